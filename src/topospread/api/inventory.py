@@ -1,0 +1,73 @@
+"""Everything that was read of a cluster, by kind and in input order. Data only: nothing here reads or decides."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+
+from topospread.errors import Place
+
+from .meta import KubeObject
+from .node import Namespace, Node
+from .pod import Pod
+from .policy import LimitRange, PodDisruptionBudget, PriorityClass, RuntimeClass
+from .storage import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
+from .workload import (
+    CronJob,
+    DaemonSet,
+    Deployment,
+    Job,
+    ReplicaSet,
+    ReplicationController,
+    Service,
+    StatefulSet,
+)
+
+ObjectKey = tuple[str, str, str]
+"""Kind, namespace ("" when cluster-scoped) and name."""
+
+
+@dataclass(slots=True)
+class Inventory:
+    """The objects a simulation starts from.
+
+    Attributes:
+        skipped: kind → how many objects were left out because the kind plays no part.
+        warnings: sentences a person must see (what is missing or was left out).
+        notes: sentences worth knowing (what was replaced, assumed or added).
+        places: where each object stands in the input.
+        configurations: KubeSchedulerConfiguration objects as plain data.
+    """
+
+    nodes: list[Node] = field(default_factory=list)
+    pods: list[Pod] = field(default_factory=list)
+    namespaces: list[Namespace] = field(default_factory=list)
+    services: list[Service] = field(default_factory=list)
+    replication_controllers: list[ReplicationController] = field(default_factory=list)
+    replica_sets: list[ReplicaSet] = field(default_factory=list)
+    deployments: list[Deployment] = field(default_factory=list)
+    stateful_sets: list[StatefulSet] = field(default_factory=list)
+    daemon_sets: list[DaemonSet] = field(default_factory=list)
+    jobs: list[Job] = field(default_factory=list)
+    cron_jobs: list[CronJob] = field(default_factory=list)
+    pod_disruption_budgets: list[PodDisruptionBudget] = field(default_factory=list)
+    priority_classes: list[PriorityClass] = field(default_factory=list)
+    persistent_volumes: list[PersistentVolume] = field(default_factory=list)
+    persistent_volume_claims: list[PersistentVolumeClaim] = field(default_factory=list)
+    storage_classes: list[StorageClass] = field(default_factory=list)
+    csi_nodes: list[CSINode] = field(default_factory=list)
+    limit_ranges: list[LimitRange] = field(default_factory=list)
+    runtime_classes: list[RuntimeClass] = field(default_factory=list)
+    configurations: list[dict[str, object]] = field(default_factory=list)
+    skipped: Counter[str] = field(default_factory=Counter)
+    warnings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    places: dict[ObjectKey, Place] = field(default_factory=dict)
+
+    def objects(self) -> Iterator[KubeObject]:
+        """All typed objects, kind after kind, each in input order."""
+        for each in fields(self):
+            for item in getattr(self, each.name) if each.type.startswith("list[") else ():
+                if isinstance(item, KubeObject):
+                    yield item

@@ -1,0 +1,96 @@
+"""Object metadata shared by all kinds: the fields topospread uses, tolerant of ``null`` and unknown fields."""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+import msgspec
+
+Quantity = str | int | float
+"""A resource quantity as it stands in a file; `topospread.api.quantity.parse_quantity` gives it a meaning."""
+
+ResourceList = dict[str, Quantity | None]
+"""Resource name → quantity, as in ``requests`` and ``allocatable``."""
+
+
+class KubeStruct(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True, gc=False):
+    """Root of the typed objects: camelCase on the wire, unset fields left out when written."""
+
+
+class OwnerReference(KubeStruct):
+    """An object that owns another (apimachinery ``meta/v1`` OwnerReference)."""
+
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: bool | None = None
+
+
+class Annotations(KubeStruct):
+    """The annotations a rule reads; all others are dropped while decoding."""
+
+    pod_deletion_cost: str | None = msgspec.field(default=None, name="controller.kubernetes.io/pod-deletion-cost")
+    mirror: str | None = msgspec.field(default=None, name="kubernetes.io/config.mirror")
+    revision: str | None = msgspec.field(default=None, name="deployment.kubernetes.io/revision")
+    is_default_class: str | None = msgspec.field(default=None, name="storageclass.kubernetes.io/is-default-class")
+    bind_completed: str | None = msgspec.field(default=None, name="pv.kubernetes.io/bind-completed")
+    selected_node: str | None = msgspec.field(default=None, name="volume.kubernetes.io/selected-node")
+    migrated_plugins: str | None = msgspec.field(default=None, name="storage.alpha.kubernetes.io/migrated-plugins")
+
+
+class ObjectMeta(KubeStruct):
+    """apimachinery ``meta/v1`` ObjectMeta: identity, labels, owners and the two timestamps that matter."""
+
+    name: str | None = None
+    generate_name: str | None = None
+    namespace: str | None = None
+    uid: str | None = None
+    resource_version: str | None = None
+    labels: dict[str, str] | None = None
+    annotations: Annotations | None = None
+    creation_timestamp: str | None = None
+    deletion_timestamp: str | None = None
+    owner_references: list[OwnerReference] | None = None
+
+    @property
+    def controller(self) -> OwnerReference | None:
+        """The owner that manages this object (``metav1.GetControllerOf``)."""
+        for owner in self.owner_references or ():
+            if owner.controller:
+                return owner
+        return None
+
+
+class KubeObject(KubeStruct):
+    """An object of the API: kind, version and metadata; its kind adds ``spec`` and ``status``."""
+
+    api_version: str = ""
+    kind: str = ""
+    metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
+
+    @property
+    def name(self) -> str:
+        """``metadata.name``, "" when there is none."""
+        return self.metadata.name or ""
+
+    @property
+    def namespace(self) -> str:
+        """``metadata.namespace``, "" when there is none."""
+        return self.metadata.namespace or ""
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """``metadata.labels``, empty when there are none."""
+        return self.metadata.labels or {}
+
+
+Item = TypeVar("Item")
+
+
+class ObjectList(KubeStruct, Generic[Item]):
+    """A ``List`` or ``PodList``, ``NodeList`` …: items may lack their own kind."""
+
+    api_version: str = ""
+    kind: str = ""
+    items: list[Item] | None = None

@@ -1,0 +1,42 @@
+"""Node and Namespace: typed structs of the fields that can change a placement (data only)."""
+
+from __future__ import annotations
+
+import msgspec
+
+from .meta import KubeObject, KubeStruct, ResourceList
+from .node_selection import Taint
+
+
+class NodeSpec(KubeStruct):
+    """``spec`` of a node."""
+
+    unschedulable: bool | None = None
+    taints: list[Taint] | None = None
+
+
+class ContainerImage(KubeStruct):
+    """An image that is on the node, under all its names."""
+
+    names: list[str] | None = None
+    size_bytes: int | None = None
+
+
+class NodeStatus(KubeStruct):
+    """``status`` of a node."""
+
+    allocatable: ResourceList | None = None
+    capacity: ResourceList | None = None
+    images: list[ContainerImage] | None = None
+    declared_features: list[str] | None = None
+
+
+class Node(KubeObject):
+    """``v1`` Node."""
+
+    spec: NodeSpec = msgspec.field(default_factory=NodeSpec)
+    status: NodeStatus = msgspec.field(default_factory=NodeStatus)
+
+
+class Namespace(KubeObject):
+    """``v1`` Namespace: its labels are what namespace selectors read."""

@@ -1,0 +1,92 @@
+"""How a pod asks for nodes: node selectors, node affinity, taints and tolerations, as typed structs (data only)."""
+
+from __future__ import annotations
+
+from .labels import LabelSelector
+from .meta import KubeStruct
+
+
+class NodeSelectorRequirement(KubeStruct):
+    """One requirement on a node's labels (or, in matchFields, on its name)."""
+
+    key: str = ""
+    operator: str = ""
+    values: list[str] | None = None
+
+
+class NodeSelectorTerm(KubeStruct):
+    """Requirements that must all hold; a term without any matches nothing."""
+
+    match_expressions: list[NodeSelectorRequirement] | None = None
+    match_fields: list[NodeSelectorRequirement] | None = None
+
+
+class NodeSelector(KubeStruct):
+    """Terms of which one must hold."""
+
+    node_selector_terms: list[NodeSelectorTerm] | None = None
+
+
+class PreferredSchedulingTerm(KubeStruct):
+    """A node selector term with the points it adds (1 to 100)."""
+
+    weight: int = 0
+    preference: NodeSelectorTerm | None = None
+
+
+class NodeAffinity(KubeStruct):
+    """``spec.affinity.nodeAffinity``."""
+
+    required_during_scheduling_ignored_during_execution: NodeSelector | None = None
+    preferred_during_scheduling_ignored_during_execution: list[PreferredSchedulingTerm] | None = None
+
+
+class PodAffinityTerm(KubeStruct):
+    """Pods to be near to or away from, within the domains of a topology key."""
+
+    label_selector: LabelSelector | None = None
+    namespaces: list[str] | None = None
+    topology_key: str = ""
+    namespace_selector: LabelSelector | None = None
+    match_label_keys: list[str] | None = None
+    mismatch_label_keys: list[str] | None = None
+
+
+class WeightedPodAffinityTerm(KubeStruct):
+    """A pod affinity term with the points it adds or takes (1 to 100)."""
+
+    weight: int = 0
+    pod_affinity_term: PodAffinityTerm | None = None
+
+
+class PodAffinity(KubeStruct):
+    """``spec.affinity.podAffinity`` and ``podAntiAffinity``: both have this form."""
+
+    required_during_scheduling_ignored_during_execution: list[PodAffinityTerm] | None = None
+    preferred_during_scheduling_ignored_during_execution: list[WeightedPodAffinityTerm] | None = None
+
+
+class Affinity(KubeStruct):
+    """``spec.affinity``."""
+
+    node_affinity: NodeAffinity | None = None
+    pod_affinity: PodAffinity | None = None
+    pod_anti_affinity: PodAffinity | None = None
+
+
+class Taint(KubeStruct, frozen=True):
+    """A node's taint; ``effect`` is NoSchedule, PreferNoSchedule or NoExecute."""
+
+    key: str = ""
+    value: str | None = None
+    effect: str = ""
+
+
+class Toleration(KubeStruct, frozen=True):
+    """A pod's toleration; empty key tolerates all keys, empty effect all effects, empty operator is Equal."""
+
+    key: str | None = None
+    operator: str | None = None
+    value: str | None = None
+    effect: str | None = None
+    toleration_seconds: int | None = None

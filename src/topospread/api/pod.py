@@ -1,0 +1,209 @@
+"""Pod as kube-scheduler looks at it: typed structs of the fields that can change a placement (data only)."""
+
+from __future__ import annotations
+
+import msgspec
+
+from .meta import KubeObject, KubeStruct, ObjectMeta, ResourceList
+from .node_selection import Affinity, Toleration
+from .spread import TopologySpreadConstraint
+
+FINISHED_PHASES = frozenset({"Succeeded", "Failed"})
+"""Phases that kube-scheduler's pod informer leaves out."""
+
+
+class ResourceRequirements(KubeStruct):
+    """``resources`` of a container or of a pod."""
+
+    requests: ResourceList | None = None
+    limits: ResourceList | None = None
+
+
+class ContainerPort(KubeStruct):
+    """A port; only those with a host port take part in scheduling."""
+
+    container_port: int | None = None
+    host_port: int | None = None
+    host_ip: str | None = msgspec.field(default=None, name="hostIP")
+    protocol: str | None = None
+
+
+class Container(KubeStruct):
+    """A container or init container; ``restartPolicy: Always`` makes an init container a sidecar."""
+
+    name: str = ""
+    image: str | None = None
+    resources: ResourceRequirements | None = None
+    ports: list[ContainerPort] | None = None
+    restart_policy: str | None = None
+
+
+class PersistentVolumeClaimVolumeSource(KubeStruct):
+    """A volume that is a claim."""
+
+    claim_name: str = ""
+    read_only: bool | None = None
+
+
+class EphemeralVolumeSource(KubeStruct):
+    """A volume whose claim is made with the pod, named ``POD-VOLUME``."""
+
+    volume_claim_template: msgspec.Raw | None = None
+
+
+class GCEPersistentDiskVolumeSource(KubeStruct):
+    """A GCE disk named in the pod."""
+
+    pd_name: str = ""
+    read_only: bool | None = None
+
+
+class AWSElasticBlockStoreVolumeSource(KubeStruct):
+    """An EBS volume named in the pod."""
+
+    volume_id: str = msgspec.field(default="", name="volumeID")
+    read_only: bool | None = None
+
+
+class ISCSIVolumeSource(KubeStruct):
+    """An iSCSI target named in the pod."""
+
+    target_portal: str = ""
+    iqn: str = ""
+    lun: int = 0
+    read_only: bool | None = None
+
+
+class RBDVolumeSource(KubeStruct):
+    """A Ceph RBD image named in the pod."""
+
+    monitors: list[str] | None = None
+    image: str = ""
+    pool: str | None = None
+    read_only: bool | None = None
+
+
+class Volume(KubeStruct):
+    """A volume: the sources that restrict where the pod can run; of all others only the name is kept."""
+
+    name: str = ""
+    persistent_volume_claim: PersistentVolumeClaimVolumeSource | None = None
+    ephemeral: EphemeralVolumeSource | None = None
+    gce_persistent_disk: GCEPersistentDiskVolumeSource | None = None
+    aws_elastic_block_store: AWSElasticBlockStoreVolumeSource | None = None
+    iscsi: ISCSIVolumeSource | None = None
+    rbd: RBDVolumeSource | None = None
+
+    @property
+    def restricts(self) -> bool:
+        """Whether a scheduler plugin looks at this volume."""
+        return any(
+            source is not None
+            for source in (
+                self.persistent_volume_claim,
+                self.ephemeral,
+                self.gce_persistent_disk,
+                self.aws_elastic_block_store,
+                self.iscsi,
+                self.rbd,
+            )
+        )
+
+
+class PodSchedulingGate(KubeStruct):
+    """A gate that keeps the pod out of the queue."""
+
+    name: str = ""
+
+
+class PodResourceClaim(KubeStruct):
+    """A claim on devices (dynamic resource allocation)."""
+
+    name: str = ""
+
+
+class PodSpec(KubeStruct):
+    """The part of a pod's spec that scheduling and admission read."""
+
+    node_name: str | None = None
+    scheduler_name: str | None = None
+    priority: int | None = None
+    priority_class_name: str | None = None
+    preemption_policy: str | None = None
+    node_selector: dict[str, str] | None = None
+    affinity: Affinity | None = None
+    tolerations: list[Toleration] | None = None
+    topology_spread_constraints: list[TopologySpreadConstraint] | None = None
+    containers: list[Container] | None = None
+    init_containers: list[Container] | None = None
+    overhead: ResourceList | None = None
+    resources: ResourceRequirements | None = None
+    runtime_class_name: str | None = None
+    host_network: bool | None = None
+    host_users: bool | None = None
+    scheduling_gates: list[PodSchedulingGate] | None = None
+    resource_claims: list[PodResourceClaim] | None = None
+    volumes: list[Volume] | None = None
+    restart_policy: str | None = None
+
+
+class ContainerStatus(KubeStruct):
+    """What the kubelet says of a container: resources it runs with and those it was promised (in-place resize)."""
+
+    name: str = ""
+    ready: bool | None = None
+    restart_count: int | None = None
+    allocated_resources: ResourceList | None = None
+    resources: ResourceRequirements | None = None
+
+
+class PodCondition(KubeStruct):
+    """A pod's condition."""
+
+    type: str = ""
+    status: str = ""
+    reason: str | None = None
+    last_transition_time: str | None = None
+
+
+class PodStatus(KubeStruct):
+    """The part of a pod's status that scheduling and the controllers' ranking of pods read."""
+
+    phase: str | None = None
+    nominated_node_name: str | None = None
+    start_time: str | None = None
+    conditions: list[PodCondition] | None = None
+    container_statuses: list[ContainerStatus] | None = None
+    init_container_statuses: list[ContainerStatus] | None = None
+    resize: str | None = None
+    allocated_resources: ResourceList | None = None
+    resources: ResourceRequirements | None = None
+
+
+class Pod(KubeObject):
+    """``v1`` Pod."""
+
+    spec: PodSpec = msgspec.field(default_factory=PodSpec)
+    status: PodStatus | None = None
+
+    @property
+    def phase(self) -> str:
+        """``status.phase``, "" when there is none."""
+        return (self.status.phase or "") if self.status else ""
+
+    @property
+    def nominated_node_name(self) -> str:
+        """``status.nominatedNodeName``, "" when there is none."""
+        return (self.status.nominated_node_name or "") if self.status else ""
+
+    @property
+    def terminating(self) -> bool:
+        """Whether the pod has a deletionTimestamp: it holds resources and is not counted for spreading."""
+        return self.metadata.deletion_timestamp is not None
+
+
+class PodTemplateSpec(KubeStruct):
+    """A workload's template of its pods."""
+
+    metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
+    spec: PodSpec = msgspec.field(default_factory=PodSpec)

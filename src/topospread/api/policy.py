@@ -1,0 +1,85 @@
+"""Kinds that set rules for pods: priority classes, budgets, limit ranges, runtime classes (data only)."""
+
+from __future__ import annotations
+
+import msgspec
+
+from .labels import LabelSelector
+from .meta import KubeObject, KubeStruct, ResourceList
+from .node_selection import Toleration
+
+
+class PriorityClass(KubeObject):
+    """``scheduling.k8s.io/v1`` PriorityClass."""
+
+    value: int = 0
+    global_default: bool | None = None
+    preemption_policy: str | None = None
+
+
+class PodDisruptionBudgetSpec(KubeStruct):
+    """``spec`` of a PodDisruptionBudget."""
+
+    selector: LabelSelector | None = None
+    min_available: int | str | None = None
+    max_unavailable: int | str | None = None
+
+
+class PodDisruptionBudgetStatus(KubeStruct):
+    """``status`` of a PodDisruptionBudget."""
+
+    disruptions_allowed: int | None = None
+    current_healthy: int | None = None
+    desired_healthy: int | None = None
+    expected_pods: int | None = None
+    disrupted_pods: dict[str, str | None] | None = None
+
+
+class PodDisruptionBudget(KubeObject):
+    """``policy/v1`` PodDisruptionBudget."""
+
+    spec: PodDisruptionBudgetSpec = msgspec.field(default_factory=PodDisruptionBudgetSpec)
+    status: PodDisruptionBudgetStatus | None = None
+
+
+class LimitRangeItem(KubeStruct):
+    """Defaults and bounds for one type: Container, Pod or PersistentVolumeClaim."""
+
+    type: str = ""
+    default: ResourceList | None = None
+    default_request: ResourceList | None = None
+    max: ResourceList | None = None
+    min: ResourceList | None = None
+
+
+class LimitRangeSpec(KubeStruct):
+    """``spec`` of a LimitRange."""
+
+    limits: list[LimitRangeItem] | None = None
+
+
+class LimitRange(KubeObject):
+    """``v1`` LimitRange."""
+
+    spec: LimitRangeSpec = msgspec.field(default_factory=LimitRangeSpec)
+
+
+class Overhead(KubeStruct):
+    """Resources that a runtime adds to each pod."""
+
+    pod_fixed: ResourceList | None = None
+
+
+class RuntimeClassScheduling(KubeStruct):
+    """Where pods of a runtime class can run."""
+
+    node_selector: dict[str, str] | None = None
+    tolerations: list[Toleration] | None = None
+
+
+class RuntimeClass(KubeObject):
+    """``node.k8s.io/v1`` RuntimeClass."""
+
+    handler: str | None = None
+    overhead: Overhead | None = None
+    scheduling: RuntimeClassScheduling | None = None

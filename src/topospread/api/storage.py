@@ -1,0 +1,141 @@
+"""Volumes, claims, storage classes and CSINode: typed structs of the fields the volume plugins read (data only)."""
+
+from __future__ import annotations
+
+import msgspec
+
+from .labels import LabelSelector
+from .meta import KubeObject, KubeStruct, ResourceList
+from .node_selection import NodeSelector
+
+
+class ObjectReference(KubeStruct):
+    """A reference to another object."""
+
+    kind: str | None = None
+    namespace: str | None = None
+    name: str | None = None
+    uid: str | None = None
+
+
+class CSIPersistentVolumeSource(KubeStruct):
+    """A volume that a CSI driver provides."""
+
+    driver: str = ""
+    volume_handle: str = ""
+
+
+class VolumeNodeAffinity(KubeStruct):
+    """The nodes that can reach a volume."""
+
+    required: NodeSelector | None = None
+
+
+class NamedDisk(KubeStruct):
+    """An in-tree cloud disk: only its identity is kept."""
+
+    pd_name: str | None = None
+    volume_id: str | None = msgspec.field(default=None, name="volumeID")
+    disk_name: str | None = None
+    disk_uri: str | None = msgspec.field(default=None, name="diskURI")
+
+
+class PersistentVolumeSpec(KubeStruct):
+    """``spec`` of a PersistentVolume."""
+
+    capacity: ResourceList | None = None
+    access_modes: list[str] | None = None
+    storage_class_name: str | None = None
+    volume_mode: str | None = None
+    claim_ref: ObjectReference | None = None
+    node_affinity: VolumeNodeAffinity | None = None
+    csi: CSIPersistentVolumeSource | None = None
+    gce_persistent_disk: NamedDisk | None = None
+    aws_elastic_block_store: NamedDisk | None = None
+    azure_disk: NamedDisk | None = None
+    cinder: NamedDisk | None = None
+
+
+class VolumeStatus(KubeStruct):
+    """``status`` of a volume or claim."""
+
+    phase: str | None = None
+
+
+class PersistentVolume(KubeObject):
+    """``v1`` PersistentVolume."""
+
+    spec: PersistentVolumeSpec = msgspec.field(default_factory=PersistentVolumeSpec)
+    status: VolumeStatus | None = None
+
+
+class VolumeResourceRequirements(KubeStruct):
+    """What a claim asks for."""
+
+    requests: ResourceList | None = None
+
+
+class PersistentVolumeClaimSpec(KubeStruct):
+    """``spec`` of a PersistentVolumeClaim."""
+
+    access_modes: list[str] | None = None
+    resources: VolumeResourceRequirements | None = None
+    storage_class_name: str | None = None
+    volume_name: str | None = None
+    volume_mode: str | None = None
+    selector: LabelSelector | None = None
+
+
+class PersistentVolumeClaim(KubeObject):
+    """``v1`` PersistentVolumeClaim."""
+
+    spec: PersistentVolumeClaimSpec = msgspec.field(default_factory=PersistentVolumeClaimSpec)
+    status: VolumeStatus | None = None
+
+
+class TopologySelectorLabelRequirement(KubeStruct):
+    """A label and the values that are allowed."""
+
+    key: str = ""
+    values: list[str] | None = None
+
+
+class TopologySelectorTerm(KubeStruct):
+    """Requirements that must all hold."""
+
+    match_label_expressions: list[TopologySelectorLabelRequirement] | None = None
+
+
+class StorageClass(KubeObject):
+    """``storage.k8s.io/v1`` StorageClass."""
+
+    provisioner: str = ""
+    volume_binding_mode: str | None = None
+    allowed_topologies: list[TopologySelectorTerm] | None = None
+
+
+class VolumeNodeResources(KubeStruct):
+    """How many volumes of a driver a node takes."""
+
+    count: int | None = None
+
+
+class CSINodeDriver(KubeStruct):
+    """A driver that runs on a node."""
+
+    name: str = ""
+    node_id: str | None = msgspec.field(default=None, name="nodeID")
+    topology_keys: list[str] | None = None
+    allocatable: VolumeNodeResources | None = None
+
+
+class CSINodeSpec(KubeStruct):
+    """``spec`` of a CSINode."""
+
+    drivers: list[CSINodeDriver] | None = None
+
+
+class CSINode(KubeObject):
+    """``storage.k8s.io/v1`` CSINode."""
+
+    spec: CSINodeSpec = msgspec.field(default_factory=CSINodeSpec)

@@ -1,0 +1,158 @@
+"""Services and the workload controllers, across their API versions: typed structs (data only)."""
+
+from __future__ import annotations
+
+import msgspec
+
+from .labels import LabelSelector
+from .meta import KubeObject, KubeStruct
+from .pod import PodTemplateSpec
+from .storage import PersistentVolumeClaim
+
+
+class ServiceSpec(KubeStruct):
+    """``spec`` of a Service; without a selector it selects nothing."""
+
+    selector: dict[str, str] | None = None
+
+
+class Service(KubeObject):
+    """``v1`` Service."""
+
+    spec: ServiceSpec = msgspec.field(default_factory=ServiceSpec)
+
+
+class ReplicationControllerSpec(KubeStruct):
+    """``spec`` of a ReplicationController: its selector is a plain map."""
+
+    replicas: int | None = None
+    selector: dict[str, str] | None = None
+    template: PodTemplateSpec | None = None
+
+
+class ReplicationController(KubeObject):
+    """``v1`` ReplicationController."""
+
+    spec: ReplicationControllerSpec = msgspec.field(default_factory=ReplicationControllerSpec)
+
+
+class ReplicaSetSpec(KubeStruct):
+    """``spec`` of a ReplicaSet."""
+
+    replicas: int | None = None
+    selector: LabelSelector | None = None
+    template: PodTemplateSpec = msgspec.field(default_factory=PodTemplateSpec)
+
+
+class ReplicaSet(KubeObject):
+    """``apps/v1`` ReplicaSet."""
+
+    spec: ReplicaSetSpec = msgspec.field(default_factory=ReplicaSetSpec)
+
+
+class DeploymentStrategy(KubeStruct):
+    """``spec.strategy`` of a Deployment: RollingUpdate unless it says Recreate."""
+
+    type: str | None = None
+
+
+class DeploymentSpec(KubeStruct):
+    """``spec`` of a Deployment."""
+
+    replicas: int | None = None
+    selector: LabelSelector | None = None
+    template: PodTemplateSpec = msgspec.field(default_factory=PodTemplateSpec)
+    strategy: DeploymentStrategy | None = None
+    paused: bool | None = None
+
+
+class Deployment(KubeObject):
+    """``apps/v1`` Deployment."""
+
+    spec: DeploymentSpec = msgspec.field(default_factory=DeploymentSpec)
+
+
+class StatefulSetOrdinals(KubeStruct):
+    """Where a StatefulSet's ordinals start."""
+
+    start: int | None = None
+
+
+class StatefulSetSpec(KubeStruct):
+    """``spec`` of a StatefulSet."""
+
+    replicas: int | None = None
+    selector: LabelSelector | None = None
+    template: PodTemplateSpec = msgspec.field(default_factory=PodTemplateSpec)
+    service_name: str | None = None
+    pod_management_policy: str | None = None
+    ordinals: StatefulSetOrdinals | None = None
+    volume_claim_templates: list[PersistentVolumeClaim] | None = None
+
+
+class StatefulSet(KubeObject):
+    """``apps/v1`` StatefulSet."""
+
+    spec: StatefulSetSpec = msgspec.field(default_factory=StatefulSetSpec)
+
+
+class DaemonSetSpec(KubeStruct):
+    """``spec`` of a DaemonSet."""
+
+    selector: LabelSelector | None = None
+    template: PodTemplateSpec = msgspec.field(default_factory=PodTemplateSpec)
+
+
+class DaemonSet(KubeObject):
+    """``apps/v1`` DaemonSet."""
+
+    spec: DaemonSetSpec = msgspec.field(default_factory=DaemonSetSpec)
+
+
+class JobSpec(KubeStruct):
+    """``spec`` of a Job."""
+
+    parallelism: int | None = None
+    completions: int | None = None
+    completion_mode: str | None = None
+    suspend: bool | None = None
+    manual_selector: bool | None = None
+    selector: LabelSelector | None = None
+    template: PodTemplateSpec = msgspec.field(default_factory=PodTemplateSpec)
+
+
+class JobStatus(KubeStruct):
+    """``status`` of a Job: how much of it is done."""
+
+    succeeded: int | None = None
+    failed: int | None = None
+    active: int | None = None
+    completed_indexes: str | None = None
+    completion_time: str | None = None
+
+
+class Job(KubeObject):
+    """``batch/v1`` Job."""
+
+    spec: JobSpec = msgspec.field(default_factory=JobSpec)
+    status: JobStatus | None = None
+
+
+class JobTemplateSpec(KubeStruct):
+    """A CronJob's template of its Jobs."""
+
+    spec: JobSpec = msgspec.field(default_factory=JobSpec)
+
+
+class CronJobSpec(KubeStruct):
+    """``spec`` of a CronJob."""
+
+    schedule: str | None = None
+    suspend: bool | None = None
+    job_template: JobTemplateSpec = msgspec.field(default_factory=JobTemplateSpec)
+
+
+class CronJob(KubeObject):
+    """``batch/v1`` CronJob."""
+
+    spec: CronJobSpec = msgspec.field(default_factory=CronJobSpec)

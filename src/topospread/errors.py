@@ -1,0 +1,93 @@
+"""Everything topospread raises on purpose, in one tree.
+
+TopospreadError
+ ├─ InputError            what was given cannot be used; says where and what to do (exit code 2)
+ │   ├─ DecodeError       not YAML or JSON, or a field of another type than Kubernetes gives it
+ │   ├─ InvalidError      decoded, but the API server (or kube-scheduler) would refuse it
+ │   ├─ DuplicateError    one object twice in one path, or one YAML key twice in one mapping
+ │   └─ ConfigError       a KubeSchedulerConfiguration, feature gate or version that is not usable
+ └─ UsageError            options that contradict each other or name what is not there (exit code 2)
+
+An answer that is "no" (pods pending, findings) is not an error: commands return it with exit code 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in the input something stands; every part may be unknown.
+
+    Attributes:
+        source: path as it was given, ``-`` for standard input.
+        document: position of the YAML document in the source, from 1.
+        object: ``Kind namespace/name`` (or ``Kind name``).
+        field: path of the field as the API server writes it, ``spec.containers[0].name``.
+        line: line in the source, from 1.
+        column: column in the line, from 1.
+    """
+
+    source: str = ""
+    document: int | None = None
+    object: str = ""
+    field: str = ""
+    line: int | None = None
+    column: int | None = None
+
+    def at(self, field: str) -> Place:
+        """The same place, at a field."""
+        return replace(self, field=field)
+
+    def __str__(self) -> str:
+        head = self.source
+        if self.line is not None:
+            head += f":{self.line}" + (f":{self.column}" if self.column is not None else "")
+        parts = [head] if head else []
+        if self.document is not None:
+            parts.append(f"document {self.document}")
+        parts += [part for part in (self.object, self.field) if part]
+        return ": ".join(parts)
+
+
+class TopospreadError(Exception):
+    """Root of all errors that topospread raises on purpose."""
+
+
+class InputError(TopospreadError):
+    """What was given cannot be used: ``place`` says where, the message what is wrong and what to do."""
+
+    def __init__(self, message: str, place: Place | None = None) -> None:
+        self.message = message
+        self.place = place or Place()
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        where = str(self.place)
+        return f"{where}: {self.message}" if where else self.message
+
+
+class DecodeError(InputError):
+    """Not YAML or JSON, or a field of another type than Kubernetes gives it."""
+
+
+class InvalidError(InputError):
+    """The API server or kube-scheduler would refuse the object; ``problems`` holds every reason."""
+
+    def __init__(self, problems: Sequence[str], place: Place | None = None) -> None:
+        self.problems = tuple(problems)
+        super().__init__("; ".join(self.problems), place)
+
+
+class DuplicateError(InputError):
+    """One object twice in one path, or one YAML key twice in one mapping."""
+
+
+class ConfigError(InputError):
+    """A KubeSchedulerConfiguration, feature gate or version that is not usable."""
+
+
+class UsageError(TopospreadError):
+    """Options that contradict each other or name what is not there."""
