@@ -1,0 +1,69 @@
+# The project's commands. `make` alone lists them.
+# Everything runs from .venv, which `make setup` fills with the pinned, hash-checked requirements.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+# Extra arguments for the command a target runs: make test ARGS="-k taint", make conformance ARGS="--seed 7".
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint format bench bench-quick conformance lock clean
+.SUFFIXES:
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(READY) ## create .venv with everything pinned
+
+$(READY): requirements/dev.txt pyproject.toml src/topospread/version.py
+	@test -n "$(PYTHON)" || { echo "python3 is missing; topospread needs Python 3.11 or newer" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "topospread needs Python 3.11 or newer, not %d.%d" % sys.version_info[:2])'
+	@test -x $(BIN)/python || { echo "creating $(VENV) with $$($(PYTHON) --version)"; $(PYTHON) -m venv $(VENV); }
+	@echo "installing requirements/dev.txt"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+	@echo "$(VENV) is ready"
+
+demo: $(READY) ## place a realistic application and show where it lands
+	@PATH="$(CURDIR)/$(BIN):$$PATH" examples/demo/run.sh
+
+test: $(READY) ## run the tests
+	@$(BIN)/python -m pytest -q $(ARGS)
+
+lint: $(READY) ## check style, types and the direction of imports
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --quiet --check . || { echo "not formatted (make format): "; $(BIN)/ruff format --check . ; exit 1; }
+	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/lint-imports --no-cache > .venv/lint-imports.log || { cat .venv/lint-imports.log; exit 1; }
+	@echo "lint: clean"
+
+format: $(READY) ## format the code and mend what ruff can mend
+	@$(BIN)/ruff check --quiet --fix-only .
+	@$(BIN)/ruff format .
+
+bench: $(READY) ## measure, beside kube-scheduler's own cycle when Go is there
+	@$(BIN)/python benchmarks/run.py $(ARGS)
+
+bench-quick: $(READY) ## measure in under a minute
+	@$(BIN)/python benchmarks/run.py --quick $(ARGS)
+
+conformance: $(READY) ## judge fresh random cases beside kube-scheduler's own plugins (needs Go)
+	@$(BIN)/python -m conformance.run $(ARGS)
+
+# Not part of the development environment: pip-tools lives in a folder of its own.
+PIP_COMPILE = env -u PIP_FIND_LINKS CUSTOM_COMPILE_COMMAND="make lock" build/pip-tools/bin/pip-compile --quiet \
+	--generate-hashes --strip-extras --allow-unsafe --newline lf \
+	--no-emit-index-url --no-emit-trusted-host --no-emit-find-links
+
+lock: ## pin the requirements anew (ARGS="--upgrade" takes newer versions)
+	@test -x build/pip-tools/bin/pip-compile || { $(PYTHON) -m venv build/pip-tools && build/pip-tools/bin/pip install --quiet pip-tools; }
+	@$(PIP_COMPILE) $(ARGS) -o requirements/runtime.txt pyproject.toml
+	@$(PIP_COMPILE) $(ARGS) -o requirements/dev.txt -c requirements/runtime.txt pyproject.toml requirements/dev.in
+	@git diff --stat -- requirements
+
+clean: ## remove what the targets above made, .venv included
+	@rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@find src tests conformance benchmarks examples -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
