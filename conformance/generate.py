@@ -1,0 +1,147 @@
+"""Random scheduling cases for a differential test against kube-scheduler; decides nothing itself.
+
+Every case is a small cluster (nodes, bound pods, owners, configuration) and one or more incoming pods. Output: one
+JSON object a line, the input format of the oracle. Equal arguments give equal cases.
+
+    python -m conformance.generate --seed 1 --count 1000 --flavour mixed > cases.jsonl
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from conformance.generators.configuration import configuration
+from conformance.generators.draw import NAMESPACES, Draw, Json
+from conformance.generators.nodes import nodes
+from conformance.generators.owners import owners
+from conformance.generators.pods import Pods
+from conformance.generators.preemption import preemption
+from conformance.generators.volumes import Volumes
+
+FLAVOURS = ("spread", "mixed", "volumes", "preemption")
+# Gates that 1.27 could still switch off, or on.
+GATES_1_27 = (
+    "MinDomainsInPodTopologySpread",
+    "NodeInclusionPolicyInPodTopologySpread",
+    "MatchLabelKeysInPodTopologySpread",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What kind of cases to make.
+
+    Attributes:
+        flavour: ``spread`` (no other pod's affinity, no volumes), ``mixed`` (the former too), ``volumes``,
+            ``preemption``.
+        sequential: replicas placed one after another; 0: independent pods.
+        incoming: independent pods a case.
+        nodes: fewest and most nodes a case.
+        kube_version: the minor version the cases are about; None: whichever judges them.
+    """
+
+    flavour: str = "mixed"
+    sequential: int = 0
+    incoming: int = 4
+    nodes: tuple[int, int] = (2, 24)
+    kube_version: str | None = None
+
+
+def cases(recipe: Recipe, seed: int, count: int) -> Iterator[Json]:
+    """``count`` cases; the i-th depends on the recipe, the seed and i alone."""
+    for i in range(count):
+        draw = Draw(f"{seed}/{recipe.flavour}/{recipe.sequential}/{i}")
+        yield _case(draw, recipe, f"{recipe.flavour}-{seed}-{i:05d}")
+
+
+def _case(draw: Draw, recipe: Recipe, name: str) -> Json:
+    all_plugins = recipe.flavour != "spread"
+    pods = Pods(draw, other_pods=all_plugins)
+    cluster = nodes(draw, recipe.nodes)
+    names = [node["metadata"]["name"] for node in cluster]
+    bound = [pods.bound(f"p{i:04d}", draw.choice(names)) for i in range(draw.randint(0, 4 * len(cluster)))]
+    if recipe.sequential:
+        incoming = _replicas(draw, pods, recipe.sequential)
+        owned = owners(draw, incoming[:1])
+        _own_alike(incoming)
+    else:
+        incoming = [pods.incoming(f"in{i}") for i in range(recipe.incoming)]
+        owned = owners(draw, incoming)
+    case: Json = {"name": name, "nodes": cluster, "pods": bound, "incoming": incoming, "namespaces": _namespaces()}
+    config = configuration(draw, all_plugins)
+    if config:
+        case["config"] = config
+    case |= owned
+    if recipe.flavour == "preemption":
+        case |= preemption(draw, pods, cluster, bound, incoming)
+    if recipe.flavour == "volumes":
+        case |= Volumes(draw, cluster).add(bound, incoming)
+    if recipe.sequential:
+        case["sequential"] = True
+    if recipe.kube_version:
+        case["kubeVersion"] = recipe.kube_version
+        if recipe.kube_version == "1.27":
+            case["featureGates"] = {gate: draw.choice([True, False]) for gate in GATES_1_27}
+    return case
+
+
+def _replicas(draw: Draw, pods: Pods, count: int) -> list[Json]:
+    """Pods of one to three templates in random order."""
+    templates = [pods.incoming("replica") for _ in range(draw.choice([1, 1, 2, 3]))]
+    out = []
+    for i in range(count):
+        pod = copy.deepcopy(draw.choice(templates))
+        pod["metadata"] |= {"name": f"replica-{i:03d}", "uid": f"uid-r{i}"}
+        out.append(pod)
+    return out
+
+
+def _own_alike(incoming: list[Json]) -> None:
+    """Pods of the first one's template have its owner too."""
+    first = incoming[0]["metadata"]
+    if "ownerReferences" not in first:
+        return
+    for pod in incoming[1:]:
+        metadata = pod["metadata"]
+        if (metadata["namespace"], metadata["labels"]) == (first["namespace"], first["labels"]):
+            metadata["ownerReferences"] = first["ownerReferences"]
+
+
+def _namespaces() -> list[Json]:
+    return [
+        {
+            "apiVersion": "v1",
+            "kind": "Namespace",
+            "metadata": {
+                "name": name,
+                "labels": {"env": "prod" if name == "prod" else "dev", "kubernetes.io/metadata.name": name},
+            },
+        }
+        for name in NAMESPACES
+    ]
+
+
+def main() -> None:
+    """Print cases as the command line asks."""
+    parser = argparse.ArgumentParser(description="Random scheduling cases, one JSON object a line.")
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--flavour", choices=FLAVOURS, default="mixed")
+    parser.add_argument("--sequential", type=int, default=0, help="replicas placed one after another; 0: none")
+    parser.add_argument("--incoming", type=int, default=4, help="independent pods a case")
+    parser.add_argument("--nodes", default="2-24", metavar="LOW-HIGH")
+    parser.add_argument("--kube-version", help="the cases are about this minor version; 1.27 also switches its gates")
+    options = parser.parse_args()
+    low, high = map(int, options.nodes.split("-"))
+    recipe = Recipe(options.flavour, options.sequential, options.incoming, (low, high), options.kube_version)
+    for case in cases(recipe, options.seed, options.count):
+        sys.stdout.write(json.dumps(case, separators=(",", ":")) + "\n")
+
+
+if __name__ == "__main__":
+    main()
