@@ -1,0 +1,225 @@
+"""Judges fresh random cases twice, by kube-scheduler's own plugins and by topospread, and reports where they differ.
+
+A new seed each run, printed; ``--seed`` repeats one. Ends with 0 when all verdicts agree, 1 when any differs, 2 when
+something needed is missing.
+
+    python -m conformance.run [--seed N] [--flavours spread,large] [--count N] [--oracle-bin DIR] [--stored]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from conformance.compare import Difference, agreeing_verdicts, validation_differences, verdict_differences
+from conformance.generate import Recipe, cases
+from conformance.programs import ROOT, ProgramError, Run, Running, oracle, python_program
+from conformance.stored import stored
+
+Json = dict[str, Any]
+
+JUDGE = ROOT / "conformance" / "judge.py"
+WORK = ROOT / "build" / "conformance"
+DIFFERENCES_SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Flavour:
+    """A kind of cases: its name (stored files have the same), how many a run, how they are made, who judges them.
+
+    ``recipe`` None: objects to be validated instead of pods to be placed.
+    """
+
+    name: str
+    count: int
+    recipe: Recipe | None
+    version: str = "1.37"
+
+
+FLAVOURS = {
+    flavour.name: flavour
+    for flavour in (
+        Flavour("spread", 250, Recipe("spread")),
+        Flavour("replicas-spread", 30, Recipe("spread", sequential=30)),
+        Flavour("large", 5, Recipe("spread", incoming=8, nodes=(100, 250))),
+        Flavour("invalid", 1000, None),
+        Flavour("mixed", 250, Recipe("mixed")),
+        Flavour("replicas", 30, Recipe("mixed", sequential=30)),
+        Flavour("volumes", 120, Recipe("volumes")),
+        Flavour("preemption", 250, Recipe("preemption")),
+        Flavour("v1.35", 80, Recipe("mixed", kube_version="1.35"), "1.35"),
+        Flavour("v1.35-volumes", 40, Recipe("volumes", kube_version="1.35"), "1.35"),
+        Flavour("v1.27", 120, Recipe("spread", kube_version="1.27"), "1.27"),
+        Flavour("v1.27-mixed", 60, Recipe("mixed", kube_version="1.27"), "1.27"),
+    )
+}
+# What a run judges when nothing else is asked: all that topospread claims to decide exactly.
+DEFAULT = ("spread", "replicas-spread", "large")
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A case on which the two judges differ."""
+
+    case: Json
+    ours: Json
+    theirs: Json
+    differences: list[Difference]
+
+
+@dataclass(slots=True)
+class Tally:
+    """What came of one flavour."""
+
+    cases: int = 0
+    verdicts: int = 0
+    agreed: int = 0
+    failures: list[Failure] = field(default_factory=list)
+    stopped: str = ""
+
+    def add(self, case: Json, ours: Json, theirs: Json) -> None:
+        """Count one case; ``ours`` is empty when topospread gave no answer."""
+        self.cases += 1
+        if "errors" in theirs:
+            differences = validation_differences(ours, theirs)
+            expected, agreed = 1, int(not differences)
+        else:
+            differences = verdict_differences(ours, theirs)
+            expected = len(theirs["verdicts"] or [])
+            agreed = agreeing_verdicts(ours, theirs)
+        self.verdicts += expected
+        self.agreed += agreed
+        if differences:
+            self.failures.append(Failure(case, ours, theirs, differences))
+
+
+def main() -> int:
+    """Run as the command line asks; returns the exit code."""
+    options = _options()
+    names = options.flavours.split(",") if options.flavours else DEFAULT
+    unknown = [name for name in names if name not in FLAVOURS]
+    if unknown:
+        print(f"no such flavour: {', '.join(unknown)}; there are {', '.join(FLAVOURS)}", file=sys.stderr)
+        return 2
+    options.out.mkdir(parents=True, exist_ok=True)
+    if not options.stored:
+        print(f'seed {options.seed} (again: make conformance ARGS="--seed {options.seed}")')
+    print(f"{'flavour':<16}{'cases':>7}{'verdicts':>10}{'agree':>8}{'seconds':>9}")
+    failed = 0
+    total = Tally()
+    for name in names:
+        begin = time.perf_counter()
+        try:
+            tally = _judge_stored(FLAVOURS[name], options) if options.stored else _judge_fresh(FLAVOURS[name], options)
+        except ProgramError as error:
+            print(f"conformance: {error}", file=sys.stderr)
+            return 2
+        print(_row(name, tally, time.perf_counter() - begin), flush=True)
+        failed += _report(name, tally, options.out)
+        total.cases += tally.cases
+        total.verdicts += tally.verdicts
+        total.agreed += tally.agreed
+    print(f"{total.agreed} of {total.verdicts} verdicts agree with kube-scheduler's")
+    return 1 if failed else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="conformance.run", description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1_000_000_000), help="default: new")
+    parser.add_argument("--flavours", help=f"of {', '.join(FLAVOURS)}; default {','.join(DEFAULT)}")
+    parser.add_argument("--count", type=int, help="cases of each flavour instead of its usual number")
+    parser.add_argument(
+        "--oracle-bin",
+        type=Path,
+        default=os.environ.get("ORACLE_BIN") or None,
+        metavar="DIR",
+        help="folder of built oracles (default: ORACLE_BIN, else build/oracle, built when missing or out of date)",
+    )
+    parser.add_argument("--stored", action="store_true", help="judge the stored cases instead; needs no oracle")
+    parser.add_argument("--judge", type=Path, default=JUDGE, help="the program that answers for topospread")
+    parser.add_argument("--out", type=Path, default=WORK, metavar="DIR", help="where cases and answers are left")
+    return parser.parse_args()
+
+
+def _judge_fresh(flavour: Flavour, options: argparse.Namespace) -> Tally:
+    """Both judges at once on new cases."""
+    program = "validate" if flavour.recipe is None else f"oracle-{flavour.version}"
+    kube_scheduler = oracle(program, flavour.version, options.oracle_bin)
+    made = _fresh(flavour, options.seed, options.count or flavour.count)
+    path = _write(made, flavour, options)
+    theirs = kube_scheduler.start(path, options.out / f"{flavour.name}.kube-scheduler.jsonl")
+    ours = _start_ours(flavour, path, options).wait()
+    reference = theirs.wait()
+    if reference.failure or len(reference.answers) != len(made):
+        raise ProgramError(reference.failure or f"{program} answered {len(reference.answers)} of {len(made)} cases")
+    return _tally(made, ours, reference.answers)
+
+
+def _judge_stored(flavour: Flavour, options: argparse.Namespace) -> Tally:
+    """Our judge on the stored cases, whose verdicts are stored too."""
+    made, reference = stored(flavour.name)
+    path = _write(made, flavour, options)
+    return _tally(made, _start_ours(flavour, path, options).wait(), reference)
+
+
+def _fresh(flavour: Flavour, seed: int, count: int) -> list[Json]:
+    if flavour.recipe is not None:
+        return list(cases(flavour.recipe, seed, count))
+    path = ROOT / "conformance" / "generate_invalid.py"
+    made = python_program(path, "--seed", str(seed), "--count", str(count)).output()
+    return [json.loads(line) for line in made.splitlines()]
+
+
+def _write(made: list[Json], flavour: Flavour, options: argparse.Namespace) -> Path:
+    path: Path = options.out / f"{flavour.name}.cases.jsonl"
+    with path.open("w", encoding="utf-8") as out:
+        out.writelines(json.dumps(case, separators=(",", ":")) + "\n" for case in made)
+    return path
+
+
+def _start_ours(flavour: Flavour, path: Path, options: argparse.Namespace) -> Running:
+    arguments = ["--validate"] if flavour.recipe is None else []
+    return python_program(options.judge, *arguments).start(path, options.out / f"{flavour.name}.topospread.jsonl")
+
+
+def _tally(made: list[Json], ours: Run, reference: list[Json]) -> Tally:
+    tally = Tally(stopped=ours.failure)
+    if not ours.failure and len(ours.answers) != len(made):
+        tally.stopped = f"{len(ours.answers)} answers to {len(made)} cases"
+    for i, (case, theirs) in enumerate(zip(made, reference, strict=True)):
+        tally.add(case, ours.answers[i] if i < len(ours.answers) else {}, theirs)
+    return tally
+
+
+def _row(name: str, tally: Tally, seconds: float) -> str:
+    return f"{name:<16}{tally.cases:>7}{tally.verdicts:>10}{tally.agreed:>8}{seconds:>9.1f}"
+
+
+def _report(name: str, tally: Tally, out: Path) -> bool:
+    """Write the first failing case and both answers to a file, and show where they differ."""
+    if tally.stopped:
+        print(f"  topospread's judge: {tally.stopped}")
+    if not tally.failures:
+        return bool(tally.stopped)
+    first = tally.failures[0]
+    path = out / f"{name}.failed.json"
+    record = {"case": first.case, "topospread": first.ours, "kube-scheduler": first.theirs}
+    path.write_text(json.dumps(record, indent=1), encoding="utf-8")
+    title = first.case.get("name") or first.case.get("metadata", {}).get("name")
+    print(f"  {len(tally.failures)} of {tally.cases} cases differ; the first, {title}, is in {path}:")
+    for difference in first.differences[:DIFFERENCES_SHOWN]:
+        print("  " + str(difference).replace("\n", "\n  "))
+    if len(first.differences) > DIFFERENCES_SHOWN:
+        print(f"  … and {len(first.differences) - DIFFERENCES_SHOWN} more")
+    return True
+
+
+if __name__ == "__main__":
+    sys.exit(main())
