@@ -1,0 +1,147 @@
+"""Plain data (from JSON or YAML) → typed struct, as Go's encoding/json decodes it; reads no text and no files.
+
+``null`` is accepted wherever Go accepts it: it leaves a field unset, and is the zero value as an item of a list or a
+map (``matchLabels: {app: null}`` is ``app: ""``). Unknown fields are ignored. What has another type is refused with
+the path of the field, in words of our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import inspect
+
+from topospread.errors import DecodeError, Place
+
+T = TypeVar("T")
+
+_ZEROS: Mapping[type[inspect.Type], object] = {
+    inspect.StrType: "",
+    inspect.IntType: 0,
+    inspect.FloatType: 0,
+    inspect.BoolType: False,
+}
+_EXPECTED: Mapping[type[inspect.Type], tuple[str, tuple[type, ...]]] = {
+    inspect.StrType: ("a string", (str,)),
+    inspect.IntType: ("an integer", (int,)),
+    inspect.FloatType: ("a number", (int, float)),
+    inspect.BoolType: ("true or false", (bool,)),
+}
+
+
+def decode(data: object, kind: type[T], place: Place | None = None) -> T:
+    """``data`` as a ``kind``, a msgspec Struct.
+
+    Args:
+        data: dicts with string keys, lists, strings, numbers, bools and None.
+        kind: the struct.
+        place: where ``data`` stands in the input; errors add the path of the field.
+
+    Raises:
+        DecodeError: a value of another type than the field's.
+    """
+    try:
+        return msgspec.convert(data, kind)
+    except msgspec.ValidationError:
+        pass  # a null that Go takes, or a wrong type whose path is to be found
+    shape: Any = kind
+    return msgspec.convert(_Reader(place or Place()).read(data, _type_of(shape), ""), kind)
+
+
+@cache
+def _type_of(kind: type) -> inspect.Type:
+    return inspect.type_info(kind)
+
+
+class _Reader:
+    """Goes through plain data beside its type: nulls become zero values, the first wrong type an error."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+
+    def read(self, value: Any, kind: inspect.Type, path: str) -> Any:
+        """``value`` as msgspec accepts it for ``kind``; ``path`` names it in errors."""
+        if isinstance(kind, inspect.Metadata):
+            return self.read(value, kind.type, path)
+        if isinstance(kind, inspect.UnionType):
+            return self._read_union(value, kind, path)
+        if isinstance(kind, inspect.StructType):
+            return self._read_struct({} if value is None else value, kind, path)
+        if isinstance(kind, inspect.DictType):
+            entries = self._entries({} if value is None else value, path)
+            return {key: self.read(item, kind.value_type, f"{path}[{key}]") for key, item in entries.items()}
+        if isinstance(kind, inspect.ListType):
+            if not isinstance(value or [], list):
+                raise self._wrong("a list", value, path)
+            return [self.read(item, kind.item_type, f"{path}[{index}]") for index, item in enumerate(value or [])]
+        return self._read_scalar(value, kind, path)
+
+    def _read_union(self, value: Any, kind: inspect.UnionType, path: str) -> Any:
+        others = [each for each in kind.types if not isinstance(each, inspect.NoneType)]
+        if value is None:
+            return None if kind.includes_none else self.read(value, others[0], path)
+        if len(others) == 1:
+            return self.read(value, others[0], path)
+        known = [_EXPECTED[type(each)] for each in others if type(each) in _EXPECTED]
+        if len(known) == len(others) and not any(_is_a(value, types) for _, types in known):
+            raise self._wrong(" or ".join(words for words, _ in known), value, path)
+        return value
+
+    def _read_struct(self, value: Any, kind: inspect.StructType, path: str) -> dict[str, Any]:
+        entries, read = self._entries(value, path), {}
+        for each in kind.fields:
+            item = entries.get(each.encode_name)
+            if item is not None:
+                read[each.encode_name] = self.read(
+                    item, each.type, f"{path}.{each.encode_name}" if path else each.encode_name
+                )
+        return read
+
+    def _read_scalar(self, value: Any, kind: inspect.Type, path: str) -> Any:
+        if type(kind) not in _EXPECTED:
+            return value
+        if value is None:
+            return _ZEROS[type(kind)]
+        words, types = _EXPECTED[type(kind)]
+        if not _is_a(value, types):
+            raise self._wrong(words, value, path)
+        if isinstance(kind, inspect.IntType):
+            least, most = kind.ge, kind.le
+            if (least is not None and value < least) or (most is not None and value > most):
+                raise self._wrong(f"an integer from {least} to {most}", value, path)
+        return value
+
+    def _entries(self, value: Any, path: str) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise self._wrong("an object", value, path)
+        for key in value:
+            if not isinstance(key, str):
+                raise self._wrong("a string as key", key, path)
+        return value
+
+    def _wrong(self, expected: str, value: object, path: str) -> DecodeError:
+        joint = "." if path and self.place.field and not path.startswith("[") else ""
+        return DecodeError(
+            f"expected {expected}, got {_named(value)}", self.place.at(f"{self.place.field}{joint}{path}")
+        )
+
+
+def _is_a(value: object, types: tuple[type, ...]) -> bool:
+    """isinstance, with bool a type apart from int."""
+    return bool in types if isinstance(value, bool) else isinstance(value, types)
+
+
+def _named(value: object) -> str:
+    """A value as an error names it."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return f"the boolean {str(value).lower()}"
+    if isinstance(value, str):
+        return f'the string "{value}"' if len(value) <= 40 else f'the string "{value[:40]}…"'
+    if isinstance(value, int | float):
+        return f"the number {value}"
+    return "an object" if isinstance(value, dict) else "a list" if isinstance(value, list) else type(value).__name__

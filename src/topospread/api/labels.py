@@ -1,0 +1,245 @@
+"""Label selectors: the typed struct as it stands in a manifest, and the compiled selector that asks labels.
+
+Sources: apimachinery ``pkg/labels/selector.go`` (Requirement, internalSelector) and
+``pkg/apis/meta/v1/helpers.go`` (LabelSelectorAsSelector). The textual form (``-l app=web``) is not parsed here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from .label_syntax import invalid, label_key_problems, label_value_problems, quoted
+from .meta import KubeStruct
+
+Operator = Literal["=", "In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"]
+"""``=`` is what matchLabels stands for: In with one value, printed as ``key=value``."""
+
+SELECTOR_OPERATORS: Mapping[str, Operator] = {
+    "In": "In",
+    "NotIn": "NotIn",
+    "Exists": "Exists",
+    "DoesNotExist": "DoesNotExist",
+}
+"""Operators of a label selector; node selectors have Gt and Lt besides."""
+
+_INTEGER = re.compile(r"([+-]?)0*([0-9]+)")
+_PRINTED: Mapping[Operator, str] = {"=": "=", "In": " in ", "NotIn": " notin ", "Gt": ">", "Lt": "<"}
+
+
+class LabelSelectorRequirement(KubeStruct, repr_omit_defaults=True):
+    """One of ``matchExpressions`` (meta/v1 LabelSelectorRequirement)."""
+
+    key: str = ""
+    operator: str = ""
+    values: list[str] | None = None
+
+
+class LabelSelector(KubeStruct, repr_omit_defaults=True):
+    """A label selector as a manifest writes it (meta/v1 LabelSelector); all its requirements must hold.
+
+    Without any requirement it matches everything, whereas a selector that is missing matches nothing.
+    """
+
+    match_labels: dict[str, str] | None = None
+    match_expressions: list[LabelSelectorRequirement] | None = None
+
+
+class InvalidSelectorError(ValueError):
+    """A selector that Kubernetes refuses to compile, in apimachinery's words."""
+
+
+def parse_int64(text: str) -> int | None:
+    """``strconv.ParseInt(text, 10, 64)``, None where Go gives an error."""
+    found = _INTEGER.fullmatch(text)
+    if not found or len(found[2]) > 19:
+        return None
+    number = int(found[1] + found[2])
+    return number if -(2**63) <= number < 2**63 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """A key, an operator and values (labels.Requirement)."""
+
+    key: str
+    operator: Operator
+    values: tuple[str, ...] = ()
+
+    @classmethod
+    def checked(cls, key: str, operator: Operator, values: Sequence[str] | None, path: str = "") -> Requirement:
+        """The requirement, if labels.NewRequirement accepts it.
+
+        Args:
+            key: label key.
+            operator: Kubernetes' name of the operator.
+            values: as they stand in the object; None is a list that is missing or null.
+            path: field the requirement stands at; its ``key`` and ``values`` are named below it.
+
+        Raises:
+            InvalidSelectorError: every rule that is broken.
+        """
+        dot = f"{path}." if path else ""
+        problems = [invalid(f"{dot}key", key, "; ".join(found))] if (found := label_key_problems(key)) else []
+        problems += _count_problems(f"{dot}values", operator, values)
+        for index, value in enumerate(values or ()):
+            if found := label_value_problems(value):
+                problems.append(invalid(f"{dot}values[{index}][{key}]", value, "; ".join(found)))
+        if problems:
+            distinct = list(dict.fromkeys(problems))
+            raise InvalidSelectorError(distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]")
+        return cls(key, operator, tuple(values or ()))
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """Whether labels fulfil it; NotIn and DoesNotExist are fulfilled where the key is missing."""
+        value = labels.get(self.key)
+        match self.operator:
+            case "=" | "In":
+                return value is not None and value in self.values
+            case "NotIn":
+                return value is None or value not in self.values
+            case "Exists":
+                return value is not None
+            case "DoesNotExist":
+                return value is None
+            case _:
+                return self._compares(value)
+
+    def _compares(self, value: str | None) -> bool:
+        """Gt and Lt: both sides int64; whatever is not one, or is not there, does not match."""
+        if value is None or len(self.values) != 1:
+            return False
+        have, limit = parse_int64(value), parse_int64(self.values[0])
+        if have is None or limit is None:
+            return False
+        return have > limit if self.operator == "Gt" else have < limit
+
+    def __str__(self) -> str:
+        if self.operator == "Exists":
+            return self.key
+        if self.operator == "DoesNotExist":
+            return f"!{self.key}"
+        values = ",".join(sorted(self.values))
+        return f"{self.key}{_PRINTED[self.operator]}" + (f"({values})" if self.operator in ("In", "NotIn") else values)
+
+
+def _count_problems(path: str, operator: Operator, values: Sequence[str] | None) -> list[str]:
+    """What labels.NewRequirement says of the number of values, and of their being integers."""
+    count = len(values or ())
+    match operator:
+        case "In" | "NotIn":
+            wrong = "for 'in', 'notin' operators, values set can't be empty" if count == 0 else ""
+        case "Exists" | "DoesNotExist":
+            wrong = "values set must be empty for exists and does not exist" if count else ""
+        case "=":
+            wrong = "exact-match compatibility requires one single value" if count != 1 else ""
+        case _:
+            wrong = "for 'Gt', 'Lt' operators, exactly one value is required" if count != 1 else ""
+    problems = [invalid(path, None if values is None else list(values), wrong)] if wrong else []
+    if operator in ("Gt", "Lt"):
+        must = "for 'Gt', 'Lt' operators, the value must be an integer"
+        problems += [
+            invalid(f"{path}[{index}]", value, must)
+            for index, value in enumerate(values or ())
+            if parse_int64(value) is None
+        ]
+    return problems
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Selector:
+    """A compiled selector (labels.Selector): requirements that must all hold, or one that matches nothing.
+
+    Two selectors are equal when they state the same requirements, however written: order, repeated values,
+    and ``app=web`` beside ``app in (web)`` make no difference.
+
+    Attributes:
+        requirements: sorted by key.
+        selects_nothing: whether this is labels.Nothing(), what a missing label selector stands for.
+    """
+
+    requirements: tuple[Requirement, ...] = ()
+    selects_nothing: bool = False
+    _meaning: object = field(init=False, repr=False)
+    _hash: int = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "requirements", tuple(sorted(self.requirements, key=lambda each: each.key)))
+        meaning = (
+            self.selects_nothing,
+            frozenset(
+                (each.key, "In" if each.operator == "=" else each.operator, frozenset(each.values))
+                for each in self.requirements
+            ),
+        )
+        object.__setattr__(self, "_meaning", meaning)
+        object.__setattr__(self, "_hash", hash(meaning))
+
+    @classmethod
+    def nothing(cls) -> Selector:
+        """The selector that matches nothing, whatever is added to it."""
+        return cls(selects_nothing=True)
+
+    @classmethod
+    def everything(cls) -> Selector:
+        """The selector without requirements."""
+        return cls()
+
+    @classmethod
+    def from_set(cls, labels: Mapping[str, str]) -> Selector:
+        """Requires each of these labels (labels.SelectorFromSet: nothing is checked); an empty set matches all."""
+        return cls(tuple(Requirement(key, "=", (value,)) for key, value in labels.items()))
+
+    @classmethod
+    def from_label_selector(cls, selector: LabelSelector | None) -> Selector:
+        """``metav1.LabelSelectorAsSelector``: None matches nothing, an empty selector everything.
+
+        Raises:
+            InvalidSelectorError: the first requirement that cannot be, in apimachinery's words. (Go goes through
+                matchLabels in random order, this by key.)
+        """
+        if selector is None:
+            return cls.nothing()
+        found = [
+            Requirement.checked(key, "=", (value,)) for key, value in sorted((selector.match_labels or {}).items())
+        ]
+        for expression in selector.match_expressions or ():
+            operator = SELECTOR_OPERATORS.get(expression.operator)
+            if operator is None:
+                raise InvalidSelectorError(f"{quoted(expression.operator)} is not a valid label selector operator")
+            found.append(Requirement.checked(expression.key, operator, expression.values or None))
+        return cls(tuple(found))
+
+    @property
+    def empty(self) -> bool:
+        """Whether it restricts nothing (labels.Selector.Empty); the selector that matches nothing is not empty."""
+        return not self.requirements and not self.selects_nothing
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """Whether labels fulfil every requirement."""
+        return not self.selects_nothing and all(each.matches(labels) for each in self.requirements)
+
+    def with_requirements(self, *requirements: Requirement) -> Selector:
+        """These requirements besides its own; the selector that matches nothing stays what it is."""
+        if self.selects_nothing or not requirements:
+            return self
+        return Selector((*self.requirements, *requirements))
+
+    def with_match_label_keys(self, keys: Iterable[str] | None, labels: Mapping[str, str]) -> Selector:
+        """The selector with the pod's own values of ``matchLabelKeys``; keys that the pod lacks are dropped.
+
+        Source: ``mergeLabelSetWithSelector`` in pkg/scheduler/framework/plugins/podtopologyspread/common.go.
+        """
+        own = {key: labels[key] for key in keys or () if key in labels}
+        return self.with_requirements(*(Requirement(key, "=", (value,)) for key, value in own.items()))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Selector) and self._meaning == other._meaning
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __str__(self) -> str:
+        return ",".join(map(str, self.requirements))
