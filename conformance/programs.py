@@ -123,9 +123,21 @@ def _build(version: str) -> None:
         )
     print(f"building the judge of Kubernetes {version} (minutes the first time, the network is needed)", flush=True)
     built_from.unlink(missing_ok=True)
-    status = subprocess.run([ORACLE_SOURCE / "build.sh", ORACLE_BUILD, version], stdin=subprocess.DEVNULL, check=False)
-    if status.returncode:
-        raise ProgramError(f"{_shown(ORACLE_SOURCE / 'build.sh')} failed with exit code {status.returncode}")
+    ORACLE_BUILD.mkdir(parents=True, exist_ok=True)
+    log = ORACLE_BUILD / f"{version}.log"
+    with log.open("wb") as out:
+        build = subprocess.run(
+            [ORACLE_SOURCE / "build.sh", ORACLE_BUILD, version],
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+    if build.returncode:
+        end = log.read_text(encoding="utf-8", errors="replace").splitlines()[-20:]
+        raise ProgramError(
+            "\n".join([f"the build ended with exit code {build.returncode}; the end of {_shown(log)}:", *end])
+        )
     built_from.write_text(sources, encoding="ascii")
 
 
