@@ -33,7 +33,14 @@ class Annotations(KubeStruct):
     pod_deletion_cost: str | None = msgspec.field(default=None, name="controller.kubernetes.io/pod-deletion-cost")
     mirror: str | None = msgspec.field(default=None, name="kubernetes.io/config.mirror")
     revision: str | None = msgspec.field(default=None, name="deployment.kubernetes.io/revision")
+    desired_replicas: str | None = msgspec.field(default=None, name="deployment.kubernetes.io/desired-replicas")
+    restarted_at: str | None = msgspec.field(default=None, name="kubectl.kubernetes.io/restartedAt")
+    template_generation: str | None = msgspec.field(default=None, name="deprecated.daemonset.template.generation")
+    completion_index: str | None = msgspec.field(default=None, name="batch.kubernetes.io/job-completion-index")
     is_default_class: str | None = msgspec.field(default=None, name="storageclass.kubernetes.io/is-default-class")
+    beta_is_default_class: str | None = msgspec.field(
+        default=None, name="storageclass.beta.kubernetes.io/is-default-class"
+    )
     bind_completed: str | None = msgspec.field(default=None, name="pv.kubernetes.io/bind-completed")
     selected_node: str | None = msgspec.field(default=None, name="volume.kubernetes.io/selected-node")
     migrated_plugins: str | None = msgspec.field(default=None, name="storage.alpha.kubernetes.io/migrated-plugins")

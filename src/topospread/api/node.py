@@ -22,6 +22,13 @@ class ContainerImage(KubeStruct):
     size_bytes: int | None = None
 
 
+class NodeCondition(KubeStruct):
+    """A node's condition: of all that it says, when the kubelet last said it."""
+
+    type: str = ""
+    last_heartbeat_time: str | None = None
+
+
 class NodeStatus(KubeStruct):
     """``status`` of a node."""
 
@@ -29,6 +36,7 @@ class NodeStatus(KubeStruct):
     capacity: ResourceList | None = None
     images: list[ContainerImage] | None = None
     declared_features: list[str] | None = None
+    conditions: list[NodeCondition] | None = None
 
 
 class Node(KubeObject):

@@ -7,6 +7,7 @@ import msgspec
 from .meta import KubeObject, KubeStruct, ObjectMeta, ResourceList
 from .node_selection import Affinity, Toleration
 from .spread import TopologySpreadConstraint
+from .storage import PersistentVolumeClaimSpec
 
 FINISHED_PHASES = frozenset({"Succeeded", "Failed"})
 """Phases that kube-scheduler's pod informer leaves out."""
@@ -45,10 +46,17 @@ class PersistentVolumeClaimVolumeSource(KubeStruct):
     read_only: bool | None = None
 
 
+class PersistentVolumeClaimTemplate(KubeStruct):
+    """What the claim of an ephemeral volume is made from."""
+
+    metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
+    spec: PersistentVolumeClaimSpec = msgspec.field(default_factory=PersistentVolumeClaimSpec)
+
+
 class EphemeralVolumeSource(KubeStruct):
     """A volume whose claim is made with the pod, named ``POD-VOLUME``."""
 
-    volume_claim_template: msgspec.Raw | None = None
+    volume_claim_template: PersistentVolumeClaimTemplate | None = None
 
 
 class GCEPersistentDiskVolumeSource(KubeStruct):
@@ -83,8 +91,14 @@ class RBDVolumeSource(KubeStruct):
     read_only: bool | None = None
 
 
+class ImageVolumeSource(KubeStruct):
+    """A volume that is an image."""
+
+    reference: str | None = None
+
+
 class Volume(KubeStruct):
-    """A volume: the sources that restrict where the pod can run; of all others only the name is kept."""
+    """A volume: the sources that take part in scheduling; of all others only the name is kept."""
 
     name: str = ""
     persistent_volume_claim: PersistentVolumeClaimVolumeSource | None = None
@@ -93,6 +107,7 @@ class Volume(KubeStruct):
     aws_elastic_block_store: AWSElasticBlockStoreVolumeSource | None = None
     iscsi: ISCSIVolumeSource | None = None
     rbd: RBDVolumeSource | None = None
+    image: ImageVolumeSource | None = None
 
     @property
     def restricts(self) -> bool:
@@ -106,6 +121,7 @@ class Volume(KubeStruct):
                 self.aws_elastic_block_store,
                 self.iscsi,
                 self.rbd,
+                self.image,
             )
         )
 

@@ -6,7 +6,7 @@ import msgspec
 
 from .labels import LabelSelector
 from .meta import KubeObject, KubeStruct
-from .pod import PodTemplateSpec
+from .pod import PodCondition, PodTemplateSpec
 from .storage import PersistentVolumeClaim
 
 
@@ -90,10 +90,18 @@ class StatefulSetSpec(KubeStruct):
     volume_claim_templates: list[PersistentVolumeClaim] | None = None
 
 
+class StatefulSetStatus(KubeStruct):
+    """``status`` of a StatefulSet: the revisions that its pods' ``controller-revision-hash`` names."""
+
+    current_revision: str | None = None
+    update_revision: str | None = None
+
+
 class StatefulSet(KubeObject):
     """``apps/v1`` StatefulSet."""
 
     spec: StatefulSetSpec = msgspec.field(default_factory=StatefulSetSpec)
+    status: StatefulSetStatus | None = None
 
 
 class DaemonSetSpec(KubeStruct):
@@ -117,6 +125,8 @@ class JobSpec(KubeStruct):
     completion_mode: str | None = None
     suspend: bool | None = None
     manual_selector: bool | None = None
+    pod_replacement_policy: str | None = None
+    managed_by: str | None = None
     selector: LabelSelector | None = None
     template: PodTemplateSpec = msgspec.field(default_factory=PodTemplateSpec)
 
@@ -128,7 +138,9 @@ class JobStatus(KubeStruct):
     failed: int | None = None
     active: int | None = None
     completed_indexes: str | None = None
+    failed_indexes: str | None = None
     completion_time: str | None = None
+    conditions: list[PodCondition] | None = None
 
 
 class Job(KubeObject):
