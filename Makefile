@@ -16,16 +16,16 @@ help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY) ## create .venv with everything pinned
+	@echo "$(VENV) is ready"
 
 $(READY): requirements/dev.txt pyproject.toml src/topospread/version.py
 	@test -n "$(PYTHON)" || { echo "python3 is missing; topospread needs Python 3.11 or newer" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "topospread needs Python 3.11 or newer, not %d.%d" % sys.version_info[:2])'
-	@test -x $(BIN)/python || { echo "creating $(VENV) with $$($(PYTHON) --version)"; $(PYTHON) -m venv $(VENV); }
+	@test -x $(BIN)/pip || { echo "creating $(VENV) with $$($(PYTHON) --version)"; $(PYTHON) -m venv --clear $(VENV); }
 	@echo "installing requirements/dev.txt"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
-	@echo "$(VENV) is ready"
 
 demo: $(READY) ## place a realistic application and show where it lands
 	@PATH="$(CURDIR)/$(BIN):$$PATH" examples/demo/run.sh

@@ -20,7 +20,7 @@ from typing import Any
 
 from conformance.compare import Difference, agreeing_verdicts, validation_differences, verdict_differences
 from conformance.generate import Recipe, cases
-from conformance.programs import ROOT, ProgramError, Run, Running, oracle, python_program
+from conformance.programs import ROOT, Program, ProgramError, Run, Running, oracle, python_program
 from conformance.stored import stored
 
 Json = dict[str, Any]
@@ -108,25 +108,29 @@ def main() -> int:
     if unknown:
         print(f"no such flavour: {', '.join(unknown)}; there are {', '.join(FLAVOURS)}", file=sys.stderr)
         return 2
+    try:
+        return _run([FLAVOURS[name] for name in names], options)
+    except ProgramError as error:
+        print(f"conformance: {error}", file=sys.stderr)
+        return 2
+
+
+def _run(flavours: list[Flavour], options: argparse.Namespace) -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     if not options.stored:
+        for flavour in flavours:
+            _oracle(flavour, options)
         print(f'seed {options.seed} (again: make conformance ARGS="--seed {options.seed}")')
-    print(f"{'flavour':<16}{'cases':>7}{'verdicts':>10}{'agree':>8}{'seconds':>9}")
-    failed = 0
-    total = Tally()
-    for name in names:
+    print(f"{'flavour':<16}{'cases':>7}{'verdicts':>10}{'agree':>8}{'seconds':>9}", flush=True)
+    failed, verdicts, agreed = False, 0, 0
+    for flavour in flavours:
         begin = time.perf_counter()
-        try:
-            tally = _judge_stored(FLAVOURS[name], options) if options.stored else _judge_fresh(FLAVOURS[name], options)
-        except ProgramError as error:
-            print(f"conformance: {error}", file=sys.stderr)
-            return 2
-        print(_row(name, tally, time.perf_counter() - begin), flush=True)
-        failed += _report(name, tally, options.out)
-        total.cases += tally.cases
-        total.verdicts += tally.verdicts
-        total.agreed += tally.agreed
-    print(f"{total.agreed} of {total.verdicts} verdicts agree with kube-scheduler's")
+        tally = _judge_stored(flavour, options) if options.stored else _judge_fresh(flavour, options)
+        print(_row(flavour.name, tally, time.perf_counter() - begin), flush=True)
+        failed |= _report(flavour.name, tally, options.out)
+        verdicts += tally.verdicts
+        agreed += tally.agreed
+    print(f"{agreed} of {verdicts} verdicts agree with kube-scheduler's")
     return 1 if failed else 0
 
 
@@ -150,16 +154,22 @@ def _options() -> argparse.Namespace:
 
 def _judge_fresh(flavour: Flavour, options: argparse.Namespace) -> Tally:
     """Both judges at once on new cases."""
-    program = "validate" if flavour.recipe is None else f"oracle-{flavour.version}"
-    kube_scheduler = oracle(program, flavour.version, options.oracle_bin)
+    kube_scheduler = _oracle(flavour, options)
     made = _fresh(flavour, options.seed, options.count or flavour.count)
     path = _write(made, flavour, options)
     theirs = kube_scheduler.start(path, options.out / f"{flavour.name}.kube-scheduler.jsonl")
     ours = _start_ours(flavour, path, options).wait()
     reference = theirs.wait()
     if reference.failure or len(reference.answers) != len(made):
-        raise ProgramError(reference.failure or f"{program} answered {len(reference.answers)} of {len(made)} cases")
+        raise ProgramError(
+            reference.failure or f"{kube_scheduler.name} answered {len(reference.answers)} of {len(made)} cases"
+        )
     return _tally(made, ours, reference.answers)
+
+
+def _oracle(flavour: Flavour, options: argparse.Namespace) -> Program:
+    program = "validate" if flavour.recipe is None else f"oracle-{flavour.version}"
+    return oracle(program, flavour.version, options.oracle_bin)
 
 
 def _judge_stored(flavour: Flavour, options: argparse.Namespace) -> Tally:
