@@ -7,6 +7,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # Extra arguments for the command a target runs: make test ARGS="-k taint", make conformance ARGS="--seed 7".
 ARGS ?=
+# Processes that tests run in; 0 for none, as a debugger wants.
+WORKERS ?= 2
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint format bench bench-quick conformance lock clean
@@ -31,7 +33,7 @@ demo: $(READY) ## place a realistic application and show where it lands
 	@PATH="$(CURDIR)/$(BIN):$$PATH" examples/demo/run.sh
 
 test: $(READY) ## run the tests
-	@$(BIN)/python -m pytest -q $(ARGS)
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal $(ARGS)
 
 lint: $(READY) ## check style, types and the direction of imports
 	@$(BIN)/ruff check --quiet .
