@@ -56,7 +56,7 @@ conformance: $(READY) ## judge fresh random cases beside kube-scheduler's own pl
 	@$(BIN)/python -m conformance.run $(ARGS)
 
 # Not part of the development environment: pip-tools lives in a folder of its own.
-PIP_COMPILE = env -u PIP_FIND_LINKS CUSTOM_COMPILE_COMMAND="make lock" build/pip-tools/bin/pip-compile --quiet \
+PIP_COMPILE = CUSTOM_COMPILE_COMMAND="make lock" build/pip-tools/bin/pip-compile --quiet \
 	--generate-hashes --strip-extras --allow-unsafe --newline lf \
 	--no-emit-index-url --no-emit-trusted-host --no-emit-find-links
 
