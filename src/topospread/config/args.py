@@ -1,0 +1,175 @@
+"""Typed arguments of the in-tree plugins, with defaults filled in; where they come from is ``load.py``'s matter.
+
+Source: pkg/scheduler/apis/config/types_pluginargs.go (the internal types).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+DefaultingType = Literal["System", "List"]
+ScoringStrategyType = Literal["LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"]
+
+
+@dataclass(frozen=True, slots=True)
+class DefaultConstraint:
+    """A spread constraint for pods that bring none; it has no selector, that is deduced for each pod.
+
+    ``None`` stands for a field that is not set, whose default the plugin applies.
+    """
+
+    max_skew: int
+    topology_key: str
+    when_unsatisfiable: str
+    min_domains: int | None = None
+    node_affinity_policy: str | None = None
+    node_taints_policy: str | None = None
+    match_label_keys: tuple[str, ...] = ()
+
+
+SYSTEM_CONSTRAINTS = (
+    DefaultConstraint(3, "kubernetes.io/hostname", "ScheduleAnyway"),
+    DefaultConstraint(5, "topology.kubernetes.io/zone", "ScheduleAnyway"),
+)
+"""What ``defaultingType: System`` stands for (podtopologyspread/plugin.go, ``systemDefaultConstraints``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PodTopologySpreadArgs:
+    """Default constraints; ``default_constraints`` is empty when ``defaulting_type`` is System."""
+
+    default_constraints: tuple[DefaultConstraint, ...] = ()
+    defaulting_type: DefaultingType = "System"
+
+    @property
+    def constraints_in_force(self) -> tuple[DefaultConstraint, ...]:
+        """The constraints that pods without their own get: the list's, or the built-in ones."""
+        return SYSTEM_CONSTRAINTS if self.defaulting_type == "System" else self.default_constraints
+
+
+@dataclass(frozen=True, slots=True)
+class NodeAffinityArgs:
+    """``added_affinity``: a core/v1 NodeAffinity as plain data, applied to every pod besides its own."""
+
+    added_affinity: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceWeight:
+    """A resource that scoring looks at, and its weight (1 to 100)."""
+
+    name: str
+    weight: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShapePoint:
+    """A point of a scoring function: utilization in percent (0 to 100) gives score (0 to 10)."""
+
+    utilization: int
+    score: int
+
+
+CPU_AND_MEMORY = (ResourceWeight("cpu", 1), ResourceWeight("memory", 1))
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringStrategy:
+    """How node resources are scored; ``shape`` is empty unless ``type`` is RequestedToCapacityRatio."""
+
+    type: ScoringStrategyType = "LeastAllocated"
+    resources: tuple[ResourceWeight, ...] = CPU_AND_MEMORY
+    shape: tuple[ShapePoint, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NodeResourcesFitArgs:
+    """``ignored_*`` are for filtering only. ``scoring_strategy`` is for plugins that score."""
+
+    ignored_resources: tuple[str, ...] = ()
+    ignored_resource_groups: tuple[str, ...] = ()
+    scoring_strategy: ScoringStrategy = ScoringStrategy()
+
+
+@dataclass(frozen=True, slots=True)
+class NodeResourcesBalancedAllocationArgs:
+    """Resources whose use is to be balanced; every weight is 1."""
+
+    resources: tuple[ResourceWeight, ...] = CPU_AND_MEMORY
+
+
+@dataclass(frozen=True, slots=True)
+class InterPodAffinityArgs:
+    """``hard_pod_affinity_weight``: 0 to 100, for required terms of pods there that match the incoming pod."""
+
+    hard_pod_affinity_weight: int = 1
+    ignore_preferred_terms_of_existing_pods: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DefaultPreemptionArgs:
+    """How many candidate nodes preemption tries: the larger of percent of the nodes and an absolute number."""
+
+    min_candidate_nodes_percentage: int = 10
+    min_candidate_nodes_absolute: int = 100
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeBindingArgs:
+    """``shape`` is empty where the version does not score storage capacity."""
+
+    bind_timeout_seconds: int = 600
+    shape: tuple[ShapePoint, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DynamicResourcesArgs:
+    """Timeouts in nanoseconds; ``None`` where the version has none. They belong to the running process."""
+
+    filter_timeout: int | None = None
+    binding_timeout: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLabelArgs:
+    """Labels (keys) a node must or must not have, and those that are preferred; gone since 1.23."""
+
+    present_labels: tuple[str, ...] = ()
+    absent_labels: tuple[str, ...] = ()
+    present_labels_preference: tuple[str, ...] = ()
+    absent_labels_preference: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceAffinityArgs:
+    """Labels (keys) that pods of one Service share through their nodes; gone since 1.23."""
+
+    affinity_labels: tuple[str, ...] = ()
+    anti_affinity_labels_preference: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PluginArgs:
+    """The arguments of every plugin that takes some, whether it is enabled or not.
+
+    ``node_resources_least_allocated``, ``…most_allocated`` and ``requested_to_capacity_ratio`` belong to the
+    scoring plugins of those names, which NodeResourcesFit's scoring strategies replaced in v1beta2; their
+    type says the strategy. ``unknown`` holds what was given for plugins that topospread does not know.
+    """
+
+    pod_topology_spread: PodTopologySpreadArgs = PodTopologySpreadArgs()
+    node_affinity: NodeAffinityArgs = NodeAffinityArgs()
+    node_resources_fit: NodeResourcesFitArgs = NodeResourcesFitArgs()
+    node_resources_balanced_allocation: NodeResourcesBalancedAllocationArgs = NodeResourcesBalancedAllocationArgs()
+    inter_pod_affinity: InterPodAffinityArgs = InterPodAffinityArgs()
+    default_preemption: DefaultPreemptionArgs = DefaultPreemptionArgs()
+    volume_binding: VolumeBindingArgs = VolumeBindingArgs()
+    dynamic_resources: DynamicResourcesArgs = DynamicResourcesArgs()
+    node_resources_least_allocated: ScoringStrategy = ScoringStrategy("LeastAllocated")
+    node_resources_most_allocated: ScoringStrategy = ScoringStrategy("MostAllocated")
+    requested_to_capacity_ratio: ScoringStrategy = ScoringStrategy("RequestedToCapacityRatio")
+    node_label: NodeLabelArgs = NodeLabelArgs()
+    service_affinity: ServiceAffinityArgs = ServiceAffinityArgs()
+    unknown: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,212 @@
+"""What a KubeSchedulerConfiguration leaves open, filled in as its version fills it in; nothing is judged here.
+
+Source: pkg/scheduler/apis/config/VERSION/defaults.go of 1.19 to 1.37; 1.18's algorithmprovider and plugins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from topospread.config.api_versions import API_VERSIONS, ApiVersion
+from topospread.config.default_plugins import default_plugins
+from topospread.config.document import Args, Document, PluginConfig, ProfileDocument
+from topospread.config.durations import parse_duration
+from topospread.config.gates import Gates
+from topospread.config.kinds import plugin_args
+from topospread.config.plugin_sets import PluginSet, merge, names
+from topospread.config.versions import KubeVersion
+
+DEFAULT_SCHEDULER_NAME = "default-scheduler"
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """What decides about defaults: the version of the configuration, of Kubernetes, and the gates."""
+
+    api: ApiVersion
+    version: KubeVersion
+    gates: Gates
+
+
+def set_defaults(document: Document, gates: Gates) -> Document:
+    """The document with every default of its version."""
+    defaults = Defaults(document.api, document.version, gates)
+    profiles = document.profiles or (ProfileDocument(None, None, (), None),)
+    if len(profiles) == 1 and profiles[0].scheduler_name is None:
+        profiles = (replace(profiles[0], scheduler_name=DEFAULT_SCHEDULER_NAME),)
+    return replace(
+        document,
+        fields=_process_fields(document.fields, defaults),
+        profiles=tuple(_profile(profile, defaults) for profile in profiles),
+    )
+
+
+def _profile(profile: ProfileDocument, defaults: Defaults) -> ProfileDocument:
+    plugins = _plugins(profile.plugins, defaults)
+    kinds = plugin_args(defaults.api, defaults.version)
+    config = [
+        replace(one, args=default_args(one.name, one.args or {}, defaults)) if one.in_tree else one
+        for one in profile.plugin_config
+    ]
+    given = {one.name for one in config}
+    config += [
+        PluginConfig(name, default_args(name, {}, defaults), True)
+        for name in names(plugins.values())
+        if name in kinds and name not in given
+    ]
+    return replace(profile, plugins=plugins, plugin_config=tuple(config))
+
+
+# Fields of plugins that a version decodes but forgets to merge with its defaults.
+_FORGOTTEN = {"v1beta2": ("multiPoint", "preEnqueue"), "v1beta3": ("preEnqueue",), "v1alpha2": ("unreserve",)}
+
+
+def forgotten_points(api: ApiVersion) -> tuple[str, ...]:
+    """Extension points of a version whose plugins kube-scheduler reads and then ignores."""
+    return _FORGOTTEN.get(api.name, ())
+
+
+def _plugins(custom: Mapping[str, PluginSet] | None, defaults: Defaults) -> dict[str, PluginSet]:
+    standard = default_plugins(defaults.api, defaults.version, defaults.gates)
+    if custom is None:
+        return standard
+    forgotten = forgotten_points(defaults.api)
+    merged = {point: plugins for point, plugins in custom.items() if point not in forgotten}
+    return merge(standard, merged, in_place=defaults.api.rank >= API_VERSIONS["v1beta2"].rank)
+
+
+def _process_fields(fields: Mapping[str, Any], defaults: Defaults) -> dict[str, Any]:
+    """Fields of the running process; they are defaulted because validation looks at them."""
+    full = {"percentageOfNodesToScore": 0, "podInitialBackoffSeconds": 1, "podMaxBackoffSeconds": 10, **fields}
+    if defaults.version.minor >= 20:
+        full.setdefault("parallelism", 16)
+    lock = "leases" if defaults.version.minor >= 20 else "endpointsleases"
+    full["leaderElection"] = _filled(
+        fields.get("leaderElection", {}),
+        {
+            "leaderElect": True,
+            "leaseDuration": "15s",
+            "renewDeadline": "10s",
+            "retryPeriod": "2s",
+            "resourceLock": lock,
+            "resourceName": "kube-scheduler",
+            "resourceNamespace": "kube-system",
+        },
+    )
+    connection = {"contentType": "application/vnd.kubernetes.protobuf", "qps": 50.0, "burst": 100}
+    full["clientConnection"] = _filled(fields.get("clientConnection", {}), connection)
+    return full
+
+
+def _filled(given: Mapping[str, Any], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """A zero counts as not given, except for booleans, which are pointers in Go."""
+    return {**given, **defaults, **{key: value for key, value in given.items() if not _is_zero(key, value)}}
+
+
+_DURATIONS = ("leaseDuration", "renewDeadline", "retryPeriod")
+
+
+def _is_zero(key: str, value: Any) -> bool:
+    if key in _DURATIONS:
+        return parse_duration(value) == 0
+    return not isinstance(value, bool) and value in ("", 0)
+
+
+def default_args(plugin: str, args: Args, defaults: Defaults) -> Args:
+    """A plugin's arguments with the defaults of the version."""
+    fill = _FILL.get(plugin)
+    return fill(dict(args), defaults) if fill else dict(args)
+
+
+def _default_preemption(args: Args, defaults: Defaults) -> Args:
+    return {"minCandidateNodesPercentage": 10, "minCandidateNodesAbsolute": 100, **args}
+
+
+def _inter_pod_affinity(args: Args, defaults: Defaults) -> Args:
+    return {"hardPodAffinityWeight": 1, **args}
+
+
+def _volume_binding(args: Args, defaults: Defaults) -> Args:
+    full = {"bindTimeoutSeconds": 600, **args}
+    if full.get("shape"):
+        return full
+    if defaults.gates.enabled("StorageCapacityScoring"):
+        full["shape"] = [{"utilization": 0, "score": 10}, {"utilization": 100, "score": 0}]
+    elif defaults.version.minor >= 22 and defaults.gates.enabled("VolumeCapacityPriority"):
+        full["shape"] = [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]
+    return full
+
+
+def _weighted(resources: list[Args] | None, defaults: Defaults, *, zero_is_one: bool = True) -> list[Args]:
+    if not resources:
+        return [{"name": "cpu", "weight": 1}, {"name": "memory", "weight": 1}]
+    if not zero_is_one:
+        return resources
+    return [{**resource, "weight": resource.get("weight", 0) or 1} for resource in resources]
+
+
+def _balanced_allocation(args: Args, defaults: Defaults) -> Args:
+    return {**args, "resources": _weighted(args.get("resources"), defaults)}
+
+
+def _fit(args: Args, defaults: Defaults) -> Args:
+    if defaults.version.minor < 22:
+        return args
+    strategy = args.get("scoringStrategy")
+    strategy = {"type": "LeastAllocated"} if strategy is None else strategy
+    return {**args, "scoringStrategy": {**strategy, "resources": _weighted(strategy.get("resources"), defaults)}}
+
+
+def _legacy_allocation(args: Args, defaults: Defaults) -> Args:
+    return {**args, "resources": _weighted(args.get("resources"), defaults, zero_is_one=False)}
+
+
+def _requested_to_capacity_ratio(args: Args, defaults: Defaults) -> Args:
+    # The plugin itself takes a weight of 0 as 1 where the defaults do not (until 1.21).
+    return {**args, "resources": _weighted(args.get("resources"), defaults)}
+
+
+def _pod_topology_spread(args: Args, defaults: Defaults) -> Args:
+    if args.get("defaultingType"):
+        return args
+    return {**args, "defaultingType": _defaulting_type(args, defaults)}
+
+
+def _defaulting_type(args: Args, defaults: Defaults) -> str:
+    """Until 1.23 the built-in constraints had a gate; v1beta1 took a list for what it is, v1beta2 wants it named.
+
+    1.19 had no defaultingType: behind the gate, constraints left out (not an empty list) were the built-in ones.
+    """
+    if defaults.version.minor < 19 or not defaults.gates.enabled("DefaultPodTopologySpread"):
+        return "List" if defaults.version.minor <= 23 else "System"
+    if defaults.version.minor == 19:
+        return "System" if args.get("defaultConstraints") is None else "List"
+    if defaults.api.name == "v1beta1" and args.get("defaultConstraints"):
+        return "List"
+    return "System"
+
+
+def _dynamic_resources(args: Args, defaults: Defaults) -> Args:
+    full = dict(args)
+    if defaults.gates.enabled("DRASchedulerFilterTimeout"):
+        full.setdefault("filterTimeout", "10s")
+    conditions = ("DRADeviceBindingConditions", "DRAResourceClaimDeviceStatus")
+    if defaults.version.minor >= 35 and all(defaults.gates.enabled(name) for name in conditions):
+        full.setdefault("bindingTimeout", "10m0s")
+    return full
+
+
+_FILL: Mapping[str, Callable[[Args, Defaults], Args]] = {
+    "DefaultPreemption": _default_preemption,
+    "InterPodAffinity": _inter_pod_affinity,
+    "VolumeBinding": _volume_binding,
+    "NodeResourcesBalancedAllocation": _balanced_allocation,
+    "NodeResourcesFit": _fit,
+    "NodeResourcesLeastAllocated": _legacy_allocation,
+    "NodeResourcesMostAllocated": _legacy_allocation,
+    "RequestedToCapacityRatio": _requested_to_capacity_ratio,
+    "PodTopologySpread": _pod_topology_spread,
+    "DynamicResources": _dynamic_resources,
+}

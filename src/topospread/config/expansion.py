@@ -1,0 +1,168 @@
+"""Which plugins run at which extension point, in what order and with what weight; and what kube-scheduler refuses then.
+
+Source: pkg/scheduler/framework/runtime/framework.go (``NewFramework``, ``expandMultiPointPlugins``,
+``getValidScoreWeights``); until 1.21 the weight of a plugin that sits at several extension points is the last one's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from topospread.config.plugin_sets import ALL, PluginEntry, PluginSet
+from topospread.config.profile import EXTENSION_POINTS, EnabledPlugin
+from topospread.config.registry import extension_points, last_version_with
+from topospread.config.versions import KubeVersion
+
+WEIGHED = ("score", "placement_score")
+
+_NONE = PluginSet()
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """The plugins in force, and in ``problems`` why kube-scheduler would not start with them."""
+
+    plugins: Mapping[str, tuple[EnabledPlugin, ...]]
+    problems: tuple[str, ...]
+
+
+def expand(sets: Mapping[str, PluginSet], version: KubeVersion) -> Expansion:
+    """Every extension point's plugins. ``sets`` are the merged ones, with the configuration's names of the points."""
+    points = extension_points(version)
+    problems = list(dict.fromkeys(_problems(sets, points)))
+    plugins = {
+        point: _weighed(point, _ordered(point, sets, points), sets, version)
+        for point, field in EXTENSION_POINTS.items()
+        if field in sets or any(point in found for found in points.values())
+    }
+    plugins = {point: listed for point, listed in plugins.items() if listed}
+    if not problems:
+        problems += _unusable(plugins)
+    return Expansion(plugins, tuple(problems))
+
+
+def _ordered(
+    point: str, sets: Mapping[str, PluginSet], points: Mapping[str, frozenset[str]]
+) -> tuple[PluginEntry, ...]:
+    """The three parts: re-configured multiPoint plugins, the other multiPoint ones, what only the point enables."""
+    own = sets.get(EXTENSION_POINTS[point], _NONE)
+    listed = {entry.name: entry for entry in own.enabled}
+    multi_point = [
+        entry
+        for entry in sets.get("multiPoint", _NONE).enabled
+        if point in points.get(entry.name, ()) and entry.name not in own.disabled
+    ]
+    if ALL in own.disabled or not multi_point:
+        return tuple(listed.values())
+    again = {entry.name for entry in multi_point} & set(listed)
+    return (
+        *(entry for entry in listed.values() if entry.name in again),
+        *(entry for entry in multi_point if entry.name not in again),
+        *(entry for entry in listed.values() if entry.name not in again),
+    )
+
+
+def _weighed(
+    point: str, entries: tuple[PluginEntry, ...], sets: Mapping[str, PluginSet], version: KubeVersion
+) -> tuple[EnabledPlugin, ...]:
+    if point not in WEIGHED:
+        return tuple(EnabledPlugin(entry.name, 0, entry.origin) for entry in entries)
+    deciding = _deciding_entries(point, sets, version)
+    return tuple(
+        EnabledPlugin(
+            entry.name,
+            deciding[entry.name].weight or 1,
+            entry.origin,
+            deciding[entry.name].origin if deciding[entry.name].weight else "",
+        )
+        for entry in entries
+    )
+
+
+# The order in which framework.go visits the extension points.
+_VISITED = (
+    "preFilter",
+    "filter",
+    "postFilter",
+    "reserve",
+    "preScore",
+    "score",
+    "preBind",
+    "bind",
+    "postBind",
+    "permit",
+    "queueSort",
+)
+
+
+def _deciding_entries(point: str, sets: Mapping[str, PluginSet], version: KubeVersion) -> dict[str, PluginEntry]:
+    """Plugin → the entry whose weight counts."""
+    if version.minor <= 21:
+        return {entry.name: entry for visited in _VISITED for entry in sets.get(visited, _NONE).enabled}
+    both = (*sets.get(EXTENSION_POINTS[point], _NONE).enabled, *sets.get("multiPoint", _NONE).enabled)
+    return {entry.name: entry for entry in reversed(both)}
+
+
+def _interface(point: str) -> str:
+    """Go's name of the interface of an extension point, ``FilterPlugin``."""
+    field = EXTENSION_POINTS[point]
+    return f"{field[0].upper()}{field[1:]}Plugin"
+
+
+def _problems(sets: Mapping[str, PluginSet], points: Mapping[str, frozenset[str]]) -> Iterator[str]:
+    for point, field in EXTENSION_POINTS.items():
+        seen: set[str] = set()
+        for entry in sets.get(field, _NONE).enabled:
+            if entry.name not in points:
+                yield _missing(point, entry)
+            elif point not in points[entry.name]:
+                yield f'{entry.origin}: plugin "{entry.name}" does not extend {_interface(point)} plugin'
+            elif entry.name in seen:
+                yield f'{entry.origin}: plugin "{entry.name}" already registered as "{_interface(point)}"'
+            seen.add(entry.name)
+    yield from _multi_point_problems(sets, points)
+
+
+def _multi_point_problems(sets: Mapping[str, PluginSet], points: Mapping[str, frozenset[str]]) -> Iterator[str]:
+    seen: set[str] = set()
+    for entry in sets.get("multiPoint", _NONE).enabled:
+        if entry.name not in points:
+            yield _missing("pre_filter", entry)
+            continue
+        if entry.name in seen:
+            point = _point_registered_twice(entry.name, sets, points[entry.name])
+            if point:
+                yield f'{entry.origin}: plugin "{entry.name}" already registered as "{_interface(point)}"'
+        seen.add(entry.name)
+
+
+def _point_registered_twice(name: str, sets: Mapping[str, PluginSet], points: frozenset[str]) -> str:
+    """The first extension point where multiPoint's second entry has an effect; "" when it has none."""
+    for point, field in EXTENSION_POINTS.items():
+        own = sets.get(field, _NONE)
+        overridden = any(entry.name == name for entry in own.enabled)
+        if point in points and not overridden and name not in own.disabled and ALL not in own.disabled:
+            return point
+    return ""
+
+
+def _missing(point: str, entry: PluginEntry) -> str:
+    hint = ""
+    last = last_version_with(entry.name)
+    if last is not None:
+        hint = f" (Kubernetes {last} was the last version that had it)"
+    where = f"{entry.origin}: " if entry.origin else ""
+    return f'{where}{_interface(point)} "{entry.name}" does not exist{hint}'
+
+
+def _unusable(plugins: Mapping[str, tuple[EnabledPlugin, ...]]) -> list[str]:
+    found = []
+    queue_sort = plugins.get("queue_sort", ())
+    if len(queue_sort) != 1:
+        found.append(f"only one queue sort plugin required, but got {len(queue_sort)}")
+    if not plugins.get("bind"):
+        found.append("at least one bind plugin is needed")
+    if len(plugins.get("placement_generate", ())) > 1:
+        found.append("at most one placement generate plugin is allowed")
+    return found

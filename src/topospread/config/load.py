@@ -1,0 +1,128 @@
+"""From a KubeSchedulerConfiguration as plain data, or from nothing, to the profiles in force; it reads no files.
+
+Decode, default, validate, expand, in the order in which kube-scheduler does it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from topospread.config.api_versions import latest_api_version
+from topospread.config.defaulting import forgotten_points, set_defaults
+from topospread.config.document import Document, ProfileDocument, decode
+from topospread.config.expansion import expand
+from topospread.config.gates import Gates, gates_for
+from topospread.config.profile import Configuration, EnabledPlugin, Profile
+from topospread.config.registry import extension_points
+from topospread.config.typed_args import typed_args
+from topospread.config.versions import NEWEST, KubeVersion
+from topospread.errors import ConfigError, Place
+
+
+def default_configuration(kube_version: str | KubeVersion = NEWEST, gates: Gates | None = None) -> Configuration:
+    """What a kube-scheduler without a configuration file does."""
+    version = KubeVersion.parse(kube_version)
+    document = Document(latest_api_version(version), version, {}, ())
+    return _configuration(document, version, gates or gates_for(version), Place())
+
+
+def default_profile(kube_version: str | KubeVersion = NEWEST, gates: Gates | None = None) -> Profile:
+    """The profile ``default-scheduler`` of a kube-scheduler without a configuration file."""
+    return default_configuration(kube_version, gates).profiles[0]
+
+
+def load_configuration(
+    data: Any,
+    *,
+    place: Place | None = None,
+    kube_version: str | KubeVersion = NEWEST,
+    gates: Gates | None = None,
+) -> Configuration:
+    """A KubeSchedulerConfiguration of any version, as plain data, with its own version's defaults.
+
+    ``gates``: kube-scheduler's; by default those of the version without overrides.
+
+    Raises:
+        ConfigError: not a KubeSchedulerConfiguration, an unknown version, or plugins that kube-scheduler does not have.
+        DecodeError: unknown fields, or values of another type.
+        InvalidError: kube-scheduler's validation refuses it; every reason with its field path.
+    """
+    version = KubeVersion.parse(kube_version)
+    place = place or Place()
+    document = decode(data, version, place)
+    return _configuration(document, version, gates or gates_for(version), place)
+
+
+def _configuration(document: Document, kube_version: KubeVersion, gates: Gates, place: Place) -> Configuration:
+    full = set_defaults(document, gates)
+    given = document.profiles or (None,)
+    return Configuration(
+        document.api.group_version,
+        tuple(_profile(before, after, full, place) for before, after in zip(given, full.profiles, strict=True)),
+        full.fields["percentageOfNodesToScore"],
+        tuple(_warnings(document, full, kube_version)),
+        {name: name for name in sorted(document.given)},
+    )
+
+
+def _profile(given: ProfileDocument | None, full: ProfileDocument, document: Document, place: Place) -> Profile:
+    expansion = expand(full.plugins or {}, document.version)
+    if expansion.problems:
+        raise ConfigError("; ".join(expansion.problems), place.at(full.origin))
+    args = typed_args(full.plugin_config)
+    plugins = expansion.plugins
+    if document.api.name == "v1alpha2":
+        plugins = {**plugins, **_preemption_of_1_18(document)}
+        timeout = document.fields.get("bindTimeoutSeconds", args.volume_binding.bind_timeout_seconds)
+        args = replace(args, volume_binding=replace(args.volume_binding, bind_timeout_seconds=timeout))
+    own = full.percentage_of_nodes_to_score
+    return Profile(
+        full.scheduler_name or "",
+        document.api.group_version,
+        plugins,
+        args,
+        document.fields["percentageOfNodesToScore"] if own is None else own,
+        {} if given is None else dict(_origins(given, document)),
+    )
+
+
+def _preemption_of_1_18(document: Document) -> Mapping[str, tuple[EnabledPlugin, ...]]:
+    """1.18 preempts without a plugin, unless the configuration says ``disablePreemption``."""
+    if document.fields.get("disablePreemption", False):
+        return {}
+    return {"post_filter": (EnabledPlugin("DefaultPreemption"),)}
+
+
+def _origins(given: ProfileDocument, document: Document) -> Iterator[tuple[str, str]]:
+    if given.scheduler_name is not None:
+        yield "schedulerName", f"{given.origin}.schedulerName"
+    if given.percentage_of_nodes_to_score is not None:
+        yield "percentageOfNodesToScore", f"{given.origin}.percentageOfNodesToScore"
+    elif "percentageOfNodesToScore" in document.given:
+        yield "percentageOfNodesToScore", "percentageOfNodesToScore"
+    for one in given.plugin_config:
+        for key in one.args or {}:
+            yield f"{one.name}.{key}", f"{one.origin}.{key}"
+
+
+def _warnings(given: Document, full: Document, kube_version: KubeVersion) -> Iterator[str]:
+    served = given.api.warning(kube_version)
+    if served:
+        yield served
+    for index, extender in enumerate(given.fields.get("extenders", ())):
+        yield (
+            f"extenders[{index}] ({extender.get('urlPrefix', '')}) is not asked: kube-scheduler would let it filter or "
+            "score nodes"
+        )
+    known = extension_points(full.version)
+    for profile, defaulted in zip(given.profiles, full.profiles, strict=False):
+        for point in forgotten_points(given.api):
+            if profile.plugins and point in profile.plugins:
+                yield f"{profile.origin}.plugins.{point} has no effect: kube-scheduler ignores it in {given.api.name}"
+        enabled = {entry.name for plugins in (defaulted.plugins or {}).values() for entry in plugins.enabled}
+        for one in profile.plugin_config:
+            if one.name not in enabled:
+                what = "not enabled" if one.name in known else "not a plugin of kube-scheduler"
+                yield f'{one.origin} has no effect: "{one.name}" is {what}'

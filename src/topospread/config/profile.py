@@ -1,0 +1,101 @@
+"""The one internal form of a scheduling profile: ordered plugins, weights and typed arguments. It does no I/O.
+
+Every version of KubeSchedulerConfiguration ends here; nothing above this module knows which one it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from topospread.config.args import PluginArgs
+
+EXTENSION_POINTS: Mapping[str, str] = {
+    "pre_enqueue": "preEnqueue",
+    "queue_sort": "queueSort",
+    "pre_filter": "preFilter",
+    "filter": "filter",
+    "post_filter": "postFilter",
+    "pre_score": "preScore",
+    "score": "score",
+    "reserve": "reserve",
+    "permit": "permit",
+    "pre_bind": "preBind",
+    "bind": "bind",
+    "post_bind": "postBind",
+    "placement_generate": "placementGenerate",
+    "placement_score": "placementScore",
+    "pod_group_post_filter": "podGroupPostFilter",
+}
+"""Our name of an extension point → its field in KubeSchedulerConfiguration, in the order of a pod's way."""
+
+
+@dataclass(frozen=True, slots=True)
+class EnabledPlugin:
+    """A plugin at one extension point.
+
+    Attributes:
+        name: the plugin's name.
+        weight: at ``score`` and ``placement_score`` the weight in force, elsewhere 0.
+        origin: path of the field that enabled it, ``profiles[0].plugins.multiPoint.enabled[1]``, or "" for a default.
+        weight_origin: path of the field that set the weight, or "" for a default.
+    """
+
+    name: str
+    weight: int = 0
+    origin: str = ""
+    weight_origin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What kube-scheduler does for the pods of one scheduler name.
+
+    Attributes:
+        scheduler_name: pods with this ``spec.schedulerName`` are its own.
+        api_version: the configuration's, ``kubescheduler.config.k8s.io/v1``, also for the built-in default.
+        plugins: extension point (a key of ``EXTENSION_POINTS``) → plugins in the order they run.
+        args: the arguments of every plugin, defaults filled in.
+        percentage_of_nodes_to_score: 0 to 100; 0 and ``None`` both stand for kube-scheduler's adaptive share.
+        origins: what the file says: ``PodTopologySpread.defaultingType`` → path of the field.
+            An argument that is not listed is a default. ``percentageOfNodesToScore`` and ``schedulerName`` likewise.
+    """
+
+    scheduler_name: str
+    api_version: str
+    plugins: Mapping[str, tuple[EnabledPlugin, ...]]
+    args: PluginArgs = field(default_factory=PluginArgs)
+    percentage_of_nodes_to_score: int | None = None
+    origins: Mapping[str, str] = field(default_factory=dict)
+
+    def enabled(self, extension_point: str) -> tuple[str, ...]:
+        """Names of the plugins at an extension point, in the order they run."""
+        return tuple(plugin.name for plugin in self.plugins.get(extension_point, ()))
+
+    @property
+    def weights(self) -> dict[str, int]:
+        """Score plugins and their weights, in the order they run."""
+        return {plugin.name: plugin.weight for plugin in self.plugins.get("score", ())}
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """A KubeSchedulerConfiguration as far as it decides placements.
+
+    Attributes:
+        api_version: as the file has it, ``kubescheduler.config.k8s.io/v1beta3``.
+        profiles: at least one, in the file's order; scheduler names are unique.
+        percentage_of_nodes_to_score: for profiles that do not say their own.
+        warnings: what the file says and a simulation cannot or does not take into account, one sentence each.
+        origins: top-level field → its path, for what the file sets.
+    """
+
+    api_version: str
+    profiles: tuple[Profile, ...]
+    percentage_of_nodes_to_score: int | None = None
+    warnings: tuple[str, ...] = ()
+    origins: Mapping[str, str] = field(default_factory=dict)
+
+    def profile_for(self, scheduler_name: str) -> Profile | None:
+        """The profile that takes pods of a scheduler name, if there is one."""
+        return next((profile for profile in self.profiles if profile.scheduler_name == scheduler_name), None)

@@ -1,0 +1,64 @@
+"""Kubernetes versions topospread knows, as minor versions; not the API versions of a configuration."""
+
+from __future__ import annotations
+
+import re
+from functools import total_ordering
+
+from topospread.errors import ConfigError, Place
+
+_FORM = re.compile(r"v?(\d+)\.(\d+)(?:\.\d+)?(?:[-+].*)?")
+
+
+@total_ordering
+class KubeVersion:
+    """A Kubernetes minor version, ``1.27``; patch levels do not change a scheduling decision we know of.
+
+    Attributes:
+        major: always 1 so far.
+        minor: 18 … 37.
+    """
+
+    __slots__ = ("major", "minor")
+
+    def __init__(self, major: int, minor: int) -> None:
+        self.major = major
+        self.minor = minor
+
+    @classmethod
+    def parse(cls, text: str | KubeVersion, place: Place | None = None) -> KubeVersion:
+        """Reads ``1.27``, ``v1.27.3`` or ``v1.27.3-gke.100``.
+
+        Raises:
+            ConfigError: not a version, or outside of the supported range.
+        """
+        if isinstance(text, KubeVersion):
+            return text
+        match = _FORM.fullmatch(text.strip())
+        if match is None:
+            raise ConfigError(f'"{text}" is not a Kubernetes version; write it as 1.27 or v1.27.3', place)
+        version = cls(int(match.group(1)), int(match.group(2)))
+        if not OLDEST <= version <= NEWEST:
+            raise ConfigError(f"Kubernetes {version} is not supported; use a version from {OLDEST} to {NEWEST}", place)
+        return version
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, KubeVersion):
+            return NotImplemented
+        return (self.major, self.minor) == (other.major, other.minor)
+
+    def __lt__(self, other: KubeVersion) -> bool:
+        return (self.major, self.minor) < (other.major, other.minor)
+
+    def __hash__(self) -> int:
+        return hash((self.major, self.minor))
+
+    def __str__(self) -> str:
+        return f"{self.major}.{self.minor}"
+
+    def __repr__(self) -> str:
+        return f"KubeVersion({str(self)!r})"
+
+
+OLDEST = KubeVersion(1, 18)
+NEWEST = KubeVersion(1, 37)
