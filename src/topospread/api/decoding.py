@@ -74,9 +74,10 @@ class _Reader:
             entries = self._entries({} if value is None else value, path)
             return {key: self.read(item, kind.value_type, f"{path}[{key}]") for key, item in entries.items()}
         if isinstance(kind, inspect.ListType):
-            if not isinstance(value or [], list):
-                raise self._wrong("a list", value, path)
-            return [self.read(item, kind.item_type, f"{path}[{index}]") for index, item in enumerate(value or [])]
+            items = [] if value is None else value
+            if not isinstance(items, list):
+                raise self._wrong("a list", items, path)
+            return [self.read(item, kind.item_type, f"{path}[{index}]") for index, item in enumerate(items)]
         return self._read_scalar(value, kind, path)
 
     def _read_union(self, value: Any, kind: inspect.UnionType, path: str) -> Any:

@@ -1,22 +1,24 @@
-"""TopologySpreadConstraint as a public type: the eight fields, their defaults, JSON, YAML and copies.
+"""TopologySpreadConstraint as a public type: the eight fields, their defaults, JSON, YAML, copies and merging.
 
-What the API server refuses is checked in ``api/validation``; merging a patch is ``api/merging.py``; the fields'
-documentation as data is ``api/fields.py``; what the scheduler makes of a constraint is the plugin's.
+What the API server refuses is checked in ``api/validation``; the fields' documentation as data is
+``api/fields.py``; what the scheduler makes of a constraint is the plugin's.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
 
-from topospread.errors import DecodeError, Place
+from topospread.errors import DecodeError, Place, UsageError
 
+from .apply_merge import apply_constraint, apply_constraints
 from .decoding import decode
 from .labels import LabelSelector, Selector
 from .meta import KubeStruct
+from .strategic_merge import ELEMENT_ORDER, PatchMeta, merge_object
 from .yaml_text import parse_yaml, yaml_text
 
 Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
@@ -145,3 +147,107 @@ class TopologySpreadConstraint(KubeStruct, repr_omit_defaults=True):
         """
         data: Any = parse_yaml(text, place)
         return cls.from_dict(data, place)
+
+
+MergeStrategy = Literal["strategic", "apply"]
+ConstraintPatch = TopologySpreadConstraint | Mapping[str, Any]
+"""What changes a constraint: the fields that a TopologySpreadConstraint sets, or plain data as a patch file holds it,
+which can say null (unset the field) and, in a strategic patch, ``$patch: delete`` and the other directives."""
+
+_LIST = "topologySpreadConstraints"
+_NO_LIST = PatchMeta(may_be_list=False)
+_CONSTRAINT_META = PatchMeta(
+    {
+        "maxSkew": _NO_LIST,
+        "topologyKey": _NO_LIST,
+        "whenUnsatisfiable": _NO_LIST,
+        "labelSelector": PatchMeta({"matchLabels": _NO_LIST, "matchExpressions": PatchMeta()}),
+        "minDomains": PatchMeta(),
+        "nodeAffinityPolicy": PatchMeta(),
+        "nodeTaintsPolicy": PatchMeta(),
+        "matchLabelKeys": PatchMeta(),
+    }
+)
+_POD_SPEC_META = PatchMeta({_LIST: PatchMeta(_CONSTRAINT_META.members, merge_key="topologyKey")})
+
+
+def merge(
+    base: TopologySpreadConstraint, patch: ConstraintPatch, *, strategy: MergeStrategy = "strategic"
+) -> TopologySpreadConstraint:
+    """One constraint with a patch merged onto it; neither is changed.
+
+    The fields that the patch sets replace those of the base. The label selector differs: ``strategic`` (kubectl
+    patch, client-side apply) merges matchLabels key by key and replaces matchExpressions; ``apply`` (server-side
+    apply) replaces the whole selector (``+structType=atomic``) and refuses fields that Kubernetes does not know.
+
+    Raises:
+        InvalidError: a patch that Kubernetes would not apply.
+        DecodeError: a field of another type.
+
+    Source: k8s.io/api/core/v1/types.go and apimachinery ``pkg/apis/meta/v1/types.go`` (patchStrategy, structType).
+    """
+    changes = _plain(patch)
+    if strategy == "apply":
+        return TopologySpreadConstraint.from_dict(apply_constraint(base.to_dict(), changes))
+    return TopologySpreadConstraint.from_dict(merge_object(base.to_dict(), changes, _CONSTRAINT_META))
+
+
+def merge_constraints(
+    base: Sequence[TopologySpreadConstraint],
+    patch: Sequence[ConstraintPatch] | None,
+    *,
+    strategy: MergeStrategy,
+    element_order: Sequence[str] | None = None,
+) -> list[TopologySpreadConstraint]:
+    """A pod's list of constraints with a patch merged onto it, in the way that is named; neither is changed.
+
+    ``strategic``: kubectl patch, client-side kubectl apply and ``kubectl edit``. Constraints are matched by
+    topologyKey alone (``patchMergeKey=topologyKey``). A pod may have two constraints of one key, one hard and one
+    soft: the patch then merges into the first of them, or deletes both. Elements may be plain data with
+    ``{"$patch": "delete", "topologyKey": …}`` or ``{"$patch": "replace"}``, which replaces the list by the patch's
+    other elements. Patched constraints come in the patch's order, new ones before the base's that follow.
+
+    ``apply``: server-side apply. Constraints are matched by topologyKey and whenUnsatisfiable (``listMapKey``), so a
+    constraint of another whenUnsatisfiable is added, not changed. Nothing is removed (see ``api/apply_merge.py``).
+
+    Args:
+        base: the constraints there are.
+        patch: the constraints to merge; None is a patch that says null.
+        strategy: which of the two.
+        element_order: the topologyKeys in the order that ``$setElementOrder/topologySpreadConstraints`` gives
+            (strategic only): what client-side apply sends along.
+
+    Raises:
+        InvalidError: a patch that Kubernetes would not apply.
+        DecodeError: a field of another type.
+        UsageError: an element order for apply.
+
+    Source: k8s.io/api/core/v1/types.go, PodSpec.TopologySpreadConstraints.
+    """
+    have = [each.to_dict() for each in base]
+    changes = None if patch is None else [_plain(each) for each in patch]
+    if strategy == "apply":
+        if element_order is not None:
+            raise UsageError("an element order belongs to a strategic merge; server-side apply has none")
+        return _typed(have if changes is None else apply_constraints(have, changes))
+    wanted: dict[str, Any] = {_LIST: changes}
+    if element_order is not None:
+        wanted[f"{ELEMENT_ORDER}/{_LIST}"] = [{"topologyKey": key} for key in element_order]
+    merged = merge_object({_LIST: have} if have else {}, wanted, _POD_SPEC_META)
+    return _typed(merged.get(_LIST, []))
+
+
+def _plain(patch: ConstraintPatch) -> Any:
+    """A patch as plain data of its own, to be changed at will; what is no object is left for the merge to refuse."""
+    if isinstance(patch, TopologySpreadConstraint):
+        return patch.to_dict()
+    plain: Any = copy.deepcopy(patch)
+    return plain if not isinstance(plain, Mapping) else dict(plain)
+
+
+def _typed(merged: Sequence[Any]) -> list[TopologySpreadConstraint]:
+    """Merged plain data as constraints; a null element is an empty one, as Go decodes it."""
+    return [
+        TopologySpreadConstraint.from_dict({} if each is None else each, Place(field=f"{_LIST}[{at}]"))
+        for at, each in enumerate(merged)
+    ]
