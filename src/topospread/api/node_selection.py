@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from .labels import LabelSelector
 from .meta import KubeStruct
 
@@ -74,7 +76,7 @@ class Affinity(KubeStruct):
     pod_anti_affinity: PodAffinity | None = None
 
 
-class Taint(KubeStruct, frozen=True):
+class Taint(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, gc=False):
     """A node's taint; ``effect`` is NoSchedule, PreferNoSchedule or NoExecute."""
 
     key: str = ""
@@ -82,7 +84,7 @@ class Taint(KubeStruct, frozen=True):
     effect: str = ""
 
 
-class Toleration(KubeStruct, frozen=True):
+class Toleration(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, gc=False):
     """A pod's toleration; empty key tolerates all keys, empty effect all effects, empty operator is Equal."""
 
     key: str | None = None

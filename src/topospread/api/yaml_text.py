@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 import yaml
+from yaml.constructor import ConstructorError
 from yaml.nodes import MappingNode, ScalarNode
 
 from topospread.errors import DecodeError, DuplicateError, Place
@@ -31,14 +32,14 @@ class _Loader(yaml.CSafeLoader):
     yaml_implicit_resolvers = {}  # noqa: RUF012 - PyYAML's registry: emptied here, filled below
 
     def construct_mapping(self, node: MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """The mapping, unless it has a key twice."""
+        """The mapping, its keys as text, unless it has a key twice."""
         seen: set[str] = set()
         for key, _ in node.value:
             if isinstance(key, ScalarNode) and key.tag != f"{_TAG}merge":
                 if key.value in seen:
                     raise DuplicateError(f"the key {key.value!r} stands twice in one mapping", _place(key.start_mark))
                 seen.add(key.value)
-        return super().construct_mapping(node, deep)
+        return {_key_text(key, node): value for key, value in super().construct_mapping(node, deep).items()}
 
 
 class _Dumper(yaml.CSafeDumper):
@@ -53,12 +54,29 @@ def _int(_: _Loader, node: ScalarNode) -> int:
 
 
 def _float(_: _Loader, node: ScalarNode) -> float:
-    number = float(node.value.replace("_", "").lower().replace(".inf", "inf").replace(".nan", "nan"))
+    if node.value[-1] in "fFnN":
+        raise ConstructorError(None, None, f"{node.value} is no number that JSON can hold", node.start_mark)
+    number = float(node.value.replace("_", ""))
     return int(number) if number.is_integer() and abs(number) < 1e21 else number
 
 
 def _bool(_: _Loader, node: ScalarNode) -> bool:
     return node.value.lower() in ("y", "yes", "true", "on")
+
+
+def _text(_: _Loader, node: ScalarNode) -> str:
+    return str(node.value)
+
+
+def _key_text(key: object, node: MappingNode) -> str:
+    """A key as JSON has it: numbers and booleans in quotes (sigs.k8s.io/yaml convertToJSONableObject)."""
+    if isinstance(key, str):
+        return key
+    if isinstance(key, bool):
+        return str(key).lower()
+    if isinstance(key, int | float):
+        return f"{key:g}" if isinstance(key, float) else str(key)
+    raise ConstructorError(None, None, "a key must be text, a number or a boolean", node.start_mark)
 
 
 for _name, _pattern, _first in _SCALARS:
@@ -67,6 +85,7 @@ for _name, _pattern, _first in _SCALARS:
 _Loader.add_constructor(f"{_TAG}int", _int)
 _Loader.add_constructor(f"{_TAG}float", _float)
 _Loader.add_constructor(f"{_TAG}bool", _bool)
+_Loader.add_constructor(f"{_TAG}merge", _text)
 
 
 def parse_yaml(text: str | bytes, place: Place | None = None) -> object:

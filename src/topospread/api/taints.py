@@ -1,0 +1,61 @@
+"""Whether tolerations tolerate taints (k8s.io/api/core/v1/toleration.go, component-helpers corev1/helpers.go)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+
+from .labels import parse_int64
+from .node_selection import Taint, Toleration
+
+DO_NOT_SCHEDULE_EFFECTS = frozenset({"NoSchedule", "NoExecute"})
+"""Effects that keep a pod off a node; PreferNoSchedule only costs points."""
+
+UNSCHEDULABLE_TAINT = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
+"""The taint of a cordoned node."""
+
+_CANONICAL_INTEGER = re.compile(r"0|-?[1-9][0-9]*")
+
+
+def tolerates(toleration: Toleration, taint: Taint, *, comparison_operators: bool = False) -> bool:
+    """Whether one toleration tolerates one taint.
+
+    ``comparison_operators``: whether Lt and Gt mean anything (TaintTolerationComparisonOperators).
+    """
+    if toleration.effect and toleration.effect != taint.effect:
+        return False
+    if toleration.key and toleration.key != taint.key:
+        return False
+    match toleration.operator or "Equal":
+        case "Equal":
+            return (toleration.value or "") == (taint.value or "")
+        case "Exists":
+            return True
+        case "Lt" | "Gt" if comparison_operators:
+            limit, value = _integer(toleration.value), _integer(taint.value)
+            if limit is None or value is None:
+                return False
+            return value < limit if toleration.operator == "Lt" else value > limit
+        case _:
+            return False
+
+
+def untolerated(
+    taints: Iterable[Taint],
+    tolerations: Iterable[Toleration],
+    effects: Collection[str] = DO_NOT_SCHEDULE_EFFECTS,
+    *,
+    comparison_operators: bool = False,
+) -> list[Taint]:
+    """The taints of these effects that no toleration tolerates, in their order."""
+    allowed = list(tolerations)
+    return [
+        taint
+        for taint in taints
+        if taint.effect in effects
+        and not any(tolerates(each, taint, comparison_operators=comparison_operators) for each in allowed)
+    ]
+
+
+def _integer(text: str | None) -> int | None:
+    return parse_int64(text) if text is not None and _CANONICAL_INTEGER.fullmatch(text) else None

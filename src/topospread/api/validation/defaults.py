@@ -1,0 +1,218 @@
+"""What the API server adds to a decoded pod or template before it validates it; it refuses nothing.
+
+Source: pkg/apis/core/v1/defaults.go, and for pods PrepareForCreate in pkg/registry/core/pod/strategy.go and
+pkg/api/pod/util.go (Kubernetes 1.37 with its default feature gates). All functions change what `schema.decoded`
+gave them; only what validation reads is added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from topospread.api.quantity import Quantity
+
+from .aggregation import aggregated_limits, aggregated_requests
+from .resource_names import is_huge_page, is_overcommit_allowed, is_pod_level
+
+Json = dict[str, Any]
+
+CONTAINER_LISTS: Final = ("initContainers", "containers", "ephemeralContainers")
+_PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
+_HANDLERS: Final = ("postStart", "preStop")
+_PROBE_DEFAULTS: Final = (("timeoutSeconds", 1), ("periodSeconds", 10), ("successThreshold", 1), ("failureThreshold", 3))
+_INIT_ANNOTATIONS: Final = tuple(
+    f"pod.{stage}.kubernetes.io/init-container{kind}" for stage in ("beta", "alpha") for kind in ("s", "-statuses")
+)
+
+
+def default_pod(pod: Json) -> None:
+    """Defaults of a Pod, and what creating one changes: label keys merged into selectors, pod-level resources."""
+    spec = pod.setdefault("spec", {})
+    if spec.get("terminationGracePeriodSeconds", 0) < 0:
+        spec["terminationGracePeriodSeconds"] = 1
+    for container in containers_of(spec, "containers", "initContainers"):
+        _requests_from_limits(container.get("resources"))
+        if spec.get("hostNetwork"):
+            for port in container.get("ports", ()):
+                if not port.get("hostPort"):
+                    port["hostPort"] = port.get("containerPort", 0)
+    _default_spec(spec)
+    metadata = pod.setdefault("metadata", {})
+    metadata["generation"] = 1
+    _drop_disabled(spec, metadata)
+    _merge_label_keys(spec, metadata.get("labels", {}))
+    _copy_app_armor_annotations(spec, metadata.get("annotations", {}))
+    _default_pod_level(spec)
+
+
+def default_template(template: Json) -> None:
+    """Defaults of a pod template: fewer than a pod's, as the pods made from it get the rest."""
+    spec = template.setdefault("spec", {})
+    _default_spec(spec)
+    _drop_disabled(spec, template.setdefault("metadata", {}))
+
+
+def containers_of(spec: Json, *lists: str) -> Iterator[Json]:
+    """The containers of a spec, in the order of the lists named (all three kinds when none is)."""
+    for name in lists or CONTAINER_LISTS:
+        yield from spec.get(name, ())
+
+
+def _default_spec(spec: Json) -> None:
+    account = spec.get("serviceAccountName") or spec.get("serviceAccount", "")
+    spec["serviceAccountName"] = spec["serviceAccount"] = account
+    spec["dnsPolicy"] = spec.get("dnsPolicy") or "ClusterFirst"
+    spec["restartPolicy"] = spec.get("restartPolicy") or "Always"
+    spec.setdefault("terminationGracePeriodSeconds", 30)
+    for container in containers_of(spec):
+        _default_container(container)
+    for resources in ({"overhead": spec.get("overhead")}, spec.get("resources", {})):
+        for name in ("limits", "requests", "overhead"):
+            _round(resources.get(name))
+
+
+def _default_container(container: Json) -> None:
+    container["imagePullPolicy"] = container.get("imagePullPolicy") or "IfNotPresent"
+    container["terminationMessagePolicy"] = container.get("terminationMessagePolicy") or "File"
+    for port in container.get("ports", ()):
+        port["protocol"] = port.get("protocol") or "TCP"
+    for variable in container.get("env", ()):
+        reference = variable.get("valueFrom", {}).get("fieldRef")
+        if reference is not None:
+            reference["apiVersion"] = reference.get("apiVersion") or "v1"
+    resources = container.get("resources", {})
+    _round(resources.get("limits"))
+    _round(resources.get("requests"))
+    for name in _PROBES:
+        probe = container.get(name)
+        if probe is not None:
+            for field, default in _PROBE_DEFAULTS:
+                probe[field] = probe.get(field) or default
+            _default_http(probe.get("httpGet"))
+    for name in _HANDLERS:
+        _default_http(container.get("lifecycle", {}).get(name, {}).get("httpGet"))
+
+
+def _default_http(action: Json | None) -> None:
+    if action is not None:
+        action["path"] = action.get("path") or "/"
+        action["scheme"] = action.get("scheme") or "HTTP"
+
+
+def _round(resources: dict[str, Quantity] | None) -> None:
+    for name, quantity in (resources or {}).items():
+        if quantity.exponent < -3 and resources is not None:
+            resources[name] = quantity.rounded_to_milli()
+
+
+def _requests_from_limits(resources: Json | None) -> None:
+    if resources is not None and "limits" in resources:
+        requests = resources.setdefault("requests", {})
+        for name, quantity in resources["limits"].items():
+            requests.setdefault(name, quantity)
+
+
+def _drop_disabled(spec: Json, metadata: Json) -> None:
+    """Fields behind feature gates that are off in 1.37 are dropped on the way in."""
+    spec.pop("schedulingGroup", None)
+    spec.pop("evictionResponders", None)
+    for volume in spec.get("volumes", ()):
+        volume.get("emptyDir", {}).pop("mode", None)
+    for container in containers_of(spec):
+        lifecycle = container.get("lifecycle")
+        if lifecycle is not None and lifecycle.pop("stopSignal", None) is not None and not lifecycle:
+            del container["lifecycle"]
+        for mount in container.get("volumeMounts", ()):
+            mount.pop("bindMountOptions", None)
+        for handler in _handlers(container):
+            handler.get("grpc", {}).pop("mode", None)
+            handler.get("httpGet", {}).pop("protocol", None)
+    for name in _INIT_ANNOTATIONS:
+        metadata.get("annotations", {}).pop(name, None)
+
+
+def _handlers(container: Json) -> Iterator[Json]:
+    for name in _PROBES:
+        yield container.get(name, {})
+    for name in _HANDLERS:
+        yield container.get("lifecycle", {}).get(name, {})
+
+
+def _merge_label_keys(spec: Json, labels: dict[str, str]) -> None:
+    """matchLabelKeys and mismatchLabelKeys become requirements on the incoming pod's own values."""
+    for constraint in spec.get("topologySpreadConstraints", ()):
+        _merge_into(constraint, labels, (("matchLabelKeys", "In"),))
+    both = (("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn"))
+    for kind in ("podAffinity", "podAntiAffinity"):
+        affinity = spec.get("affinity", {}).get(kind, {})
+        for term in affinity.get("requiredDuringSchedulingIgnoredDuringExecution", ()):
+            _merge_into(term, labels, both)
+        for weighted in affinity.get("preferredDuringSchedulingIgnoredDuringExecution", ()):
+            _merge_into(weighted.get("podAffinityTerm", {}), labels, both)
+
+
+def _merge_into(term: Json, labels: dict[str, str], fields: Iterable[tuple[str, str]]) -> None:
+    selector = term.get("labelSelector")
+    if selector is None:
+        return
+    for field, operator in fields:
+        for key in term.get(field, ()):
+            if key in labels:
+                requirement = {"key": key, "operator": operator, "values": [labels[key]]}
+                selector.setdefault("matchExpressions", []).append(requirement)
+
+
+def _copy_app_armor_annotations(spec: Json, annotations: dict[str, str]) -> None:
+    """The deprecated annotation of a container becomes its field, unless the pod's profile says the same."""
+    if spec.get("os", {}).get("name") == "windows" or not annotations:
+        return
+    for container in containers_of(spec):
+        annotation = annotations.get(f"container.apparmor.security.beta.kubernetes.io/{container.get('name', '')}")
+        context = container.get("securityContext", {})
+        if annotation is None or "appArmorProfile" in context:
+            continue
+        profile = _app_armor_profile(annotation)
+        if profile is not None and profile != spec.get("securityContext", {}).get("appArmorProfile"):
+            container["securityContext"] = {**context, "appArmorProfile": profile}
+
+
+def _app_armor_profile(annotation: str) -> Json | None:
+    if annotation == "unconfined":
+        return {"type": "Unconfined"}
+    if annotation == "runtime/default":
+        return {"type": "RuntimeDefault"}
+    profile = annotation.removeprefix("localhost/")
+    if profile == annotation or not profile or profile != profile.strip() or len(profile.encode()) > 4095:
+        return None
+    return {"type": "Localhost", "localhostProfile": profile}
+
+
+def _default_pod_level(spec: Json) -> None:
+    """``spec.resources`` is completed from the containers' (DefaultPodLevelResources)."""
+    resources = spec.get("resources", {})
+    if not resources.get("requests") and not resources.get("limits"):
+        return
+    requests, limits = resources.get("requests", {}), resources.get("limits", {})
+    container_limits = aggregated_limits(spec)
+    for name, quantity in container_limits.items():
+        if is_huge_page(name) and name not in requests:
+            limits.setdefault(name, quantity)
+    for name, quantity in aggregated_requests(spec).items():
+        if is_pod_level(name) and is_overcommit_allowed(name):
+            requests.setdefault(name, quantity)
+    for name, quantity in limits.items():
+        if is_pod_level(name):
+            requests.setdefault(name, quantity)
+    for name, request in requests.items():
+        if is_pod_level(name) and name not in limits and _limited_everywhere(spec, name):
+            limits[name] = max(container_limits[name], request)
+    for field, amounts in (("requests", requests), ("limits", limits)):
+        if amounts:
+            resources[field] = amounts
+
+
+def _limited_everywhere(spec: Json, name: str) -> bool:
+    return any(containers_of(spec)) and all(
+        name in container.get("resources", {}).get("limits", {}) for container in containers_of(spec)
+    )

@@ -1,0 +1,143 @@
+"""A field that an API server refuses, and the ways it says so; not the rules that find such fields.
+
+Source: k8s.io/apimachinery/pkg/util/validation/field/errors.go. A path is plain text as ``field.Path.String()``
+prints it: ``spec.containers[0].resources.limits[cpu]``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from topospread.api.label_syntax import quoted
+from topospread.api.quantity import Quantity
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """One refused field.
+
+    Attributes:
+        type: the API server's name for the kind of refusal, ``FieldValueInvalid``.
+        field: path of the field.
+        message: what the API server prints, the path first: ``spec.nodeName: Invalid value: "-": …``.
+    """
+
+    type: str
+    field: str
+    message: str
+
+
+class Named(str):
+    """A string that Go keeps in a type of its own (an operator, a policy, a resource name): printed as JSON."""
+
+    __slots__ = ()
+
+
+def printed(value: object) -> str:
+    """A refused value as Go prints it: strings with ``%q``, numbers plain, all else as JSON.
+
+    Dicts are printed in their own order: give structs in the order of Go's fields and maps sorted by key.
+    """
+    if isinstance(value, str) and not isinstance(value, Named):
+        return quoted(value)
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_json_of)
+    if text.isascii() and "<" not in text and ">" not in text and "&" not in text:
+        return text
+    for escaped in "<>&\u2028\u2029":
+        text = text.replace(escaped, f"\\u{ord(escaped):04x}")
+    return text
+
+
+def _json_of(value: object) -> str:
+    if isinstance(value, Quantity):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def _error(kind: str, words: str, path: str, detail: str) -> FieldError:
+    return FieldError(kind, path, f"{path}: {words}: {detail}" if detail else f"{path}: {words}")
+
+
+def invalid(path: str, value: object, detail: str) -> FieldError:
+    """A malformed value (failed pattern, out of bounds)."""
+    return _error("FieldValueInvalid", f"Invalid value: {printed(value)}", path, detail)
+
+
+def all_invalid(path: str, value: object, details: Iterable[str]) -> Iterator[FieldError]:
+    """One refusal of the same value for each reason."""
+    for detail in details:
+        yield invalid(path, value, detail)
+
+
+def required(path: str, detail: str = "") -> FieldError:
+    """A value that must be there is not (missing, null or empty)."""
+    return _error("FieldValueRequired", "Required value", path, detail)
+
+
+def not_supported(path: str, value: object, supported: Iterable[str]) -> FieldError:
+    """A word that is none of those the field knows."""
+    known = ", ".join(map(quoted, supported))
+    detail = f"supported values: {known}" if known else ""
+    return _error("FieldValueNotSupported", f"Unsupported value: {printed(value)}", path, detail)
+
+
+def forbidden(path: str, detail: str) -> FieldError:
+    """A value that may not be given as things are."""
+    return _error("FieldValueForbidden", "Forbidden", path, detail)
+
+
+def duplicate(path: str, value: object) -> FieldError:
+    """A value that must be there once is there again."""
+    return _error("FieldValueDuplicate", f"Duplicate value: {printed(value)}", path, "")
+
+
+def not_found(path: str, value: object, detail: str = "") -> FieldError:
+    """A reference to something that is not there."""
+    return _error("FieldValueNotFound", f"Not found: {printed(value)}", path, detail)
+
+
+def too_long(path: str, limit: int, unit: str = "byte") -> FieldError:
+    """A text longer than ``limit`` bytes (or characters)."""
+    detail = f"may not be more than {limit} {unit}{'' if limit == 1 else 's'}" if limit >= 0 else "value is too long"
+    return _error("FieldValueTooLong", "Too long", path, detail)
+
+
+def too_short(path: str, limit: int) -> FieldError:
+    """A text shorter than ``limit`` characters."""
+    return _error("FieldValueTooShort", "Too short", path, f"must be at least {limit} character{'s' * (limit != 1)}")
+
+
+def too_many(path: str, actual: int, limit: int) -> FieldError:
+    """A list of ``actual`` items where at most ``limit`` may be."""
+    detail = f"must have at most {limit} item{'' if limit == 1 else 's'}" if limit >= 0 else "has too many items"
+    return _error("FieldValueTooMany", "Too many" + (f": {actual}" if actual >= 0 else ""), path, detail)
+
+
+def type_invalid(path: str, value: object, detail: str) -> FieldError:
+    """A value of another type than the schema's."""
+    return _error("FieldValueTypeInvalid", f"Invalid value: {printed(value)}", path, detail)
+
+
+def not_negative(path: str, value: int) -> Iterator[FieldError]:
+    """A refusal of a number below 0 (ValidateNonnegativeField)."""
+    if value < 0:
+        yield invalid(path, value, "must be greater than or equal to 0")
+
+
+def positive(path: str, value: int) -> Iterator[FieldError]:
+    """A refusal of a number below 1 (ValidatePositiveField)."""
+    if value <= 0:
+        yield invalid(path, value, "must be greater than zero")
+
+
+def one_of(path: str, value: str, supported: Sequence[str]) -> Iterator[FieldError]:
+    """A refusal of a word of a named type that is none of ``supported``."""
+    if value not in supported:
+        yield not_supported(path, Named(value), supported)
+
+
+def report(errors: Iterable[FieldError]) -> list[FieldError]:
+    """The refusals as they are reported: each once, sorted by message."""
+    return sorted(dict.fromkeys(errors), key=lambda error: error.message)

@@ -1,0 +1,159 @@
+"""What names may look like in the fields of a pod, in the API server's words; label syntax is `label_syntax`.
+
+Source: k8s.io/apimachinery/pkg/util/validation/validation.go. Every function gives the reasons a text is
+refused, none when it is good. Lengths are bytes of UTF-8 (which that file calls characters).
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from topospread.api import label_syntax
+
+_DNS_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_SUBDOMAIN = rf"{_DNS_LABEL}(\.{_DNS_LABEL})*"
+_UNDERSCORE_LABEL = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
+_UNDERSCORE_SUBDOMAIN = rf"{_UNDERSCORE_LABEL}(\.{_UNDERSCORE_LABEL})*"
+_DNS_1035_LABEL = "[a-z]([-a-z0-9]*[a-z0-9])?"
+_CONFIG_KEY = "[-._a-zA-Z0-9]+"
+_HEADER = "[-A-Za-z0-9]+"
+
+_LABEL_RULE = (
+    "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end "
+    f"with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '{_DNS_LABEL}')"
+)
+_SUBDOMAIN_RULE = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, {allowed} or '.', and must "
+    "start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '{pattern}')"
+)
+_DNS_1035_RULE = (
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
+    "and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is "
+    f"'{_DNS_1035_LABEL}')"
+)
+_CONFIG_KEY_RULE = (
+    "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  "
+    f"or 'key-name', regex used for validation is '{_CONFIG_KEY}')"
+)
+_HEADER_RULE = (
+    "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for "
+    f"validation is '{_HEADER}')"
+)
+_ENV_NAME_RULE = "a valid environment variable name must consist only of printable ASCII characters other than '='"
+
+_is_dns_label = re.compile(_DNS_LABEL).fullmatch
+_is_subdomain = re.compile(_SUBDOMAIN).fullmatch
+_is_underscore_subdomain = re.compile(_UNDERSCORE_SUBDOMAIN).fullmatch
+_is_1035_label = re.compile(_DNS_1035_LABEL).fullmatch
+_is_config_key = re.compile(_CONFIG_KEY).fullmatch
+_is_header = re.compile(_HEADER).fullmatch
+_is_port_name = re.compile("[-a-z0-9]+").fullmatch
+
+Reasons = tuple[str, ...]
+
+
+@lru_cache(maxsize=8192)
+def label_key(key: str) -> Reasons:
+    """A label key (IsQualifiedName)."""
+    return tuple(label_syntax.label_key_problems(key))
+
+
+@lru_cache(maxsize=8192)
+def label_value(value: str) -> Reasons:
+    """A label value (IsValidLabelValue)."""
+    return tuple(label_syntax.label_value_problems(value))
+
+
+@lru_cache(maxsize=8192)
+def subdomain(name: str) -> Reasons:
+    """The name of most objects (IsDNS1123Subdomain)."""
+    reasons = _at_most(name, 253)
+    if not _is_subdomain(name):
+        reasons += (_SUBDOMAIN_RULE.format(allowed="'-'", pattern=_SUBDOMAIN),)
+    return reasons
+
+
+@lru_cache(maxsize=8192)
+def dns_label(name: str) -> Reasons:
+    """The name of a container, a volume, a namespace (IsDNS1123Label)."""
+    reasons = _at_most(name, 63)
+    if not _is_dns_label(name):
+        reasons += ("must not contain dots" if _is_subdomain(name) else _LABEL_RULE,)
+    return reasons
+
+
+def dns_1035_label(name: str) -> Reasons:
+    """The name of a Service (IsDNS1035Label)."""
+    return _at_most(name, 63) + (() if _is_1035_label(name) else (_DNS_1035_RULE,))
+
+
+def underscore_subdomain(name: str) -> Reasons:
+    """A DNS search path (IsDNS1123SubdomainWithUnderscore)."""
+    reasons = _at_most(name, 253)
+    if not _is_underscore_subdomain(name):
+        reasons += (_SUBDOMAIN_RULE.format(allowed="'_', '-'", pattern=_UNDERSCORE_SUBDOMAIN),)
+    return reasons
+
+
+def name_prefix(name: str) -> str:
+    """A generateName as it is checked: its trailing dash, and the character before it, stand for a letter."""
+    return name[:-2] + "a" if len(name) > 1 and name.endswith("-") else name
+
+
+def port_name(name: str) -> Reasons:
+    """The name of a port (IsValidPortName)."""
+    reasons = _at_most(name, 15)
+    if not _is_port_name(name):
+        reasons += ("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)",)
+    if not any("a" <= character <= "z" for character in name):
+        reasons += ("must contain at least one letter (a-z)",)
+    if "--" in name:
+        reasons += ("must not contain consecutive hyphens",)
+    if name.startswith("-") or name.endswith("-"):
+        reasons += ("must not begin or end with a hyphen",)
+    return reasons
+
+
+def port_number(port: int) -> Reasons:
+    """The number of a port (IsValidPortNum)."""
+    return in_range(port, 1, 65535)
+
+
+def user_or_group(number: int) -> Reasons:
+    """The number of a user or group (IsValidUserID, IsValidGroupID)."""
+    return in_range(number, 0, 2**31 - 1)
+
+
+def in_range(number: int, low: int, high: int) -> Reasons:
+    """A number from ``low`` to ``high`` (IsInRange)."""
+    return () if low <= number <= high else (f"must be between {low} and {high}, inclusive",)
+
+
+def environment_variable(name: str) -> Reasons:
+    """The name of an environment variable (IsRelaxedEnvVarName)."""
+    reasons: Reasons = () if name else ("environment variable name must be non-empty",)
+    if any(not " " <= character <= "~" or character == "=" for character in name):
+        reasons += (_ENV_NAME_RULE,)
+    return reasons
+
+
+def config_key(key: str) -> Reasons:
+    """A key of a ConfigMap or Secret (IsConfigMapKey)."""
+    reasons = _at_most(key, 253)
+    if not _is_config_key(key):
+        reasons += (_CONFIG_KEY_RULE,)
+    if key in (".", ".."):
+        reasons += (f"must not be '{key}'",)
+    elif key.startswith(".."):
+        reasons += ("must not start with '..'",)
+    return reasons
+
+
+def http_header(name: str) -> Reasons:
+    """The name of an HTTP header (IsHTTPHeaderName)."""
+    return () if _is_header(name) else (_HEADER_RULE,)
+
+
+def _at_most(text: str, length: int) -> Reasons:
+    return () if len(text.encode()) <= length else (f"must be no more than {length} characters",)

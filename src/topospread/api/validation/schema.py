@@ -1,0 +1,240 @@
+"""The fields of pods and workloads and their JSON types, and the check of plain data against them.
+
+``schema.json`` lists every struct that the API server decodes a pod or a workload into (Kubernetes 1.37:
+k8s.io/api core/v1, apps/v1, batch/v1), field by field; ``conformance/schema`` writes it. What values a field
+may hold is not asked here. As in Go, ``null`` leaves a field unset and is the zero value in a list or a map,
+unknown fields are ignored, and the case of a field counts.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+from topospread.api.quantity import ZERO, NumberText, QuantityError, parse_quantity
+
+Json = dict[str, Any]
+Reader = Callable[[Any], Any]
+
+STRUCT_OF: Final = {
+    "Pod": "Pod",
+    "ReplicationController": "ReplicationController",
+    "Deployment": "Deployment",
+    "ReplicaSet": "ReplicaSet",
+    "StatefulSet": "StatefulSet",
+    "DaemonSet": "DaemonSet",
+    "Job": "Job",
+    "CronJob": "CronJob",
+}
+"""Kind → its struct in the schema."""
+
+_RFC_3339 = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:[.,]\d+)?(?:Z|[+-](?:[01]\d|2[0-4]):[0-5]\d)", re.ASCII)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_ZEROS: Final = {"string": "", "bool": False, "int32": 0, "int64": 0, "intorstring": 0, "quantity": ZERO}
+_BITS: Final = {"int32": 31, "int64": 63}
+
+
+class WrongTypeError(Exception):
+    """A value that does not decode: ``path`` of the field as the API server writes it, and why, in words."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__(words)
+        self.words = words
+        self.path = ""
+
+    def under(self, segment: str) -> WrongTypeError:
+        """The same, one level further up: ``segment`` is a field, or an index in brackets."""
+        joint = "." if self.path and not self.path.startswith("[") else ""
+        self.path = f"{segment}{joint}{self.path}"
+        return self
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.words}" if self.path else self.words
+
+
+def decoded(data: object, struct: str) -> Json:
+    """A copy of plain data as Go decodes it into a struct: known fields that are set, quantities parsed.
+
+    Raises WrongTypeError for the first value of another type than its field's.
+    """
+    read: Json = _reader(struct)(data)
+    return read
+
+
+def unknown_fields(data: object, struct: str, path: str = "") -> Iterator[str]:
+    """Paths of the fields that the API server would ignore (or refuse, with strict validation)."""
+    if isinstance(data, dict) and struct in _structs():
+        fields = _structs()[struct]
+        for key, value in data.items():
+            inner = f"{path}.{key}" if path else str(key)
+            if key not in fields:
+                yield inner
+            else:
+                yield from unknown_fields(value, fields[key], inner)
+    elif isinstance(data, list) and struct.startswith("[]"):
+        for index, value in enumerate(data):
+            yield from unknown_fields(value, struct[2:], f"{path}[{index}]")
+    elif isinstance(data, dict) and struct.startswith("map "):
+        for key, value in data.items():
+            yield from unknown_fields(value, struct[4:], f"{path}[{key}]")
+
+
+@cache
+def _structs() -> dict[str, dict[str, str]]:
+    read: dict[str, dict[str, str]] = json.loads(files(__package__).joinpath("schema.json").read_text("utf-8"))
+    return read
+
+
+@cache
+def _reader(kind: str) -> Reader:
+    """What reads a value of a type of the schema."""
+    if kind in _structs():
+        return _struct_reader(_structs()[kind])
+    if kind.startswith("[]"):
+        return _list_reader(_reader(kind[2:]), kind[2:])
+    if kind.startswith("map "):
+        return _map_reader(_reader(kind[4:]), kind[4:])
+    if kind in _BITS:
+        return _integer_reader(_BITS[kind])
+    return {
+        "string": _string,
+        "bool": _boolean,
+        "quantity": _quantity,
+        "time": _time,
+        "intorstring": _integer_or_string,
+        "any": _anything,
+    }[kind]
+
+
+def _struct_reader(fields: dict[str, str]) -> Reader:
+    readers = {name: _reader(kind) for name, kind in fields.items()}
+
+    def read(value: Any) -> Json:
+        if not isinstance(value, dict):
+            raise WrongTypeError(f"expected an object, got {_named(value)}")
+        result = {}
+        name = ""
+        try:
+            for name, item in value.items():
+                reader = readers.get(name)
+                if reader is not None and item is not None:
+                    result[name] = reader(item)
+        except WrongTypeError as problem:
+            raise problem.under(name) from None
+        return result
+
+    return read
+
+
+def _list_reader(reader: Reader, kind: str) -> Reader:
+    def read(value: Any) -> list[Any]:
+        if not isinstance(value, list):
+            raise WrongTypeError(f"expected a list, got {_named(value)}")
+        return [_zero(kind) if item is None else read_item(index, item) for index, item in enumerate(value)]
+
+    def read_item(index: int, item: Any) -> Any:
+        try:
+            return reader(item)
+        except WrongTypeError as problem:
+            raise problem.under(f"[{index}]") from None
+
+    return read
+
+
+def _map_reader(reader: Reader, kind: str) -> Reader:
+    def read(value: Any) -> Json:
+        if not isinstance(value, dict):
+            raise WrongTypeError(f"expected an object, got {_named(value)}")
+        result = {}
+        key: Any = ""
+        try:
+            for key, item in value.items():
+                result[_string(key)] = _zero(kind) if item is None else reader(item)
+        except WrongTypeError as problem:
+            raise problem.under(f"[{key}]") from None
+        return result
+
+    return read
+
+
+def _zero(kind: str) -> Any:
+    return {} if kind in _structs() else _ZEROS.get(kind)
+
+
+def _string(value: Any) -> str:
+    if not isinstance(value, str) or isinstance(value, NumberText):
+        raise WrongTypeError(f"expected a string, got {_named(value)}")
+    # Go reads half a surrogate pair as the replacement character.
+    return value if value.isascii() else _SURROGATE.sub("\ufffd", value)
+
+
+def _boolean(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise WrongTypeError(f"expected true or false, got {_named(value)}")
+    return value
+
+
+def _integer_reader(bits: int) -> Reader:
+    low, high = -(2**bits), 2**bits - 1
+
+    def read(value: Any) -> int:
+        if type(value) is not int:
+            raise WrongTypeError(f"expected an integer, got {_named(value)}")
+        if not low <= value <= high:
+            raise WrongTypeError(f"expected an integer from {low} to {high}, got {_named(value)}")
+        return value
+
+    return read
+
+
+def _integer_or_string(value: Any) -> int | str:
+    if isinstance(value, str) and not isinstance(value, NumberText):
+        return _string(value)
+    if type(value) is not int or not -(2**31) <= value < 2**31:
+        raise WrongTypeError(f"expected an integer or a string, got {_named(value)}")
+    return value
+
+
+def _quantity(value: Any) -> Any:
+    if isinstance(value, bool | dict | list):
+        raise WrongTypeError(f"expected a quantity, got {_named(value)}")
+    try:
+        return parse_quantity(value)
+    except QuantityError as problem:
+        raise WrongTypeError(f"{_named(value)} is no quantity: {problem}") from None
+    except TypeError:
+        raise WrongTypeError(f"expected a quantity, got {_named(value)}") from None
+
+
+def _time(value: Any) -> str:
+    text = _string(value)
+    matched = _RFC_3339.fullmatch(text)
+    try:
+        if matched is None:
+            raise ValueError(text)
+        datetime.fromisoformat(matched[1])
+    except ValueError:
+        raise WrongTypeError(f"expected a time like 2006-01-02T15:04:05Z, got {_named(value)}") from None
+    return text
+
+
+def _anything(value: Any) -> Any:
+    return value
+
+
+def _named(value: object) -> str:
+    """A value as an error names it."""
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list):
+        return "a list"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, str) and not isinstance(value, NumberText):
+        return f'the string "{value}"' if len(value) <= 40 else f'the string "{value[:40]}…"'
+    return f"the number {value}" if isinstance(value, int | float | NumberText) else f"a {type(value).__name__}"

@@ -1,0 +1,164 @@
+"""The cluster: nodes, the pods on them by class, and the other objects that plugins look up. The only mutable state."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+
+from topospread.api.node import Node
+from topospread.api.pod import FINISHED_PHASES, Pod
+from topospread.api.requests import CURRENT_RULES, RequestRules
+
+from .journal import NODE_CHANGED, Journal
+from .nodes import NodeTable
+from .objects import ClusterObjects
+from .pod_class import PodClass, identity, signature
+
+PodKey = str
+"""``namespace/name``."""
+
+
+def pod_key(namespace: str, name: str) -> PodKey:
+    """The key under which a pod is placed."""
+    return f"{namespace}/{name}"
+
+
+class Cluster:
+    """State in columns. Every change costs what it touches and is written to the journal.
+
+    Attributes:
+        nodes: the node table.
+        classes: pod classes in the order they were first seen.
+        placed: pod key → row of its node.
+        on_node: row → pod key → class of the pods there, in the order they came.
+        ports: (protocol, port) → row → IP → how many pods use it.
+        started: pod key → ``status.startTime`` of the pods that have one.
+        objects: Services, owners, namespaces, volumes: what plugins look up by name.
+    """
+
+    def __init__(self, rules: RequestRules = CURRENT_RULES) -> None:
+        self.nodes = NodeTable()
+        self.journal = Journal()
+        self.objects = ClusterObjects()
+        self.rules = rules
+        self.classes: list[PodClass] = []
+        self.placed: dict[PodKey, int] = {}
+        self.on_node: list[dict[PodKey, PodClass]] = []
+        self.ports: dict[tuple[str, int], dict[int, dict[str, int]]] = {}
+        self.started: dict[PodKey, str] = {}
+        self._by_identity: dict[Hashable, list[tuple[tuple[object, ...], PodClass]]] = {}
+        self._by_namespace: dict[str, list[PodClass]] = {}
+        self._of_object: dict[int, tuple[Pod, PodClass]] = {}
+
+    def add_node(self, node: Node) -> int:
+        """Add a node, or put its newer state in place; its row."""
+        if node.name in self.nodes.row_of:
+            row = self.nodes.replace(node)
+        else:
+            row = self.nodes.add(node)
+            while len(self.on_node) <= row:
+                self.on_node.append({})
+        self.journal.append((row, NODE_CHANGED, 0))
+        return row
+
+    def remove_node(self, name: str) -> list[PodKey]:
+        """Take a node out, with the pods on it; the keys of those pods."""
+        row = self.nodes.row_of[name]
+        gone = list(self.on_node[row])
+        for key in gone:
+            self.unbind(key)
+        self.nodes.remove(name)
+        self.journal.append((row, NODE_CHANGED, 0))
+        return gone
+
+    def pod_class(self, pod: Pod) -> PodClass:
+        """The class of a pod. Replicas that share one pod object are recognised at once."""
+        known = self._of_object.get(id(pod))
+        if known is not None and known[0] is pod:
+            return known[1]
+        alike = self._by_identity.setdefault(identity(pod), [])
+        described = signature(pod)
+        for other, existing in alike:
+            if other == described:
+                return existing
+        pod_class = PodClass(len(self.classes), pod, self.rules)
+        self.classes.append(pod_class)
+        alike.append((described, pod_class))
+        self._by_namespace.setdefault(pod_class.namespace, []).append(pod_class)
+        return pod_class
+
+    def shared_class(self, pod: Pod) -> PodClass:
+        """The class of a pod object that stands for many replicas; remembered by the object itself."""
+        known = self._of_object.get(id(pod))
+        if known is not None and known[0] is pod:
+            return known[1]
+        pod_class = self.pod_class(pod)
+        self._of_object[id(pod)] = (pod, pod_class)
+        return pod_class
+
+    def classes_in(self, namespace: str) -> Iterable[PodClass]:
+        """Classes of a namespace's pods."""
+        return self._by_namespace.get(namespace, ())
+
+    def add_pod(self, pod: Pod, key: PodKey = "") -> bool:
+        """Place a pod where its ``spec.nodeName`` says; False when kube-scheduler would not see it there.
+
+        Finished pods are left out, and so are pods of a node that is not there. ``key``: by default the pod's own.
+        """
+        row = self.nodes.row_of.get(pod.spec.node_name or "")
+        if row is None or pod.phase in FINISHED_PHASES:
+            return False
+        key = key or pod_key(pod.namespace, pod.name)
+        self.bind(key, self.pod_class(pod), row)
+        if pod.status is not None and pod.status.start_time:
+            self.started[key] = pod.status.start_time
+        return True
+
+    def bind(self, key: PodKey, pod_class: PodClass, row: int) -> None:
+        """Place a pod of a class on a node."""
+        nodes = self.nodes
+        taken = pod_class.taken(nodes)
+        nodes.used[row] += taken
+        occupancy = pod_class.occupancy
+        occupancy[row] = occupancy.get(row, 0) + 1
+        self.placed[key] = row
+        self.on_node[row][key] = pod_class
+        if pod_class.host_ports:
+            self._use_ports(pod_class, row)
+        self.journal.append((row, pod_class.index, 1))
+
+    def unbind(self, key: PodKey) -> PodClass:
+        """Take a placed pod off its node; its class."""
+        row = self.placed.pop(key)
+        pod_class = self.on_node[row].pop(key)
+        self.started.pop(key, None)
+        self.nodes.used[row] -= pod_class.taken(self.nodes)
+        left = pod_class.occupancy[row] - 1
+        if left:
+            pod_class.occupancy[row] = left
+        else:
+            del pod_class.occupancy[row]
+        if pod_class.host_ports:
+            self._release_ports(pod_class, row)
+        self.journal.append((row, pod_class.index, -1))
+        return pod_class
+
+    def pods(self) -> Iterator[tuple[PodKey, PodClass, int]]:
+        """All placed pods: key, class, row."""
+        for row, pods in enumerate(self.on_node):
+            for key, pod_class in pods.items():
+                yield key, pod_class, row
+
+    def _use_ports(self, pod_class: PodClass, row: int) -> None:
+        for ip, protocol, port in pod_class.host_ports:
+            users = self.ports.setdefault((protocol, port), {}).setdefault(row, {})
+            users[ip] = users.get(ip, 0) + 1
+
+    def _release_ports(self, pod_class: PodClass, row: int) -> None:
+        for ip, protocol, port in pod_class.host_ports:
+            rows = self.ports[protocol, port]
+            users = rows[row]
+            users[ip] -= 1
+            if not users[ip]:
+                del users[ip]
+            if not users:
+                del rows[row]

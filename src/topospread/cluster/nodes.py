@@ -1,0 +1,227 @@
+"""The node table: one row a node, a column for everything scheduling reads of it. Pods are not its matter."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+import numpy as np
+
+from topospread.api.node import Node
+from topospread.api.node_selection import Taint
+from topospread.api.requests import is_scalar_resource, resource_amounts
+
+from .arrays import Bools, Codes, Ints, grown
+
+PODS, NON_ZERO_CPU, NON_ZERO_MEMORY, CPU, MEMORY, EPHEMERAL_STORAGE = range(6)
+"""Columns of `NodeTable.allocatable` and `NodeTable.used`; extended resources follow from 6 on.
+
+Units: pods; millicores; bytes. The non-zero columns hold what pods count as in scoring.
+"""
+
+_RANK_GAP = 1 << 32
+
+
+class LabelColumn:
+    """One label key over all nodes: a code for each distinct value, −1 where the key is missing."""
+
+    __slots__ = ("_code_of", "_rows_of", "codes", "key", "values")
+
+    def __init__(self, key: str, capacity: int) -> None:
+        self.key = key
+        self.codes: Codes = np.full(capacity, -1, dtype=np.int32)
+        self.values: list[str] = []
+        self._code_of: dict[str, int] = {}
+        self._rows_of: dict[int, set[int]] | None = None
+
+    def set(self, row: int, value: str | None) -> None:
+        """Give a row its value, ``None`` when the node lacks the key."""
+        code = -1 if value is None else self._code_of.get(value)
+        if code is None:
+            assert value is not None
+            code = self._code_of[value] = len(self.values)
+            self.values.append(value)
+        if self._rows_of is not None:
+            self._rows_of.get(int(self.codes[row]), set()).discard(row)
+            self._rows_of.setdefault(code, set()).add(row)
+        self.codes[row] = code
+
+    def rows(self, code: int) -> set[int]:
+        """Rows that have a value; do not change the set."""
+        if self._rows_of is None:
+            self._rows_of = {}
+            for row, each in enumerate(self.codes.tolist()):
+                self._rows_of.setdefault(each, set()).add(row)
+        return self._rows_of.get(code, set())
+
+
+class NodeTable:
+    """Nodes as columns; rows of removed nodes are used again.
+
+    Attributes:
+        size: rows in use or free below it; every column is valid in ``[:size]``.
+        nodes: row → node object, ``None`` where a node was removed.
+        alive: whether the row holds a node, bool[capacity].
+        rank: order of the nodes' names, int64[capacity]; lower sorts first.
+        allocatable: int64[capacity, resources], see the columns above.
+        used: int64[capacity, resources], what the pods on the node take.
+        shape: interned row of ``allocatable``, int64[capacity].
+        taints: interned tuple of taints, int64[capacity]; `taint_sets` says which.
+        unschedulable: ``spec.unschedulable``, bool[capacity].
+        images: image name → row → size in bytes.
+    """
+
+    def __init__(self, capacity: int = 64) -> None:
+        self.size = 0
+        self.nodes: list[Node | None] = []
+        self.names: list[str] = []
+        self.row_of: dict[str, int] = {}
+        self.alive: Bools = np.zeros(capacity, dtype=np.bool_)
+        self.rank: Ints = np.zeros(capacity, dtype=np.int64)
+        self.resources: dict[str, int] = {"cpu": CPU, "memory": MEMORY, "ephemeral-storage": EPHEMERAL_STORAGE}
+        self.allocatable: Ints = np.zeros((capacity, 6), dtype=np.int64)
+        self.used: Ints = np.zeros((capacity, 6), dtype=np.int64)
+        self.shape: Ints = np.zeros(capacity, dtype=np.int64)
+        self.taints: Ints = np.zeros(capacity, dtype=np.int64)
+        self.taint_sets: list[tuple[Taint, ...]] = [()]
+        self.unschedulable: Bools = np.zeros(capacity, dtype=np.bool_)
+        self.images: dict[str, dict[int, int]] = {}
+        self._free: list[int] = []
+        self._sorted_names: list[str] = []
+        self._shapes: dict[bytes, int] = {}
+        self._taint_codes: dict[tuple[Taint, ...], int] = {(): 0}
+        self._labels: dict[str, LabelColumn] = {}
+
+    def __len__(self) -> int:
+        return len(self.row_of)
+
+    @property
+    def capacity(self) -> int:
+        """Rows for which the columns have room."""
+        return len(self.alive)
+
+    def add(self, node: Node) -> int:
+        """Add a node that is not there yet; its row."""
+        row = self._free.pop() if self._free else self._new_row()
+        self.row_of[node.name] = row
+        self.names[row] = node.name
+        self.alive[row] = True
+        self.used[row] = 0
+        self._insert_name(node.name, row)
+        self._describe(row, node)
+        return row
+
+    def replace(self, node: Node) -> int:
+        """Put a newer state of a node in place of the one of the same name; its row."""
+        row = self.row_of[node.name]
+        self._forget_images(row)
+        self._describe(row, node)
+        return row
+
+    def remove(self, name: str) -> int:
+        """Take a node out; the row it had. Its pods must be gone."""
+        row = self.row_of.pop(name)
+        self._forget_images(row)
+        for column in self._labels.values():
+            column.set(row, None)
+        del self._sorted_names[bisect_left(self._sorted_names, name)]
+        self.alive[row] = False
+        self.allocatable[row] = 0
+        self.nodes[row] = None
+        self._free.append(row)
+        return row
+
+    def labels(self, key: str) -> LabelColumn:
+        """The column of a label key, made when it is first asked for."""
+        column = self._labels.get(key)
+        if column is None:
+            column = self._labels[key] = LabelColumn(key, self.capacity)
+            for row, node in enumerate(self.nodes):
+                if node is not None:
+                    column.set(row, node.labels.get(key))
+        return column
+
+    def resource(self, name: str) -> int:
+        """Column of a resource in ``allocatable`` and ``used``, made when it is first asked for."""
+        column = self.resources.get(name)
+        if column is None:
+            column = self.resources[name] = self.allocatable.shape[1]
+            widen = np.zeros((self.capacity, 1), dtype=np.int64)
+            self.allocatable = np.hstack([self.allocatable, widen])
+            self.used = np.hstack([self.used, widen])
+            self._shapes.clear()
+            for row in self.row_of.values():
+                self._intern_shape(row)
+        return column
+
+    def _new_row(self) -> int:
+        row = self.size
+        self.size += 1
+        self.nodes.append(None)
+        self.names.append("")
+        if row >= self.capacity:
+            self._grow(2 * self.capacity)
+        return row
+
+    def _grow(self, capacity: int) -> None:
+        for name in ("alive", "rank", "allocatable", "used", "shape", "taints", "unschedulable"):
+            setattr(self, name, grown(getattr(self, name), capacity))
+        for column in self._labels.values():
+            column.codes = grown(column.codes, capacity, -1)
+
+    def _describe(self, row: int, node: Node) -> None:
+        self.nodes[row] = node
+        labels = node.labels
+        for column in self._labels.values():
+            column.set(row, labels.get(column.key))
+        taints = tuple(node.spec.taints or ())
+        code = self._taint_codes.get(taints)
+        if code is None:
+            code = self._taint_codes[taints] = len(self.taint_sets)
+            self.taint_sets.append(taints)
+        self.taints[row] = code
+        self.unschedulable[row] = bool(node.spec.unschedulable)
+        amounts = resource_amounts(node.status.allocatable)
+        columns = {self.resource(n): v for n, v in amounts.items() if n in self.resources or is_scalar_resource(n)}
+        self.allocatable[row] = 0
+        for column_number, amount in columns.items():
+            self.allocatable[row, column_number] = amount
+        self.allocatable[row, PODS] = amounts.get("pods", 0)
+        self._intern_shape(row)
+        for image in node.status.images or ():
+            for name in image.names or ():
+                self.images.setdefault(name, {})[row] = image.size_bytes or 0
+
+    def _intern_shape(self, row: int) -> None:
+        self.shape[row] = self._shapes.setdefault(self.allocatable[row].tobytes(), len(self._shapes))
+
+    def _forget_images(self, row: int) -> None:
+        node = self.nodes[row]
+        for image in (node.status.images or ()) if node is not None else ():
+            for name in image.names or ():
+                self.images.get(name, {}).pop(row, None)
+
+    def _insert_name(self, name: str, row: int) -> None:
+        """Give the name a rank between its neighbours', so that no other row's rank has to change."""
+        names = self._sorted_names
+        position = bisect_left(names, name)
+        names.insert(position, name)
+        below = int(self.rank[self.row_of[names[position - 1]]]) if position else None
+        above = int(self.rank[self.row_of[names[position + 1]]]) if position + 1 < len(names) else None
+        if below is None:
+            rank = 0 if above is None else above - _RANK_GAP
+        elif above is None:
+            rank = below + _RANK_GAP
+        else:
+            rank = (below + above) // 2
+            if rank == below:
+                self._renumber()
+                return
+        self.rank[row] = rank
+
+    def _renumber(self) -> None:
+        for position, name in enumerate(self._sorted_names):
+            self.rank[self.row_of[name]] = position * _RANK_GAP
+        self.renumbered += 1
+
+    renumbered = 0
+    """How often all ranks were given anew; whoever sorted by rank before has to sort again."""

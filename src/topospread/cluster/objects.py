@@ -1,0 +1,60 @@
+"""The objects that plugins look up by namespace and name: Services, owners, namespaces, volumes, budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+from topospread.api.meta import KubeObject
+from topospread.api.node import Namespace
+from topospread.api.policy import PodDisruptionBudget
+from topospread.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
+from topospread.api.workload import ReplicaSet, ReplicationController, Service, StatefulSet
+
+Object = TypeVar("Object", bound=KubeObject)
+Key = tuple[str, str]
+"""(namespace, name); the namespace is "" for objects that have none."""
+
+
+class ClusterObjects:
+    """What a scheduler's listers see. ``version`` changes with every change, for whoever derived something."""
+
+    def __init__(self) -> None:
+        self.version = 0
+        self.services: dict[str, list[Service]] = {}
+        self.replication_controllers: dict[Key, ReplicationController] = {}
+        self.replica_sets: dict[Key, ReplicaSet] = {}
+        self.stateful_sets: dict[Key, StatefulSet] = {}
+        self.namespaces: dict[str, Namespace] = {}
+        self.persistent_volumes: dict[str, PersistentVolume] = {}
+        self.persistent_volume_claims: dict[Key, PersistentVolumeClaim] = {}
+        self.storage_classes: dict[str, StorageClass] = {}
+        self.csi_nodes: dict[str, CSINode] = {}
+        self.pod_disruption_budgets: list[PodDisruptionBudget] = []
+        self.assumed_claims: set[Key] = set()
+
+    def add(self, objects: Iterable[KubeObject]) -> None:
+        """Add objects of any of these kinds; others are left out."""
+        by_key: dict[type[KubeObject], dict[Key, KubeObject]] = {
+            ReplicationController: self.replication_controllers,  # type: ignore[dict-item]
+            ReplicaSet: self.replica_sets,  # type: ignore[dict-item]
+            StatefulSet: self.stateful_sets,  # type: ignore[dict-item]
+            PersistentVolumeClaim: self.persistent_volume_claims,  # type: ignore[dict-item]
+        }
+        by_name: dict[type[KubeObject], dict[str, KubeObject]] = {
+            Namespace: self.namespaces,  # type: ignore[dict-item]
+            PersistentVolume: self.persistent_volumes,  # type: ignore[dict-item]
+            StorageClass: self.storage_classes,  # type: ignore[dict-item]
+            CSINode: self.csi_nodes,  # type: ignore[dict-item]
+        }
+        for each in objects:
+            kind = type(each)
+            if kind in by_key:
+                by_key[kind][each.namespace, each.name] = each
+            elif kind in by_name:
+                by_name[kind][each.name] = each
+            elif isinstance(each, Service):
+                self.services.setdefault(each.namespace, []).append(each)
+            elif isinstance(each, PodDisruptionBudget):
+                self.pod_disruption_budgets.append(each)
+        self.version += 1

@@ -1,0 +1,140 @@
+"""Pods that scheduling cannot tell apart are one class; a placed pod is a class, a node and a name."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+
+from topospread.api.meta import OwnerReference
+from topospread.api.pod import Container, Pod
+from topospread.api.requests import (
+    RequestRules,
+    incoming_requests,
+    is_scalar_resource,
+    non_zero_requests,
+    pod_requests,
+)
+
+from .arrays import Ints
+from .nodes import NON_ZERO_CPU, NON_ZERO_MEMORY, PODS, NodeTable
+
+HostPort = tuple[str, str, int]
+"""(IP, protocol, port); the IP is 0.0.0.0 when the pod names none."""
+
+
+class PodClass:
+    """What pods of one class have in common.
+
+    Attributes:
+        index: position in the cluster's list of classes.
+        pod: a pod of the class; its name, uid and status are its own and mean nothing here.
+        counted: whether selectors count its pods: terminating pods hold resources and are not counted.
+        occupancy: row → how many of its pods are on that node.
+        host_ports: ports that its containers and sidecars take on the node.
+    """
+
+    __slots__ = (
+        "_rules",
+        "_taken",
+        "counted",
+        "host_ports",
+        "index",
+        "labels",
+        "namespace",
+        "occupancy",
+        "pod",
+        "priority",
+        "request",
+    )
+
+    def __init__(self, index: int, pod: Pod, rules: RequestRules) -> None:
+        self.index = index
+        self.pod = pod
+        self.namespace = pod.namespace
+        self.labels = pod.labels
+        self.counted = not pod.terminating
+        self.priority = pod.spec.priority or 0
+        self.occupancy: dict[int, int] = {}
+        self.host_ports = host_ports(pod)
+        self.request: dict[str, int] = {n: v for n, v in incoming_requests(pod, rules).items() if _is_counted(n)}
+        self._rules = rules
+        self._taken: Ints | None = None
+
+    @property
+    def owner(self) -> OwnerReference | None:
+        """The controller that owns the pods."""
+        return self.pod.metadata.controller
+
+    @property
+    def rules(self) -> RequestRules:
+        """How its requests are counted."""
+        return self._rules
+
+    def taken(self, nodes: NodeTable) -> Ints:
+        """What one pod of the class adds to its node's row of ``used``, int64[resources]."""
+        taken = self._taken
+        if taken is None or len(taken) != nodes.used.shape[1]:
+            amounts = {n: v for n, v in pod_requests(self.pod, self._rules).items() if _is_counted(n)}
+            columns = {nodes.resource(name): amount for name, amount in amounts.items()}
+            taken = np.zeros(nodes.used.shape[1], dtype=np.int64)
+            for column, amount in columns.items():
+                taken[column] = amount
+            taken[PODS] = 1
+            taken[NON_ZERO_CPU], taken[NON_ZERO_MEMORY] = non_zero_requests(self.pod, self._rules)
+            self._taken = taken
+        return taken
+
+
+def _is_counted(name: str) -> bool:
+    return name in ("cpu", "memory", "ephemeral-storage") or is_scalar_resource(name)
+
+
+def host_ports(pod: Pod) -> tuple[HostPort, ...]:
+    """Host ports of containers and sidecars (pkg/scheduler/util/utils.go, ``GetHostPorts``)."""
+    containers: list[Container] = [c for c in pod.spec.init_containers or () if c.restart_policy == "Always"]
+    containers += pod.spec.containers or ()
+    return tuple(
+        (port.host_ip or "0.0.0.0", port.protocol or "TCP", port.host_port)
+        for container in containers
+        for port in container.ports or ()
+        if port.host_port is not None and port.host_port > 0
+    )
+
+
+def identity(pod: Pod) -> Hashable:
+    """The hashable part of what makes a class: pods that differ in it are never of one class."""
+    owner = pod.metadata.controller
+    owner_key = (owner.api_version, owner.kind, owner.name) if owner else None
+    labels = pod.metadata.labels
+    return (pod.metadata.namespace, frozenset(labels.items()) if labels else None, pod.terminating, owner_key)
+
+
+def signature(pod: Pod) -> tuple[object, ...]:
+    """The rest of what makes a class, compared by equality: everything in the spec that a rule reads."""
+    spec = pod.spec
+    running = None
+    if pod.status is not None:
+        statuses = (*(pod.status.container_statuses or ()), *(pod.status.init_container_statuses or ()))
+        running = [
+            (s.name, s.allocated_resources, s.resources) for s in statuses if s.allocated_resources or s.resources
+        ]
+        resizing = [c.reason for c in pod.status.conditions or () if c.type == "PodResizePending"]
+        running = (running, resizing, pod.status.allocated_resources, pod.status.resources)
+        running = None if running == ([], [], None, None) else running
+    return (
+        spec.containers,
+        spec.init_containers,
+        spec.topology_spread_constraints,
+        spec.affinity,
+        spec.node_selector,
+        spec.tolerations,
+        spec.priority,
+        spec.overhead,
+        spec.resources,
+        spec.scheduler_name,
+        spec.preemption_policy,
+        [volume for volume in spec.volumes or () if volume.restricts],
+        bool(spec.resource_claims),
+        running,
+    )

@@ -1,0 +1,122 @@
+"""Judges one scheduling case as kube-scheduler would: JSON in, JSON out, in the form of the conformance oracle.
+
+It takes objects as the scheduler sees them: nothing is defaulted, merged or validated here.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import msgspec
+
+from topospread.api.meta import KubeObject
+from topospread.api.node import Namespace, Node
+from topospread.api.pod import Pod
+from topospread.api.policy import PodDisruptionBudget
+from topospread.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
+from topospread.api.workload import ReplicaSet, ReplicationController, Service, StatefulSet
+from topospread.cluster import Cluster
+from topospread.cluster.cluster import pod_key
+from topospread.config.gates import gates_for
+from topospread.config.load import default_profile, load_configuration
+from topospread.config.profile import Profile
+from topospread.errors import Place, TopospreadError
+from topospread.scheduling.cycle import Scheduler
+from topospread.scheduling.framework import Framework
+from topospread.scheduling.verdict import Verdict
+
+Case = dict[str, Any]
+Json = dict[str, Any]
+
+_OBJECTS: dict[str, type[KubeObject]] = {
+    "namespaces": Namespace,
+    "services": Service,
+    "replicaSets": ReplicaSet,
+    "statefulSets": StatefulSet,
+    "replicationControllers": ReplicationController,
+    "persistentVolumes": PersistentVolume,
+    "persistentVolumeClaims": PersistentVolumeClaim,
+    "storageClasses": StorageClass,
+    "csiNodes": CSINode,
+    "podDisruptionBudgets": PodDisruptionBudget,
+}
+
+Kind = TypeVar("Kind", bound=KubeObject)
+
+
+def judge_case(case: Case) -> Json:
+    """The verdicts on a case's incoming pods: ``{"name", "verdicts", "error"?}``."""
+    result: Json = {"name": case.get("name", ""), "verdicts": None}
+    try:
+        scheduler = _scheduler(case)
+    except TopospreadError as error:
+        return result | {"error": str(error)}
+    verdicts = [
+        _judge_pod(scheduler, pod, case, position) for position, pod in enumerate(_read(case.get("incoming"), Pod))
+    ]
+    return result | {"verdicts": verdicts or None}
+
+
+def _judge_pod(scheduler: Scheduler, pod: Pod, case: Case, position: int) -> Json:
+    verdict = scheduler.verdict(pod)
+    answer = verdict_json(verdict, f"{pod.namespace}/{pod.name}")
+    follow = case.get("follow") or []
+    chosen = ""
+    if position < len(follow):
+        chosen = follow[position]
+    elif case.get("sequential") and verdict.best and not verdict.error:
+        chosen = verdict.best[0]
+    if chosen:
+        answer["chosen"] = chosen
+        cluster = scheduler.cluster
+        cluster.bind(_free_key(cluster, pod), cluster.shared_class(pod), cluster.nodes.row_of[chosen])
+    return answer
+
+
+def verdict_json(verdict: Verdict, pod: str) -> Json:
+    """A verdict in the oracle's form."""
+    answer: Json = {"pod": pod, "feasible": list(verdict.feasible)}
+    if verdict.error:
+        return answer | {"error": verdict.error}
+    if verdict.rejected:
+        answer["rejected"] = {
+            node: {"code": each.code, **({"plugin": each.plugin} if each.plugin else {}), "reasons": list(each.reasons)}
+            for node, each in verdict.rejected.items()
+        }
+    if verdict.message:
+        answer["message"] = verdict.message
+    if verdict.feasible:
+        answer |= {"scores": verdict.scores, "total": verdict.total, "best": list(verdict.best)}
+    return answer
+
+
+def _scheduler(case: Case) -> Scheduler:
+    version = case.get("kubeVersion") or "1.37"
+    gates = gates_for(version, case.get("featureGates") or {})
+    cluster = Cluster()
+    for node in _read(case.get("nodes"), Node):
+        cluster.add_node(node)
+    for key, kind in _OBJECTS.items():
+        cluster.objects.add(_read(case.get(key), kind))
+    for pod in _read(case.get("pods"), Pod):
+        cluster.add_pod(pod, _free_key(cluster, pod))
+    framework = Framework(_profile(case, version), gates)
+    return Scheduler(cluster, {"default-scheduler": framework})
+
+
+def _profile(case: Case, version: str) -> Profile:
+    if not case.get("config"):
+        return default_profile(version)
+    return load_configuration(case["config"], place=Place("config"), kube_version=version).profiles[0]
+
+
+def _read(objects: object, kind: type[Kind]) -> list[Kind]:
+    return msgspec.convert(objects or [], list[kind])  # type: ignore[valid-type]
+
+
+def _free_key(cluster: Cluster, pod: Pod) -> str:
+    """A key no placed pod has: a case may give one name twice."""
+    key = pod_key(pod.namespace, pod.name)
+    while key in cluster.placed:
+        key += "'"
+    return key

@@ -1,0 +1,45 @@
+"""The selector of the Services and the controller a pod belongs to, for constraints that bring none.
+
+Source: pkg/scheduler/framework/plugins/helper/spread.go (``DefaultSelector``).
+"""
+
+from __future__ import annotations
+
+from topospread.api.labels import InvalidSelectorError, Selector
+from topospread.cluster import PodClass
+from topospread.cluster.objects import ClusterObjects
+
+
+def default_selector(pod_class: PodClass, objects: ClusterObjects) -> Selector:
+    """What selects the pod's group; empty when nothing owns it.
+
+    Services add up to one set of labels; a ReplicationController adds its own to them; a ReplicaSet or
+    StatefulSet adds its requirements. The owner's group and version must be exact, and the object must be there.
+    """
+    labels: dict[str, str] = {}
+    for service in objects.services.get(pod_class.namespace, ()):
+        wanted = service.spec.selector
+        if wanted is not None and Selector.from_set(wanted).matches(pod_class.labels):
+            labels |= wanted
+    selector = Selector.from_set(labels)
+    owner = pod_class.owner
+    if owner is None:
+        return selector
+    key = (pod_class.namespace, owner.name)
+    match owner.api_version, owner.kind:
+        case "v1", "ReplicationController":
+            controller = objects.replication_controllers.get(key)
+            return Selector.from_set(labels | (controller.spec.selector or {})) if controller else selector
+        case "apps/v1", "ReplicaSet":
+            owning = objects.replica_sets.get(key)
+        case "apps/v1", "StatefulSet":
+            owning = objects.stateful_sets.get(key)
+        case _:
+            return selector
+    if owning is None:
+        return selector
+    try:
+        of_owner = Selector.from_label_selector(owning.spec.selector)
+    except InvalidSelectorError:
+        return selector
+    return selector.with_requirements(*of_owner.requirements)

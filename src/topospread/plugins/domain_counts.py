@@ -1,0 +1,165 @@
+"""Pods that match a selector, counted by domain of a topology key, kept up to date pod by pod.
+
+What the counts decide is not known here: that is in `pod_topology_spread` and `inter_pod_affinity`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+
+from topospread.api.labels import Selector
+from topospread.cluster import Cluster, PodClass
+from topospread.cluster.arrays import Bools, Codes, Ints, grown
+from topospread.cluster.nodes import LabelColumn
+
+
+class MatchingPods:
+    """Pods of some namespaces that a selector matches, by node; terminating pods are not counted.
+
+    Attributes:
+        per_node: matching pods on each node, int64[capacity].
+    """
+
+    def __init__(self, cluster: Cluster, namespaces: Collection[str], selector: Selector) -> None:
+        self._cluster = cluster
+        self._namespaces = namespaces
+        self._selector = selector
+        self._matches: dict[int, bool] = {}
+        self.per_node: Ints = np.zeros(cluster.nodes.capacity, dtype=np.int64)
+        for namespace in namespaces:
+            for pod_class in cluster.classes_in(namespace):
+                if pod_class.occupancy and self.matches(pod_class):
+                    rows = np.fromiter(pod_class.occupancy.keys(), dtype=np.int64)
+                    self.per_node[rows] += np.fromiter(pod_class.occupancy.values(), dtype=np.int64)
+
+    def matches(self, pod_class: PodClass) -> bool:
+        """Whether pods of the class count; asked of the selector once."""
+        known = self._matches.get(pod_class.index)
+        if known is None:
+            known = self._matches[pod_class.index] = (
+                pod_class.counted
+                and not self._selector.empty
+                and pod_class.namespace in self._namespaces
+                and self._selector.matches(pod_class.labels)
+            )
+        return known
+
+    def on_pod(self, row: int, pod_class: PodClass, delta: int) -> bool:
+        """Take note of a pod; whether it counts."""
+        if not self.matches(pod_class):
+            return False
+        if row >= len(self.per_node):
+            self.per_node = grown(self.per_node, self._cluster.nodes.capacity)
+        self.per_node[row] += delta
+        return True
+
+    def on_node(self, row: int) -> None:
+        """Make room for a row that is new."""
+        if row >= len(self.per_node):
+            self.per_node = grown(self.per_node, self._cluster.nodes.capacity)
+
+
+class DomainCounts:
+    """Matching pods in each domain of a key, over those nodes that take part.
+
+    A domain exists while some node of it takes part; ``minimum`` is over the domains that exist.
+
+    Attributes:
+        counts: matching pods by code of the key's column, int64[codes].
+        nodes: nodes that take part, by code, int64[codes].
+        member: row → code of the domain it is counted in, −1 where it takes no part, int32[capacity].
+    """
+
+    def __init__(self, column: LabelColumn, pods: MatchingPods, taking_part: Bools) -> None:
+        self._column = column
+        self.pods = pods
+        size = len(taking_part)
+        self.member: Codes = np.full(len(column.codes), -1, dtype=np.int32)
+        self.member[:size] = np.where(taking_part, column.codes[:size], -1)
+        counted = np.flatnonzero(self.member >= 0)
+        codes = self.member[counted]
+        codes_known = len(column.values)
+        self.nodes: Ints = np.bincount(codes, minlength=codes_known).astype(np.int64)
+        weights = pods.per_node[counted]
+        self.counts: Ints = np.bincount(codes, weights=weights, minlength=codes_known).astype(np.int64)
+        self.domains = int(np.count_nonzero(self.nodes))
+        self._domains_with: dict[int, int] = {}
+        for count in self.counts[self.nodes > 0].tolist():
+            self._domains_with[count] = self._domains_with.get(count, 0) + 1
+        self._minimum = min(self._domains_with, default=0)
+
+    @property
+    def minimum(self) -> int:
+        """Matching pods in the domain that has the fewest; 0 when there is no domain."""
+        if self.domains:
+            while self._minimum not in self._domains_with:
+                self._minimum += 1
+            return self._minimum
+        return 0
+
+    def add(self, row: int, delta: int) -> int:
+        """Count a matching pod on a node; the code of the domain it counts in, −1 for none."""
+        code = int(self.member[row]) if row < len(self.member) else -1
+        if code >= 0:
+            self._change(code, delta)
+        return code
+
+    def set_member(self, row: int, taking_part: bool) -> tuple[int, int]:
+        """Put a row, as its node now is, where it belongs; the codes it was and is counted in, −1 for none.
+
+        The row's pods move along.
+        """
+        self.member = grown(self.member, len(self._column.codes), -1)
+        self._grow_codes()
+        before = int(self.member[row])
+        after = int(self._column.codes[row]) if taking_part else -1
+        if before == after:
+            return before, after
+        pods = int(self.pods.per_node[row])
+        if before >= 0:
+            self._change(before, -pods)
+            self.nodes[before] -= 1
+            if not self.nodes[before]:
+                self._forget(int(self.counts[before]))
+                self.domains -= 1
+        if after >= 0:
+            if not self.nodes[after]:
+                self._note(int(self.counts[after]))
+                self.domains += 1
+            self.nodes[after] += 1
+            self._change(after, pods)
+        self.member[row] = after
+        return before, after
+
+    def at(self, codes: Codes) -> Ints:
+        """Counts of the domains with these codes, int64[codes]; −1 gives an arbitrary value."""
+        self._grow_codes()
+        if not len(self.counts):
+            return np.zeros(len(codes), dtype=np.int64)
+        return self.counts[codes]
+
+    def _grow_codes(self) -> None:
+        known = len(self._column.values)
+        if len(self.counts) < known:
+            self.counts = grown(self.counts, known)
+            self.nodes = grown(self.nodes, known)
+
+    def _change(self, code: int, delta: int) -> None:
+        count = int(self.counts[code])
+        self.counts[code] = count + delta
+        if self.nodes[code] and delta:
+            self._forget(count)
+            self._note(count + delta)
+
+    def _note(self, count: int) -> None:
+        self._domains_with[count] = self._domains_with.get(count, 0) + 1
+        self._minimum = min(self._minimum, count)
+
+    def _forget(self, count: int) -> None:
+        left = self._domains_with[count] - 1
+        if left:
+            self._domains_with[count] = left
+        else:
+            del self._domains_with[count]

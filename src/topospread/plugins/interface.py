@@ -1,0 +1,155 @@
+"""What a scheduling plugin is: the extension points it may have and how it tells on what an answer rests.
+
+A plugin is configured once (arguments, feature gates) and prepared for each pod class that is to be placed. What
+it prepared is asked about rows of the node table, many at a time; each formula is written once, on arrays, and a
+row that changed is a slice of one. Who rests on the whole cluster is told of every change (`Watcher`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Literal, Protocol
+
+import numpy as np
+
+from topospread.cluster import Cluster, PodClass
+from topospread.cluster.arrays import Ints, Rows
+
+MAX_NODE_SCORE = 100
+"""The best a plugin gives a node before its weight (k8s.io/kube-scheduler/framework, ``MaxNodeScore``)."""
+
+StatusCode = Literal["Unschedulable", "UnschedulableAndUnresolvable"]
+UNSCHEDULABLE: StatusCode = "Unschedulable"
+UNRESOLVABLE: StatusCode = "UnschedulableAndUnresolvable"
+
+
+class PluginError(Exception):
+    """A plugin cannot judge the pod at all, as where a selector does not compile: kube-scheduler's Error status."""
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Why a node is rejected: kube-scheduler's code and the plugin's reasons, in its order."""
+
+    code: StatusCode
+    reasons: tuple[str, ...]
+
+
+class Scope(IntEnum):
+    """On what a plugin's answer for one node rests; wider scopes change more often."""
+
+    NODE = 0
+    """The node object alone."""
+    USAGE = 1
+    """Also the sums of what its pods take."""
+    PODS = 2
+    """Also which pods are on it."""
+    CLUSTER = 3
+    """Also pods on other nodes: counts of domains."""
+
+
+class Filter(Protocol):
+    """Says of each node whether the pod may run there."""
+
+    @property
+    def scope(self) -> Scope:
+        """On what the answer rests."""
+
+    def filter(self, rows: Rows) -> Ints:
+        """0 for a node that passes, else a code, int64[rows]."""
+
+    def status(self, code: int) -> Status:
+        """What a code stands for."""
+
+
+class Score(Protocol):
+    """Gives each feasible node points."""
+
+    @property
+    def scope(self) -> Scope:
+        """On what the raw points rest."""
+
+    def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
+        """Raw points, int64[rows].
+
+        ``rows`` are all the feasible nodes, or one of each group of nodes that look alike to every plugin of
+        scope CLUSTER; then ``nodes`` says how many each stands for.
+        """
+
+
+class Normalized(Score, Protocol):
+    """A score whose points are set against those of the other feasible nodes."""
+
+    def normalize(self, raw: Ints, rows: Rows) -> Ints:
+        """Points from 0 to MAX_NODE_SCORE, int64[rows]."""
+
+
+class Watcher(Protocol):
+    """What a filter or score of scope CLUSTER is besides: it keeps counts, and sorts nodes that look alike."""
+
+    def on_pod(self, row: int, pod_class: PodClass, delta: int) -> Iterable[int]:
+        """A pod came to a node (+1) or left it (−1); rows whose group may have changed, without ``row``."""
+
+    def on_node(self, row: int) -> Iterable[int]:
+        """A node was added, changed or removed; rows whose group may have changed, without ``row``."""
+
+    def groups(self, rows: Rows) -> list[Ints] | None:
+        """Columns of which nodes that agree in all look alike to this plugin, whatever happens elsewhere.
+
+        ``None`` when there is no such grouping that is coarser than the nodes: all nodes are evaluated then.
+        """
+
+
+@dataclass(slots=True)
+class Prepared:
+    """A plugin's say about one pod class; what is ``None`` it skips, as kube-scheduler skips it.
+
+    Attributes:
+        filter: the Filter extension point.
+        score: the Score extension point.
+        watcher: told of changes; must be there when ``filter`` or ``score`` has scope CLUSTER.
+        narrowed: names of the only nodes that PreFilter leaves.
+        rejected: PreFilter rejects the pod as a whole.
+    """
+
+    filter: Filter | None = None
+    score: Score | None = None
+    watcher: Watcher | None = None
+    narrowed: frozenset[str] | None = None
+    rejected: Status | None = None
+
+
+class Plugin(Protocol):
+    """A configured plugin."""
+
+    @property
+    def name(self) -> str:
+        """Kubernetes' name."""
+
+    def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
+        """The plugin's say about pods of a class.
+
+        Raises:
+            PluginError: the pod cannot be judged.
+        """
+
+
+def length(rows: Rows) -> int:
+    """How many rows these are; a slice is of the form ``slice(0, n)``."""
+    return int(rows.stop) if isinstance(rows, slice) else len(rows)
+
+
+def numbers(rows: Rows) -> Ints:
+    """The rows by number."""
+    return np.arange(rows.stop, dtype=np.int64) if isinstance(rows, slice) else rows
+
+
+def normalize_by_maximum(raw: Ints, *, reverse: bool = False) -> Ints:
+    """Points relative to the highest raw score (plugins/helper/normalize_score.go, ``DefaultNormalizeScore``)."""
+    highest = int(raw.max(initial=0))
+    if highest == 0:
+        return np.full(len(raw), MAX_NODE_SCORE, dtype=np.int64) if reverse else raw
+    points = MAX_NODE_SCORE * raw // highest
+    return MAX_NODE_SCORE - points if reverse else points

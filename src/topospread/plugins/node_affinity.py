@@ -1,0 +1,124 @@
+"""NodeAffinity: nodeSelector, node affinity and the scheduler's own added affinity (plugins/nodeaffinity)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from topospread.api.labels import InvalidSelectorError
+from topospread.api.node_selection import NodeAffinity as NodeAffinityTerms
+from topospread.api.node_selection import NodeSelectorTerm, PreferredSchedulingTerm
+from topospread.cluster import Cluster, NodeTable, PodClass
+from topospread.cluster.arrays import Ints, Rows
+
+from .interface import (
+    UNRESOLVABLE,
+    PluginError,
+    Prepared,
+    Scope,
+    Status,
+    length,
+    normalize_by_maximum,
+)
+from .node_matching import Mask, check_term, required_mask, selector_mask, term_mask
+
+REASON = "node(s) didn't match Pod's node affinity/selector"
+REASON_ENFORCED = "node(s) didn't match scheduler-enforced node affinity"
+REASON_CONFLICT = "pod affinity terms conflict"
+_ENFORCED, _POD = 1, 2
+
+
+class NodeAffinity:
+    """Filter: required terms. Score: the weights of preferred terms that match, relative to the best.
+
+    ``added_affinity``: core/v1 NodeAffinity as plain data, applied to every pod besides its own.
+    """
+
+    name = "NodeAffinity"
+
+    def __init__(self, added_affinity: Mapping[str, Any] | None = None) -> None:
+        added = msgspec.convert(added_affinity or {}, NodeAffinityTerms)
+        self._added_required = added.required_during_scheduling_ignored_during_execution
+        self._added_preferred = added.preferred_during_scheduling_ignored_during_execution or []
+
+    def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
+        """Skips what the pod and the profile say nothing about."""
+        spec = pod_class.pod.spec
+        affinity = spec.affinity.node_affinity if spec.affinity else None
+        prepared = Prepared()
+        required = required_mask(spec, cluster.nodes)
+        enforced = selector_mask(self._added_required, cluster.nodes) if self._added_required else None
+        if required is not None or enforced is not None or spec.node_selector is not None:
+            prepared.filter = _Required(enforced, required)
+            node_selector = affinity.required_during_scheduling_ignored_during_execution if affinity else None
+            names = _named_nodes(node_selector.node_selector_terms or []) if node_selector else None
+            if names is not None and not names:
+                prepared.rejected = Status(UNRESOLVABLE, (REASON_CONFLICT,))
+            prepared.narrowed = names
+        preferred = (affinity.preferred_during_scheduling_ignored_during_execution if affinity else None) or []
+        if preferred or self._added_preferred:
+            prepared.score = _Preferred([*self._added_preferred, *preferred], cluster.nodes)
+        return prepared
+
+
+def _named_nodes(terms: Sequence[NodeSelectorTerm]) -> frozenset[str] | None:
+    """Nodes the terms name by ``metadata.name``; ``None`` when some term does not, so that all nodes are tried."""
+    names: set[str] = set()
+    for term in terms:
+        of_term: set[str] | None = None
+        for each in term.match_fields or ():
+            if each.key == "metadata.name" and each.operator == "In":
+                values = set(each.values or ())
+                of_term = values if of_term is None else of_term & values
+        if of_term is None:
+            return None
+        names |= of_term
+    return frozenset(names) if terms else None
+
+
+class _Required:
+    scope = Scope.NODE
+
+    def __init__(self, enforced: Mask | None, required: Mask | None) -> None:
+        self._enforced = enforced
+        self._required = required
+
+    def filter(self, rows: Rows) -> Ints:
+        codes = np.zeros(length(rows), dtype=np.int64)
+        if self._required is not None:
+            codes[~self._required(rows)] = _POD
+        if self._enforced is not None:
+            codes[~self._enforced(rows)] = _ENFORCED
+        return codes
+
+    def status(self, code: int) -> Status:
+        return Status(UNRESOLVABLE, (REASON if code == _POD else REASON_ENFORCED,))
+
+
+class _Preferred:
+    scope = Scope.NODE
+
+    def __init__(self, terms: Sequence[PreferredSchedulingTerm], nodes: NodeTable) -> None:
+        self._masks: list[tuple[int, Mask]] = []
+        for term in terms:
+            if term.weight == 0 or term.preference is None:
+                continue
+            try:
+                check_term(term.preference)
+            except InvalidSelectorError as error:
+                raise PluginError(str(error)) from error
+            mask = term_mask(term.preference, nodes)
+            if mask is not None:
+                self._masks.append((term.weight, mask))
+
+    def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
+        points = np.zeros(length(rows), dtype=np.int64)
+        for weight, mask in self._masks:
+            points += weight * mask(rows)
+        return points
+
+    def normalize(self, raw: Ints, rows: Rows) -> Ints:
+        return normalize_by_maximum(raw)

@@ -1,0 +1,164 @@
+"""Which nodes a node selector matches, by rows: shared by NodeAffinity, inclusion policies and volumes.
+
+Source: component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go. A requirement is asked once for each
+distinct value of its label, and rows look the answer up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from topospread.api.labels import InvalidSelectorError, Operator, Requirement
+from topospread.api.node_selection import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
+from topospread.api.pod import PodSpec
+from topospread.cluster import NodeTable
+from topospread.cluster.arrays import Bools, Rows
+
+from .interface import length, numbers
+
+_OPERATORS: dict[str, Operator] = {
+    "In": "In",
+    "NotIn": "NotIn",
+    "Exists": "Exists",
+    "DoesNotExist": "DoesNotExist",
+    "Gt": "Gt",
+    "Lt": "Lt",
+}
+
+
+class Mask(Protocol):
+    """Says of rows whether they match."""
+
+    def __call__(self, rows: Rows) -> Bools:
+        """bool[rows]."""
+
+
+class LabelMask:
+    """Rows whose label fulfils a requirement."""
+
+    def __init__(self, requirement: Requirement, nodes: NodeTable) -> None:
+        self._requirement = requirement
+        self._nodes = nodes
+        self._missing = requirement.matches({})
+        self._table: Bools = np.array([self._missing])
+
+    def __call__(self, rows: Rows) -> Bools:
+        column = self._nodes.labels(self._requirement.key)
+        known = len(self._table) - 1
+        if known < len(column.values):
+            key = self._requirement.key
+            more = [self._requirement.matches({key: value}) for value in column.values[known:]]
+            self._table = np.array([*self._table[:known], *more, self._missing], dtype=np.bool_)
+        matches: Bools = self._table[column.codes[rows]]
+        return matches
+
+
+class _NameMask:
+    def __init__(self, node_name: str, wanted: bool, nodes: NodeTable) -> None:
+        self._node_name = node_name
+        self._wanted = wanted
+        self._nodes = nodes
+
+    def __call__(self, rows: Rows) -> Bools:
+        return (numbers(rows) == self._nodes.row_of.get(self._node_name, -1)) == self._wanted
+
+
+class _Constant:
+    def __init__(self, answer: bool) -> None:
+        self._answer = answer
+
+    def __call__(self, rows: Rows) -> Bools:
+        return np.full(length(rows), self._answer)
+
+
+class AllOf:
+    """Rows that every mask matches; all rows when there is none."""
+
+    def __init__(self, masks: Sequence[Mask]) -> None:
+        self._masks = masks
+
+    def __call__(self, rows: Rows) -> Bools:
+        result = np.ones(length(rows), dtype=np.bool_)
+        for mask in self._masks:
+            result &= mask(rows)
+        return result
+
+
+class AnyOf:
+    """Rows that some mask matches; none when there is no mask."""
+
+    def __init__(self, masks: Sequence[Mask]) -> None:
+        self._masks = masks
+
+    def __call__(self, rows: Rows) -> Bools:
+        result = np.zeros(length(rows), dtype=np.bool_)
+        for mask in self._masks:
+            result |= mask(rows)
+        return result
+
+
+def term_mask(term: NodeSelectorTerm, nodes: NodeTable) -> Mask | None:
+    """A term's rows; ``None`` for a term that does not parse or is empty, which matches nothing.
+
+    Raises nothing: kube-scheduler ignores terms that do not parse where a pod is already accepted.
+    """
+    try:
+        masks = [
+            *(LabelMask(_requirement(each), nodes) for each in term.match_expressions or ()),
+            *(_field_mask(each, nodes) for each in term.match_fields or ()),
+        ]
+    except InvalidSelectorError:
+        return None
+    return AllOf(masks) if masks else None
+
+
+def check_term(term: NodeSelectorTerm) -> None:
+    """Raise InvalidSelectorError for a term that does not parse."""
+    for each in term.match_expressions or ():
+        _requirement(each)
+    for each in term.match_fields or ():
+        _check_field(each)
+
+
+def selector_mask(selector: NodeSelector, nodes: NodeTable) -> Mask:
+    """Rows that one of the selector's terms matches."""
+    masks = [term_mask(term, nodes) for term in selector.node_selector_terms or ()]
+    return AnyOf([mask for mask in masks if mask is not None])
+
+
+def required_mask(spec: PodSpec, nodes: NodeTable) -> Mask | None:
+    """Rows that match ``nodeSelector`` and required node affinity; ``None`` when the pod has neither."""
+    masks: list[Mask] = [
+        LabelMask(Requirement(key, "=", (value,)), nodes) for key, value in (spec.node_selector or {}).items()
+    ]
+    affinity = spec.affinity.node_affinity if spec.affinity else None
+    required = affinity.required_during_scheduling_ignored_during_execution if affinity else None
+    if required is not None:
+        masks.append(selector_mask(required, nodes))
+    return AllOf(masks) if masks else None
+
+
+def _requirement(each: NodeSelectorRequirement) -> Requirement:
+    operator = _OPERATORS.get(each.operator)
+    if operator is None:
+        raise InvalidSelectorError(f"{each.operator!r} is not a valid node selector operator")
+    return Requirement.checked(each.key, operator, each.values)
+
+
+def _check_field(each: NodeSelectorRequirement) -> None:
+    if each.operator not in ("In", "NotIn"):
+        raise InvalidSelectorError(f"{each.operator!r} is not a valid field selector operator")
+    if len(each.values or ()) != 1:
+        raise InvalidSelectorError("a field selector must have one value")
+
+
+def _field_mask(each: NodeSelectorRequirement, nodes: NodeTable) -> Mask:
+    _check_field(each)
+    value = (each.values or [""])[0]
+    wanted = each.operator == "In"
+    if each.key == "metadata.name":
+        return _NameMask(value, wanted, nodes)
+    return _Constant((value == "") == wanted)  # nodes have no other field: it reads as ""

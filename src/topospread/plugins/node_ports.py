@@ -1,0 +1,55 @@
+"""NodePorts: a host port is taken once on each node, for each IP and protocol (plugins/nodeports)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topospread.cluster import Cluster, PodClass
+from topospread.cluster.arrays import Ints, Rows
+from topospread.cluster.pod_class import HostPort
+
+from .interface import UNSCHEDULABLE, Prepared, Scope, Status, length
+
+REASON = "node(s) didn't have free ports for the requested pod ports"
+ALL_ADDRESSES = "0.0.0.0"
+
+
+class NodePorts:
+    """Rejects nodes where a port the pod wants is in use; 0.0.0.0 stands for every IP."""
+
+    name = "NodePorts"
+
+    def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
+        """Nothing to say about pods without host ports."""
+        if not pod_class.host_ports:
+            return Prepared()
+        return Prepared(filter=_FreePorts(pod_class.host_ports, cluster))
+
+
+class _FreePorts:
+    scope = Scope.PODS
+
+    def __init__(self, wanted: tuple[HostPort, ...], cluster: Cluster) -> None:
+        self._wanted = wanted
+        self._cluster = cluster
+
+    def filter(self, rows: Rows) -> Ints:
+        if not isinstance(rows, slice):
+            return np.array([self._conflicts(int(row)) for row in rows], dtype=np.int64)
+        codes = np.zeros(length(rows), dtype=np.int64)
+        candidates = {
+            row for _, protocol, port in self._wanted for row in self._cluster.ports.get((protocol, port), ())
+        }
+        for row in candidates:
+            codes[row] = self._conflicts(row)
+        return codes
+
+    def _conflicts(self, row: int) -> bool:
+        for ip, protocol, port in self._wanted:
+            users = self._cluster.ports.get((protocol, port), {}).get(row)
+            if users and (ip == ALL_ADDRESSES or ip in users or ALL_ADDRESSES in users):
+                return True
+        return False
+
+    def status(self, code: int) -> Status:
+        return Status(UNSCHEDULABLE, (REASON,))

@@ -1,0 +1,114 @@
+"""NodeResourcesBalancedAllocation: points for even use of cpu and memory (plugins/noderesources/balanced_allocation.go)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topospread.api.requests import pod_requests
+from topospread.cluster import Cluster, PodClass
+from topospread.cluster.arrays import Ints, Rows
+from topospread.config.args import NodeResourcesBalancedAllocationArgs
+
+from .interface import MAX_NODE_SCORE, Prepared, Scope, length
+from .resource_scoring import Demand, ResourceReader
+
+
+class NodeResourcesBalancedAllocation:
+    """Score: how much the pod improves the balance of the node's resources.
+
+    Args:
+        args: the resources whose use is to be balanced.
+        compares: points for the change the pod makes (since 1.36), else for the balance with the pod.
+        skips_best_effort: no say about a pod that requests none of the resources (since 1.33).
+    """
+
+    name = "NodeResourcesBalancedAllocation"
+
+    def __init__(
+        self,
+        args: NodeResourcesBalancedAllocationArgs | None = None,
+        *,
+        compares: bool = True,
+        skips_best_effort: bool = True,
+    ) -> None:
+        self._args = args or NodeResourcesBalancedAllocationArgs()
+        self._compares = compares
+        self._skips_best_effort = skips_best_effort
+
+    def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
+        """Skips pods that request none of the resources."""
+        requests = pod_requests(pod_class.pod, pod_class.rules)
+        if self._skips_best_effort and not any(requests.get(each.name, 0) for each in self._args.resources):
+            return Prepared()
+        reader = ResourceReader(self._args.resources, requests, cluster.nodes, non_zero=False)
+        return Prepared(score=_BalanceScore(reader, compares=self._compares))
+
+
+class _BalanceScore:
+    scope = Scope.USAGE
+
+    def __init__(self, reader: ResourceReader, *, compares: bool) -> None:
+        self._reader = reader
+        self._compares = compares
+
+    def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
+        demands, count = self._reader(rows), length(rows)
+        with_pod = balance(demands, [demand.requested for demand in demands], count)
+        if not self._compares:
+            return with_pod
+        without_pod = balance(demands, [demand.allocated for demand in demands], count)
+        half = MAX_NODE_SCORE // 2
+        return half + (half + with_pod - without_pod) // 2
+
+
+def balance(demands: list[Demand], amounts: list[Ints], nodes: int) -> Ints:
+    """``(1 − σ)·100`` of the used fractions of the resources a node has, truncated, int64[nodes].
+
+    With two resources σ is half their difference; with more, the standard deviation; with one or none 0.
+    """
+    present = [demand.allocatable != 0 for demand in demands]
+    fractions = [
+        np.where(there, np.minimum(amount / np.where(there, demand.allocatable, 1), 1.0), 0.0)
+        for demand, amount, there in zip(demands, amounts, present, strict=True)
+    ]
+    if not demands:
+        return np.full(nodes, MAX_NODE_SCORE, dtype=np.int64)
+    if len(demands) == 2:
+        both = present[0] & present[1]
+        deviation = np.where(both, np.abs((fractions[0] - fractions[1]) / 2), 0.0)
+    else:
+        deviation = _standard_deviation(fractions, present, nodes)
+    return ((1 - deviation) * float(MAX_NODE_SCORE)).astype(np.int64)
+
+
+def _standard_deviation(
+    fractions: list[np.ndarray[tuple[int], np.dtype[np.float64]]],
+    present: list[np.ndarray[tuple[int], np.dtype[np.bool_]]],
+    nodes: int,
+) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Summed in the resources' order, as kube-scheduler sums, so that the last bit is the same."""
+    count = np.zeros(nodes)
+    total = np.zeros(nodes)
+    for fraction, there in zip(fractions, present, strict=True):
+        count += there
+        total += fraction
+    mean = total / np.maximum(count, 1)
+    squares = np.zeros(nodes)
+    for fraction, there in zip(fractions, present, strict=True):
+        squares += np.where(there, (fraction - mean) * (fraction - mean), 0.0)
+    deviation = np.sqrt(squares / np.maximum(count, 1))
+    return np.where(count > 2, deviation, _half_difference(fractions, present, count))
+
+
+def _half_difference(
+    fractions: list[np.ndarray[tuple[int], np.dtype[np.float64]]],
+    present: list[np.ndarray[tuple[int], np.dtype[np.bool_]]],
+    count: np.ndarray[tuple[int], np.dtype[np.float64]],
+) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    highest = np.full(len(count), -np.inf)
+    lowest = np.full(len(count), np.inf)
+    for fraction, there in zip(fractions, present, strict=True):
+        highest = np.where(there, np.maximum(highest, fraction), highest)
+        lowest = np.where(there, np.minimum(lowest, fraction), lowest)
+    difference = np.where(count == 2, highest - lowest, 0.0)
+    return np.abs(difference / 2)

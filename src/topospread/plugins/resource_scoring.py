@@ -1,0 +1,172 @@
+"""What scoring by resources looks at: capacity of nodes and what would be requested of them, resource by resource.
+
+Source: plugins/noderesources/resource_allocation.go. Shared by NodeResourcesFit, NodeResourcesBalancedAllocation
+and the older plugins that scored one strategy each. Units: millicores, bytes, pieces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from topospread.api.requests import is_scalar_resource
+from topospread.cluster import NodeTable
+from topospread.cluster.arrays import Ints, Rows
+from topospread.cluster.nodes import CPU, MEMORY, NON_ZERO_CPU, NON_ZERO_MEMORY
+from topospread.config.args import ResourceWeight, ScoringStrategy, ShapePoint
+
+from .interface import MAX_NODE_SCORE, Scope, length
+
+MAX_SHAPE_SCORE = 10
+"""The best a point of a scoring function can say (apis/config, ``MaxCustomPriorityScore``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """One resource on some nodes.
+
+    Attributes:
+        weight: the resource's weight.
+        allocated: what the pods there request, int64[rows].
+        requested: the same with the incoming pod, int64[rows].
+        allocatable: the nodes' capacity, 0 where the resource takes no part, int64[rows].
+    """
+
+    weight: int
+    allocated: Ints
+    requested: Ints
+    allocatable: Ints
+
+
+class ResourceReader:
+    """Reads the demand for a pod from the node table.
+
+    Args:
+        resources: which, with their weights.
+        requests: what the pod requests of each resource.
+        non_zero: containers without cpu or memory requests count as 100m and 200Mi.
+    """
+
+    def __init__(
+        self, resources: Sequence[ResourceWeight], requests: dict[str, int], nodes: NodeTable, *, non_zero: bool
+    ) -> None:
+        self._nodes = nodes
+        self._columns: list[tuple[int, int, int, int]] = []
+        for each in resources:
+            request = requests.get(each.name, 0)
+            scalar = is_scalar_resource(each.name)
+            if (scalar and request == 0) or (not scalar and each.name not in ("cpu", "memory", "ephemeral-storage")):
+                continue
+            column = nodes.resource(each.name)
+            used = {CPU: NON_ZERO_CPU, MEMORY: NON_ZERO_MEMORY}.get(column, column) if non_zero else column
+            self._columns.append((each.weight, column, used, request))
+
+    def __call__(self, rows: Rows) -> list[Demand]:
+        demands = []
+        for weight, column, used_column, request in self._columns:
+            allocatable = self._nodes.allocatable[rows, column]
+            allocated = self._nodes.used[rows, used_column]
+            demands.append(Demand(weight, allocated, allocated + request, allocatable))
+        return demands
+
+
+Scorer = Callable[[list[Demand], int], Ints]
+"""Points for the demand on a number of nodes, int64[nodes]."""
+
+
+class StrategyScore:
+    """The points of one scoring strategy: what the pod's node would look like with it."""
+
+    scope = Scope.USAGE
+
+    def __init__(self, reader: ResourceReader, scorer: Scorer) -> None:
+        self._reader = reader
+        self._scorer = scorer
+
+    def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
+        return self._scorer(self._reader(rows), length(rows))
+
+
+def scorer_of(strategy: ScoringStrategy) -> Scorer:
+    """The scoring function of a strategy (noderesources/fit.go, ``nodeResourceStrategyTypeMap``)."""
+    match strategy.type:
+        case "LeastAllocated":
+            return least_allocated
+        case "MostAllocated":
+            return most_allocated
+        case _:
+            return RequestedToCapacityRatio(strategy.shape)
+
+
+def least_allocated(demands: list[Demand], nodes: int) -> Ints:
+    """Points for what is left: ``(capacity − requested)·100 // capacity``, weighted over resources."""
+
+    def points(demand: Demand, capacity: Ints) -> Ints:
+        left = (demand.allocatable - demand.requested) * MAX_NODE_SCORE // capacity
+        return np.maximum(left, 0)
+
+    return _weighted(demands, nodes, points)
+
+
+def most_allocated(demands: list[Demand], nodes: int) -> Ints:
+    """Points for what is taken: ``min(requested, capacity)·100 // capacity``, weighted over resources."""
+
+    def points(demand: Demand, capacity: Ints) -> Ints:
+        return np.minimum(demand.requested, demand.allocatable) * MAX_NODE_SCORE // capacity
+
+    return _weighted(demands, nodes, points)
+
+
+def _weighted(demands: list[Demand], nodes: int, points: Callable[[Demand, Ints], Ints]) -> Ints:
+    total = np.zeros(nodes, dtype=np.int64)
+    weights = np.zeros(nodes, dtype=np.int64)
+    for demand in demands:
+        present = demand.allocatable != 0
+        total += demand.weight * points(demand, np.where(present, demand.allocatable, 1)) * present
+        weights += demand.weight * present
+    result: Ints = total // np.maximum(weights, 1)
+    return result
+
+
+class RequestedToCapacityRatio:
+    """Points by utilization in percent, linear between the points of a shape; resources that get 0 do not weigh."""
+
+    def __init__(self, shape: Sequence[ShapePoint]) -> None:
+        self._utilization = [point.utilization for point in shape]
+        self._scores = [point.score * (MAX_NODE_SCORE // MAX_SHAPE_SCORE) for point in shape]
+
+    def __call__(self, demands: list[Demand], nodes: int) -> Ints:
+        total = np.zeros(nodes, dtype=np.int64)
+        weights = np.zeros(nodes, dtype=np.int64)
+        for demand in demands:
+            present = demand.allocatable != 0
+            over = demand.requested > demand.allocatable
+            utilization = demand.requested * 100 // np.where(present, demand.allocatable, 1)
+            points = self.at(np.where(over, 100, utilization))
+            counts = present & (points > 0)
+            total += demand.weight * points * counts
+            weights += demand.weight * counts
+        return rounded(total / np.maximum(weights, 1))
+
+    def at(self, utilization: Ints) -> Ints:
+        """The shape's value (plugins/helper/shape_score.go); Go's division truncates towards zero."""
+        result = np.full(len(utilization), self._scores[-1], dtype=np.int64)
+        for i in range(len(self._utilization) - 1, -1, -1):
+            below = utilization <= self._utilization[i]
+            if i == 0:
+                result[below] = self._scores[0]
+                continue
+            rise = self._scores[i] - self._scores[i - 1]
+            run = self._utilization[i] - self._utilization[i - 1]
+            step = rise * (utilization - self._utilization[i - 1])
+            value = self._scores[i - 1] + np.sign(step) * (np.abs(step) // run)
+            result[below] = value[below]
+        return result
+
+
+def rounded(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Ints:
+    """Nearest integers, halves away from zero (Go's ``math.Round``); values are not negative."""
+    whole = np.floor(values)
+    return (whole + (values - whole >= 0.5)).astype(np.int64)

@@ -1,0 +1,111 @@
+"""TaintToleration: taints the pod does not tolerate reject a node or cost it points (plugins/tainttoleration)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from topospread.api.node_selection import Taint, Toleration
+from topospread.api.taints import DO_NOT_SCHEDULE_EFFECTS, untolerated
+from topospread.cluster import Cluster, NodeTable, PodClass
+from topospread.cluster.arrays import Ints, Rows
+
+from .interface import UNRESOLVABLE, Prepared, Scope, Status, normalize_by_maximum
+
+REASON = "node(s) had untolerated taint(s)"
+
+
+class TaintToleration:
+    """Filter: NoSchedule and NoExecute taints. Score: as few untolerated PreferNoSchedule taints as possible.
+
+    ``names_the_taint``: reasons name the taint, ``node(s) had untolerated taint {key: value}`` (before 1.34).
+    """
+
+    name = "TaintToleration"
+
+    def __init__(self, *, comparison_operators: bool = False, names_the_taint: bool = False) -> None:
+        self._comparison_operators = comparison_operators
+        self._names_the_taint = names_the_taint
+
+    def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
+        """Both extension points, always; kube-scheduler does not skip this plugin."""
+        tolerations = pod_class.pod.spec.tolerations or ()
+        soft = [each for each in tolerations if each.effect in (None, "", "PreferNoSchedule")]
+        return Prepared(
+            filter=_Untolerated(self._reader(tolerations, DO_NOT_SCHEDULE_EFFECTS), cluster.nodes, self._reason),
+            score=_Unpreferred(self._reader(soft, frozenset({"PreferNoSchedule"})), cluster.nodes),
+        )
+
+    def _reader(
+        self, tolerations: list[Toleration] | tuple[Toleration, ...], effects: frozenset[str]
+    ) -> Callable[[tuple[Taint, ...]], list[Taint]]:
+        operators = self._comparison_operators
+        return lambda taints: untolerated(taints, tolerations, effects, comparison_operators=operators)
+
+    def _reason(self, taint: Taint) -> str:
+        if self._names_the_taint:
+            return f"node(s) had untolerated taint {{{taint.key}: {taint.value or ''}}}"
+        return REASON
+
+
+class _BySet:
+    """A number for each distinct set of taints, found once."""
+
+    def __init__(self, number: Callable[[tuple[Taint, ...]], int], nodes: NodeTable) -> None:
+        self._number = number
+        self._nodes = nodes
+        self._numbers = np.zeros(0, dtype=np.int64)
+
+    def __call__(self, rows: Rows) -> Ints:
+        sets = self._nodes.taint_sets
+        known = len(self._numbers)
+        if known < len(sets):
+            more = np.array([self._number(taints) for taints in sets[known:]], dtype=np.int64)
+            self._numbers = np.concatenate([self._numbers, more])
+        numbers: Ints = self._numbers[self._nodes.taints[rows]]
+        return numbers
+
+
+class _Untolerated:
+    """Codes are 1 + the position of the first untolerated taint among those seen."""
+
+    scope = Scope.NODE
+
+    def __init__(
+        self,
+        untolerated_of: Callable[[tuple[Taint, ...]], list[Taint]],
+        nodes: NodeTable,
+        reason: Callable[[Taint], str],
+    ) -> None:
+        self._untolerated_of = untolerated_of
+        self._reason = reason
+        self._seen: list[Taint] = []
+        self._codes = _BySet(self._code, nodes)
+
+    def _code(self, taints: tuple[Taint, ...]) -> int:
+        found = self._untolerated_of(taints)
+        if not found:
+            return 0
+        if found[0] not in self._seen:
+            self._seen.append(found[0])
+        return 1 + self._seen.index(found[0])
+
+    def filter(self, rows: Rows) -> Ints:
+        return self._codes(rows)
+
+    def status(self, code: int) -> Status:
+        return Status(UNRESOLVABLE, (self._reason(self._seen[code - 1]),))
+
+
+class _Unpreferred:
+    scope = Scope.NODE
+
+    def __init__(self, untolerated_of: Callable[[tuple[Taint, ...]], list[Taint]], nodes: NodeTable) -> None:
+        self._counts = _BySet(lambda taints: len(untolerated_of(taints)), nodes)
+
+    def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
+        return self._counts(rows)
+
+    def normalize(self, raw: Ints, rows: Rows) -> Ints:
+        return normalize_by_maximum(raw, reverse=True)

@@ -1,0 +1,156 @@
+"""The scheduling cycle: bring the view up to date, choose the best node, bind.
+
+    view of the pod's class → best of each bucket → best of all → bind
+
+Reads like kube-scheduler's ``schedule_one.go``; what a node is worth is the plugins' matter.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from topospread.api.pod import Pod
+from topospread.cluster import Cluster, PodClass
+from topospread.cluster.arrays import Ints
+from topospread.cluster.cluster import pod_key
+from topospread.plugins.interface import PluginError
+
+from .evaluate import failed_verdict, verdict_of
+from .framework import Framework
+from .verdict import Verdict
+from .view import View, Work
+
+_VIEW_MEMORY = 1 << 29
+_BYTES_PER_ROW = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where a pod went.
+
+    Attributes:
+        node: the chosen node, ``None`` when the pod stays pending.
+        score: the node's total, ``None`` when there is no node.
+        message: kube-scheduler's sentence for a pod that stays pending.
+    """
+
+    pod: str
+    node: str | None
+    score: int | None = None
+    message: str = ""
+
+
+class Scheduler:
+    """Places pods on a cluster, one after another.
+
+    Args:
+        cluster: the state; binding changes it.
+        frameworks: scheduler name → its profile's plugins.
+        seed: draw among equally good nodes, as kube-scheduler does; ``None`` takes the first by name.
+    """
+
+    def __init__(self, cluster: Cluster, frameworks: Mapping[str, Framework], seed: int | None = None) -> None:
+        self.cluster = cluster
+        self.frameworks = frameworks
+        self.work = Work()
+        self._random = None if seed is None else random.Random(seed)
+        self._views: OrderedDict[tuple[str, int], View] = OrderedDict()
+        self._pending: dict[int, tuple[int, str]] = {}
+
+    def schedule(self, pod: Pod, name: str | None = None) -> Placement:
+        """Choose a node for a pod and bind it there. ``name`` is the pod's where it shares its object with others."""
+        pod_class = self.cluster.shared_class(pod)
+        key = pod_key(pod.namespace, pod.name if name is None else name)
+        try:
+            chosen = self.choose(pod_class)
+        except PluginError as error:
+            return Placement(key, None, message=str(error))
+        if chosen is None:
+            return Placement(key, None, message=self._message(pod_class, key))
+        row, score = chosen
+        self.cluster.bind(key, pod_class, row)
+        return Placement(key, self.cluster.nodes.names[row], score)
+
+    def choose(self, pod_class: PodClass) -> tuple[int, int] | None:
+        """The best node for a pod of a class and its total, as (row, total); ``None`` when no node is feasible."""
+        view = self.view(pod_class)
+        buckets = view.buckets() if self._random is None else None
+        if buckets is None:
+            return self._choose_among_all(view)
+        entries, sizes = buckets.heads()
+        self.work.heads += len(entries)
+        if not entries:
+            return None
+        rows = np.array([entry[2] for entry in entries], dtype=np.int64)
+        return self._best(view, rows, np.array(sizes, dtype=np.int64))
+
+    def verdict(self, pod: Pod, name: str | None = None) -> Verdict:
+        """The whole answer for a pod: every node, every plugin. Binds nothing."""
+        pod_class = self.cluster.shared_class(pod)
+        key = pod_key(pod.namespace, pod.name if name is None else name)
+        try:
+            view = self.view(pod_class)
+        except PluginError as error:
+            return failed_verdict(key, error, tuple(sorted(self.cluster.nodes.row_of)))
+        return verdict_of(key, view, self.framework_of(pod_class))
+
+    def view(self, pod_class: PodClass) -> View:
+        """The view of a class, up to date; the least recently used ones are dropped when there are many."""
+        framework = self.framework_of(pod_class)
+        key = (framework.profile.scheduler_name, pod_class.index)
+        view = self._views.get(key)
+        if view is None or not view.fresh:
+            view = self._views[key] = View(self.cluster, framework, pod_class, self.work)
+            while len(self._views) > self._views_kept():
+                self._views.popitem(last=False)
+            self.cluster.journal.trim()
+        else:
+            view.catch_up()
+        self._views.move_to_end(key)
+        return view
+
+    def framework_of(self, pod_class: PodClass) -> Framework:
+        """The profile that a pod's ``spec.schedulerName`` names; the only one there is where it names none."""
+        name = pod_class.pod.spec.scheduler_name
+        return self.frameworks.get(name or "default-scheduler") or next(iter(self.frameworks.values()))
+
+    def _choose_among_all(self, view: View) -> tuple[int, int] | None:
+        self.work.full += 1
+        rows = np.flatnonzero(view.open[: self.cluster.nodes.size])
+        return self._best(view, rows, None) if len(rows) else None
+
+    def _best(self, view: View, rows: Ints, nodes: Ints | None) -> tuple[int, int] | None:
+        """The best of some rows; ``nodes``: how many nodes each stands for, ``None`` for itself."""
+        if view.cluster_filters:
+            passes = view.feasible(rows)
+            if not passes.all():
+                rows = rows[passes]
+                nodes = None if nodes is None else nodes[passes]
+                if not len(rows):
+                    return None
+        total = view.total(rows, nodes)
+        highest = int(total.max())
+        equals = rows[total == highest]
+        if len(equals) > 1:
+            by_name = equals[np.argsort(self.cluster.nodes.rank[equals])]
+            draw = self._random.randrange(len(equals)) if self._random else 0
+            return int(by_name[draw]), highest
+        return int(equals[0]), highest
+
+    def _message(self, pod_class: PodClass, key: str) -> str:
+        """Why a pod stays pending; asked once as long as nothing changes."""
+        position = self.cluster.journal.position
+        known = self._pending.get(pod_class.index)
+        if known is None or known[0] != position:
+            view = self.view(pod_class)
+            message = verdict_of(key, view, self.framework_of(pod_class)).message
+            known = self._pending[pod_class.index] = (position, message)
+        return known[1]
+
+    def _views_kept(self) -> int:
+        return max(8, _VIEW_MEMORY // (_BYTES_PER_ROW * max(self.cluster.nodes.capacity, 1)))

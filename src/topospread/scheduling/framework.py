@@ -1,0 +1,122 @@
+"""A profile turned into plugins in their order, and what they all say about one pod class. It decides nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import cast
+
+from topospread.cluster import Cluster, PodClass
+from topospread.config.gates import Gates
+from topospread.config.profile import Profile
+from topospread.plugins.interface import (
+    Filter,
+    Normalized,
+    Plugin,
+    Prepared,
+    Score,
+    Status,
+    UNRESOLVABLE,
+    Watcher,
+)
+from topospread.plugins.registry import PLUGINS, Settings
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFilter:
+    """A filter and the plugin it belongs to."""
+
+    plugin: str
+    filter: Filter
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedScore:
+    """A score, its plugin and weight; ``normalized`` is the score itself where its points are normalised."""
+
+    plugin: str
+    weight: int
+    score: Score
+    normalized: Normalized | None
+
+
+@dataclass(slots=True)
+class Judges:
+    """What the profile's plugins have to say about one pod class.
+
+    Attributes:
+        filters, scores: in the profile's order, without those that skip the pod.
+        rejected: PreFilter rejects the pod as a whole, with the plugin that does ("" when several contradict).
+        narrowed: the only nodes PreFilter leaves, ``None`` for all; ``narrowing`` names the plugins.
+    """
+
+    filters: list[NamedFilter] = field(default_factory=list)
+    scores: list[WeightedScore] = field(default_factory=list)
+    watchers: list[Watcher] = field(default_factory=list)
+    prepared: dict[str, Prepared] = field(default_factory=dict)
+    rejected: tuple[str, Status] | None = None
+    narrowed: frozenset[str] | None = None
+    narrowing: tuple[str, ...] = ()
+
+
+class Framework:
+    """The plugins of a profile (pkg/scheduler/framework/runtime/framework.go)."""
+
+    def __init__(self, profile: Profile, gates: Gates) -> None:
+        settings = Settings(profile.args, gates)
+        used = {*profile.enabled("filter"), *profile.enabled("score"), *profile.enabled("pre_filter")}
+        self.profile = profile
+        self.gates = gates
+        self.plugins: dict[str, Plugin] = {name: make(settings) for name, make in PLUGINS.items() if name in used}
+
+    def judges(self, pod_class: PodClass, cluster: Cluster) -> Judges:
+        """Prepare every plugin for a pod class.
+
+        Raises:
+            PluginError: kube-scheduler could not judge the pod.
+        """
+        judges = Judges()
+        prepared = judges.prepared
+        for name, plugin in self.plugins.items():
+            prepared[name] = plugin.prepare(pod_class, cluster)
+            watcher = prepared[name].watcher
+            if watcher is not None:
+                judges.watchers.append(watcher)
+        self._pre_filter(judges)
+        for name in self.profile.enabled("filter"):
+            filter_ = prepared[name].filter if name in prepared else None
+            if filter_ is not None:
+                judges.filters.append(NamedFilter(name, filter_))
+        for name, weight in self.profile.weights.items():
+            score = prepared[name].score if name in prepared else None
+            if score is not None:
+                normalized = cast(Normalized, score) if hasattr(score, "normalize") else None
+                judges.scores.append(WeightedScore(name, weight, score, normalized))
+        return judges
+
+    def _pre_filter(self, judges: Judges) -> None:
+        """``RunPreFilterPlugins``: an unresolvable rejection ends it, others wait; narrowing adds up."""
+        narrowing: list[str] = []
+        for name in self.profile.enabled("pre_filter"):
+            each = judges.prepared.get(name)
+            if each is None:
+                continue
+            if each.rejected is not None:
+                judges.rejected = (name, each.rejected)
+                if each.rejected.code == UNRESOLVABLE:
+                    judges.narrowed, judges.narrowing = None, ()
+                    return
+                continue
+            if each.narrowed is None:
+                continue
+            narrowing.append(name)
+            judges.narrowed = each.narrowed if judges.narrowed is None else judges.narrowed & each.narrowed
+            judges.narrowing = tuple(sorted(narrowing))
+            if not judges.narrowed:
+                judges.rejected = ("", Status(UNRESOLVABLE, (_contradiction(judges.narrowing),)))
+                return
+
+
+def _contradiction(plugins: tuple[str, ...]) -> str:
+    if len(plugins) == 1:
+        return f"node(s) didn't satisfy plugin {plugins[0]}"
+    return f"node(s) didn't satisfy plugin(s) [{' '.join(plugins)}] simultaneously"

@@ -1,0 +1,111 @@
+"""A verdict: what kube-scheduler would say of a pod, node by node, as data. How it is reached is in `cycle`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from topospread.cluster.arrays import Ints
+from topospread.plugins.interface import Status
+from topospread.plugins.spread_arithmetic import ConstraintArithmetic
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """Why a node is rejected: the first filter that does, with kube-scheduler's code and reasons."""
+
+    code: str
+    plugin: str
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """All nodes, each either feasible or rejected; feasible ones scored.
+
+    Attributes:
+        pod: ``namespace/name``.
+        nodes: names of all nodes, in the order of the arrays.
+        blame: index into ``rejections`` of why the node is rejected, −1 where it is feasible, int64[nodes].
+        rejections: the distinct rejections.
+        points: plugin → weighted points of the feasible nodes, int64[feasible].
+        pre_filter: what PreFilter says of the pod as a whole, "" when it lets it pass.
+        arithmetic: of every spread constraint in force.
+        error: the pod could not be judged, in kube-scheduler's words.
+    """
+
+    pod: str
+    nodes: tuple[str, ...]
+    blame: Ints
+    rejections: tuple[Rejection, ...]
+    points: dict[str, Ints] = field(default_factory=dict)
+    pre_filter: str = ""
+    arithmetic: tuple[ConstraintArithmetic, ...] = ()
+    error: str = ""
+
+    @cached_property
+    def feasible(self) -> tuple[str, ...]:
+        """Names of the feasible nodes, sorted."""
+        return tuple(sorted(self.nodes[i] for i in np.flatnonzero(self.blame < 0)))
+
+    @cached_property
+    def rejected(self) -> dict[str, Rejection]:
+        """Rejected node → why."""
+        return {self.nodes[i]: self.rejections[self.blame[i]] for i in np.flatnonzero(self.blame >= 0).tolist()}
+
+    @cached_property
+    def scores(self) -> dict[str, dict[str, int]]:
+        """Feasible node → plugin → weighted points."""
+        names = [self.nodes[i] for i in np.flatnonzero(self.blame < 0)]
+        lists = {plugin: points.tolist() for plugin, points in self.points.items()}
+        return {name: {plugin: each[i] for plugin, each in lists.items()} for i, name in enumerate(names)}
+
+    @cached_property
+    def total(self) -> dict[str, int]:
+        """Feasible node → sum of its weighted points."""
+        return {node: sum(points.values()) for node, points in self.scores.items()}
+
+    @cached_property
+    def best(self) -> tuple[str, ...]:
+        """The feasible nodes with the highest total, sorted: kube-scheduler draws one of them."""
+        highest = max(self.total.values(), default=0)
+        return tuple(sorted(node for node, total in self.total.items() if total == highest))
+
+    @cached_property
+    def message(self) -> str:
+        """kube-scheduler's sentence when no node is feasible, without preemption's; "" when one is.
+
+        Source: pkg/scheduler/framework/types.go, ``FitError``.
+        """
+        if not self.nodes:
+            return "no nodes available to schedule pods"
+        if self.error or np.any(self.blame < 0):
+            return ""
+        head = f"0/{len(self.nodes)} nodes are available:"
+        if self.pre_filter:
+            return f"{head} {self.pre_filter}."
+        reasons: Counter[str] = Counter()
+        for index, count in zip(*np.unique(self.blame, return_counts=True), strict=True):
+            for reason in self.rejections[index].reasons:
+                reasons[reason] += int(count)
+        parts = sorted(f"{count} {reason}" for reason, count in reasons.items())
+        return f"{head} {', '.join(parts)}." if parts else head
+
+
+class RejectionList:
+    """Collects distinct rejections and their numbers."""
+
+    def __init__(self) -> None:
+        self.rejections: list[Rejection] = []
+        self._index: dict[tuple[str, Status], int] = {}
+
+    def number(self, plugin: str, status: Status) -> int:
+        """The number of a rejection by a plugin."""
+        index = self._index.get((plugin, status))
+        if index is None:
+            index = self._index[plugin, status] = len(self.rejections)
+            self.rejections.append(Rejection(status.code, plugin, status.reasons))
+        return index
