@@ -1,0 +1,165 @@
+"""What a simulation found, as data: placements, workloads and how they spread, pending pods and why. It prints nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain
+from topospread.scheduling.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class PodPlacement:
+    """One pod that was to be placed.
+
+    Attributes:
+        workload: ``Deployment/checkout``, what the pod belongs to; ``Pod/NAME`` for a bare pod.
+        node: where it went, ``None`` while it is pending.
+        message: for a pending pod kube-scheduler's sentence, or why it never got as far.
+        score: total of the chosen node, ``None`` while pending.
+    """
+
+    namespace: str
+    name: str
+    workload: str
+    node: str | None
+    message: str = ""
+    score: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DomainSpread:
+    """One domain of a workload's constraint.
+
+    Attributes:
+        before, after: pods that the constraint's selector matches, before and after the simulation.
+        nodes: nodes of the domain that take part.
+    """
+
+    name: str
+    before: int
+    after: int
+    nodes: int
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadSpread:
+    """How one constraint of a workload came out.
+
+    Attributes:
+        origin: ``pod``, ``profile`` or ``system``: where the constraint comes from.
+        skew: the largest count of an eligible domain minus the global minimum in force, after the simulation.
+        domains: eligible domains, by name.
+        arithmetic: the counts after the simulation, whole.
+    """
+
+    topology_key: str
+    when_unsatisfiable: str
+    max_skew: int
+    origin: str
+    skew: int
+    domains: tuple[DomainSpread, ...]
+    arithmetic: ConstraintArithmetic
+
+    @property
+    def hard(self) -> bool:
+        """DoNotSchedule."""
+        return self.when_unsatisfiable == "DoNotSchedule"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadResult:
+    """One workload after the simulation.
+
+    Attributes:
+        replicas: how many pods it is to have.
+        existing: how many of them were on nodes before.
+        placed: how many are on nodes now, those included.
+        pending: how many are not, created or not.
+    """
+
+    kind: str
+    namespace: str
+    name: str
+    replicas: int
+    existing: int
+    placed: int
+    pending: int
+    spread: tuple[WorkloadSpread, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DomainOutcome:
+    """What a domain of a hard constraint is for a pending pod.
+
+    Attributes:
+        domain: the sum of the constraint.
+        rejected: reason → nodes of the domain that are rejected for it, spread reasons included.
+    """
+
+    domain: Domain
+    rejected: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class PendingGroup:
+    """Pods of one workload that stay pending with one message.
+
+    Attributes:
+        pods: their names, in queue order.
+        message: kube-scheduler's sentence, or why they wait (scheduling gates, an ordinal before them).
+        verdict: the whole verdict on the first of them, ``None`` where kube-scheduler was not asked.
+        outcomes: for each hard constraint of the verdict's arithmetic, its domains.
+    """
+
+    workload: str
+    namespace: str
+    pods: tuple[str, ...]
+    message: str
+    verdict: Verdict | None = None
+    outcomes: tuple[tuple[ConstraintArithmetic, tuple[DomainOutcome, ...]], ...] = ()
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """The whole answer.
+
+    Attributes:
+        placements: pods that were to be placed, in queue order.
+        workloads: in input order.
+        pending: pods that stay pending, grouped.
+        nodes: how many nodes the cluster has.
+        skipped: kind → objects left out because the kind plays no part.
+        foreign: scheduler name → pods that wait for that scheduler and were left alone.
+        removed: pods that ``--scale`` took away, ``namespace/name`` → node.
+        warnings, notes: sentences for a person; warnings must be seen.
+    """
+
+    placements: tuple[PodPlacement, ...]
+    workloads: tuple[WorkloadResult, ...]
+    pending: tuple[PendingGroup, ...]
+    nodes: int
+    skipped: Counter[str] = field(default_factory=Counter)
+    foreign: Counter[str] = field(default_factory=Counter)
+    removed: dict[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def all_placed(self) -> bool:
+        """Whether nothing stays pending."""
+        return not self.pending
+
+    def placement(self, name: str, namespace: str = "default") -> PodPlacement:
+        """The placement of a pod.
+
+        Raises:
+            KeyError: no such pod was to be placed.
+        """
+        for each in self.placements:
+            if (each.namespace, each.name) == (namespace, name):
+                return each
+        raise KeyError(f"{namespace}/{name}")
