@@ -2,7 +2,7 @@
 
 They are known so that a kube-scheduler's whole ``--feature-gates`` can be pasted, and a misspelt one is still refused.
 Source: pkg/features/*.go of every minor version from 1.18 to 1.37, and the gates that the generic API server and the
-logging library add. The file is generated from them; a new version is a new run.
+logging library add.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ _NAMES = """
     InPlacePodVerticalScalingMemoryBackedVolumes InterPodAffinityHostnameFastPath KubeProxyIPVS
     KubeProxyNFTablesLocalhostNodePorts KubeletAllocatedPodsEndpoint NFTablesNetlink
     NodeControllerLeaseCircuitBreaker NodeLifecycleConditions PodGroupPreemptionPolicy
-    PodLevelResourcesFixDefaulting PodLevelResourcesFixKubeletQOSClass SchedulerPreQueueingHints
+    PodLevelResourcesFixKubeletQOSClass SchedulerPreQueueingHints
     StaleControllerConsistencyHPA StatefulSetRecreateStrategy VolumeBindMountOptions WatchListCompression
     WebhookRoundTripLoadBalancing
 """

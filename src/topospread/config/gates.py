@@ -7,12 +7,12 @@ component-base/featuregate (``feature_gate.go``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from topospread.config.gate_names import known_elsewhere
-from topospread.config.versions import NEWEST, OLDEST, KubeVersion
+from topospread.config.versions import NEWEST, KubeVersion
 from topospread.errors import ConfigError, Place
 
 Component = Literal["scheduler", "apiserver"]
@@ -36,6 +36,7 @@ class GateRow:
     """One gate: its spans, oldest first, the last version that knows it, and what it decides.
 
     ``components``: which of the two programs acts on it; both accept it on their command line.
+    ``needs``: gates without which it cannot be on, since 1.35.
     """
 
     name: str
@@ -43,6 +44,7 @@ class GateRow:
     last: KubeVersion
     components: tuple[Component, ...]
     effect: str
+    needs: tuple[str, ...] = ()
 
     def span_at(self, version: KubeVersion) -> Span | None:
         """The span in force in a version; ``None`` where the version does not know the gate."""
@@ -51,7 +53,7 @@ class GateRow:
         return next((span for span in reversed(self.spans) if span.since <= version), None)
 
 
-def _row(name: str, history: str, components: str, effect: str) -> GateRow:
+def _row(name: str, history: str, components: str, effect: str, *, needs: str = "") -> GateRow:
     """``history``: ``1.24 ALPHA off, 1.27 BETA on, 1.30 GA on locked, last 1.31``."""
     spans: list[Span] = []
     last = NEWEST
@@ -67,7 +69,7 @@ def _row(name: str, history: str, components: str, effect: str) -> GateRow:
         "scheduler": ("scheduler",),
         "apiserver": ("apiserver",),
     }
-    return GateRow(name, tuple(spans), last, parties[components], effect)
+    return GateRow(name, tuple(spans), last, parties[components], effect, tuple(needs.split()))
 
 
 # A history starts at 1.18, the oldest version supported, when the gate is older than that.
@@ -107,6 +109,7 @@ _ROWS = (
         "1.34 BETA on",
         "both",
         "the API server writes a spread constraint's matchLabelKeys into its labelSelector",
+        needs="MatchLabelKeysInPodTopologySpread",
     ),
     _row(
         "MatchLabelKeysInPodAffinity",
@@ -139,6 +142,13 @@ _ROWS = (
         "resources of a pod as a whole are kept, and take the place of its containers' sum",
     ),
     _row(
+        "PodLevelResourcesFixDefaulting",
+        "1.37 BETA on",
+        "apiserver",
+        "containers' requests are no longer made up from the requests of their pod as a whole",
+        needs="PodLevelResources",
+    ),
+    _row(
         "InPlacePodVerticalScaling",
         "1.27 ALPHA off, 1.33 BETA on, 1.35 GA on locked",
         "both",
@@ -149,12 +159,14 @@ _ROWS = (
         "1.35 ALPHA off, 1.36 BETA on",
         "both",
         "the same for resources of a pod as a whole",
+        needs="InPlacePodVerticalScaling PodLevelResources NodeDeclaredFeatures",
     ),
     _row(
         "InPlacePodVerticalScalingSchedulerPreemption",
         "1.37 ALPHA off",
         "scheduler",
         "the DeferredPodScheduling plugin is in the default profile: pods that wait to grow may preempt others",
+        needs="InPlacePodVerticalScaling",
     ),
     _row(
         "PodOverhead",
@@ -245,12 +257,14 @@ _ROWS = (
         "1.34 BETA on",
         "scheduler",
         "filterTimeout of DynamicResourcesArgs is allowed",
+        needs="DynamicResourceAllocation",
     ),
     _row(
         "DRADeviceBindingConditions",
         "1.34 ALPHA off, 1.36 BETA on",
         "both",
         "bindingTimeout of DynamicResourcesArgs is allowed",
+        needs="DynamicResourceAllocation DRAResourceClaimDeviceStatus",
     ),
     _row(
         "DRAResourceClaimDeviceStatus",
@@ -263,6 +277,7 @@ _ROWS = (
         "1.35 ALPHA off, last 1.36",
         "scheduler",
         "the GangScheduling plugin is in the default profile",
+        needs="GenericWorkload",
     ),
     _row(
         "GenericWorkload",
@@ -275,6 +290,7 @@ _ROWS = (
         "1.36 ALPHA off",
         "scheduler",
         "the TopologyPlacementGenerator and PodGroupPodsCount plugins are in the default profile",
+        needs="GenericWorkload",
     ),
 )
 
@@ -316,49 +332,55 @@ def gates_for(
     """The gates of a version, with overrides as ``--feature-gates`` would set them.
 
     Raises:
-        ConfigError: a gate the version does not know, or one that is locked to the other value.
+        ConfigError: a gate the version does not know, one that is locked to the other value, or one that is on
+            while a gate it needs is off.
     """
     version = KubeVersion.parse(kube_version)
-    values = {}
-    for row in _ROWS:
-        span = row.span_at(version)
-        if span is not None:
-            values[row.name] = span.default
     given = dict(overrides or {})
-    problems = [*_apply_all(version, given, values), *_refused(version, given)]
+    spans = gates_known(version)
+    problems = [problem for name, wanted in given.items() for problem in _refused(name, wanted, version)]
+    values = {name: span.default for name, span in spans.items()}
+    for group, stage in (("AllAlpha", ALPHA), ("AllBeta", BETA)):
+        if group in given:
+            values |= {name: given[group] for name, span in spans.items() if span.stage == stage}
+    values |= {name: wanted for name, wanted in given.items() if name in values}
+    problems += [] if problems else _unmet(values, version)
     if problems:
         raise ConfigError("; ".join(problems), place)
     return Gates(version, component, values, frozenset(given) & frozenset(values))
 
 
-def _apply_all(version: KubeVersion, given: dict[str, bool], values: dict[str, bool]) -> Iterable[str]:
-    """AllAlpha and AllBeta set every gate of their stage that is not set by name."""
-    for group, stage in (("AllAlpha", ALPHA), ("AllBeta", BETA)):
-        if group not in given:
-            continue
-        wanted = given.pop(group)
-        for row in _ROWS:
-            span = row.span_at(version)
-            if span is not None and span.stage == stage and row.name not in given:
-                values[row.name] = wanted
-    for name, wanted in given.items():
-        if name in values:
-            values[name] = wanted
-    return ()
+def gates_known(version: KubeVersion) -> dict[str, Span]:
+    """Every gate of the table that a version knows, with the span in force."""
+    spans = {row.name: row.span_at(version) for row in _ROWS}
+    return {name: span for name, span in spans.items() if span is not None}
 
 
-def _refused(version: KubeVersion, given: Mapping[str, bool]) -> Iterable[str]:
-    for name, wanted in given.items():
-        row = GATES.get(name)
-        span = row.span_at(version) if row else None
-        if span is None:
-            if row is not None or not known_elsewhere(name, version):
-                yield f"unrecognized feature gate: {name}"
-        elif span.locked and span.default != wanted:
-            words = str(wanted).lower(), str(span.default).lower()
-            yield f"cannot set feature gate {name} to {words[0]}, feature is locked to {words[1]}"
+def _refused(name: str, wanted: bool, version: KubeVersion) -> Iterator[str]:
+    row = GATES.get(name)
+    span = row.span_at(version) if row else None
+    if span is None:
+        if row is not None or not known_elsewhere(name, version):
+            yield f"unrecognized feature gate: {name}"
+    elif span.locked and span.default != wanted:
+        words = str(wanted).lower(), str(span.default).lower()
+        yield f"cannot set feature gate {name} to {words[0]}, feature is locked to {words[1]}"
 
 
+def _unmet(values: Mapping[str, bool], version: KubeVersion) -> list[str]:
+    if version < _NEEDS_SINCE:
+        return []
+    off = {
+        name: [need for need in GATES[name].needs if not values.get(need, False)] for name, on in values.items() if on
+    }
+    return [
+        f"{name} is enabled, but depends on features that are disabled: [{' '.join(needs)}]"
+        for name, needs in off.items()
+        if needs
+    ]
+
+
+_NEEDS_SINCE = KubeVersion(1, 35)
 _TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
 _FALSE = frozenset({"0", "f", "F", "FALSE", "false", "False"})
 
@@ -382,12 +404,3 @@ def parse_gates(text: str, place: Place | None = None) -> dict[str, bool]:
             )
         gates[name] = value in _TRUE
     return gates
-
-
-def gates_known(version: KubeVersion) -> dict[str, Span]:
-    """Every gate of the table that a version knows, with the span in force."""
-    spans = {row.name: row.span_at(version) for row in _ROWS}
-    return {name: span for name, span in spans.items() if span is not None}
-
-
-__all__ = ["GATES", "OLDEST", "GateRow", "Gates", "Span", "gates_for", "gates_known", "parse_gates"]

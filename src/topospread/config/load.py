@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from topospread.api.validation.field import FieldError
 from topospread.config.api_versions import latest_api_version
 from topospread.config.defaulting import forgotten_points, set_defaults
 from topospread.config.document import Document, ProfileDocument, decode
@@ -17,8 +18,9 @@ from topospread.config.gates import Gates, gates_for
 from topospread.config.profile import Configuration, EnabledPlugin, Profile
 from topospread.config.registry import extension_points
 from topospread.config.typed_args import typed_args
+from topospread.config.validation import configuration_errors, startup_errors
 from topospread.config.versions import NEWEST, KubeVersion
-from topospread.errors import ConfigError, Place
+from topospread.errors import ConfigError, InvalidError, Place
 
 
 def default_configuration(kube_version: str | KubeVersion = NEWEST, gates: Gates | None = None) -> Configuration:
@@ -55,8 +57,28 @@ def load_configuration(
     return _configuration(document, version, gates or gates_for(version), place)
 
 
+def problems(
+    data: Any, *, place: Place | None = None, kube_version: str | KubeVersion = NEWEST, gates: Gates | None = None
+) -> list[FieldError]:
+    """What kube-scheduler's validation says of a configuration: nothing when it is good.
+
+    It says what ``ValidateKubeSchedulerConfiguration`` says, no more and no less. ``load_configuration`` also refuses
+    what only fails when the plugins start.
+
+    Raises:
+        ConfigError: not a KubeSchedulerConfiguration, or of an unknown version.
+        DecodeError: unknown fields, or values of another type.
+    """
+    version = KubeVersion.parse(kube_version)
+    gates = gates or gates_for(version)
+    return configuration_errors(set_defaults(decode(data, version, place), gates), gates)
+
+
 def _configuration(document: Document, kube_version: KubeVersion, gates: Gates, place: Place) -> Configuration:
     full = set_defaults(document, gates)
+    errors = configuration_errors(full, gates, document.api.group_version) + startup_errors(full)
+    if errors:
+        raise InvalidError([error.message for error in errors], place)
     given = document.profiles or (None,)
     return Configuration(
         document.api.group_version,

@@ -1,0 +1,266 @@
+"""What kube-scheduler's validation says of a defaulted configuration, with its field paths and words.
+
+Not here: arguments of plugins (``validation_args.py``), and what only fails when the plugins start (``expansion.py``).
+Source: pkg/scheduler/apis/config/validation/validation.go of 1.37, with the plugins that earlier versions refuse;
+component-base's config/validation. The addresses that 1.18 to 1.27 served metrics on are not judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from topospread.api.validation import names
+from topospread.api.validation.field import (
+    FieldError,
+    Named,
+    duplicate,
+    invalid,
+    report,
+    required,
+)
+from topospread.config.document import Document, PluginConfig, ProfileDocument
+from topospread.config.durations import format_duration, parse_duration
+from topospread.config.gates import Gates
+from topospread.config.plugin_sets import PluginSet
+from topospread.config.validation_args import VALIDATED, args_errors, fit_errors
+
+_NONE = PluginSet()
+
+# Extension points whose plugins are looked up among those a version refuses; multiPoint is not among them.
+_STAGES = (
+    "preEnqueue",
+    "queueSort",
+    "preFilter",
+    "filter",
+    "postFilter",
+    "preScore",
+    "score",
+    "reserve",
+    "permit",
+    "preBind",
+    "bind",
+    "postBind",
+    "podGroupPostFilter",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """What the judgement depends on besides the configuration.
+
+    ``api_version``: as messages name it. kube-scheduler knows it, its validation alone ("" here) does not.
+    """
+
+    document: Document
+    gates: Gates
+    api_version: str
+
+
+def configuration_errors(document: Document, gates: Gates, api_version: str = "") -> list[FieldError]:
+    """Every reason to refuse a defaulted configuration, as ``ValidateKubeSchedulerConfiguration`` reports them."""
+    return report(_configuration(_Judge(document, gates, api_version)))
+
+
+def startup_errors(document: Document) -> list[FieldError]:
+    """What validation overlooks and NodeResourcesFit then refuses when it starts."""
+    found: list[FieldError] = []
+    for profile in document.profiles:
+        enabled = {entry.name for plugins in (profile.plugins or {}).values() for entry in plugins.enabled}
+        for one in profile.plugin_config:
+            if one.name == "NodeResourcesFit" and one.name in enabled:
+                found += fit_errors(one.origin, one.args or {}, document.version)
+    return report(found)
+
+
+def _configuration(judge: _Judge) -> Iterator[FieldError]:
+    document, fields = judge.document, judge.document.fields
+    if fields["clientConnection"]["burst"] < 0:
+        yield invalid("clientConnection.burst", fields["clientConnection"]["burst"], "must be non-negative")
+    yield from _leader_election(fields["leaderElection"], document.version.minor)
+    if fields.get("parallelism", 1) <= 0:
+        yield invalid("parallelism", fields["parallelism"], "should be an integer value greater than zero")
+    yield from _profiles(judge)
+    yield from _percentage("percentageOfNodesToScore", fields["percentageOfNodesToScore"])
+    initial, longest = fields["podInitialBackoffSeconds"], fields["podMaxBackoffSeconds"]
+    if initial <= 0:
+        yield invalid("podInitialBackoffSeconds", initial, "must be greater than 0")
+    if longest < initial:
+        yield invalid("podMaxBackoffSeconds", longest, "must be greater than or equal to PodInitialBackoffSeconds")
+    yield from _extenders(fields.get("extenders", ()))
+
+
+def _leader_election(fields: Mapping[str, Any], minor: int) -> Iterator[FieldError]:
+    if not fields["leaderElect"]:
+        return
+    times = {name: parse_duration(fields[name]) or 0 for name in ("leaseDuration", "renewDeadline", "retryPeriod")}
+    shown = {name: Named(format_duration(time)) for name, time in times.items()}
+    for name, time in times.items():
+        if time <= 0:
+            yield invalid(f"leaderElection.{name}", shown[name], "must be greater than zero")
+    if times["leaseDuration"] <= times["renewDeadline"]:
+        yield invalid("leaderElection.leaseDuration", shown["renewDeadline"], "must be greater than `RenewDeadline`")
+    if minor >= 26 and fields["resourceLock"] != "leases":
+        yield invalid("leaderElection.resourceLock", fields["resourceLock"], 'resourceLock value must be "leases"')
+
+
+def _profiles(judge: _Judge) -> Iterator[FieldError]:
+    first: dict[str, int] = {}
+    profiles = judge.document.profiles
+    for index, profile in enumerate(profiles):
+        path = f"profiles[{index}]"
+        name = profile.scheduler_name or ""
+        if not name:
+            yield required(f"{path}.schedulerName")
+        if profile.percentage_of_nodes_to_score is not None:
+            yield from _percentage(f"{path}.percentageOfNodesToScore", profile.percentage_of_nodes_to_score)
+        yield from _refused_plugins(judge, f"{path}.plugins", profile.plugins or {})
+        yield from _plugin_config(judge, path, profile)
+        if name in first:
+            # Go prints the path of the first one, which has no exported fields, as an empty object.
+            yield duplicate(f"{path}.schedulerName", {})
+        first[name] = index
+    yield from _common_queue_sort(profiles)
+
+
+def _percentage(path: str, value: int) -> Iterator[FieldError]:
+    if not 0 <= value <= 100:
+        yield invalid(path, value, "not in valid range [0-100]")
+
+
+def _refused(document: Document) -> tuple[tuple[str, ...], str]:
+    """Plugins that are refused by name, and the version that did away with them, as the message has it."""
+    minor, api = document.version.minor, document.api.name
+    if api == "v1beta2" and minor == 22:
+        gone = (
+            "NodeLabel",
+            "ServiceAffinity",
+            "NodePreferAvoidPods",
+            "NodeResourcesLeastAllocated",
+            "NodeResourcesMostAllocated",
+            "RequestedToCapacityRatio",
+        )
+        return gone, document.api.group_version
+    if api == "v1" and minor <= 28:
+        return ("SelectorSpread",), "v1"
+    if api == "v1" and minor >= 31:
+        return ("AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"), "v1"
+    return (), ""
+
+
+def _refusal(judge: _Judge, path: str, name: str) -> Iterator[FieldError]:
+    gone, since = _refused(judge.document)
+    if name in gone:
+        verb = "removed" if judge.document.version.minor <= 24 else "invalid"
+        version = f'(KubeSchedulerConfiguration is version "{judge.api_version}")'
+        yield invalid(path, name, f'was {verb} in version "{since}" {version}')
+
+
+def _refused_plugins(judge: _Judge, path: str, plugins: Mapping[str, PluginSet]) -> Iterator[FieldError]:
+    for stage in _STAGES:
+        for index, entry in enumerate(plugins.get(stage, _NONE).enabled):
+            yield from _refusal(judge, f"{path}.{stage}.enabled[{index}]", entry.name)
+    if judge.document.api.name == "v1beta1" and judge.document.version.minor == 22:
+        yield from _conflicting_scores(judge, f"{path}.score", plugins.get("score", _NONE))
+
+
+def _conflicting_scores(judge: _Judge, path: str, score: PluginSet) -> Iterator[FieldError]:
+    """1.22 has both the three scoring plugins and NodeResourcesFit's strategies; v1beta1 may not mix them."""
+    older = ("NodeResourcesLeastAllocated", "NodeResourcesMostAllocated", "RequestedToCapacityRatio")
+    there = " ".join(f'"{entry.name}"' for entry in score.enabled if entry.name in older)
+    for index, entry in enumerate(score.enabled):
+        if entry.name == "NodeResourcesFit" and there:
+            version = judge.document.api.group_version
+            yield invalid(
+                f"{path}.enabled[{index}]",
+                entry.name,
+                f'was conflict with [{there}] in version "{version}" '
+                f'(KubeSchedulerConfiguration is version "{version}")',
+            )
+
+
+def _plugin_config(judge: _Judge, path: str, profile: ProfileDocument) -> Iterator[FieldError]:
+    seen: set[str] = set()
+    gone, _ = _refused(judge.document)
+    for index, one in enumerate(profile.plugin_config):
+        where = f"{path}.pluginConfig[{index}]"
+        if one.name in seen:
+            yield duplicate(where, one.name)
+        seen.add(one.name)
+        if one.name in gone:
+            yield from _refusal(judge, where, one.name)
+        elif one.name in VALIDATED and not one.in_tree:
+            yield invalid(f"{where}.args", one.args, "has to match plugin args")
+        elif one.in_tree:
+            yield from args_errors(one.name, f"{where}.args", one.args or {}, judge.gates)
+
+
+def _common_queue_sort(profiles: tuple[ProfileDocument, ...]) -> Iterator[FieldError]:
+    canon = _queue_sort(profiles[0])
+    name = canon.enabled[0].name if canon.enabled else ""
+    if len(canon.enabled) > 1:
+        count = len(canon.enabled)
+        yield invalid("profiles[0].plugins.queueSort.Enabled", count, "only one queue sort plugin can be enabled")
+    args = _args_of(profiles[0], name)
+    for index, profile in enumerate(profiles[1:], start=1):
+        current = _queue_sort(profile)
+        if _plain(current) != _plain(canon):
+            path = f"profiles[{index}].plugins.queueSort"
+            yield invalid(path, _plain(current), "must be the same for all profiles")
+        for one in profile.plugin_config:
+            if one.name == name and one.args != args:
+                path = f"profiles[{index}].pluginConfig.args"
+                yield invalid(path, one.args, "queueSort must be the same for all profiles")
+
+
+def _queue_sort(profile: ProfileDocument) -> PluginSet:
+    return (profile.plugins or {}).get("queueSort", _NONE)
+
+
+def _args_of(profile: ProfileDocument, name: str) -> Mapping[str, Any] | None:
+    """Arguments of the queue sort plugin; the last entry counts, and no plugin has none."""
+    found: list[PluginConfig] = [one for one in profile.plugin_config if name and one.name == name]
+    return found[-1].args if found else None
+
+
+def _plain(plugins: PluginSet) -> dict[str, Any]:
+    """A plugin set as Go prints it."""
+    return {
+        "Enabled": [{"Name": entry.name, "Weight": entry.weight} for entry in plugins.enabled] or None,
+        "Disabled": [{"Name": name, "Weight": 0} for name in plugins.disabled] or None,
+    }
+
+
+def _extenders(extenders: list[Mapping[str, Any]]) -> Iterator[FieldError]:
+    binders = 0
+    managed: set[str] = set()
+    for index, extender in enumerate(extenders):
+        path = f"extenders[{index}]"
+        weight = extender.get("weight", 0)
+        if extender.get("prioritizeVerb") and weight <= 0:
+            yield invalid(f"{path}.weight", weight, "must have a positive weight applied to it")
+        binders += bool(extender.get("bindVerb"))
+        for position, resource in enumerate(extender.get("managedResources", ())):
+            where, name = f"{path}.managedResources[{position}].name", resource.get("name", "")
+            yield from _extended_resource(where, name)
+            if name in managed:
+                yield invalid(where, name, "duplicate extender managed resource name")
+            managed.add(name)
+    if binders > 1:
+        yield invalid(
+            "extenders", f"found {binders} extenders implementing bind", "only one extender can implement bind"
+        )
+
+
+def _extended_resource(path: str, name: str) -> Iterator[FieldError]:
+    reasons = names.label_key(name)
+    for reason in reasons:
+        yield invalid(path, Named(name), reason)
+    if not reasons and not _is_extended_resource(name):
+        yield invalid(path, name, "is an invalid extended resource name")
+
+
+def _is_extended_resource(name: str) -> bool:
+    native = "/" not in name or "kubernetes.io/" in name
+    return not native and not name.startswith("requests.") and not names.label_key(f"requests.{name}")

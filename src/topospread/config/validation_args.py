@@ -1,0 +1,248 @@
+"""What kube-scheduler's validation says of the arguments of its plugins, with its field paths and words.
+
+Source: pkg/scheduler/apis/config/validation/validation_pluginargs.go of 1.37, and 1.22's for the plugins that 1.23 dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from topospread.api.validation import names
+from topospread.api.validation.field import (
+    FieldError,
+    Named,
+    duplicate,
+    forbidden,
+    invalid,
+    not_supported,
+    required,
+)
+from topospread.config.durations import format_duration, parse_duration
+from topospread.config.gates import Gates
+from topospread.config.validation_affinity import added_affinity_errors
+from topospread.config.versions import KubeVersion
+
+Args = Mapping[str, Any]
+Errors = Iterator[FieldError]
+
+_ACTIONS = ("DoNotSchedule", "ScheduleAnyway")
+_STRATEGIES = ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio")
+
+
+def args_errors(plugin: str, path: str, args: Args, gates: Gates) -> Errors:
+    """What is wrong with a plugin's arguments; nothing for plugins whose arguments are not validated here."""
+    check = _CHECKS.get(plugin)
+    if check is not None:
+        yield from check(path, args, gates)
+
+
+def _default_preemption(path: str, args: Args, gates: Gates) -> Errors:
+    percentage, absolute = args["minCandidateNodesPercentage"], args["minCandidateNodesAbsolute"]
+    percentage_path, absolute_path = f"{path}.minCandidateNodesPercentage", f"{path}.minCandidateNodesAbsolute"
+    if not 0 <= percentage <= 100:
+        yield invalid(percentage_path, percentage, "not in valid range [0, 100]")
+    if absolute < 0:
+        yield invalid(absolute_path, absolute, "not in valid range [0, inf)")
+    if percentage == 0 and absolute == 0:
+        yield invalid(percentage_path, 0, "cannot be zero at the same time as minCandidateNodesAbsolute")
+        yield invalid(absolute_path, 0, "cannot be zero at the same time as minCandidateNodesPercentage")
+
+
+def _inter_pod_affinity(path: str, args: Args, gates: Gates) -> Errors:
+    weight = args["hardPodAffinityWeight"]
+    if not 0 <= weight <= 100:
+        yield invalid(f"{path}.hardPodAffinityWeight", weight, "not in valid range [0, 100]")
+
+
+def _pod_topology_spread(path: str, args: Args, gates: Gates) -> Errors:
+    constraints = args.get("defaultConstraints", [])
+    kind = args["defaultingType"]
+    if kind not in ("System", "List"):
+        yield not_supported(f"{path}.defaultingType", Named(kind), ("System", "List"))
+    elif kind == "System" and constraints:
+        yield invalid(f"{path}.defaultingType", Named(kind), "when .defaultConstraints are not empty")
+    seen: set[tuple[str, str]] = set()
+    for index, constraint in enumerate(constraints):
+        where = f"{path}.defaultConstraints[{index}]"
+        yield from _constraint(where, constraint)
+        pair = constraint.get("topologyKey", ""), constraint.get("whenUnsatisfiable", "")
+        if pair in seen:
+            yield duplicate(where, f"{{{pair[0]}, {pair[1]}}}")
+        seen.add(pair)
+
+
+def _constraint(path: str, constraint: Args) -> Errors:
+    skew, key = constraint.get("maxSkew", 0), constraint.get("topologyKey", "")
+    action = constraint.get("whenUnsatisfiable", "")
+    if skew <= 0:
+        yield invalid(f"{path}.maxSkew", skew, "not in valid range (0, inf)")
+    if not key:
+        yield required(f"{path}.topologyKey", "can not be empty")
+    else:
+        yield from _label_name(f"{path}.topologyKey", key)
+    if not action:
+        yield required(f"{path}.whenUnsatisfiable", "can not be empty")
+    elif action not in _ACTIONS:
+        yield not_supported(f"{path}.whenUnsatisfiable", Named(action), _ACTIONS)
+    if "labelSelector" in constraint:
+        yield forbidden(f"{path}.labelSelector", "constraint must not define a selector, as they deduced for each pod")
+
+
+def _label_name(path: str, name: str) -> Errors:
+    for reason in names.label_key(name):
+        yield invalid(path, name, reason)
+
+
+def _shape(path: str, shape: Sequence[Args]) -> Errors:
+    if not shape:
+        yield required(path, "at least one point must be specified")
+        return
+    points = [(point.get("utilization", 0), point.get("score", 0)) for point in shape]
+    for index in range(1, len(points)):
+        if points[index - 1][0] >= points[index][0]:
+            yield invalid(f"{path}[{index}].utilization", points[index][0], "values must be sorted in increasing order")
+            break
+    for index, (utilization, score) in enumerate(points):
+        if not 0 <= utilization <= 100:
+            yield invalid(f"{path}[{index}].utilization", utilization, "not in valid range [0, 100]")
+        if not 0 <= score <= 10:
+            yield invalid(f"{path}[{index}].score", score, "not in valid range [0, 10]")
+
+
+def _resources(path: str, args: Args, gates: Gates) -> Errors:
+    for index, resource in enumerate(args["resources"]):
+        weight = resource.get("weight", 0)
+        if not 0 < weight <= 100:
+            detail = f"resource weight of {resource.get('name', '')} not in valid range (0, 100]"
+            yield invalid(f"{path}.resources[{index}].weight", weight, detail)
+
+
+def _requested_to_capacity_ratio(path: str, args: Args, gates: Gates) -> Errors:
+    yield from _shape(f"{path}.shape", args.get("shape", ()))
+    for index, resource in enumerate(args["resources"]):
+        weight = resource.get("weight", 0)
+        if weight < 1:
+            detail = f"resource weight of {resource.get('name', '')} not in valid range [1, inf)"
+            yield invalid(f"{path}.resources[{index}].weight", weight, detail)
+
+
+def _balanced_allocation(path: str, args: Args, gates: Gates) -> Errors:
+    seen: set[str] = set()
+    for index, resource in enumerate(args["resources"]):
+        name, weight = resource.get("name", ""), resource.get("weight", 0)
+        if name in seen:
+            yield duplicate(f"{path}.resources[{index}].name", name)
+        seen.add(name)
+        if weight != 1:
+            yield invalid(f"{path}.resources[{index}].weight", weight, "must be 1")
+
+
+def _node_affinity(path: str, args: Args, gates: Gates) -> Errors:
+    yield from added_affinity_errors(f"{path}.addedAffinity", args.get("addedAffinity", {}))
+
+
+def _volume_binding(path: str, args: Args, gates: Gates) -> Errors:
+    timeout, shape = args["bindTimeoutSeconds"], args.get("shape")
+    if timeout < 0:
+        detail = "invalid BindTimeoutSeconds, should not be a negative value"
+        yield invalid(f"{path}.bindTimeoutSeconds", timeout, detail)
+    gate = "StorageCapacityScoring" if gates.kube_version >= KubeVersion(1, 33) else "VolumeCapacityPriority"
+    if gates.enabled(gate):
+        yield from _shape(f"{path}.shape", shape or ())
+    elif shape is not None:
+        points = [{"Utilization": one.get("utilization", 0), "Score": one.get("score", 0)} for one in shape]
+        detail = f"unexpected field `shape`, remove it or turn on the feature gate {gate}"
+        yield invalid(f"{path}.shape", points, detail)
+
+
+def _dynamic_resources(path: str, args: Args, gates: Gates) -> Errors:
+    filtering, binding = args.get("filterTimeout"), args.get("bindingTimeout")
+    if filtering is not None:
+        if not gates.enabled("DRASchedulerFilterTimeout"):
+            yield forbidden(f"{path}.filterTimeout", "DRASchedulingFilterTimeout feature gate is disabled")
+        elif (parse_duration(filtering) or 0) < 0:
+            yield invalid(f"{path}.filterTimeout", _duration(filtering), "must be zero or positive")
+    if binding is not None:
+        conditions = ("DRADeviceBindingConditions", "DRAResourceClaimDeviceStatus")
+        if not all(map(gates.enabled, conditions)):
+            yield forbidden(f"{path}.bindingTimeout", f"{' or '.join(conditions)} feature gate is disabled")
+        elif (parse_duration(binding) or 0) < 10**9:
+            yield invalid(f"{path}.bindingTimeout", _duration(binding), "must be at least 1 second")
+
+
+def _duration(text: str) -> Named:
+    return Named(format_duration(parse_duration(text) or 0))
+
+
+def _node_label(path: str, args: Args, gates: Gates) -> Errors:
+    for suffix in ("", "Preference"):
+        present = {label: index for index, label in enumerate(args.get(f"presentLabels{suffix}", ()))}
+        for index, label in enumerate(args.get(f"absentLabels{suffix}", ())):
+            if label in present:
+                where = f"{path}.presentLabels{suffix}[{present[label]}]"
+                yield invalid(where, label, f"conflict with {path}.absentLabels{suffix}[{index}]")
+
+
+def fit_errors(path: str, args: Args, version: KubeVersion) -> Errors:
+    """What NodeResourcesFit says of its arguments when it starts.
+
+    kube-scheduler's validation does not get that far: it looks the plugin up under another name.
+    """
+    for index, resource in enumerate(args.get("ignoredResources", ())):
+        yield from _label_name(f"{path}.ignoredResources[{index}]", resource)
+    for index, group in enumerate(args.get("ignoredResourceGroups", ())):
+        where = f"{path}.ignoredResourceGroups[{index}]"
+        if "/" in group:
+            yield invalid(where, group, "resource group name can't contain '/'")
+        yield from _label_name(where, group)
+    if version.minor >= 22:
+        yield from _scoring_strategy(f"{path}.scoringStrategy", args["scoringStrategy"])
+
+
+def _scoring_strategy(path: str, strategy: Args) -> Errors:
+    kind, ratio = strategy.get("type", ""), strategy.get("requestedToCapacityRatio")
+    if kind not in _STRATEGIES:
+        yield not_supported(f"{path}.type", Named(kind), _STRATEGIES)
+    for index, resource in enumerate(strategy["resources"]):
+        weight = resource.get("weight", 0)
+        if not 0 < weight <= 100:
+            detail = f"resource weight of {resource.get('name', '')} not in valid range (0, 100]"
+            yield invalid(f"{path}.resources[{index}].weight", weight, detail)
+    where = f"{path}.requestedToCapacityRatio"
+    if kind == "RequestedToCapacityRatio":
+        if ratio is None:
+            yield required(where, "must be specified when type is RequestedToCapacityRatio")
+        else:
+            yield from _shape(f"{where}.shape", ratio.get("shape", ()))
+    elif ratio is not None:
+        yield forbidden(where, "must be nil when type is not RequestedToCapacityRatio")
+
+
+_CHECKS: Mapping[str, Callable[[str, Args, Gates], Errors]] = {
+    "DefaultPreemption": _default_preemption,
+    "InterPodAffinity": _inter_pod_affinity,
+    "NodeAffinity": _node_affinity,
+    "NodeLabel": _node_label,
+    "NodeResourcesBalancedAllocation": _balanced_allocation,
+    "NodeResourcesLeastAllocated": _resources,
+    "NodeResourcesMostAllocated": _resources,
+    "PodTopologySpread": _pod_topology_spread,
+    "RequestedToCapacityRatio": _requested_to_capacity_ratio,
+    "VolumeBinding": _volume_binding,
+    "DynamicResources": _dynamic_resources,
+}
+
+VALIDATED = frozenset(
+    {
+        "DefaultPreemption",
+        "InterPodAffinity",
+        "NodeAffinity",
+        "NodeResourcesBalancedAllocation",
+        "NodeResourcesFitArgs",
+        "PodTopologySpread",
+        "VolumeBinding",
+        "DynamicResources",
+    }
+)
+"""Names in ``pluginConfig`` whose arguments must be of the plugin's kind; one of them is Kubernetes' own mistake."""
