@@ -1,0 +1,118 @@
+"""Documentation of spread constraints the way ``kubectl explain`` prints it; the words are ``field_docs.py``'s.
+
+Source of the layout: k8s.io/kubectl ``pkg/explain/v2/templates/plaintext.tmpl``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+
+from topospread.errors import UsageError
+
+from .field_docs import TOPOLOGY_SPREAD_CONSTRAINTS, FieldDoc
+
+__all__ = ["FIELDS", "TOPOLOGY_SPREAD_CONSTRAINTS", "FieldDoc", "explain"]
+
+FIELDS: Mapping[str, FieldDoc] = {each.name: each for each in TOPOLOGY_SPREAD_CONSTRAINTS.fields}
+"""The eight fields of a constraint, by name."""
+
+_HEADER = "KIND:       Pod\nVERSION:    v1\n"
+_ROOT = TOPOLOGY_SPREAD_CONSTRAINTS.name
+_NARROWEST = 40
+_INDEX = re.compile(r"\[[^]]*\]")
+
+
+def explain(path: str = "", *, width: int = 80) -> str:
+    """The documentation of a field and the fields below it, ending in a newline.
+
+    Args:
+        path: ``topologySpreadConstraints``, ``topologySpreadConstraints.minDomains`` or deeper; ``pod.spec.`` may
+            stand before it, ``[0]`` or ``[*]`` behind a list; a constraint's field may be named alone. Empty is
+            the whole list.
+        width: columns to wrap the text at.
+
+    Raises:
+        UsageError: there is no such field; names the nearest.
+    """
+    doc = _find(path)
+    columns = max(width, _NARROWEST)
+    lines = [_HEADER, f"FIELD: {doc.name} <{doc.type}>"]
+    lines += ["ENUM:", *(f"    {each}" for each in doc.enum), ""] if doc.enum else ["", ""]
+    lines += ["DESCRIPTION:", *_wrapped(doc.text, 4, columns), ""]
+    if doc.default:
+        lines += ["DEFAULT:", *_wrapped([doc.default], 4, columns), ""]
+    if doc.since:
+        lines += ["SINCE:", *(line for each in doc.since for line in _hanging(f"{each[0]}  ", each[1], columns)), ""]
+    if doc.notes:
+        lines += ["NOTES:", *(line for note in doc.notes for line in _hanging("- ", note, columns)), ""]
+    if doc.fields:
+        lines += ["FIELDS:", *(line for each in doc.fields for line in _entry(each, columns))]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _find(path: str) -> FieldDoc:
+    """The field that a path names."""
+    names = [name for name in _INDEX.sub("", path.strip()).split(".") if name]
+    if names and names[0].lower() in ("pod", "pods", "po"):
+        del names[0]
+    if names and names[0] == "spec":
+        del names[0]
+    doc = TOPOLOGY_SPREAD_CONSTRAINTS
+    if names and names[0] == _ROOT:
+        del names[0]
+    elif names and names[0] not in FIELDS:
+        raise UsageError(_unknown(names[0], [_ROOT, *FIELDS], _ROOT))
+    for name in names:
+        below = doc.field(name)
+        if below is None:
+            raise UsageError(_unknown(name, [each.name for each in doc.fields], doc.name))
+        doc = below
+    return doc
+
+
+def _unknown(name: str, known: Sequence[str], parent: str) -> str:
+    """What is said of a field that is not there."""
+    if not known:
+        return f'field "{name}" does not exist: {parent} has no fields'
+    lower = {each.lower(): each for each in known}
+    nearest = difflib.get_close_matches(name.lower(), lower, n=1)
+    hint = f'did you mean "{lower[nearest[0]]}"?' if nearest else f"there are {', '.join(known)}"
+    return f'field "{name}" does not exist in {parent}; {hint}'
+
+
+def _entry(doc: FieldDoc, width: int) -> list[str]:
+    """A field in the list of fields."""
+    lines = [f"  {doc.name}\t<{doc.type}>" + (" -required-" if doc.required else "")]
+    if doc.enum:
+        lines.append(f"  enum: {', '.join(doc.enum)}")
+    lines += _wrapped(doc.text, 4, width)
+    if doc.default:
+        lines += ["", *_wrapped([f"Default: {doc.default}"], 4, width)]
+    return [*lines, ""]
+
+
+def _wrapped(paragraphs: Sequence[str], indent: int, width: int) -> list[str]:
+    """Paragraphs with an empty line between them; those that begin with a space keep their lines."""
+    lines: list[str] = []
+    for paragraph in paragraphs:
+        lines += [""] if lines else []
+        if paragraph.startswith(" "):
+            lines += [" " * indent + line for line in paragraph.splitlines()]
+        else:
+            lines += _filled(" " * indent, " " * indent, paragraph, width)
+    return lines
+
+
+def _hanging(mark: str, text: str, width: int) -> list[str]:
+    """Text beside a mark."""
+    return _filled(f"    {mark}", "    " + " " * len(mark), text, width)
+
+
+def _filled(first: str, rest: str, text: str, width: int) -> list[str]:
+    """Text wrapped between words."""
+    return textwrap.wrap(
+        text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
+    )
