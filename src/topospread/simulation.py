@@ -1,4 +1,7 @@
-"""What a simulation found, as data: placements, workloads and how they spread, pending pods and why. It prints nothing."""
+"""What a simulation found, as data: placements, workloads and their spread, pending pods and why.
+
+Nothing is printed or decided here.
+"""
 
 from __future__ import annotations
 

@@ -22,9 +22,7 @@ def tolerates(toleration: Toleration, taint: Taint, *, comparison_operators: boo
 
     ``comparison_operators``: whether Lt and Gt mean anything (TaintTolerationComparisonOperators).
     """
-    if toleration.effect and toleration.effect != taint.effect:
-        return False
-    if toleration.key and toleration.key != taint.key:
+    if (toleration.effect or taint.effect) != taint.effect or (toleration.key or taint.key) != taint.key:
         return False
     match toleration.operator or "Equal":
         case "Equal":

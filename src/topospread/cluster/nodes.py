@@ -33,7 +33,7 @@ class LabelColumn:
         self._code_of: dict[str, int] = {}
         self._rows_of: dict[int, set[int]] | None = None
 
-    def set(self, row: int, value: str | None) -> None:
+    def assign(self, row: int, value: str | None) -> None:
         """Give a row its value, ``None`` when the node lacks the key."""
         code = -1 if value is None else self._code_of.get(value)
         if code is None:
@@ -122,7 +122,7 @@ class NodeTable:
         row = self.row_of.pop(name)
         self._forget_images(row)
         for column in self._labels.values():
-            column.set(row, None)
+            column.assign(row, None)
         del self._sorted_names[bisect_left(self._sorted_names, name)]
         self.alive[row] = False
         self.allocatable[row] = 0
@@ -137,7 +137,7 @@ class NodeTable:
             column = self._labels[key] = LabelColumn(key, self.capacity)
             for row, node in enumerate(self.nodes):
                 if node is not None:
-                    column.set(row, node.labels.get(key))
+                    column.assign(row, node.labels.get(key))
         return column
 
     def resource(self, name: str) -> int:
@@ -172,7 +172,7 @@ class NodeTable:
         self.nodes[row] = node
         labels = node.labels
         for column in self._labels.values():
-            column.set(row, labels.get(column.key))
+            column.assign(row, labels.get(column.key))
         taints = tuple(node.spec.taints or ())
         code = self._taint_codes.get(taints)
         if code is None:

@@ -113,15 +113,6 @@ def identity(pod: Pod) -> Hashable:
 def signature(pod: Pod) -> tuple[object, ...]:
     """The rest of what makes a class, compared by equality: everything in the spec that a rule reads."""
     spec = pod.spec
-    running = None
-    if pod.status is not None:
-        statuses = (*(pod.status.container_statuses or ()), *(pod.status.init_container_statuses or ()))
-        running = [
-            (s.name, s.allocated_resources, s.resources) for s in statuses if s.allocated_resources or s.resources
-        ]
-        resizing = [c.reason for c in pod.status.conditions or () if c.type == "PodResizePending"]
-        running = (running, resizing, pod.status.allocated_resources, pod.status.resources)
-        running = None if running == ([], [], None, None) else running
     return (
         spec.containers,
         spec.init_containers,
@@ -136,5 +127,18 @@ def signature(pod: Pod) -> tuple[object, ...]:
         spec.preemption_policy,
         [volume for volume in spec.volumes or () if volume.restricts],
         bool(spec.resource_claims),
-        running,
+        _resized(pod),
     )
+
+
+def _resized(pod: Pod) -> tuple[object, ...] | None:
+    """What the status says of resources; ``None`` where it says nothing, as of pods that do not run yet."""
+    status = pod.status
+    if status is None:
+        return None
+    containers = (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
+    running = [(s.name, s.allocated_resources, s.resources) for s in containers if s.allocated_resources or s.resources]
+    pending = [condition.reason for condition in status.conditions or () if condition.type == "PodResizePending"]
+    if not running and not pending and status.allocated_resources is None and status.resources is None:
+        return None
+    return (running, pending, status.allocated_resources, status.resources)

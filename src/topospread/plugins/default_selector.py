@@ -6,6 +6,7 @@ Source: pkg/scheduler/framework/plugins/helper/spread.go (``DefaultSelector``).
 from __future__ import annotations
 
 from topospread.api.labels import InvalidSelectorError, Selector
+from topospread.api.workload import ReplicaSet, StatefulSet
 from topospread.cluster import PodClass
 from topospread.cluster.objects import ClusterObjects
 
@@ -26,6 +27,7 @@ def default_selector(pod_class: PodClass, objects: ClusterObjects) -> Selector:
     if owner is None:
         return selector
     key = (pod_class.namespace, owner.name)
+    owning: ReplicaSet | StatefulSet | None
     match owner.api_version, owner.kind:
         case "v1", "ReplicationController":
             controller = objects.replication_controllers.get(key)

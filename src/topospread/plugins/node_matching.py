@@ -46,6 +46,7 @@ class LabelMask:
         self._table: Bools = np.array([self._missing])
 
     def __call__(self, rows: Rows) -> Bools:
+        """Whether rows match, bool[rows]."""
         column = self._nodes.labels(self._requirement.key)
         known = len(self._table) - 1
         if known < len(column.values):
@@ -63,7 +64,8 @@ class _NameMask:
         self._nodes = nodes
 
     def __call__(self, rows: Rows) -> Bools:
-        return (numbers(rows) == self._nodes.row_of.get(self._node_name, -1)) == self._wanted
+        named: Bools = numbers(rows) == self._nodes.row_of.get(self._node_name, -1)
+        return named if self._wanted else ~named
 
 
 class _Constant:
@@ -81,6 +83,7 @@ class AllOf:
         self._masks = masks
 
     def __call__(self, rows: Rows) -> Bools:
+        """Whether rows match, bool[rows]."""
         result = np.ones(length(rows), dtype=np.bool_)
         for mask in self._masks:
             result &= mask(rows)
@@ -94,6 +97,7 @@ class AnyOf:
         self._masks = masks
 
     def __call__(self, rows: Rows) -> Bools:
+        """Whether rows match, bool[rows]."""
         result = np.zeros(length(rows), dtype=np.bool_)
         for mask in self._masks:
             result |= mask(rows)

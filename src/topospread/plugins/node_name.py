@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from topospread.cluster import Cluster, NodeTable, PodClass
-from topospread.cluster.arrays import Ints, Rows
+from topospread.cluster.arrays import Bools, Ints, Rows
 
 from .interface import UNRESOLVABLE, Prepared, Scope, Status, numbers
 
@@ -40,7 +40,8 @@ class _NamedNode:
         self._nodes = nodes
 
     def filter(self, rows: Rows) -> Ints:
-        return (numbers(rows) != self._nodes.row_of.get(self._node_name, -1)).astype(np.int64)
+        others: Bools = numbers(rows) != self._nodes.row_of.get(self._node_name, -1)
+        return others.astype(np.int64)
 
     def status(self, code: int) -> Status:
         return Status(UNRESOLVABLE, (REASON,))

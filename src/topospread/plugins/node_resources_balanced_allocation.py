@@ -1,4 +1,7 @@
-"""NodeResourcesBalancedAllocation: points for even use of cpu and memory (plugins/noderesources/balanced_allocation.go)."""
+"""NodeResourcesBalancedAllocation: points for even use of the node's resources.
+
+Source: plugins/noderesources/balanced_allocation.go.
+"""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class NodeResourcesFit:
     def _ignores(self, name: str) -> bool:
         if not is_extended_resource(name):
             return False
-        group = name.split("/")[0]
+        group = name.split("/", maxsplit=1)[0]
         return name in self._args.ignored_resources or group in self._args.ignored_resource_groups
 
 

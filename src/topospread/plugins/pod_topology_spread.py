@@ -18,10 +18,10 @@ from typing import Literal
 import numpy as np
 
 from topospread.api.labels import InvalidSelectorError, LabelSelector, Selector
+from topospread.api.spread import TopologySpreadConstraint
 from topospread.api.taints import untolerated
 from topospread.cluster import Cluster, NodeTable, PodClass
 from topospread.cluster.arrays import Bools, Codes, Ints, Rows
-from topospread.api.spread import TopologySpreadConstraint
 from topospread.config.args import DefaultConstraint, PodTopologySpreadArgs
 
 from .default_selector import default_selector
@@ -124,7 +124,8 @@ class PodTopologySpread:
         if not hard and not soft:
             return Prepared()
         requires_all_keys = bool(pod_class.pod.spec.topology_spread_constraints) or self._args.defaulting_type == "List"
-        spread = Spread(pod_class, cluster, hard, soft, self._comparison_operators, requires_all_keys)
+        inclusion = Inclusion(pod_class, cluster.nodes, self._comparison_operators)
+        spread = Spread(inclusion, cluster, hard, soft, requires_all_keys)
         return Prepared(
             filter=HardConstraints(spread) if hard else None,
             score=SoftConstraints(spread) if soft else None,
@@ -162,7 +163,9 @@ class PodTopologySpread:
         selector = Selector.from_label_selector(given)
         return selector.with_match_label_keys(keys, pod_class.labels) if self._match_label_keys else selector
 
-    def _compiled(self, given: TopologySpreadConstraint | DefaultConstraint, position: int, origin: Origin, selector: Selector) -> Constraint:
+    def _compiled(
+        self, given: TopologySpreadConstraint | DefaultConstraint, position: int, origin: Origin, selector: Selector
+    ) -> Constraint:
         policies = self._inclusion_policies
         return Constraint(
             topology_key=given.topology_key or "",
@@ -187,16 +190,15 @@ class Spread:
 
     def __init__(
         self,
-        pod_class: PodClass,
+        inclusion: Inclusion,
         cluster: Cluster,
         hard: Sequence[Constraint],
         soft: Sequence[Constraint],
-        comparison_operators: bool,
         requires_all_keys: bool,
     ) -> None:
-        self.pod_class = pod_class
+        self.inclusion = inclusion
+        self.pod_class = pod_class = inclusion.pod_class
         self.nodes: NodeTable = cluster.nodes
-        self.inclusion = Inclusion(pod_class, cluster.nodes, comparison_operators)
         self.requires_all_keys = requires_all_keys
         self._pods: dict[Selector, MatchingPods] = {}
         for each in (*hard, *soft):
@@ -224,6 +226,7 @@ class Spread:
         return result
 
     def on_pod(self, row: int, pod_class: PodClass, delta: int) -> Iterable[int]:
+        """Count the pod; rows of a domain whose count groups them."""
         touched: set[int] = set()
         for pods in self._pods.values():
             if not pods.on_pod(row, pod_class, delta):
@@ -236,6 +239,7 @@ class Spread:
         return touched
 
     def on_node(self, row: int) -> Iterable[int]:
+        """Count the node's pods where it now belongs; rows of domains whose count groups them."""
         touched: set[int] = set()
         only = np.array([row], dtype=np.int64)
         for pods in self._pods.values():
@@ -249,6 +253,7 @@ class Spread:
         return touched
 
     def groups(self, rows: Rows) -> list[Ints] | None:
+        """By domain where there are few, by the domain's count where there are many."""
         columns: list[Ints] = []
         for each in self.hard:
             codes = self.codes(each.constraint.topology_key, rows)
@@ -271,6 +276,7 @@ class Inclusion:
     """Which nodes take part in counting, by the policies (``matchNodeInclusionPolicies``)."""
 
     def __init__(self, pod_class: PodClass, nodes: NodeTable, comparison_operators: bool) -> None:
+        self.pod_class = pod_class
         self._affinity = required_mask(pod_class.pod.spec, nodes)
         self._nodes = nodes
         self._tolerations = pod_class.pod.spec.tolerations or []
@@ -295,6 +301,7 @@ class Inclusion:
         return result
 
     def __call__(self, constraint: Constraint, rows: Rows) -> Bools:
+        """Nodes that the constraint's policies include, bool[rows]."""
         result = self._nodes.alive[rows].copy()
         if constraint.honors_affinity:
             result &= self.matches_affinity(rows)
@@ -339,6 +346,7 @@ class HardConstraints:
         self.spread = spread
 
     def filter(self, rows: Rows) -> Ints:
+        """Whether the skew or a missing label rejects, int64[rows]; the first constraint that rejects counts."""
         result = np.zeros(length(rows), dtype=np.int64)
         for each in self.spread.hard:
             codes = self.spread.codes(each.constraint.topology_key, rows)
@@ -350,6 +358,7 @@ class HardConstraints:
         return result
 
     def status(self, code: int) -> Status:
+        """Skew can be mended by evictions, a missing label cannot."""
         if code == _MISSING_LABEL:
             return Status(UNRESOLVABLE, (REASON_MISSING_LABEL,))
         return Status(UNSCHEDULABLE, (REASON,))
@@ -369,6 +378,7 @@ class SoftConstraints:
         return self.spread.has_keys(self._keys, rows)
 
     def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
+        """``Σ (count · weight + maxSkew − 1)`` rounded, 0 for ignored nodes, int64[rows]."""
         scored = self.scored(rows)
         total = np.zeros(length(rows), dtype=np.float64)
         for each, weight in zip(self.spread.soft, self.weights(rows, nodes), strict=True):
@@ -394,6 +404,7 @@ class SoftConstraints:
         return sizes
 
     def normalize(self, raw: Ints, rows: Rows) -> Ints:
+        """``100 · (highest + lowest − raw) // highest``; 100 when all are 0, 0 for ignored nodes."""
         scored = self.scored(rows)
         considered = raw[scored]
         if not len(considered):

@@ -64,6 +64,7 @@ class ResourceReader:
             self._columns.append((each.weight, column, used, request))
 
     def __call__(self, rows: Rows) -> list[Demand]:
+        """The demand for each resource that takes part, on these rows."""
         demands = []
         for weight, column, used_column, request in self._columns:
             allocatable = self._nodes.allocatable[rows, column]
@@ -86,6 +87,7 @@ class StrategyScore:
         self._scorer = scorer
 
     def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
+        """The strategy's points, int64[rows]."""
         return self._scorer(self._reader(rows), length(rows))
 
 
@@ -104,7 +106,7 @@ def least_allocated(demands: list[Demand], nodes: int) -> Ints:
     """Points for what is left: ``(capacity − requested)·100 // capacity``, weighted over resources."""
 
     def points(demand: Demand, capacity: Ints) -> Ints:
-        left = (demand.allocatable - demand.requested) * MAX_NODE_SCORE // capacity
+        left: Ints = (demand.allocatable - demand.requested) * MAX_NODE_SCORE // capacity
         return np.maximum(left, 0)
 
     return _weighted(demands, nodes, points)
@@ -114,7 +116,8 @@ def most_allocated(demands: list[Demand], nodes: int) -> Ints:
     """Points for what is taken: ``min(requested, capacity)·100 // capacity``, weighted over resources."""
 
     def points(demand: Demand, capacity: Ints) -> Ints:
-        return np.minimum(demand.requested, demand.allocatable) * MAX_NODE_SCORE // capacity
+        taken: Ints = np.minimum(demand.requested, demand.allocatable) * MAX_NODE_SCORE // capacity
+        return taken
 
     return _weighted(demands, nodes, points)
 
@@ -138,6 +141,7 @@ class RequestedToCapacityRatio:
         self._scores = [point.score * (MAX_NODE_SCORE // MAX_SHAPE_SCORE) for point in shape]
 
     def __call__(self, demands: list[Demand], nodes: int) -> Ints:
+        """Points for the demand on a number of nodes, int64[nodes]."""
         total = np.zeros(nodes, dtype=np.int64)
         weights = np.zeros(nodes, dtype=np.int64)
         for demand in demands:

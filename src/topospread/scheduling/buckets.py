@@ -77,7 +77,9 @@ class Buckets:
             key = tuple(int(column[members[0]]) for column in columns)
             bucket = Bucket(key, rows[members], points[members], rank[rows[members]])
             self._buckets[key] = bucket
-            self.place_of.update(zip(rows[members].tolist(), [(bucket, p) for p in points[members].tolist()], strict=True))
+            self.place_of.update(
+                zip(rows[members].tolist(), [(bucket, p) for p in points[members].tolist()], strict=True)
+            )
 
     def __len__(self) -> int:
         return len(self._buckets)

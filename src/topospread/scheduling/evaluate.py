@@ -29,8 +29,7 @@ def verdict_of(pod: str, view: View, framework: Framework) -> Verdict:
     if len(feasible):
         points = {each.plugin: each.weight * points_of(each, feasible) for each in view.judges.scores}
     rejected = view.judges.rejected
-    plugin = framework.plugins.get("PodTopologySpread")
-    spread = isinstance(plugin, PodTopologySpread)
+    spread = framework.plugins.get("PodTopologySpread")
     return Verdict(
         pod=pod,
         nodes=names,
@@ -38,7 +37,9 @@ def verdict_of(pod: str, view: View, framework: Framework) -> Verdict:
         rejections=tuple(rejections.rejections),
         points=points,
         pre_filter=", ".join(rejected[1].reasons) if rejected else "",
-        arithmetic=spread_arithmetic(plugin, view.pod_class, view.cluster) if spread else (),
+        arithmetic=spread_arithmetic(spread, view.pod_class, view.cluster)
+        if isinstance(spread, PodTopologySpread)
+        else (),
     )
 
 

@@ -9,13 +9,13 @@ from topospread.cluster import Cluster, PodClass
 from topospread.config.gates import Gates
 from topospread.config.profile import Profile
 from topospread.plugins.interface import (
+    UNRESOLVABLE,
     Filter,
     Normalized,
     Plugin,
     Prepared,
     Score,
     Status,
-    UNRESOLVABLE,
     Watcher,
 )
 from topospread.plugins.registry import PLUGINS, Settings

@@ -6,6 +6,7 @@ and on the changed rows after that.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -141,13 +142,14 @@ class View:
             total += each.weight * points_of(each, rows, nodes)
         return total
 
-    def _apply(self, changes: list[Change] | tuple[Change, ...] | object) -> tuple[set[int], set[int], set[int]]:
+    def _apply(self, changes: Sequence[Change]) -> tuple[set[int], set[int], set[int]]:
+        """Tell the watchers; rows whose node changed, rows that may belong to another group, all rows named."""
         changed_nodes: set[int] = set()
         regrouped: set[int] = set()
         rows: set[int] = set()
         classes = self.cluster.classes
         watchers = self.judges.watchers
-        for row, index, delta in changes:  # type: ignore[attr-defined]
+        for row, index, delta in changes:
             rows.add(row)
             if index == NODE_CHANGED:
                 changed_nodes.add(row)
