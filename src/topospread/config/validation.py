@@ -23,6 +23,7 @@ from topospread.api.validation.field import (
 from topospread.config.document import Document, PluginConfig, ProfileDocument
 from topospread.config.durations import format_duration, parse_duration
 from topospread.config.gates import Gates
+from topospread.config.go_form import go_form, same_args
 from topospread.config.plugin_sets import PluginSet
 from topospread.config.validation_args import VALIDATED, args_errors, fit_errors
 
@@ -209,9 +210,9 @@ def _common_queue_sort(profiles: tuple[ProfileDocument, ...]) -> Iterator[FieldE
             path = f"profiles[{index}].plugins.queueSort"
             yield invalid(path, _plain(current), "must be the same for all profiles")
         for one in profile.plugin_config:
-            if one.name == name and one.args != args:
+            if one.name == name and not same_args(name, one.args, args):
                 path = f"profiles[{index}].pluginConfig.args"
-                yield invalid(path, one.args, "queueSort must be the same for all profiles")
+                yield invalid(path, go_form(name, one.args), "queueSort must be the same for all profiles")
 
 
 def _queue_sort(profile: ProfileDocument) -> PluginSet:

@@ -1,6 +1,6 @@
 """What kube-scheduler's validation says of the arguments of its plugins, with its field paths and words.
 
-Source: pkg/scheduler/apis/config/validation/validation_pluginargs.go of 1.37, and 1.22's for the plugins that 1.23 dropped.
+Source: pkg/scheduler/apis/config/validation/validation_pluginargs.go of 1.37; 1.22's for the plugins 1.23 dropped.
 """
 
 from __future__ import annotations
