@@ -60,7 +60,7 @@ class Scheduler:
         self.work = Work()
         self._random = None if seed is None else random.Random(seed)
         self._views: OrderedDict[tuple[str, int], View] = OrderedDict()
-        self._pending: dict[int, tuple[int, str]] = {}
+        self._pending: dict[int, tuple[int, Verdict]] = {}
 
     def schedule(self, pod: Pod, name: str | None = None) -> Placement:
         """Choose a node for a pod and bind it there. ``name`` is the pod's where it shares its object with others."""
@@ -71,7 +71,7 @@ class Scheduler:
         except PluginError as error:
             return Placement(key, None, message=str(error))
         if chosen is None:
-            return Placement(key, None, message=self._message(pod_class, key))
+            return Placement(key, None, message=self._pending_verdict(pod_class, key).message)
         row, score = chosen
         self.cluster.bind(key, pod_class, row)
         return Placement(key, self.cluster.nodes.names[row], score)
@@ -142,14 +142,20 @@ class Scheduler:
             return int(by_name[draw]), highest
         return int(equals[0]), highest
 
-    def _message(self, pod_class: PodClass, key: str) -> str:
-        """Why a pod stays pending; asked once as long as nothing changes."""
+    def pending_verdict(self, pod: Pod, name: str | None = None) -> Verdict:
+        """The verdict on a pod that was just left pending; replicas that wait for the same reason share it."""
+        key = pod_key(pod.namespace, pod.name if name is None else name)
+        try:
+            return self._pending_verdict(self.cluster.shared_class(pod), key)
+        except PluginError as error:
+            return failed_verdict(key, error, tuple(sorted(self.cluster.nodes.row_of)))
+
+    def _pending_verdict(self, pod_class: PodClass, key: str) -> Verdict:
         position = self.cluster.journal.position
         known = self._pending.get(pod_class.index)
         if known is None or known[0] != position:
-            view = self.view(pod_class)
-            message = verdict_of(key, view, self.framework_of(pod_class)).message
-            known = self._pending[pod_class.index] = (position, message)
+            verdict = verdict_of(key, self.view(pod_class), self.framework_of(pod_class))
+            known = self._pending[pod_class.index] = (position, verdict)
         return known[1]
 
     def _views_kept(self) -> int:
