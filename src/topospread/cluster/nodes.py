@@ -126,6 +126,7 @@ class NodeTable:
         del self._sorted_names[bisect_left(self._sorted_names, name)]
         self.alive[row] = False
         self.allocatable[row] = 0
+        self._intern_shape(row)
         self.nodes[row] = None
         self._free.append(row)
         return row
@@ -149,7 +150,7 @@ class NodeTable:
             self.allocatable = np.hstack([self.allocatable, widen])
             self.used = np.hstack([self.used, widen])
             self._shapes.clear()
-            for row in self.row_of.values():
+            for row in range(self.size):
                 self._intern_shape(row)
         return column
 

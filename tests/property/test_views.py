@@ -1,0 +1,146 @@
+"""Whatever happens to a cluster, a view that kept up says what one built from nothing would say."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from tests.property.clusters import NODE_NAMES, nodes, pods
+from topospread.api.node import Node
+from topospread.api.pod import Pod
+from topospread.cluster import Cluster
+from topospread.config.gates import gates_for
+from topospread.config.load import default_profile
+from topospread.plugins.pod_topology_spread import Spread
+from topospread.scheduling.cycle import Scheduler
+from topospread.scheduling.framework import Framework
+from topospread.scheduling.view import View, Work
+
+FRAMEWORK = Framework(default_profile(), gates_for())
+
+
+class History(RuleBasedStateMachine):
+    """Pods come and go, nodes come, change and go; views of a few pod classes are kept all the while."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cluster = Cluster()
+        self.scheduler = Scheduler(self.cluster, {"default-scheduler": FRAMEWORK})
+        self.templates: list[Pod] = []
+        self.count = 0
+
+    @initialize(first=st.lists(nodes(), min_size=2, max_size=8), templates=st.lists(pods(), min_size=1, max_size=3))
+    def begin(self, first: list[Node], templates: list[Pod]) -> None:
+        for node in first:
+            self.cluster.add_node(node)
+        self.templates = templates
+
+    @rule(data=st.data())
+    def place(self, data: st.DataObject) -> None:
+        self.count += 1
+        template = data.draw(st.sampled_from(self.templates))
+        expected = best_of_all(self.scheduler, template)
+        placement = self.scheduler.schedule(template, f"pod-{self.count}")
+        assert (placement.node, placement.score) == expected
+
+    @precondition(lambda self: self.cluster.nodes.row_of)
+    @rule(data=st.data())
+    def bind_anywhere(self, data: st.DataObject) -> None:
+        self.count += 1
+        template = data.draw(st.sampled_from(self.templates))
+        row = data.draw(st.sampled_from(sorted(self.cluster.nodes.row_of.values())))
+        self.cluster.bind(f"default/pod-{self.count}", self.cluster.shared_class(template), row)
+
+    @precondition(lambda self: self.cluster.placed)
+    @rule(data=st.data())
+    def remove_pod(self, data: st.DataObject) -> None:
+        self.cluster.unbind(data.draw(st.sampled_from(sorted(self.cluster.placed))))
+
+    @rule(node=nodes())
+    def put_node(self, node: Node) -> None:
+        self.cluster.add_node(node)
+
+    @precondition(lambda self: self.cluster.nodes.row_of)
+    @rule(data=st.data())
+    def remove_node(self, data: st.DataObject) -> None:
+        self.cluster.remove_node(data.draw(st.sampled_from(sorted(self.cluster.nodes.row_of))))
+
+    @rule(template=pods())
+    def another_template(self, template: Pod) -> None:
+        self.templates = [*self.templates[-3:], template]
+
+    @invariant()
+    def views_are_as_if_built_from_nothing(self) -> None:
+        for template in self.templates:
+            pod_class = self.cluster.shared_class(template)
+            kept = self.scheduler.view(pod_class)
+            assert_same(kept, View(self.cluster, FRAMEWORK, pod_class, Work()))
+
+    @invariant()
+    def used_is_what_the_pods_take(self) -> None:
+        table = self.cluster.nodes
+        for name, row in table.row_of.items():
+            taken = sum((c.taken(table) for c in self.cluster.on_node[row].values()), np.zeros(table.used.shape[1]))
+            assert table.used[row].tolist() == taken.tolist(), name
+
+
+def best_of_all(scheduler: Scheduler, template: Pod) -> tuple[str | None, int | None]:
+    """The choice by comparing every node: the reference for the choice by buckets."""
+    verdict = scheduler.verdict(template)
+    return (verdict.best[0], verdict.total[verdict.best[0]]) if verdict.feasible else (None, None)
+
+
+def assert_same(kept: View, built: View) -> None:
+    size = kept.cluster.nodes.size
+    alive = kept.cluster.nodes.alive[:size]
+    assert kept.open[:size].tolist() == built.open[:size].tolist()
+    assert kept.points[:size][alive].tolist() == built.points[:size][alive].tolist()
+    for mine, fresh in zip(kept.judges.watchers, built.judges.watchers, strict=True):
+        if isinstance(mine, Spread) and isinstance(fresh, Spread):
+            assert_same_counts(mine, fresh, size)
+    assert heads(kept) == heads(built)
+
+
+def assert_same_counts(kept: Spread, built: Spread, size: int) -> None:
+    for mine, fresh in zip((*kept.hard, *kept.soft), (*built.hard, *built.soft), strict=True):
+        assert mine.pods.per_node[:size].tolist() == fresh.pods.per_node[:size].tolist()
+        if mine.counts is None or fresh.counts is None:
+            assert mine.counts is fresh.counts
+            continue
+        assert mine.counts.member[:size].tolist() == fresh.counts.member[:size].tolist()
+        assert mine.counts.domains == fresh.counts.domains
+        assert mine.counts.minimum == fresh.counts.minimum
+        for code in range(max(len(mine.counts.counts), len(fresh.counts.counts))):
+            assert at(mine.counts.counts, code) == at(fresh.counts.counts, code)
+            assert at(mine.counts.nodes, code) == at(fresh.counts.nodes, code)
+
+
+def at(column: np.ndarray, code: int) -> int:  # type: ignore[type-arg]
+    return int(column[code]) if code < len(column) else 0
+
+
+def heads(view: View) -> list[tuple[tuple[int, int, int], int]] | None:
+    buckets = view.buckets()
+    return None if buckets is None else sorted(zip(*buckets.heads(), strict=True))
+
+
+TestHistory = History.TestCase
+TestHistory.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)
+
+
+@given(nodes=st.lists(st.sampled_from(NODE_NAMES), unique=True, min_size=1))
+def test_ranks_sort_as_names_do(nodes: list[str]) -> None:
+    cluster = Cluster()
+    for name in nodes:
+        cluster.add_node(_named(name))
+    table = cluster.nodes
+    by_rank = sorted(table.row_of, key=lambda name: int(table.rank[table.row_of[name]]))
+    assert by_rank == sorted(nodes)
+
+
+def _named(name: str) -> Node:
+    node = Node()
+    node.metadata.name = name
+    return node
