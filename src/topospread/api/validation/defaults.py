@@ -20,7 +20,7 @@ Json = dict[str, Any]
 CONTAINER_LISTS: Final = ("initContainers", "containers", "ephemeralContainers")
 _PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 _HANDLERS: Final = ("postStart", "preStop")
-_PROBE_DEFAULTS: Final = (("timeoutSeconds", 1), ("periodSeconds", 10), ("successThreshold", 1), ("failureThreshold", 3))
+_PROBE_DEFAULTS: Final = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
 _INIT_ANNOTATIONS: Final = tuple(
     f"pod.{stage}.kubernetes.io/init-container{kind}" for stage in ("beta", "alpha") for kind in ("s", "-statuses")
 )
@@ -87,7 +87,7 @@ def _default_container(container: Json) -> None:
     for name in _PROBES:
         probe = container.get(name)
         if probe is not None:
-            for field, default in _PROBE_DEFAULTS:
+            for field, default in _PROBE_DEFAULTS.items():
                 probe[field] = probe.get(field) or default
             _default_http(probe.get("httpGet"))
     for name in _HANDLERS:
@@ -205,7 +205,7 @@ def _default_pod_level(spec: Json) -> None:
         if is_pod_level(name):
             requests.setdefault(name, quantity)
     for name, request in requests.items():
-        if is_pod_level(name) and name not in limits and _limited_everywhere(spec, name):
+        if is_pod_level(name) and name in container_limits and name not in limits and _limited_everywhere(spec, name):
             limits[name] = max(container_limits[name], request)
     for field, amounts in (("requests", requests), ("limits", limits)):
         if amounts:
@@ -213,6 +213,4 @@ def _default_pod_level(spec: Json) -> None:
 
 
 def _limited_everywhere(spec: Json, name: str) -> bool:
-    return any(containers_of(spec)) and all(
-        name in container.get("resources", {}).get("limits", {}) for container in containers_of(spec)
-    )
+    return all(name in container.get("resources", {}).get("limits", {}) for container in containers_of(spec))

@@ -1,0 +1,264 @@
+"""Containers, init containers and ephemeral containers as the API server checks them.
+
+Source: validateContainers, validateInitContainers, validateEphemeralContainers and what they call in
+pkg/apis/core/validation/validation.go (Kubernetes 1.37 with its default feature gates).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from . import names
+from .environment import check_environment, check_environment_sources
+from .field import (
+    FieldError,
+    Named,
+    all_invalid,
+    duplicate,
+    forbidden,
+    invalid,
+    not_found,
+    not_supported,
+    one_of,
+    required,
+    too_many,
+)
+from .mounts import check_devices, check_mounts
+from .probes import check_lifecycle, check_probes
+from .resources import check_container_resources
+from .security import check_container_security
+
+Json = dict[str, Any]
+
+PULL_POLICIES: Final = ("Always", "IfNotPresent", "Never")
+_PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
+_RESTART_POLICIES: Final = ("Always", "Never", "OnFailure")
+_RESTART_ACTIONS: Final = ("Restart", "RestartAllContainers")
+_RULES_ALONE: Final = "must specify restartPolicy when restart rules are used"
+_ONLY_SIDECARS: Final = ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe")
+_NOT_EPHEMERAL: Final = (
+    "ports",
+    "resources",
+    "resizePolicy",
+    "restartPolicy",
+    "restartPolicyRules",
+    "livenessProbe",
+    "readinessProbe",
+    "startupProbe",
+    "lifecycle",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PodContext:
+    """What of the pod decides over its containers.
+
+    Attributes:
+        spec: the pod's spec, decoded and defaulted.
+        volumes: its volumes that are valid, by name.
+        claims: the names in its resourceClaims.
+        allow_privileged: whether the cluster allows privileged containers.
+    """
+
+    spec: Json
+    volumes: Mapping[str, Json]
+    claims: Sequence[str]
+    allow_privileged: bool
+
+    @property
+    def grace_period(self) -> int | None:
+        """``terminationGracePeriodSeconds``."""
+        seconds: int | None = self.spec.get("terminationGracePeriodSeconds")
+        return seconds
+
+    @property
+    def host_users(self) -> bool:
+        """Whether the containers use the node's user namespace, which is the default."""
+        return bool(self.spec.get("hostUsers", True))
+
+
+def check_containers(path: str, pod: PodContext) -> Iterator[FieldError]:
+    """``containers``; ``path`` is that of the list."""
+    containers = pod.spec.get("containers", ())
+    if not containers:
+        yield required(path)
+    seen: set[str] = set()
+    for index, container in enumerate(containers):
+        inner = f"{path}[{index}]"
+        yield from _check_common(inner, container, pod)
+        name = container.get("name", "")
+        if name in seen:
+            yield duplicate(f"{inner}.name", name)
+        seen.add(name)
+        yield from _check_handlers(inner, container, pod)
+        yield from _check_restart_policy(inner, container)
+    yield from _check_host_ports(path, containers)
+
+
+def check_init_containers(path: str, pod: PodContext) -> Iterator[FieldError]:
+    """``initContainers``; ``path`` is that of the list."""
+    seen = {container.get("name", "") for container in pod.spec.get("containers", ())}
+    for index, container in enumerate(pod.spec.get("initContainers", ())):
+        inner = f"{path}[{index}]"
+        yield from _check_common(inner, container, pod)
+        if "restartPolicy" in container:
+            yield from _check_restart_policy(inner, container)
+        elif container.get("restartPolicyRules"):
+            yield required(f"{inner}.restartPolicy", _RULES_ALONE)
+        name = container.get("name", "")
+        if name in seen:
+            yield duplicate(f"{inner}.name", name)
+        elif name:
+            seen.add(name)
+        # One init container runs at a time; the API server names the first whichever it is.
+        yield from _check_host_ports(path, [container])
+        if container.get("restartPolicy") == "Always":
+            yield from _check_handlers(inner, container, pod)
+            continue
+        for field in _ONLY_SIDECARS:
+            if field in container:
+                yield forbidden(f"{inner}.{field}", "may not be set for init containers without restartPolicy=Always")
+        for position, policy in enumerate(container.get("resizePolicy", ())):
+            if policy.get("restartPolicy") == "RestartContainer":
+                detail = "must not be set to 'RestartContainer' for non-sidecar initContainers"
+                field = f"{inner}.resizePolicy[{position}].restartPolicy"
+                yield invalid(field, Named(policy["restartPolicy"]), detail)
+
+
+def check_ephemeral_containers(path: str, pod: PodContext) -> Iterator[FieldError]:
+    """``ephemeralContainers``; ``path`` is that of the list."""
+    others = {each.get("name", "") for kind in ("containers", "initContainers") for each in pod.spec.get(kind, ())}
+    seen = set(others)
+    for index, container in enumerate(pod.spec.get("ephemeralContainers", ())):
+        inner = f"{path}[{index}]"
+        yield from _check_common(inner, container, pod)
+        yield from check_image_padding(inner, container)
+        name, target = container.get("name", ""), container.get("targetContainerName", "")
+        if name in seen:
+            yield duplicate(f"{inner}.name", name)
+        seen.add(name)
+        if target and target not in others:
+            yield not_found(f"{inner}.targetContainerName", target)
+        for field in _NOT_EPHEMERAL:
+            if field in container and (field != "resources" or container[field]):
+                yield forbidden(f"{inner}.{field}", "cannot be set for an Ephemeral Container")
+        for position, mount in enumerate(container.get("volumeMounts", ())):
+            for field in ("subPath", "subPathExpr"):
+                if mount.get(field):
+                    where = f"{inner}.volumeMounts[{position}].{field}"
+                    yield forbidden(where, "cannot be set for an Ephemeral Container")
+
+
+def check_image_padding(path: str, container: Json) -> Iterator[FieldError]:
+    """An image without whitespace around it, asked of pods but not of templates."""
+    image = container.get("image", "")
+    if image != image.strip():
+        yield invalid(f"{path}.image", image, "must not have leading or trailing whitespace")
+
+
+def _check_common(path: str, container: Json, pod: PodContext) -> Iterator[FieldError]:
+    name = container.get("name", "")
+    if not name:
+        yield required(f"{path}.name")
+    else:
+        yield from all_invalid(f"{path}.name", name, names.dns_label(name))
+    if not container.get("image"):
+        yield required(f"{path}.image")
+    policy = container["terminationMessagePolicy"]
+    yield from one_of(f"{path}.terminationMessagePolicy", policy, ("File", "FallbackToLogsOnError"))
+    yield from one_of(f"{path}.imagePullPolicy", container["imagePullPolicy"], PULL_POLICIES)
+    yield from _check_ports(f"{path}.ports", container.get("ports", ()))
+    yield from check_environment(f"{path}.env", container.get("env", ()))
+    yield from check_environment_sources(f"{path}.envFrom", container.get("envFrom", ()))
+    yield from check_mounts(f"{path}.volumeMounts", container, pod.volumes)
+    yield from check_devices(f"{path}.volumeDevices", container, pod.volumes)
+    yield from check_container_resources(f"{path}.resources", container.get("resources", {}), pod.claims)
+    never = pod.spec["restartPolicy"] == "Never"
+    yield from _check_resize_policy(f"{path}.resizePolicy", container.get("resizePolicy", ()), never_restarts=never)
+    if "securityContext" in container:
+        yield from check_container_security(
+            f"{path}.securityContext",
+            container["securityContext"],
+            host_users=pod.host_users,
+            allow_privileged=pod.allow_privileged,
+        )
+
+
+def _check_handlers(path: str, container: Json, pod: PodContext) -> Iterator[FieldError]:
+    yield from check_lifecycle(f"{path}.lifecycle", container.get("lifecycle", {}), pod.grace_period)
+    yield from check_probes(path, container, pod.grace_period)
+
+
+def _check_ports(path: str, ports: Sequence[Json]) -> Iterator[FieldError]:
+    seen: set[str] = set()
+    for index, port in enumerate(ports):
+        inner = f"{path}[{index}]"
+        name, number, host = port.get("name", ""), port.get("containerPort", 0), port.get("hostPort", 0)
+        reasons = names.port_name(name) if name else ()
+        yield from all_invalid(f"{inner}.name", name, reasons)
+        if name in seen:
+            yield duplicate(f"{inner}.name", name)
+        elif name and not reasons:
+            seen.add(name)
+        if not number:
+            yield required(f"{inner}.containerPort")
+        else:
+            yield from all_invalid(f"{inner}.containerPort", number, names.port_number(number))
+        if host:
+            yield from all_invalid(f"{inner}.hostPort", host, names.port_number(host))
+        yield from one_of(f"{inner}.protocol", port["protocol"], _PROTOCOLS)
+
+
+def _check_host_ports(path: str, containers: Sequence[Json]) -> Iterator[FieldError]:
+    taken: set[str] = set()
+    for index, container in enumerate(containers):
+        for position, port in enumerate(container.get("ports", ())):
+            if not port.get("hostPort"):
+                continue
+            entry = f"{port['protocol']}/{port.get('hostIP', '')}/{port['hostPort']}"
+            if entry in taken:
+                yield duplicate(f"{path}[{index}].ports[{position}].hostPort", entry)
+            taken.add(entry)
+
+
+def _check_resize_policy(path: str, policies: Sequence[Json], *, never_restarts: bool) -> Iterator[FieldError]:
+    seen: set[str] = set()
+    for index, policy in enumerate(policies):
+        resource, restart = policy.get("resourceName", ""), policy.get("restartPolicy", "")
+        if resource in seen:
+            yield duplicate(f"{path}[{index}]", Named(resource))
+        seen.add(resource)
+        for value, known in ((resource, ("cpu", "memory")), (restart, ("NotRequired", "RestartContainer"))):
+            if not value:
+                yield required(path)
+            elif value not in known:
+                yield not_supported(path, Named(value), known)
+        if never_restarts and restart != "NotRequired":
+            yield invalid(path, Named(restart), "must be 'NotRequired' when pod `restartPolicy` is 'Never'")
+
+
+def _check_restart_policy(path: str, container: Json) -> Iterator[FieldError]:
+    policy, rules = container.get("restartPolicy"), container.get("restartPolicyRules", ())
+    if policy is None:
+        if rules:
+            yield required(f"{path}.restartPolicy", _RULES_ALONE)
+    else:
+        yield from one_of(f"{path}.restartPolicy", policy, _RESTART_POLICIES)
+    if len(rules) > 20:
+        yield too_many(f"{path}.restartPolicyRules", len(rules), 20)
+    for index, rule in enumerate(rules):
+        yield from _check_restart_rule(f"{path}.restartPolicyRules[{index}]", rule)
+
+
+def _check_restart_rule(path: str, rule: Json) -> Iterator[FieldError]:
+    yield from one_of(f"{path}.action", rule.get("action", ""), _RESTART_ACTIONS)
+    exit_codes = rule.get("exitCodes")
+    if exit_codes is None:
+        yield required(f"{path}.exitCodes", "must be specified")
+        return
+    yield from one_of(f"{path}.exitCodes.operator", exit_codes.get("operator", ""), ("In", "NotIn"))
+    count = len(exit_codes.get("values", ()))
+    if count > 255:
+        yield too_many(f"{path}.exitCodes.values", count, 255)

@@ -1,0 +1,124 @@
+"""Volumes whose files are written from objects of the API: ConfigMaps, Secrets, fields of the pod, tokens.
+
+Source: validateSecretVolumeSource, validateDownwardAPIVolumeSource, validateProjectedVolumeSource and what they call
+in pkg/apis/core/validation/validation.go (Kubernetes 1.37). Not checked here: projections of cluster trust bundles
+and of pod certificates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from . import names
+from .environment import VOLUME_FIELDS, check_field_reference, check_resource_reference
+from .field import FieldError, all_invalid, forbidden, invalid, required
+from .paths import check_not_reserved
+
+Json = dict[str, Any]
+
+_FILE_MODE: Final = "must be a number between 0 and 0777 (octal), both inclusive"
+_PROJECTIONS: Final = (
+    "secret",
+    "configMap",
+    "downwardAPI",
+    "serviceAccountToken",
+    "clusterTrustBundle",
+    "podCertificate",
+)
+
+
+def _check_modes(path: str, source: Json, prefix: str = "default") -> Iterator[FieldError]:
+    mode_field, user_field = ("defaultMode", "defaultUser") if prefix else ("mode", "user")
+    mode, user = source.get(mode_field, 0), source.get(user_field)
+    if not 0 <= mode <= 0o777:
+        yield invalid(f"{path}.{mode_field}", mode, _FILE_MODE)
+    if user is not None:
+        yield from all_invalid(f"{path}.{user_field}", user, names.user_or_group(user))
+
+
+def check_keys(path: str, source: Json) -> Iterator[FieldError]:
+    """A volume of a ConfigMap or a Secret, but for its name."""
+    yield from _check_modes(path, source)
+    for index, item in enumerate(source.get("items", ())):
+        yield from _check_key_to_path(f"{path}.items[{index}]", item)
+
+
+def _check_key_to_path(path: str, item: Json) -> Iterator[FieldError]:
+    for field in ("key", "path"):
+        if not item.get(field):
+            yield required(f"{path}.{field}")
+    yield from check_not_reserved(f"{path}.path", item.get("path", ""))
+    yield from _check_modes(path, item, prefix="")
+
+
+def check_downward_api(path: str, source: Json) -> Iterator[FieldError]:
+    """A volume of the pod's own fields."""
+    yield from _check_modes(path, source)
+    for item in source.get("items", ()):
+        # The API server names the source, not its item.
+        yield from _check_downward_file(path, item)
+
+
+def _check_downward_file(path: str, item: Json) -> Iterator[FieldError]:
+    if not item.get("path"):
+        yield required(f"{path}.path")
+    yield from check_not_reserved(f"{path}.path", item.get("path", ""))
+    if "fieldRef" in item:
+        yield from check_field_reference(f"{path}.fieldRef", item["fieldRef"], VOLUME_FIELDS)
+        if "resourceFieldRef" in item:
+            detail = "fieldRef and resourceFieldRef can not be specified simultaneously"
+            yield invalid(path, "resource", detail)
+    elif "resourceFieldRef" in item:
+        yield from check_resource_reference(f"{path}.resourceFieldRef", item["resourceFieldRef"], in_volume=True)
+    else:
+        yield required(path, "one of fieldRef and resourceFieldRef is required")
+    yield from _check_modes(path, item, prefix="")
+
+
+def check_projected(path: str, source: Json) -> Iterator[FieldError]:
+    """A volume of several sources, which may not write one file twice."""
+    yield from _check_modes(path, source)
+    taken: set[str] = set()
+    for index, each in enumerate(source.get("sources", ())):
+        yield from _check_projection(path, f"{path}.sources[{index}]", each, taken)
+
+
+def _check_projection(path: str, inner: str, source: Json, taken: set[str]) -> Iterator[FieldError]:
+    given = [kind for kind in _PROJECTIONS if kind in source]
+    for kind in ("secret", "configMap"):
+        if kind in source:
+            name = source[kind].get("name", "")
+            if not name:
+                yield required(f"{inner}.{kind}.name")
+            for position, item in enumerate(source[kind].get("items", ())):
+                yield from _check_key_to_path(f"{inner}.{kind}.items[{position}]", item)
+                yield from _check_taken(path, item.get("path", ""), name, taken)
+    for item in source.get("downwardAPI", {}).get("items", ()):
+        yield from _check_downward_file(f"{inner}.downwardAPI", item)
+        yield from _check_taken(path, item.get("path", ""), item.get("path", ""), taken)
+    if "serviceAccountToken" in source:
+        yield from _check_token(path, f"{inner}.serviceAccountToken", source["serviceAccountToken"])
+    if len(given) > 1:
+        yield forbidden(inner, "may not specify more than 1 volume type per source")
+
+
+def _check_taken(path: str, target: str, shown: str, taken: set[str]) -> Iterator[FieldError]:
+    if target and target in taken:
+        yield invalid(path, shown, "conflicting duplicate paths")
+    taken.add(target)
+
+
+def _check_token(path: str, inner: str, token: Json) -> Iterator[FieldError]:
+    seconds, target = token.get("expirationSeconds", 3600), token.get("path", "")
+    if seconds < 600:
+        yield invalid(f"{inner}.expirationSeconds", seconds, "may not specify a duration less than 10 minutes")
+    if seconds > 2**32:
+        yield invalid(f"{inner}.expirationSeconds", seconds, "may not specify a duration larger than 2^32 seconds")
+    # The API server names the volume's path here, not the source's.
+    if not target:
+        yield required(f"{path}.path")
+    else:
+        yield from check_not_reserved(f"{path}.path", target)
+    if "user" in token:
+        yield from all_invalid(f"{inner}.user", token["user"], names.user_or_group(token["user"]))

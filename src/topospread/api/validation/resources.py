@@ -1,0 +1,121 @@
+"""Requests and limits of containers, of the pod and of its overhead as the API server checks them.
+
+Source: validateResourceRequirements, validatePodResources and what they call in
+pkg/apis/core/validation/validation.go (Kubernetes 1.37). Quantities are parsed and rounded to thousandths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from topospread.api.quantity import Quantity
+
+from . import names
+from .aggregation import aggregated_limits, aggregated_requests
+from .field import FieldError, all_invalid, duplicate, forbidden, invalid, not_found, required
+from .resource_names import (
+    check_container_resource,
+    check_pod_resource,
+    is_counted,
+    is_huge_page,
+    is_multiple_of_page,
+    is_overcommit_allowed,
+)
+
+Json = dict[str, Any]
+NameCheck = Callable[[str, str], Iterator[FieldError]]
+
+
+def check_container_resources(path: str, resources: Json, claims: Sequence[str]) -> Iterator[FieldError]:
+    """``resources`` of a container; ``claims`` are the names in the pod's resourceClaims."""
+    yield from _check_requirements(path, resources, check_container_resource)
+    yield from _check_claims(f"{path}.claims", resources.get("claims", ()), claims)
+
+
+def check_overhead(path: str, overhead: Mapping[str, Quantity]) -> Iterator[FieldError]:
+    """``spec.overhead``: checked as limits of a container, which is what the path says too."""
+    yield from _check_requirements(path, {"limits": overhead}, check_container_resource)
+
+
+def check_pod_resources(path: str, spec: Json, claims: Sequence[str]) -> Iterator[FieldError]:
+    """``spec.resources``, in itself and beside what the containers have."""
+    resources = spec["resources"]
+    if spec.get("os", {}).get("name") == "windows":
+        yield forbidden(path, "may not be set for a windows pod")
+        return
+    if "claims" in resources:
+        yield forbidden(f"{path}.claims", "claims may not be set for Resources at pod-level")
+    yield from _check_requirements(path, resources, check_pod_resource)
+    yield from _check_claims(f"{path}.claims", resources.get("claims", ()), claims)
+    yield from _check_consistency(path, spec)
+
+
+def _check_requirements(path: str, resources: Json, check_name: NameCheck) -> Iterator[FieldError]:
+    limits, requests = resources.get("limits", {}), resources.get("requests", {})
+    for field, amounts in (("limits", limits), ("requests", requests)):
+        for name, quantity in amounts.items():
+            yield from _check_amount(f"{path}.{field}[{name}]", name, quantity, check_name)
+    for name, request in requests.items():
+        limit = limits.get(name)
+        if limit is None:
+            if not is_overcommit_allowed(name):
+                yield required(f"{path}.limits", "Limit must be set for non overcommitable resources")
+        elif request != limit and not is_overcommit_allowed(name):
+            yield invalid(f"{path}.requests", str(request), f"must be equal to {name} limit of {limit}")
+        elif request > limit:
+            yield invalid(f"{path}.requests", str(request), f"must be less than or equal to {name} limit of {limit}")
+    together = limits.keys() | requests.keys()
+    if any(map(is_huge_page, together)) and together.isdisjoint(("cpu", "memory")):
+        yield forbidden(path, "HugePages require cpu or memory")
+
+
+def _check_amount(path: str, name: str, quantity: Quantity, check_name: NameCheck) -> Iterator[FieldError]:
+    yield from check_name(path, name)
+    if quantity.sign < 0:
+        yield invalid(path, str(quantity), "must be greater than or equal to 0")
+    if is_counted(name) and quantity.milli_value() % 1000:
+        yield invalid(path, quantity, "must be an integer")
+    if is_huge_page(name) and not is_multiple_of_page(name, quantity):
+        yield invalid(path, str(quantity), f"{quantity} is not positive integer multiple of {name}")
+
+
+def _check_claims(path: str, claims: Sequence[Json], known: Sequence[str]) -> Iterator[FieldError]:
+    seen: set[str] = set()
+    for index, claim in enumerate(claims):
+        inner = f"{path}[{index}]"
+        name, request = claim.get("name", ""), claim.get("request", "")
+        if not name:
+            yield required(inner)
+            continue
+        if name in seen:
+            yield duplicate(inner, name)
+        else:
+            if request:
+                yield from all_invalid(f"{inner}.request", request, names.dns_label(request))
+            entry = f"{name}/{request}" if request else name
+            if entry in seen or (not request and any(each.startswith(f"{name}/") for each in seen)):
+                yield duplicate(inner, entry)
+            seen.add(entry)
+        if name not in known:
+            there = ": " + ", ".join(sorted(set(known))) if known else " which is empty"
+            yield not_found(inner, name, f"must be one of the names in pod.spec.resourceClaims{there}")
+
+
+def _check_consistency(path: str, spec: Json) -> Iterator[FieldError]:
+    """The pod's requests cover all containers', its limits each container's (validatePodResourceConsistency)."""
+    resources = spec["resources"]
+    limits, requests = resources.get("limits", {}), resources.get("requests", {})
+    for name, total in aggregated_requests(spec).items():
+        if name in requests and total > requests[name]:
+            detail = f"must be greater than or equal to aggregate container requests of {total}"
+            yield invalid(f"{path}.requests[{name}]", str(requests[name]), detail)
+    for name, total in aggregated_limits(spec).items():
+        if is_huge_page(name) and name in limits and total > limits[name]:
+            detail = f"must be greater than or equal to aggregate container limits of {total}"
+            yield invalid(f"{path}.limits[{name}]", str(limits[name]), detail)
+    for index, container in enumerate(spec.get("containers", ())):
+        for name, limit in container.get("resources", {}).get("limits", {}).items():
+            if name in limits and limit > limits[name]:
+                detail = f"must be less than or equal to pod limits of {limits[name]}"
+                yield invalid(f"{path}.containers[{index}][{name}].limits", str(limit), detail)

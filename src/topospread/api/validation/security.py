@@ -1,0 +1,195 @@
+"""Security contexts of pods and containers on Linux as the API server checks them.
+
+Source: ValidateSecurityContext, validatePodSpecSecurityContext and what they call in
+pkg/apis/core/validation/validation.go (Kubernetes 1.37). Windows' part is `windows`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from . import names
+from .field import (
+    FieldError,
+    Named,
+    all_invalid,
+    duplicate,
+    forbidden,
+    invalid,
+    not_supported,
+    one_of,
+    required,
+    too_long,
+)
+from .paths import check_descending
+from .windows import check_windows_options
+
+Json = dict[str, Any]
+
+_PROFILE_TYPES: Final = ("Localhost", "RuntimeDefault", "Unconfined")
+_SYSCTL: Final = "([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
+_is_sysctl = re.compile(_SYSCTL).fullmatch
+_IPC_SYSCTLS: Final = frozenset(
+    f"kernel.{name}"
+    for name in ("sem", "shmall", "shmmax", "shmmni", "shm_rmid_forced", "shm", "msgmax", "msgmnb", "msgmni", "msg")
+)
+
+_GO_FIELDS: Final[Mapping[str, Sequence[tuple[str, str, object]]]] = {
+    "SecurityContext": (
+        ("Capabilities", "capabilities", "Capabilities"),
+        ("Privileged", "privileged", None),
+        ("SELinuxOptions", "seLinuxOptions", "SELinuxOptions"),
+        ("WindowsOptions", "windowsOptions", "WindowsOptions"),
+        ("RunAsUser", "runAsUser", None),
+        ("RunAsGroup", "runAsGroup", None),
+        ("RunAsNonRoot", "runAsNonRoot", None),
+        ("ReadOnlyRootFilesystem", "readOnlyRootFilesystem", None),
+        ("AllowPrivilegeEscalation", "allowPrivilegeEscalation", None),
+        ("ProcMount", "procMount", None),
+        ("SeccompProfile", "seccompProfile", "Profile"),
+        ("AppArmorProfile", "appArmorProfile", "Profile"),
+    ),
+    "Capabilities": (("Add", "add", None), ("Drop", "drop", None)),
+    "SELinuxOptions": (("User", "user", ""), ("Role", "role", ""), ("Type", "type", ""), ("Level", "level", "")),
+    "WindowsOptions": (
+        ("GMSACredentialSpecName", "gmsaCredentialSpecName", None),
+        ("GMSACredentialSpec", "gmsaCredentialSpec", None),
+        ("RunAsUserName", "runAsUserName", None),
+        ("HostProcess", "hostProcess", None),
+    ),
+    "Profile": (("Type", "type", ""), ("LocalhostProfile", "localhostProfile", None)),
+}
+"""Go struct → its fields in order: Go's name, JSON's name, and the struct it holds or the value when unset."""
+
+
+def _as_printed(context: Json, struct: str) -> Json:
+    """A context as the API server prints it in a message: with Go's field names, unset ones too."""
+    shown: Json = {}
+    for go_name, name, kind in _GO_FIELDS[struct]:
+        if isinstance(kind, str) and kind in _GO_FIELDS:
+            shown[go_name] = _as_printed(context[name], kind) if name in context else None
+        else:
+            shown[go_name] = context.get(name, kind)
+    return shown
+
+
+def check_container_security(
+    path: str, context: Json, *, host_users: bool, allow_privileged: bool
+) -> Iterator[FieldError]:
+    """``securityContext`` of a container."""
+    privileged, escalation = context.get("privileged"), context.get("allowPrivilegeEscalation")
+    if privileged and not allow_privileged:
+        yield forbidden(f"{path}.privileged", "disallowed by cluster policy")
+    yield from _check_ids(path, context, ("runAsUser", "runAsGroup"))
+    proc_mount = context.get("procMount")
+    if proc_mount is not None:
+        yield from one_of(f"{path}.procMount", proc_mount, ("Default", "Unmasked"))
+        if host_users and proc_mount == "Unmasked":
+            yield invalid(f"{path}.procMount", Named(proc_mount), "`hostUsers` must be false to use `Unmasked`")
+    yield from _check_seccomp(f"{path}.seccompProfile", context.get("seccompProfile"))
+    if escalation is False:
+        shown = _as_printed(context, "SecurityContext")
+        if privileged:
+            yield invalid(path, shown, "cannot set `allowPrivilegeEscalation` to false and `privileged` to true")
+        if "CAP_SYS_ADMIN" in context.get("capabilities", {}).get("add", ()):
+            detail = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN"
+            yield invalid(path, shown, detail)
+    yield from check_windows_options(f"{path}.windowsOptions", context.get("windowsOptions", {}))
+    yield from _check_app_armor(f"{path}.appArmorProfile", context.get("appArmorProfile"))
+
+
+def _check_ids(path: str, context: Json, fields: Sequence[str]) -> Iterator[FieldError]:
+    for field in fields:
+        if field in context:
+            yield from all_invalid(f"{path}.{field}", context[field], names.user_or_group(context[field]))
+
+
+def _check_seccomp(path: str, profile: Json | None) -> Iterator[FieldError]:
+    if profile is None:
+        return
+    kind, localhost = profile.get("type", ""), profile.get("localhostProfile")
+    if not kind:
+        yield required(f"{path}.type", "type is required when seccompProfile is set")
+    else:
+        yield from one_of(f"{path}.type", kind, _PROFILE_TYPES)
+    if kind == "Localhost":
+        if localhost is None:
+            yield required(f"{path}.localhostProfile", "must be set when seccomp type is Localhost")
+        else:
+            yield from check_descending(f"{path}.localhostProfile", localhost)
+    elif localhost is not None:
+        shown = _as_printed(profile, "Profile")
+        yield invalid(f"{path}.localhostProfile", shown, "can only be set when seccomp type is Localhost")
+
+
+def _check_app_armor(path: str, profile: Json | None) -> Iterator[FieldError]:
+    if profile is None:
+        return
+    kind, localhost = profile.get("type", ""), profile.get("localhostProfile")
+    if kind == "Localhost":
+        yield from _check_app_armor_localhost(f"{path}.localhostProfile", localhost)
+    elif not kind:
+        yield required(f"{path}.type", "type is required when appArmorProfile is set")
+    elif kind not in _PROFILE_TYPES:
+        yield not_supported(f"{path}.type", Named(kind), _PROFILE_TYPES)
+    elif localhost is not None:
+        detail = "can only be set when AppArmor type is Localhost"
+        yield invalid(f"{path}.localhostProfile", Named(localhost), detail)
+
+
+def _check_app_armor_localhost(path: str, profile: str | None) -> Iterator[FieldError]:
+    if not profile:
+        yield required(path, "must be set when AppArmor type is Localhost")
+        return
+    if profile != profile.strip():
+        yield invalid(path, profile, "must not be padded with whitespace")
+    if len(profile.encode()) > 4095:
+        yield too_long(path, 4095)
+
+
+def check_pod_security(path: str, spec: Json) -> Iterator[FieldError]:
+    """``securityContext`` of a pod."""
+    context = spec.get("securityContext", {})
+    yield from _check_ids(path, context, ("fsGroup", "runAsUser", "runAsGroup"))
+    for index, group in enumerate(context.get("supplementalGroups", ())):
+        yield from all_invalid(f"{path}.supplementalGroups[{index}]", group, names.user_or_group(group))
+    yield from _check_sysctls(f"{path}.sysctls", context.get("sysctls", ()), spec)
+    for field, words in (
+        ("fsGroupChangePolicy", ("Always", "OnRootMismatch")),
+        ("supplementalGroupsPolicy", ("Merge", "Strict")),
+        ("seLinuxChangePolicy", ("MountOption", "Recursive")),
+    ):
+        if field in context:
+            yield from one_of(f"{path}.{field}", context[field], words)
+    yield from _check_seccomp(f"{path}.seccompProfile", context.get("seccompProfile"))
+    yield from check_windows_options(f"{path}.windowsOptions", context.get("windowsOptions", {}))
+    yield from _check_app_armor(f"{path}.appArmorProfile", context.get("appArmorProfile"))
+
+
+def _check_sysctls(path: str, sysctls: Sequence[Json], spec: Json) -> Iterator[FieldError]:
+    seen: set[str] = set()
+    for index, sysctl in enumerate(sysctls):
+        inner, name = f"{path}[{index}].name", sysctl.get("name", "")
+        if not name:
+            yield required(inner)
+        elif len(name.encode()) > 253 or not _is_sysctl(name):
+            yield invalid(inner, name, f"must have at most 253 characters and match regex ^{_SYSCTL}$")
+        elif name in seen:
+            yield duplicate(inner, name)
+        host_field = _host_field(name)
+        if host_field and spec.get(host_field):
+            yield invalid(inner, name, f"may not be specified when '{host_field}' is true")
+        seen.add(name)
+
+
+def _host_field(sysctl: str) -> str:
+    """The field that shares the sysctl's namespace with the node, "" for none."""
+    dotted = sysctl
+    if next((character for character in sysctl if character in "./"), ".") == "/":
+        dotted = sysctl.translate(str.maketrans("./", "/."))
+    dotted = dotted.partition("*")[0]
+    if dotted in _IPC_SYSCTLS or dotted.startswith("fs.mqueue."):
+        return "hostIPC"
+    return "hostNetwork" if dotted.startswith("net.") else ""

@@ -1,0 +1,50 @@
+"""Topology spread constraints as the API server checks them, after matchLabelKeys were merged into the selectors.
+
+Source: validateTopologySpreadConstraints in pkg/apis/core/validation/validation.go (Kubernetes 1.37).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from .field import FieldError, duplicate, invalid, one_of, positive, required
+from .selectors import check_label_keys, check_label_selector
+
+Json = dict[str, Any]
+
+ACTIONS: Final = ("DoNotSchedule", "ScheduleAnyway")
+NODE_INCLUSION_POLICIES: Final = ("Honor", "Ignore")
+
+
+def check_spread_constraints(path: str, constraints: Sequence[Json]) -> Iterator[FieldError]:
+    """``topologySpreadConstraints``; no two may have the same topologyKey and whenUnsatisfiable."""
+    for index, constraint in enumerate(constraints):
+        inner = f"{path}[{index}]"
+        yield from _check_constraint(inner, constraint)
+        kind = _kind(constraint)
+        if any(_kind(later) == kind for later in constraints[index + 1 :]):
+            yield duplicate(f"{inner}.{{topologyKey, whenUnsatisfiable}}", f"{{{kind[0]}, {kind[1]}}}")
+
+
+def _kind(constraint: Json) -> tuple[str, str]:
+    return constraint.get("topologyKey", ""), constraint.get("whenUnsatisfiable", "")
+
+
+def _check_constraint(path: str, constraint: Json) -> Iterator[FieldError]:
+    topology_key, action = _kind(constraint)
+    yield from positive(f"{path}.maxSkew", constraint.get("maxSkew", 0))
+    if not topology_key:
+        yield required(f"{path}.topologyKey", "can not be empty")
+    yield from one_of(f"{path}.whenUnsatisfiable", action, ACTIONS)
+    min_domains = constraint.get("minDomains")
+    if min_domains is not None:
+        yield from positive(f"{path}.minDomains", min_domains)
+        if action != "DoNotSchedule":
+            detail = f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {action}"
+            yield invalid(f"{path}.minDomains", min_domains, detail)
+    for policy in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
+        if policy in constraint:
+            yield from one_of(f"{path}.{policy}", constraint[policy], NODE_INCLUSION_POLICIES)
+    yield from check_label_keys(path, constraint)
+    yield from check_label_selector(f"{path}.labelSelector", constraint.get("labelSelector"))

@@ -1,0 +1,56 @@
+"""Tolerations as the API server checks them; what they tolerate is elsewhere.
+
+Source: ValidateTolerations in pkg/apis/core/validation/validation.go (Kubernetes 1.37 with its default feature
+gates: the operators Lt and Gt exist but are refused).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from . import names
+from .field import FieldError, Named, invalid, not_supported, one_of
+from .labels import check_label_key
+
+Json = dict[str, Any]
+
+EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+
+
+def check_tolerations(path: str, tolerations: Sequence[Json]) -> Iterator[FieldError]:
+    """``spec.tolerations``."""
+    for index, toleration in enumerate(tolerations):
+        inner = f"{path}[{index}]"
+        yield from _check_key(inner, toleration)
+        effect = toleration.get("effect", "")
+        if "tolerationSeconds" in toleration and effect != "NoExecute":
+            yield invalid(
+                f"{inner}.effect", Named(effect), "effect must be 'NoExecute' when `tolerationSeconds` is set"
+            )
+        yield from _check_operator(inner, toleration)
+        if effect:
+            yield from one_of(f"{inner}.effect", effect, EFFECTS)
+
+
+def _check_key(path: str, toleration: Json) -> Iterator[FieldError]:
+    key, operator = toleration.get("key", ""), toleration.get("operator", "")
+    if key:
+        yield from check_label_key(f"{path}.key", key)
+    elif operator != "Exists":
+        detail = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
+        yield invalid(f"{path}.operator", Named(operator), detail)
+
+
+def _check_operator(path: str, toleration: Json) -> Iterator[FieldError]:
+    operator, value = toleration.get("operator", ""), toleration.get("value", "")
+    if operator in ("Equal", ""):
+        reasons = names.label_value(value)
+        if reasons:
+            yield invalid(f"{path}.operator", value, ";".join(reasons))
+    elif operator == "Exists":
+        if value:
+            yield invalid(f"{path}.operator", value, "value must be empty when `operator` is 'Exists'")
+    else:
+        known = ("Equal", "Exists", "Lt", "Gt") if operator in ("Lt", "Gt") else ("Equal", "Exists")
+        yield not_supported(f"{path}.operator", Named(operator), known)

@@ -1,0 +1,318 @@
+"""Volumes of a pod as the API server checks them; claims of their own are `claims`.
+
+Source: ValidateVolumes, validateVolumeSource and what they call in pkg/apis/core/validation/validation.go
+(Kubernetes 1.37). Sources that are written from objects of the API are `object_volumes`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
+
+from topospread.api.quantity import ZERO
+
+from . import names
+from .claims import check_claim_template
+from .field import (
+    FieldError,
+    all_invalid,
+    duplicate,
+    forbidden,
+    invalid,
+    not_supported,
+    one_of,
+    printed,
+    required,
+    too_long,
+)
+from .object_volumes import check_downward_api, check_keys, check_projected
+from .paths import check_descending, check_no_backsteps
+
+Json = dict[str, Any]
+Check = Callable[[str, Json], Iterator[FieldError]]
+
+_HOST_PATH_TYPES: Final = (
+    "",
+    "BlockDevice",
+    "CharDevice",
+    "Directory",
+    "DirectoryOrCreate",
+    "File",
+    "FileOrCreate",
+    "Socket",
+)
+_REQUIRED_FIELDS: Final = {
+    "gcePersistentDisk": ("pdName",),
+    "awsElasticBlockStore": ("volumeID",),
+    "glusterfs": ("endpoints", "path"),
+    "persistentVolumeClaim": ("claimName",),
+    "rbd": ("monitors", "image"),
+    "cinder": ("volumeID",),
+    "cephfs": ("monitors",),
+    "azureFile": ("secretName", "shareName"),
+    "azureDisk": ("diskName", "diskURI"),
+    "vsphereVolume": ("volumePath",),
+    "photonPersistentDisk": ("pdID",),
+    "portworxVolume": ("volumeID",),
+    "scaleIO": ("gateway", "system", "volumeName"),
+    "storageos": ("volumeName",),
+    "gitRepo": ("repository",),
+    "flexVolume": ("driver",),
+    "nfs": ("server", "path"),
+    "iscsi": ("targetPortal", "iqn"),
+    "image": ("reference",),
+    "configMap": ("name",),
+    "secret": ("secretName",),
+}
+"""Source → fields that must be given, where that is all there is to say."""
+
+_ISCSI_NAMES: Final = {
+    "iqn": re.compile(r"iqn\.[0-9]{4}-[0-9]{2}\.([A-Za-z0-9\-.]+)(:[^,;*&$|\t\n\f\r ]+)\Z"),
+    "eui": re.compile(r"\Aeui.[A-Za-z0-9]{16}\Z"),
+    "naa": re.compile(r"\Anaa.[A-Za-z0-9]{32}\Z"),
+}
+
+
+def check_volumes(path: str, volumes: Sequence[Json], pod_name: str) -> tuple[dict[str, Json], list[FieldError]]:
+    """The volumes that are valid, by name, and what is wrong with the others; ``pod_name`` may be ""."""
+    valid: dict[str, Json] = {}
+    refused: list[FieldError] = []
+    created = {f"{pod_name}-{each.get('name', '')}" for each in volumes if "ephemeral" in each} if pod_name else set()
+    for index, volume in enumerate(volumes):
+        inner = f"{path}[{index}]"
+        name = volume.get("name", "")
+        problems = list(_check_source(inner, volume, pod_name))
+        if not name:
+            problems.append(required(f"{inner}.name"))
+        else:
+            problems += all_invalid(f"{inner}.name", name, names.dns_label(name))
+        if name in valid:
+            problems.append(duplicate(f"{inner}.name", name))
+        if problems:
+            refused += problems
+        else:
+            valid[name] = volume
+        claim = volume.get("persistentVolumeClaim", {}).get("claimName", "")
+        if claim in created:
+            detail = "must not reference a PVC that gets created for an ephemeral volume"
+            refused.append(invalid(f"{inner}.persistentVolumeClaim.claimName", claim, detail))
+    return valid, refused
+
+
+def _check_source(path: str, volume: Json, pod_name: str) -> Iterator[FieldError]:
+    # In the API server's order: the first source is checked, the others are too many, none at all is an emptyDir.
+    given = [kind for kind in _CHECKS if kind in volume]
+    if "ephemeral" in given[:1] and pod_name and volume.get("name"):
+        claim = f"{pod_name}-{volume['name']}"
+        reasons = (f"PVC name {printed(claim)}: {reason}" for reason in names.subdomain(claim))
+        yield from all_invalid(f"{path}.name", volume["name"], reasons)
+    for position, kind in enumerate(given):
+        if position == 0:
+            inner = f"{path}.{_FIRST_FIELDS.get(kind, kind)}"
+            yield from _check_required(inner, kind, volume[kind])
+            yield from _CHECKS[kind](inner, volume[kind])
+        else:
+            yield forbidden(f"{path}.{_SECOND_FIELDS.get(kind, kind)}", "may not specify more than 1 volume type")
+    if volume.get("iscsi", {}).get("initiatorName") is not None:
+        name = volume.get("name", "")
+        if len(f"{name}:{volume['iscsi'].get('targetPortal', '')}".encode()) > 64:
+            detail = (
+                "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if "
+                "iscsi.initiatorName is specified."
+            )
+            yield invalid(f"{path}.name", name, detail)
+
+
+_FIRST_FIELDS: Final = {"gcePersistentDisk": "persistentDisk"}
+_SECOND_FIELDS: Final = {"cephfs": "cephFS", "downwardAPI": "downwarAPI"}
+"""Sources that the API server names otherwise in its errors."""
+
+
+def _check_required(path: str, kind: str, source: Json) -> Iterator[FieldError]:
+    for field in _REQUIRED_FIELDS.get(kind, ()):
+        if not source.get(field):
+            yield required(f"{path}.{field}")
+
+
+def _nothing_more(_path: str, _source: Json) -> Iterator[FieldError]:
+    return iter(())
+
+
+def _check_empty_dir(path: str, source: Json) -> Iterator[FieldError]:
+    if source.get("sizeLimit", ZERO).sign < 0:
+        yield forbidden(f"{path}.sizeLimit", "SizeLimit field must be a valid resource quantity")
+
+
+def _check_host_path(path: str, source: Json) -> Iterator[FieldError]:
+    target = source.get("path", "")
+    if not target:
+        yield required(f"{path}.path")
+        return
+    yield from check_no_backsteps(f"{path}.path", target)
+    yield from one_of(f"{path}.type", source.get("type", ""), _HOST_PATH_TYPES)
+
+
+def _check_git_repo(path: str, source: Json) -> Iterator[FieldError]:
+    yield from check_descending(f"{path}.directory", source.get("directory", ""))
+
+
+def _check_partition(path: str, source: Json) -> Iterator[FieldError]:
+    partition = source.get("partition", 0)
+    if not 0 <= partition <= 255:
+        yield invalid(f"{path}.partition", partition, "must be between 1 and 255, inclusive")
+
+
+def _check_nfs(path: str, source: Json) -> Iterator[FieldError]:
+    target = source.get("path", "")
+    if not target.startswith("/"):
+        yield invalid(f"{path}.path", target, "must be an absolute path")
+
+
+def _check_iscsi(path: str, source: Json) -> Iterator[FieldError]:
+    for field, error_field in (("iqn", "iqn"), ("initiatorName", "initiatorname")):
+        name = source.get(field)
+        if name or (field == "initiatorName" and name is not None):
+            pattern = _ISCSI_NAMES.get(name[:3])
+            if pattern is None:
+                detail = "must be valid format starting with iqn, eui, or naa"
+                yield invalid(f"{path}.{error_field}", name, detail)
+            elif not pattern.search(name):
+                yield invalid(f"{path}.{error_field}", name, "must be valid format")
+    yield from all_invalid(f"{path}.lun", source.get("lun", 0), names.in_range(source.get("lun", 0), 0, 255))
+    if (source.get("chapAuthDiscovery") or source.get("chapAuthSession")) and "secretRef" not in source:
+        yield required(f"{path}.secretRef")
+
+
+def _check_flocker(path: str, source: Json) -> Iterator[FieldError]:
+    name, identity = source.get("datasetName", ""), source.get("datasetUUID", "")
+    if not name and not identity:
+        yield required(path, "one of datasetName and datasetUUID is required")
+    if name and identity:
+        yield invalid(path, "resource", "datasetName and datasetUUID can not be specified simultaneously")
+    if "/" in name:
+        yield invalid(f"{path}.datasetName", name, "must not contain '/'")
+
+
+def _check_secret_reference(path: str, source: Json) -> Iterator[FieldError]:
+    if "secretRef" in source and not source["secretRef"].get("name"):
+        yield required(f"{path}.secretRef.name")
+
+
+def _check_quobyte(path: str, source: Json) -> Iterator[FieldError]:
+    detail = "must be a host:port pair or multiple pairs separated by commas"
+    registry = source.get("registry", "")
+    if not registry:
+        yield required(f"{path}.registry", detail)
+    elif len(source.get("tenant", "").encode()) >= 65:
+        yield required(f"{path}.tenant", "must be a UUID and may not exceed a length of 64 characters")
+    elif any(not _is_host_and_port(pair) for pair in registry.split(",")):
+        yield invalid(f"{path}.registry", registry, detail)
+    if not source.get("volume"):
+        yield required(f"{path}.volume")
+
+
+_is_host_and_port = re.compile(r"(\[[^\[\]]*\]|[^\[\]:]*):[^\[\]:]*").fullmatch
+
+
+def _check_fibre_channel(path: str, source: Json) -> Iterator[FieldError]:
+    names_given, ids_given = source.get("targetWWNs", []), source.get("wwids", [])
+    if not names_given and not ids_given:
+        yield required(f"{path}.targetWWNs", "must specify either targetWWNs or wwids, but not both")
+    if names_given and ids_given:
+        detail = "targetWWNs and wwids can not be specified simultaneously"
+        yield invalid(f"{path}.targetWWNs", names_given, detail)
+    if names_given and "lun" not in source:
+        yield required(f"{path}.lun", "lun is required if targetWWNs is specified")
+    elif names_given:
+        yield from all_invalid(f"{path}.lun", source["lun"], names.in_range(source["lun"], 0, 255))
+
+
+def _check_flex_volume(path: str, source: Json) -> Iterator[FieldError]:
+    for option in source.get("options", {}):
+        owner = "." + option.partition("/")[0].lower()
+        if owner.endswith((".kubernetes.io", ".k8s.io")):
+            yield invalid(f"{path}.options[{option}]", option, "kubernetes.io and k8s.io namespaces are reserved")
+
+
+def _check_azure_disk(path: str, source: Json) -> Iterator[FieldError]:
+    uri, kind = source.get("diskURI", ""), source.get("kind", "Shared")
+    yield from one_of(f"{path}.cachingMode", source.get("cachingMode", "ReadWrite"), ("None", "ReadOnly", "ReadWrite"))
+    yield from one_of(f"{path}.kind", kind, ("Dedicated", "Managed", "Shared"))
+    if kind == "Managed" and not uri.startswith("/subscriptions/"):
+        form = "/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}"
+        yield not_supported(f"{path}.diskURI", uri, (form,))
+    elif kind != "Managed" and not uri.startswith("https://"):
+        form = "https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd"
+        yield not_supported(f"{path}.diskURI", uri, (form,))
+
+
+def _check_storage_os(path: str, source: Json) -> Iterator[FieldError]:
+    for field in ("volumeName", "volumeNamespace"):
+        name = source.get(field, "")
+        yield from all_invalid(f"{path}.{field}", name, names.dns_label(name) if name else ())
+    yield from _check_secret_reference(path, source)
+
+
+def _check_csi(path: str, source: Json) -> Iterator[FieldError]:
+    driver = source.get("driver", "")
+    if not driver:
+        yield required(f"{path}.driver")
+    else:
+        if len(driver.encode()) > 63:
+            yield too_long(f"{path}.driver", 63)
+        yield from all_invalid(f"{path}.driver", driver, names.subdomain(driver.lower()))
+    if "nodePublishSecretRef" in source:
+        secret = source["nodePublishSecretRef"].get("name", "")
+        if not secret:
+            yield required(f"{path}.nodePublishSecretRef.name")
+        else:
+            yield from all_invalid(f"{path}.name", secret, names.subdomain(secret))
+
+
+def _check_image(path: str, source: Json) -> Iterator[FieldError]:
+    policy = source.get("pullPolicy", "")
+    if policy:
+        yield from one_of(f"{path}.pullPolicy", policy, ("Always", "IfNotPresent", "Never"))
+
+
+def _check_ephemeral(path: str, source: Json) -> Iterator[FieldError]:
+    if "volumeClaimTemplate" not in source:
+        yield required(f"{path}.volumeClaimTemplate")
+    else:
+        yield from check_claim_template(f"{path}.volumeClaimTemplate", source["volumeClaimTemplate"])
+
+
+_CHECKS: Final[dict[str, Check]] = {
+    "emptyDir": _check_empty_dir,
+    "hostPath": _check_host_path,
+    "gitRepo": _check_git_repo,
+    "gcePersistentDisk": _check_partition,
+    "awsElasticBlockStore": _check_partition,
+    "secret": check_keys,
+    "nfs": _check_nfs,
+    "iscsi": _check_iscsi,
+    "glusterfs": _nothing_more,
+    "flocker": _check_flocker,
+    "persistentVolumeClaim": _nothing_more,
+    "rbd": _nothing_more,
+    "cinder": _check_secret_reference,
+    "cephfs": _nothing_more,
+    "quobyte": _check_quobyte,
+    "downwardAPI": check_downward_api,
+    "fc": _check_fibre_channel,
+    "flexVolume": _check_flex_volume,
+    "configMap": check_keys,
+    "azureFile": _nothing_more,
+    "vsphereVolume": _nothing_more,
+    "photonPersistentDisk": _nothing_more,
+    "portworxVolume": _nothing_more,
+    "azureDisk": _check_azure_disk,
+    "storageos": _check_storage_os,
+    "projected": check_projected,
+    "scaleIO": _nothing_more,
+    "csi": _check_csi,
+    "ephemeral": _check_ephemeral,
+    "image": _check_image,
+}
+"""Source → what is asked of it beyond required fields, in the API server's order."""
