@@ -12,7 +12,7 @@ from typing import Any
 from topospread.config.api_versions import KIND, ApiVersion, api_version
 from topospread.config.kinds import configuration, plugin_args
 from topospread.config.plugin_sets import PluginEntry, PluginSet
-from topospread.config.schema import Problems, describe
+from topospread.config.schema import Problems, describe, summary
 from topospread.config.versions import KubeVersion
 from topospread.errors import ConfigError, DecodeError, Place
 
@@ -79,14 +79,8 @@ def decode(data: Any, kube_version: KubeVersion, place: Place | None = None) -> 
         for index, entry in enumerate(fields.pop("profiles", ()))
     )
     if problems:
-        raise _decode_error(problems, place)
+        raise DecodeError(*summary(problems, place))
     return Document(api, version, fields, profiles, frozenset(fields))
-
-
-def _decode_error(problems: Problems, place: Place) -> DecodeError:
-    first, *others = problems
-    message = "; ".join([first[1], *(f"{path}: {what}" if path else what for path, what in others)])
-    return DecodeError(message, place.at(first[0]))
 
 
 def _profile(

@@ -14,6 +14,9 @@ from topospread.config.profile import EXTENSION_POINTS, EnabledPlugin
 from topospread.config.registry import extension_points, last_version_with
 from topospread.config.versions import KubeVersion
 
+Problem = tuple[str, str]
+"""(path of the field, or "" for a default's; what kube-scheduler says)."""
+
 WEIGHED = ("score", "placement_score")
 
 _NONE = PluginSet()
@@ -24,7 +27,7 @@ class Expansion:
     """The plugins in force, and in ``problems`` why kube-scheduler would not start with them."""
 
     plugins: Mapping[str, tuple[EnabledPlugin, ...]]
-    problems: tuple[str, ...]
+    problems: tuple[Problem, ...]
 
 
 def expand(sets: Mapping[str, PluginSet], version: KubeVersion) -> Expansion:
@@ -110,21 +113,21 @@ def _interface(point: str) -> str:
     return f"{field[0].upper()}{field[1:]}Plugin"
 
 
-def _problems(sets: Mapping[str, PluginSet], points: Mapping[str, frozenset[str]]) -> Iterator[str]:
+def _problems(sets: Mapping[str, PluginSet], points: Mapping[str, frozenset[str]]) -> Iterator[Problem]:
     for point, field in EXTENSION_POINTS.items():
         seen: set[str] = set()
         for entry in sets.get(field, _NONE).enabled:
             if entry.name not in points:
                 yield _missing(point, entry)
             elif point not in points[entry.name]:
-                yield f'{entry.origin}: plugin "{entry.name}" does not extend {_interface(point)} plugin'
+                yield entry.origin, f'plugin "{entry.name}" does not extend {_interface(point)} plugin'
             elif entry.name in seen:
-                yield f'{entry.origin}: plugin "{entry.name}" already registered as "{_interface(point)}"'
+                yield entry.origin, f'plugin "{entry.name}" already registered as "{_interface(point)}"'
             seen.add(entry.name)
     yield from _multi_point_problems(sets, points)
 
 
-def _multi_point_problems(sets: Mapping[str, PluginSet], points: Mapping[str, frozenset[str]]) -> Iterator[str]:
+def _multi_point_problems(sets: Mapping[str, PluginSet], points: Mapping[str, frozenset[str]]) -> Iterator[Problem]:
     seen: set[str] = set()
     for entry in sets.get("multiPoint", _NONE).enabled:
         if entry.name not in points:
@@ -133,7 +136,7 @@ def _multi_point_problems(sets: Mapping[str, PluginSet], points: Mapping[str, fr
         if entry.name in seen:
             point = _point_registered_twice(entry.name, sets, points[entry.name])
             if point:
-                yield f'{entry.origin}: plugin "{entry.name}" already registered as "{_interface(point)}"'
+                yield entry.origin, f'plugin "{entry.name}" already registered as "{_interface(point)}"'
         seen.add(entry.name)
 
 
@@ -147,22 +150,21 @@ def _point_registered_twice(name: str, sets: Mapping[str, PluginSet], points: fr
     return ""
 
 
-def _missing(point: str, entry: PluginEntry) -> str:
+def _missing(point: str, entry: PluginEntry) -> Problem:
     hint = ""
     last = last_version_with(entry.name)
     if last is not None:
         hint = f" (Kubernetes {last} was the last version that had it)"
-    where = f"{entry.origin}: " if entry.origin else ""
-    return f'{where}{_interface(point)} "{entry.name}" does not exist{hint}'
+    return entry.origin, f'{_interface(point)} "{entry.name}" does not exist{hint}'
 
 
-def _unusable(plugins: Mapping[str, tuple[EnabledPlugin, ...]]) -> list[str]:
-    found = []
+def _unusable(plugins: Mapping[str, tuple[EnabledPlugin, ...]]) -> list[Problem]:
+    found: list[Problem] = []
     queue_sort = plugins.get("queue_sort", ())
     if len(queue_sort) != 1:
-        found.append(f"only one queue sort plugin required, but got {len(queue_sort)}")
+        found.append(("", f"only one queue sort plugin required, but got {len(queue_sort)}"))
     if not plugins.get("bind"):
-        found.append("at least one bind plugin is needed")
+        found.append(("", "at least one bind plugin is needed"))
     if len(plugins.get("placement_generate", ())) > 1:
-        found.append("at most one placement generate plugin is allowed")
+        found.append(("", "at most one placement generate plugin is allowed"))
     return found

@@ -17,6 +17,7 @@ from topospread.config.expansion import expand
 from topospread.config.gates import Gates, gates_for
 from topospread.config.profile import Configuration, EnabledPlugin, Profile
 from topospread.config.registry import extension_points
+from topospread.config.schema import summary
 from topospread.config.typed_args import typed_args
 from topospread.config.validation import configuration_errors, startup_errors
 from topospread.config.versions import NEWEST, KubeVersion
@@ -27,7 +28,8 @@ def default_configuration(kube_version: str | KubeVersion = NEWEST, gates: Gates
     """What a kube-scheduler without a configuration file does."""
     version = KubeVersion.parse(kube_version)
     document = Document(latest_api_version(version), version, {}, ())
-    return _configuration(document, version, gates or gates_for(version), Place())
+    full = set_defaults(document, gates or gates_for(version))
+    return _configuration(document, full, version, Place())
 
 
 def default_profile(kube_version: str | KubeVersion = NEWEST, gates: Gates | None = None) -> Profile:
@@ -41,10 +43,12 @@ def load_configuration(
     place: Place | None = None,
     kube_version: str | KubeVersion = NEWEST,
     gates: Gates | None = None,
+    validate: bool = True,
 ) -> Configuration:
     """A KubeSchedulerConfiguration of any version, as plain data, with its own version's defaults.
 
-    ``gates``: kube-scheduler's; by default those of the version without overrides.
+    ``gates``: kube-scheduler's; by default those of the version without overrides. ``validate=False`` leaves out
+    kube-scheduler's validation, for configurations that are to be taken as they are.
 
     Raises:
         ConfigError: not a KubeSchedulerConfiguration, an unknown version, or plugins that kube-scheduler does not have.
@@ -54,7 +58,12 @@ def load_configuration(
     version = KubeVersion.parse(kube_version)
     place = place or Place()
     document = decode(data, version, place)
-    return _configuration(document, version, gates or gates_for(version), place)
+    gates = gates or gates_for(version)
+    full = set_defaults(document, gates)
+    errors = configuration_errors(full, gates, document.api.group_version) + startup_errors(full) if validate else []
+    if errors:
+        raise InvalidError([error.message for error in errors], place)
+    return _configuration(document, full, version, place)
 
 
 def problems(
@@ -74,11 +83,8 @@ def problems(
     return configuration_errors(set_defaults(decode(data, version, place), gates), gates)
 
 
-def _configuration(document: Document, kube_version: KubeVersion, gates: Gates, place: Place) -> Configuration:
-    full = set_defaults(document, gates)
-    errors = configuration_errors(full, gates, document.api.group_version) + startup_errors(full)
-    if errors:
-        raise InvalidError([error.message for error in errors], place)
+def _configuration(document: Document, full: Document, kube_version: KubeVersion, place: Place) -> Configuration:
+    """Profiles of a document, as it was given and with its defaults."""
     given = document.profiles or (None,)
     return Configuration(
         document.api.group_version,
@@ -92,7 +98,7 @@ def _configuration(document: Document, kube_version: KubeVersion, gates: Gates, 
 def _profile(given: ProfileDocument | None, full: ProfileDocument, document: Document, place: Place) -> Profile:
     expansion = expand(full.plugins or {}, document.version)
     if expansion.problems:
-        raise ConfigError("; ".join(expansion.problems), place.at(full.origin))
+        raise ConfigError(*summary([(path or full.origin, what) for path, what in expansion.problems], place))
     args = typed_args(full.plugin_config)
     plugins = expansion.plugins
     if document.api.name == "v1alpha2":

@@ -1,0 +1,67 @@
+"""Finds the one KubeSchedulerConfiguration among objects, be it wrapped in a ConfigMap; it does not look into it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import yaml
+
+from topospread.config.api_versions import KIND
+from topospread.errors import ConfigError, Place
+
+Found = tuple[dict[str, Any], Place]
+
+
+def find_configuration(documents: Sequence[Any], place: Place | None = None) -> Found:
+    """The configuration among a file's documents, and its place.
+
+    A document is one itself, is a list that has it among its items, or is a ConfigMap with a key whose text is one.
+    The place gets the document's number and, for a ConfigMap, its name and key.
+
+    Raises:
+        ConfigError: there is none, or there are several; the message says where they are.
+    """
+    place = place or Place()
+    numbered = [replace(place, document=number) for number in range(1, len(documents) + 1)]
+    found = [one for each, where in zip(documents, numbered, strict=True) for one in _configurations(each, where)]
+    if not found:
+        raise ConfigError(f"there is no {KIND} here, nor a ConfigMap that holds one", place)
+    if len(found) > 1:
+        places = "; ".join(str(where) for _, where in found)
+        raise ConfigError(f"there are {len(found)} of kind {KIND}, and one is wanted: {places}", place)
+    return found[0]
+
+
+def _configurations(document: Any, place: Place) -> Iterator[Found]:
+    if not isinstance(document, dict):
+        return
+    kind = document.get("kind")
+    if kind == KIND:
+        yield document, place
+    elif kind == "ConfigMap":
+        yield from _wrapped(document, place)
+    elif isinstance(document.get("items"), list):
+        for item in document["items"]:
+            yield from _configurations(item, place)
+
+
+def _wrapped(config_map: dict[str, Any], place: Place) -> Iterator[Found]:
+    metadata = config_map.get("metadata") or {}
+    name = "/".join(part for part in (metadata.get("namespace"), metadata.get("name")) if part)
+    for key, text in (config_map.get("data") or {}).items():
+        where = replace(place, object=f"ConfigMap {name} data[{key}]")
+        for document in _parsed(text):
+            if isinstance(document, dict) and document.get("kind") == KIND:
+                yield document, where
+
+
+def _parsed(text: Any) -> Iterable[Any]:
+    """The YAML documents of a text; nothing where it is something else, as most keys of a ConfigMap are."""
+    if not isinstance(text, str) or KIND not in text:
+        return []
+    try:
+        return list(yaml.load_all(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+    except yaml.YAMLError:
+        return []
