@@ -23,6 +23,7 @@ from topospread.config.profile import Profile
 from topospread.errors import Place, TopospreadError
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.framework import Framework
+from topospread.scheduling.preemption import Preemption
 from topospread.scheduling.verdict import Verdict
 
 Case = dict[str, Any]
@@ -60,6 +61,8 @@ def judge_case(case: Case) -> Json:
 def _judge_pod(scheduler: Scheduler, pod: Pod, case: Case, position: int) -> Json:
     verdict = scheduler.verdict(pod)
     answer = verdict_json(verdict, f"{pod.namespace}/{pod.name}")
+    if case.get("preempt") and verdict.nodes and not verdict.feasible and not verdict.error and not verdict.pre_filter:
+        answer["preemption"] = preemption_json(scheduler.preemption(pod, verdict, exhaustive=True))
     follow = case.get("follow") or []
     chosen = ""
     if position < len(follow):
@@ -90,6 +93,22 @@ def verdict_json(verdict: Verdict, pod: str) -> Json:
     return answer
 
 
+def preemption_json(preemption: Preemption) -> Json:
+    """What preemption finds, in the oracle's form."""
+    answer: Json = {"candidates": {}, "picked": []}
+    if preemption.ineligible:
+        return answer | {"ineligible": preemption.ineligible}
+    if not preemption.candidates:
+        return answer | {"message": preemption.message}
+    for each in preemption.candidates:
+        candidate: Json = {"victims": [victim.key for victim in each.victims]}
+        if each.violations:
+            candidate["pdbViolations"] = each.violations
+        answer["candidates"][each.node] = candidate
+    answer["picked"] = sorted(each.node for each in preemption.picked)
+    return answer
+
+
 def _scheduler(case: Case) -> Scheduler:
     version = case.get("kubeVersion") or "1.37"
     gates = gates_for(version, case.get("featureGates") or {})
@@ -100,6 +119,8 @@ def _scheduler(case: Case) -> Scheduler:
         cluster.objects.add(_read(case.get(key), kind))
     for pod in _read(case.get("pods"), Pod):
         cluster.add_pod(pod, _free_key(cluster, pod))
+    for pod in _read(case.get("nominated"), Pod):
+        cluster.nominate(_free_key(cluster, pod), cluster.shared_class(pod), pod.nominated_node_name)
     framework = Framework(_profile(case, version), gates)
     return Scheduler(cluster, {"default-scheduler": framework})
 

@@ -32,6 +32,7 @@ class Cluster:
         on_node: row → pod key → class of the pods there, in the order they came.
         ports: (protocol, port) → row → IP → how many pods use it.
         started: pod key → ``status.startTime`` of the pods that have one.
+        nominated: row → pod key → class of pending pods that preemption has promised that node.
         objects: Services, owners, namespaces, volumes: what plugins look up by name.
     """
 
@@ -45,6 +46,7 @@ class Cluster:
         self.on_node: list[dict[PodKey, PodClass]] = []
         self.ports: dict[tuple[str, int], dict[int, dict[str, int]]] = {}
         self.started: dict[PodKey, str] = {}
+        self.nominated: dict[int, dict[PodKey, PodClass]] = {}
         self._by_identity: dict[Hashable, list[tuple[tuple[object, ...], PodClass]]] = {}
         self._by_namespace: dict[str, list[PodClass]] = {}
         self._of_object: dict[int, tuple[Pod, PodClass]] = {}
@@ -141,6 +143,19 @@ class Cluster:
             self._release_ports(pod_class, row)
         self.journal.append((row, pod_class.index, -1))
         return pod_class
+
+    def nominate(self, key: PodKey, pod_class: PodClass, node: str) -> None:
+        """Promise a node to a pending pod; without effect when the node is not there."""
+        self.withdraw(key)
+        row = self.nodes.row_of.get(node)
+        if row is not None:
+            self.nominated.setdefault(row, {})[key] = pod_class
+
+    def withdraw(self, key: PodKey) -> None:
+        """Take a promise back: the pod was placed, or is gone."""
+        for row, pods in list(self.nominated.items()):
+            if pods.pop(key, None) is not None and not pods:
+                del self.nominated[row]
 
     def pods(self) -> Iterator[tuple[PodKey, PodClass, int]]:
         """All placed pods: key, class, row."""

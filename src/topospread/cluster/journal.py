@@ -37,6 +37,10 @@ class Journal:
             return None
         return self._changes[position - self._dropped :]
 
+    def forget_since(self, position: int) -> None:
+        """Drop the newest changes, which undo each other and which nobody else has read."""
+        del self._changes[position - self._dropped :]
+
     def trim(self) -> None:
         """Drop the older half once more than a million changes are kept."""
         if len(self._changes) > _KEPT:

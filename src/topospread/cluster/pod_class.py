@@ -29,6 +29,7 @@ class PodClass:
     Attributes:
         index: position in the cluster's list of classes.
         pod: a pod of the class; its name, uid and status are its own and mean nothing here.
+        evicted: whether its pods are terminating because kube-scheduler preempted them.
         counted: whether selectors count its pods: terminating pods hold resources and are not counted.
         occupancy: row → how many of its pods are on that node.
         host_ports: ports that its containers and sidecars take on the node.
@@ -38,6 +39,7 @@ class PodClass:
         "_rules",
         "_taken",
         "counted",
+        "evicted",
         "host_ports",
         "index",
         "labels",
@@ -54,6 +56,7 @@ class PodClass:
         self.namespace = pod.namespace
         self.labels = pod.labels
         self.counted = not pod.terminating
+        self.evicted = _evicted(pod)
         self.priority = pod.spec.priority or 0
         self.occupancy: dict[int, int] = {}
         self.host_ports = host_ports(pod)
@@ -128,7 +131,18 @@ def signature(pod: Pod) -> tuple[object, ...]:
         [volume for volume in spec.volumes or () if volume.restricts],
         bool(spec.resource_claims),
         _resized(pod),
+        _evicted(pod),
     )
+
+
+def _evicted(pod: Pod) -> bool:
+    """Whether the pod is terminating because of preemption (``PodTerminatingByPreemption``)."""
+    if not pod.terminating or pod.status is None:
+        return False
+    for condition in pod.status.conditions or ():
+        if condition.type == "DisruptionTarget":
+            return condition.status == "True" and condition.reason == "PreemptionByScheduler"
+    return False
 
 
 def _resized(pod: Pod) -> tuple[object, ...] | None:

@@ -46,6 +46,10 @@ class MatchingPods:
             )
         return known
 
+    def matches_labels(self, pod_class: PodClass) -> bool:
+        """Whether the selector matches pods of the class, be they terminating or the selector empty."""
+        return pod_class.namespace in self._namespaces and self._selector.matches(pod_class.labels)
+
     def on_pod(self, row: int, pod_class: PodClass, delta: int) -> bool:
         """Take note of a pod; whether it counts."""
         if not self.matches(pod_class):

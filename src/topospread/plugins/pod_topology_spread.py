@@ -252,6 +252,15 @@ class Spread:
                     touched = touched.union(*(column.rows(code) for code in codes if code >= 0))
         return touched
 
+    def assume(self, row: int, pod_class: PodClass, delta: int) -> None:
+        """PreFilter's AddPod and RemovePod where they count otherwise than PreFilter itself does.
+
+        They look neither at deletionTimestamp nor at whether the selector is empty (``updateWithPod``).
+        """
+        for each in self.hard:
+            if each.counts is not None and each.pods.matches_labels(pod_class) and not each.pods.matches(pod_class):
+                each.counts.add(row, delta)
+
     def groups(self, rows: Rows) -> list[Ints] | None:
         """By domain where there are few, by the domain's count where there are many."""
         columns: list[Ints] = []

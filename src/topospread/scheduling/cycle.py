@@ -20,8 +20,9 @@ from topospread.cluster.arrays import Ints
 from topospread.cluster.cluster import pod_key
 from topospread.plugins.interface import PluginError
 
-from .evaluate import failed_verdict, verdict_of
+from .evaluate import blocked_by_nominated, failed_verdict, verdict_of
 from .framework import Framework
+from .preemption import Preemption, Preemptor, candidates_wanted
 from .verdict import Verdict
 from .view import View, Work
 
@@ -67,21 +68,31 @@ class Scheduler:
         pod_class = self.cluster.shared_class(pod)
         key = pod_key(pod.namespace, pod.name if name is None else name)
         try:
-            chosen = self.choose(pod_class)
+            view = self.view(pod_class)
         except PluginError as error:
             return Placement(key, None, message=str(error))
+        chosen = self._choose_nominated(view, key, pod.nominated_node_name) or self._choose(view, key)
         if chosen is None:
             return Placement(key, None, message=self._pending_verdict(pod_class, key).message)
         row, score = chosen
+        if self.cluster.nominated:
+            self.cluster.withdraw(key)
         self.cluster.bind(key, pod_class, row)
         return Placement(key, self.cluster.nodes.names[row], score)
 
-    def choose(self, pod_class: PodClass) -> tuple[int, int] | None:
-        """The best node for a pod of a class and its total, as (row, total); ``None`` when no node is feasible."""
-        view = self.view(pod_class)
-        buckets = view.buckets() if self._random is None else None
+    def _choose_nominated(self, view: View, key: str, node: str) -> tuple[int, int] | None:
+        """The node the pod is nominated for, if it is feasible: the others are not looked at then."""
+        row = self.cluster.nodes.row_of.get(node) if node else None
+        if row is None or row in blocked_by_nominated(key, view):
+            return None
+        return self._best(view, np.array([row], dtype=np.int64), None) if view.open[row] else None
+
+    def _choose(self, view: View, key: str) -> tuple[int, int] | None:
+        """The best node and its total, as (row, total); ``None`` when no node is feasible."""
+        blocked = blocked_by_nominated(key, view) if self.cluster.nominated else []
+        buckets = view.buckets() if self._random is None and not blocked else None
         if buckets is None:
-            return self._choose_among_all(view)
+            return self._choose_among_all(view, blocked)
         entries, sizes = buckets.heads()
         self.work.heads += len(entries)
         if not entries:
@@ -98,6 +109,18 @@ class Scheduler:
         except PluginError as error:
             return failed_verdict(key, error, tuple(sorted(self.cluster.nodes.row_of)))
         return verdict_of(key, view, self.framework_of(pod_class))
+
+    def preemption(self, pod: Pod, verdict: Verdict, *, exhaustive: bool = False) -> Preemption:
+        """Which pods to evict so that a pod fits that the verdict left without a node. Evicts nothing.
+
+        ``exhaustive``: try every node; kube-scheduler is content with a share of them.
+        """
+        pod_class = self.cluster.shared_class(pod)
+        framework = self.framework_of(pod_class)
+        wanted = None
+        if not exhaustive:
+            wanted = candidates_wanted(framework.profile.args.default_preemption, len(self.cluster.nodes))
+        return Preemptor(verdict.pod, self.view(pod_class), verdict, wanted).search(pod.nominated_node_name)
 
     def view(self, pod_class: PodClass) -> View:
         """The view of a class, up to date; the least recently used ones are dropped when there are many."""
@@ -119,9 +142,11 @@ class Scheduler:
         name = pod_class.pod.spec.scheduler_name
         return self.frameworks.get(name or "default-scheduler") or next(iter(self.frameworks.values()))
 
-    def _choose_among_all(self, view: View) -> tuple[int, int] | None:
+    def _choose_among_all(self, view: View, blocked: list[int]) -> tuple[int, int] | None:
         self.work.full += 1
         rows = np.flatnonzero(view.open[: self.cluster.nodes.size])
+        if blocked:
+            rows = rows[~np.isin(rows, blocked)]
         return self._best(view, rows, None) if len(rows) else None
 
     def _best(self, view: View, rows: Ints, nodes: Ints | None) -> tuple[int, int] | None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Ints
+from topospread.cluster.cluster import PodKey
 from topospread.plugins.interface import UNRESOLVABLE, PluginError, Status
 from topospread.plugins.pod_topology_spread import PodTopologySpread
 from topospread.plugins.spread_arithmetic import spread_arithmetic
 
 from .framework import Framework, Judges
+from .trial import Trial
 from .verdict import RejectionList, Verdict
 from .view import View, points_of
 
@@ -18,12 +21,13 @@ LEFT_OUT_BY_PRE_FILTER = "PreFilterResult"
 
 
 def verdict_of(pod: str, view: View, framework: Framework) -> Verdict:
-    """The verdict on a pod, from a view that is up to date."""
+    """The verdict on a pod ``namespace/name``, from a view that is up to date."""
     nodes = view.cluster.nodes
     rows = np.flatnonzero(nodes.alive[: nodes.size])
     names = tuple(nodes.names[row] for row in rows)
     rejections = RejectionList()
     blame = _blame(view.judges, rows, view, rejections)
+    _blame_beside_nominated(pod, view, rows, blame, rejections)
     points: dict[str, Ints] = {}
     feasible = rows[blame < 0]
     if len(feasible):
@@ -48,6 +52,46 @@ def failed_verdict(pod: str, view_error: PluginError, names: tuple[str, ...]) ->
     return Verdict(
         pod=pod, nodes=names, blame=np.zeros(len(names), dtype=np.int64), rejections=(), error=str(view_error)
     )
+
+
+def nominated_beside(pod: str, pod_class: PodClass, cluster: Cluster) -> dict[int, dict[PodKey, PodClass]]:
+    """Nodes promised to other pods of the same or a higher priority: row → those pods."""
+    found = {}
+    for row, pods in cluster.nominated.items():
+        others = {key: each for key, each in pods.items() if key != pod and each.priority >= pod_class.priority}
+        if others:
+            found[row] = others
+    return found
+
+
+def blocked_by_nominated(pod: str, view: View) -> list[int]:
+    """Rows where the pod does not fit beside the pods that the node is promised to."""
+    blocked = []
+    for row, others in nominated_beside(pod, view.pod_class, view.cluster).items():
+        with Trial(view, row) as trial:
+            for key, each in others.items():
+                trial.add(key, each)
+            if not trial.passes():
+                blocked.append(row)
+    return blocked
+
+
+def _blame_beside_nominated(pod: str, view: View, rows: Ints, blame: Ints, rejections: RejectionList) -> None:
+    """Where a node is promised to others, what the filters say with those there goes first.
+
+    Source: ``RunFilterPluginsWithNominatedPods``: with them, and if that passes, without.
+    """
+    if view.judges.rejected is not None:
+        return
+    for row, others in nominated_beside(pod, view.pod_class, view.cluster).items():
+        position = np.flatnonzero(rows == row)
+        if blame[position[0]] >= 0 and rejections.rejections[blame[position[0]]].plugin == LEFT_OUT_BY_PRE_FILTER:
+            continue
+        with Trial(view, row) as trial:
+            for key, each in others.items():
+                trial.add(key, each)
+            if not trial.passes():
+                blame[position] = _blame(view.judges, rows[position], view, rejections)
 
 
 def _blame(judges: Judges, rows: Ints, view: View, rejections: RejectionList) -> Ints:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -84,15 +85,24 @@ class Verdict:
             return "no nodes available to schedule pods"
         if self.error or np.any(self.blame < 0):
             return ""
-        head = f"0/{len(self.nodes)} nodes are available:"
         if self.pre_filter:
-            return f"{head} {self.pre_filter}."
-        reasons: Counter[str] = Counter()
-        for index, count in zip(*np.unique(self.blame, return_counts=True), strict=True):
-            for reason in self.rejections[index].reasons:
-                reasons[reason] += int(count)
-        parts = sorted(f"{count} {reason}" for reason, count in reasons.items())
-        return f"{head} {', '.join(parts)}." if parts else head
+            return f"0/{len(self.nodes)} nodes are available: {self.pre_filter}."
+        counts = np.bincount(self.blame, minlength=len(self.rejections)).tolist()
+        return fit_message(len(self.nodes), self.rejections, counts)
+
+
+def fit_message(nodes: int, rejections: Sequence[Rejection], counts: Sequence[int] | None = None) -> str:
+    """``0/5 nodes are available: …``: how many nodes each reason rejects, parts sorted as strings.
+
+    ``counts``: how many nodes each rejection stands for, one by default.
+    """
+    reasons: Counter[str] = Counter()
+    for rejection, count in zip(rejections, counts or [1] * len(rejections), strict=True):
+        for reason in rejection.reasons:
+            reasons[reason] += count
+    parts = sorted(f"{count} {reason}" for reason, count in reasons.items() if count)
+    head = f"0/{nodes} nodes are available:"
+    return f"{head} {', '.join(parts)}." if parts else head
 
 
 class RejectionList:

@@ -116,6 +116,11 @@ class View:
             for row in rows | regrouped:
                 self._place(self._buckets, row)
 
+    def forget_since(self, position: int) -> None:
+        """Take back the journal's newest changes, which this view has read and which undo each other."""
+        self.cluster.journal.forget_since(position)
+        self._position = position
+
     def buckets(self) -> Buckets | None:
         """Rows open for the pod, grouped; ``None`` when the plugins of this class allow no grouping."""
         if self._buckets is None and self._can_group:

@@ -1,0 +1,289 @@
+"""DefaultPreemption: which pods to evict so that a pending pod fits, and on which node.
+
+Source: pkg/scheduler/framework/preemption/preemption.go, plugins/defaultpreemption/default_preemption.go.
+It says what would be evicted; who carries it out is `simulate` or the live scheduler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import numpy as np
+
+from topospread.api.labels import InvalidSelectorError, Selector
+from topospread.api.policy import PodDisruptionBudget
+from topospread.cluster import Cluster, PodClass
+from topospread.cluster.cluster import PodKey
+from topospread.config.args import DefaultPreemptionArgs
+from topospread.plugins.interface import UNRESOLVABLE, UNSCHEDULABLE
+
+from .evaluate import nominated_beside
+from .trial import Trial
+from .verdict import Rejection, Verdict, fit_message
+from .view import View
+
+NEVER = "not eligible due to preemptionPolicy=Never."
+STILL_TERMINATING = "not eligible due to a terminating pod on the nominated node."
+NO_VICTIMS = "No preemption victims found for incoming pod"
+NOT_HELPFUL = "Preemption is not helpful for scheduling"
+_PRIORITY_OFFSET = 1 << 31
+
+
+@dataclass(frozen=True, slots=True)
+class Victim:
+    """A pod that may be evicted.
+
+    Attributes:
+        order: start time, or the place among those that have none, which are taken as started later.
+    """
+
+    key: PodKey
+    pod_class: PodClass
+    order: tuple[int, float]
+
+    @property
+    def importance(self) -> tuple[int, tuple[int, float]]:
+        """Sorts more important pods first: higher priority, then started earlier (``MoreImportantVictim``)."""
+        return (-self.pod_class.priority, self.order)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A node on which evicting the victims makes room; ``violations``: evictions that break a disruption budget."""
+
+    node: str
+    victims: tuple[Victim, ...]
+    violations: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Preemption:
+    """What preemption finds for a pod without a feasible node.
+
+    Attributes:
+        ineligible: why the pod may not preempt, "" when it may.
+        candidates: nodes where it would help, in the order they were tried.
+        picked: the candidates kube-scheduler may take: it draws among equals.
+        message: its sentence when there is no candidate.
+    """
+
+    ineligible: str = ""
+    candidates: tuple[Candidate, ...] = ()
+    picked: tuple[Candidate, ...] = ()
+    message: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """What is added to the pod's event when preemption does not help."""
+        words = self.ineligible or self.message
+        return f"preemption: {words}" if words else ""
+
+
+@dataclass(slots=True)
+class Budgets:
+    """Disruption budgets and how many evictions each still allows (``status.disruptionsAllowed``)."""
+
+    budgets: Sequence[PodDisruptionBudget]
+    _selectors: list[Selector | None] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._selectors = [_selector(each) for each in self.budgets]
+
+    def violating(self, victims: Iterable[Victim]) -> list[bool]:
+        """Whether evicting each, in this order, breaks a budget (``FilterVictimsWithPDBViolation``)."""
+        allowed = [(each.status.disruptions_allowed or 0) if each.status else 0 for each in self.budgets]
+        return [self._breaks(victim, allowed) for victim in victims]
+
+    def _breaks(self, victim: Victim, allowed: list[int]) -> bool:
+        labels = victim.pod_class.labels
+        if not labels:
+            return False
+        name = victim.key.partition("/")[2]
+        for i, (budget, selector) in enumerate(zip(self.budgets, self._selectors, strict=True)):
+            if budget.namespace != victim.pod_class.namespace or selector is None or not selector.matches(labels):
+                continue
+            if budget.status is not None and name in (budget.status.disrupted_pods or {}):
+                continue
+            allowed[i] -= 1
+            if allowed[i] < 0:
+                return True
+        return False
+
+
+class Preemptor:
+    """The search for one pending pod.
+
+    Args:
+        pod: its key.
+        view: the view of its class, up to date.
+        verdict: the verdict that left it without a node.
+        candidates_wanted: the search ends once there are so many, one of them breaking no budget.
+    """
+
+    def __init__(self, pod: PodKey, view: View, verdict: Verdict, candidates_wanted: int | None = None) -> None:
+        self._pod = pod
+        self._view = view
+        self._verdict = verdict
+        self._cluster: Cluster = view.cluster
+        self._budgets = Budgets(self._cluster.objects.pod_disruption_budgets)
+        self._wanted = candidates_wanted
+        self._failed = Rejection(UNRESOLVABLE, "", ())
+
+    def search(self, nominated_node: str = "") -> Preemption:
+        """Dry-run preemption on every node that evictions can help."""
+        ineligible = self._ineligible(nominated_node)
+        if ineligible:
+            return Preemption(ineligible=ineligible)
+        nodes = [name for name, each in self._verdict.rejected.items() if each.code == UNSCHEDULABLE]
+        candidates: list[Candidate] = []
+        failures: list[Rejection] = []
+        for node in nodes:
+            found = self._on_node(node)
+            if isinstance(found, Candidate):
+                candidates.append(found)
+                if self._enough(candidates):
+                    break
+            else:
+                failures.append(found)
+        if candidates:
+            return Preemption(candidates=tuple(candidates), picked=tuple(pick(candidates)))
+        others = len(self._verdict.nodes) - len(failures)
+        failures += [Rejection(UNRESOLVABLE, "", (NOT_HELPFUL,))] * others
+        return Preemption(message=fit_message(len(self._verdict.nodes), failures))
+
+    def _enough(self, candidates: list[Candidate]) -> bool:
+        if self._wanted is None or len(candidates) < self._wanted:
+            return False
+        return any(not each.violations for each in candidates)
+
+    def _ineligible(self, nominated_node: str) -> str:
+        pod_class = self._view.pod_class
+        if pod_class.pod.spec.preemption_policy == "Never":
+            return NEVER
+        row = self._cluster.nodes.row_of.get(nominated_node)
+        if row is None:
+            return ""
+        rejection = self._verdict.rejected.get(nominated_node)
+        if rejection is not None and rejection.code == UNRESOLVABLE:
+            return ""
+        for each in self._cluster.on_node[row].values():
+            if each.priority < pod_class.priority and each.evicted:
+                return STILL_TERMINATING
+        return ""
+
+    def _on_node(self, node: str) -> Candidate | Rejection:
+        """The fewest pods whose eviction makes room here (``SelectVictimsOnNode``), or why there is no room."""
+        row = self._cluster.nodes.row_of[node]
+        potential = self._potential_victims(row)
+        if not potential:
+            return Rejection(UNRESOLVABLE, "", (NO_VICTIMS,))
+        with Trial(self._view, row) as trial:
+            for victim in potential:
+                trial.remove(victim.key)
+            if not self._fits(trial, row):
+                return self._failed
+            potential.sort(key=lambda victim: victim.importance)
+            violating = self._budgets.violating(potential)
+            victims: list[Victim] = []
+            violations = 0
+            for breaks in (True, False):
+                for victim in [each for each, broken in zip(potential, violating, strict=True) if broken is breaks]:
+                    trial.add(victim.key, victim.pod_class)
+                    if not self._fits(trial, row):
+                        trial.remove(victim.key)
+                        victims.append(victim)
+                        violations += breaks
+        if any(violating) and not all(violating):
+            victims.sort(key=lambda victim: victim.importance)
+        return Candidate(node, tuple(victims), violations)
+
+    def _potential_victims(self, row: int) -> list[Victim]:
+        priority = self._view.pod_class.priority
+        started = self._cluster.started
+        return [
+            Victim(key, each, _order(started.get(key), place))
+            for place, (key, each) in enumerate(self._cluster.on_node[row].items())
+            if each.priority < priority
+        ]
+
+    def _fits(self, trial: Trial, row: int) -> bool:
+        """The filters beside pods the node is promised to, and if that passes, without them."""
+        others = nominated_beside(self._pod, self._view.pod_class, self._cluster).get(row)
+        if others:
+            for key, each in others.items():
+                trial.add(key, each)
+            passes = trial.passes()
+            if not passes:
+                self._failed = self._first_rejection(row)
+            for key in others:
+                trial.remove(key)
+            if not passes:
+                return False
+        if trial.passes():
+            return True
+        self._failed = self._first_rejection(row)
+        return False
+
+    def _first_rejection(self, row: int) -> Rejection:
+        only = np.array([row], dtype=np.int64)
+        for each in self._view.judges.filters:
+            code = int(each.filter.filter(only)[0])
+            if code:
+                status = each.filter.status(code)
+                return Rejection(status.code, each.plugin, status.reasons)
+        raise AssertionError("a node that no filter rejects passes")
+
+
+def candidates_wanted(args: DefaultPreemptionArgs, nodes: int) -> int:
+    """How many candidates kube-scheduler looks for (``calculateNumCandidates``)."""
+    share = nodes * args.min_candidate_nodes_percentage // 100
+    return min(max(share, args.min_candidate_nodes_absolute), nodes)
+
+
+def pick(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates among which kube-scheduler draws, after its five steps (``pickOneNodeForPreemption``)."""
+    left = list(candidates)
+    for badness in (_violations, _highest_priority, _sum_of_priorities, _victims, _earliest_start):
+        if len(left) == 1:
+            break
+        least = min(badness(each) for each in left)
+        left = [each for each in left if badness(each) == least]
+    return left
+
+
+def _violations(candidate: Candidate) -> float:
+    return candidate.violations
+
+
+def _highest_priority(candidate: Candidate) -> float:
+    return candidate.victims[0].pod_class.priority
+
+
+def _sum_of_priorities(candidate: Candidate) -> float:
+    return sum(victim.pod_class.priority + _PRIORITY_OFFSET for victim in candidate.victims)
+
+
+def _victims(candidate: Candidate) -> float:
+    return len(candidate.victims)
+
+
+def _earliest_start(candidate: Candidate) -> tuple[int, float]:
+    """The latest is best: when the first of the most important victims started, negated."""
+    highest = max(victim.pod_class.priority for victim in candidate.victims)
+    earliest = min(victim.order for victim in candidate.victims if victim.pod_class.priority == highest)
+    return (-earliest[0], -earliest[1])
+
+
+def _order(started: str | None, place: int) -> tuple[int, float]:
+    return (0, datetime.fromisoformat(started).timestamp()) if started else (1, float(place))
+
+
+def _selector(budget: PodDisruptionBudget) -> Selector | None:
+    """The budget's selector; ``None`` where it matches nothing: missing, empty or not valid."""
+    try:
+        selector = Selector.from_label_selector(budget.spec.selector)
+    except InvalidSelectorError:
+        return None
+    return None if selector.empty else selector
