@@ -1,0 +1,76 @@
+"""topospread: where Kubernetes pods land, and why, decided exactly as kube-scheduler decides it.
+
+    cluster = topospread.load("nodes.json", "app.yaml")
+    result = topospread.simulate(cluster)
+
+Names are imported when they are first used, so that a command starts fast.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from topospread.version import __version__
+
+if TYPE_CHECKING:
+    from topospread.api.inventory import Inventory
+    from topospread.api.spread import TopologySpreadConstraint
+    from topospread.config.load import load_configuration
+    from topospread.errors import InputError, TopospreadError
+    from topospread.simulate import simulate
+    from topospread.simulation import Simulation
+
+_MODULES = {
+    "Inventory": "topospread.api.inventory",
+    "InputError": "topospread.errors",
+    "Simulation": "topospread.simulation",
+    "TopologySpreadConstraint": "topospread.api.spread",
+    "TopospreadError": "topospread.errors",
+    "load_configuration": "topospread.config.load",
+    "simulate": "topospread.simulate",
+}
+
+__all__ = [
+    "InputError",
+    "Inventory",
+    "Simulation",
+    "TopologySpreadConstraint",
+    "TopospreadError",
+    "__version__",
+    "load",
+    "load_configuration",
+    "simulate",
+]
+
+
+def load(*paths: str, cluster: str | None = None, strict: bool = False, namespace: str = "default") -> Inventory:
+    """Read files and folders, in their order; what they hold is what a simulation starts from.
+
+    Args:
+        paths: YAML or JSON files, folders, ``-`` for standard input.
+        cluster: a made-up cluster, ``zones=3,nodes=12,cpu=8,memory=32Gi``, or a file that holds one.
+        strict: refuse fields that Kubernetes does not know.
+        namespace: where objects go that name no namespace.
+
+    Raises:
+        InputError: something cannot be read or used; its place says where.
+    """
+    import sys
+
+    from topospread.sources.load import load as load_paths
+
+    return load_paths(paths, cluster=cluster, stdin=sys.stdin.buffer, strict=strict, namespace=namespace)
+
+
+def __getattr__(name: str) -> Any:
+    module = _MODULES.get(name)
+    if module is None:
+        raise AttributeError(f"module 'topospread' has no attribute {name!r}")
+    value = getattr(import_module(module), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
