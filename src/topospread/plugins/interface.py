@@ -90,10 +90,10 @@ class Watcher(Protocol):
     """What a filter or score of scope CLUSTER is besides: it keeps counts, and sorts nodes that look alike."""
 
     def on_pod(self, row: int, pod_class: PodClass, delta: int) -> Iterable[int]:
-        """A pod came to a node (+1) or left it (−1); rows whose group may have changed, without ``row``."""
+        """A pod came to a node (+1) or left it (−1); rows whose group may have changed."""
 
     def on_node(self, row: int) -> Iterable[int]:
-        """A node was added, changed or removed; rows whose group may have changed, without ``row``."""
+        """A node was added, changed or removed; rows whose group may have changed."""
 
     def groups(self, rows: Rows) -> list[Ints] | None:
         """Columns of which nodes that agree in all look alike to this plugin, whatever happens elsewhere.

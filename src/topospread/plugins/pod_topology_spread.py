@@ -43,6 +43,8 @@ HOSTNAME = "kubernetes.io/hostname"
 REASON = "node(s) didn't match pod topology spread constraints"
 REASON_MISSING_LABEL = f"{REASON} (missing required label)"
 _SKEW, _MISSING_LABEL = 1, 2
+IGNORED = -(1 << 32)
+"""Raw score of a node that is not scored."""
 _GROUPED_BY_DOMAIN = 32
 """Up to so many domains, nodes are grouped by domain; above, by their domain's count."""
 
@@ -208,6 +210,7 @@ class Spread:
         soft_keys = [c.topology_key for c in soft] if requires_all_keys else []
         self.soft = [CountedConstraint(each, self, soft_keys) for each in soft]
         self._by_count = [each for each in self.hard if not each.grouped_by_domain]
+        self._by_node = any(each.counts is None for each in self.soft)
 
     def pods(self, constraint: Constraint) -> MatchingPods:
         """The pods that match a constraint's selector."""
@@ -226,11 +229,13 @@ class Spread:
         return result
 
     def on_pod(self, row: int, pod_class: PodClass, delta: int) -> Iterable[int]:
-        """Count the pod; rows of a domain whose count groups them."""
+        """Count the pod; the rows of its domain, where the count groups them."""
         touched: set[int] = set()
         for pods in self._pods.values():
             if not pods.on_pod(row, pod_class, delta):
                 continue
+            if self._by_node:
+                touched.add(row)
             for each in (*self.hard, *self.soft):
                 if each.pods is pods and each.counts is not None:
                     code = each.counts.add(row, delta)
@@ -239,8 +244,8 @@ class Spread:
         return touched
 
     def on_node(self, row: int) -> Iterable[int]:
-        """Count the node's pods where it now belongs; rows of domains whose count groups them."""
-        touched: set[int] = set()
+        """Count the node's pods where it now belongs; it, and rows of domains whose count groups them."""
+        touched = {row}
         only = np.array([row], dtype=np.int64)
         for pods in self._pods.values():
             pods.on_node(row)
@@ -387,22 +392,20 @@ class SoftConstraints:
         return self.spread.has_keys(self._keys, rows)
 
     def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
-        """``Σ (count · weight + maxSkew − 1)`` rounded, 0 for ignored nodes, int64[rows]."""
+        """``Σ (count · weight + maxSkew − 1)`` rounded, `IGNORED` for ignored nodes, int64[rows]."""
         scored = self.scored(rows)
         total = np.zeros(length(rows), dtype=np.float64)
-        for each, weight in zip(self.spread.soft, self.weights(rows, nodes), strict=True):
+        for each, size in zip(self.spread.soft, self.sizes(rows, scored, nodes), strict=True):
             codes = self.spread.codes(each.constraint.topology_key, rows)
             matching = each.pods.per_node[rows] if each.counts is None else each.counts.at(codes)
-            total += np.where(codes >= 0, matching * weight + (each.constraint.max_skew - 1), 0.0)
-        return np.where(scored, rounded(total), 0)
+            points = matching * normalizing_weight(size) + (each.constraint.max_skew - 1)
+            total += points if self._keys else np.where(codes >= 0, points, 0.0)
+        raw = rounded(total)
+        raw[~scored] = IGNORED
+        return raw
 
-    def weights(self, rows: Rows, nodes: Ints | None = None) -> list[float]:
-        """Each constraint's weight: for the hostname by how many nodes are scored, else by their domains."""
-        return [normalizing_weight(size) for size in self.sizes(rows, nodes)]
-
-    def sizes(self, rows: Rows, nodes: Ints | None = None) -> list[int]:
-        """How many domains each constraint has among the scored nodes."""
-        scored = self.scored(rows)
+    def sizes(self, rows: Rows, scored: Bools, nodes: Ints | None = None) -> list[int]:
+        """How many domains each constraint has among the scored nodes; for the hostname, how many nodes are scored."""
         sizes = []
         for each in self.spread.soft:
             if each.constraint.topology_key == HOSTNAME:
@@ -414,7 +417,7 @@ class SoftConstraints:
 
     def normalize(self, raw: Ints, rows: Rows) -> Ints:
         """``100 · (highest + lowest − raw) // highest``; 100 when all are 0, 0 for ignored nodes."""
-        scored = self.scored(rows)
+        scored = raw != IGNORED
         considered = raw[scored]
         if not len(considered):
             return np.zeros(len(raw), dtype=np.int64)

@@ -84,6 +84,11 @@ class Buckets:
     def __len__(self) -> int:
         return len(self._buckets)
 
+    def key_of(self, row: int) -> GroupKey | None:
+        """The group of a row that is here, ``None`` for one that is not."""
+        place = self.place_of.get(row)
+        return None if place is None else place[0].key
+
     def put(self, row: int, key: GroupKey, points: int, rank: int) -> None:
         """Put a row where it now belongs."""
         place = self.place_of.get(row)

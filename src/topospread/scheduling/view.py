@@ -104,6 +104,7 @@ class View:
         self.work.changes += len(changes)
         self._grow()
         changed_nodes, regrouped, rows = self._apply(changes)
+        regrouped |= changed_nodes
         if changed_nodes:
             self._on_nodes(changed_nodes)
         for row in rows:
@@ -113,7 +114,9 @@ class View:
                 self._renumbered = self.cluster.nodes.renumbered
                 self._buckets = None
                 return
-            for row in rows | regrouped:
+            for row in rows - regrouped:
+                self._place(self._buckets, row, self._buckets.key_of(row))
+            for row in regrouped:
                 self._place(self._buckets, row)
 
     def forget_since(self, position: int) -> None:
@@ -232,17 +235,21 @@ class View:
             columns += more
         return columns
 
-    def _place(self, buckets: Buckets, row: int) -> None:
+    def _place(self, buckets: Buckets, row: int, key: GroupKey | None = None) -> None:
+        """Put a row into its bucket; ``key`` is the group's where it cannot have changed."""
         if not self.open[row]:
             buckets.drop(row)
             return
-        columns = self._group_columns(np.array([row], dtype=np.int64))
-        assert columns is not None
-        key: GroupKey = tuple(int(column[0]) for column in columns)
+        if key is None:
+            columns = self._group_columns(np.array([row], dtype=np.int64))
+            assert columns is not None
+            key = tuple(int(column[0]) for column in columns)
         buckets.put(row, key, int(self.points[row]), int(self.cluster.nodes.rank[row]))
 
     def _grow(self) -> None:
         capacity = self.cluster.nodes.capacity
+        if capacity == len(self.open):
+            return
         for name in ("node_open", "node_points", "open", "points"):
             setattr(self, name, grown(getattr(self, name), capacity))
 
