@@ -130,6 +130,8 @@ def _origins(given: ProfileDocument, document: Document) -> Iterator[tuple[str, 
         yield "percentageOfNodesToScore", f"{given.origin}.percentageOfNodesToScore"
     elif "percentageOfNodesToScore" in document.given:
         yield "percentageOfNodesToScore", "percentageOfNodesToScore"
+    if "bindTimeoutSeconds" in document.given:
+        yield "VolumeBinding.bindTimeoutSeconds", "bindTimeoutSeconds"
     for one in given.plugin_config:
         for key in one.args or {}:
             yield f"{one.name}.{key}", f"{one.origin}.{key}"

@@ -1,0 +1,166 @@
+"""One version of a KubeSchedulerConfiguration as another that decides the same; what cannot be said is an error.
+
+kube-scheduler reads each version with that version's defaults and never writes the file again. Where the defaults
+differ, the result says explicitly what the original left to them. Plugins are the matter of ``convert_plugins.py``,
+their arguments of ``convert_args.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from topospread.config.api_versions import API_VERSIONS, GROUP, KIND, ApiVersion
+from topospread.config.convert_args import converted_args, encoded_args
+from topospread.config.convert_plugins import Conversion, converted_plugins, encoded_plugins
+from topospread.config.document import Document, PluginConfig, ProfileDocument, decode
+from topospread.config.durations import format_duration, parse_duration
+from topospread.config.load import load_configuration
+from topospread.config.profile import Profile
+from topospread.config.versions import NEWEST
+from topospread.errors import ConfigError, InputError, Place
+
+Data = dict[str, Any]
+
+_EMPTY = ProfileDocument(None, None, (), None)
+_V1ALPHA2 = API_VERSIONS["v1alpha2"]
+_V1BETA2 = API_VERSIONS["v1beta2"]
+
+
+def convert(data: Any, to_version: str, place: Place | None = None) -> Data:
+    """A configuration in another version (``v1``, or with its group), with the same effect on placements.
+
+    Default plugins that the other version's kube-scheduler does not have are left out: the volume limits of in-tree
+    drivers, NodePreferAvoidPods, and SelectorSpread, whose successor are the built-in default constraints. Plugins
+    that only the other version's has stay as its defaults have them.
+
+    Raises:
+        ConfigError: an unknown version, or a field that the other version cannot express; the message names it.
+        DecodeError, InvalidError: the configuration itself is not good.
+    """
+    place = place or Place()
+    target = _target(to_version, place)
+    source = decode(data, NEWEST, place)
+    effective = load_configuration(data, place=place, kube_version=source.version)
+    result: Data = {"apiVersion": target.group_version, "kind": KIND}
+    if target == source.api:
+        result |= dict(source.fields) | _profiles(source.profiles)
+    else:
+        conversion = Conversion(source.api, target)
+        result |= _process_fields(source, target) | _fields_for_all_profiles(source, effective.profiles, target, place)
+        given = [_with_bind_timeout(one, source) for one in source.profiles or (_EMPTY,)]
+        pairs = zip(given, effective.profiles, strict=True)
+        result |= _profiles([_profile(conversion, one, profile, place) for one, profile in pairs])
+    _check(result, target, place)
+    return result
+
+
+def _target(text: str, place: Place) -> ApiVersion:
+    name = text.removeprefix(f"{GROUP}/")
+    if name not in API_VERSIONS:
+        raise ConfigError(f'"{text}" is not a version to convert to; known are {", ".join(API_VERSIONS)}', place)
+    return API_VERSIONS[name]
+
+
+def _check(result: Data, target: ApiVersion, place: Place) -> None:
+    """The result must load: a field the version does not know, or a value it refuses, cannot be expressed in it."""
+    try:
+        load_configuration(result, kube_version=target.last)
+    except InputError as error:
+        field = error.place.field
+        raise ConfigError(f"cannot be expressed in {target.name}: {error.message}", place.at(field)) from error
+
+
+def _process_fields(source: Document, target: ApiVersion) -> Data:
+    """Fields outside of the profiles; what says nothing is dropped where the target has no place for it."""
+    fields = {key: value for key, value in source.fields.items() if key not in _FOR_ALL_PROFILES}
+    if target.rank > _V1BETA2.rank:
+        for name in ("healthzBindAddress", "metricsBindAddress"):
+            if str(fields.get(name, "")).rpartition(":")[2] in ("", "0"):
+                fields.pop(name, None)
+    if target.name != "v1" and not fields.get("delayCacheUntilActive", False):
+        fields.pop("delayCacheUntilActive", None)
+    if "extenders" in fields and _V1ALPHA2 in (source.api, target):
+        fields["extenders"] = [_extender(one, target) for one in fields["extenders"]]
+    return fields
+
+
+def _extender(extender: Mapping[str, Any], target: ApiVersion) -> Data:
+    converted = dict(extender)
+    timeout = converted.get("httpTimeout")
+    if timeout is not None:
+        converted["httpTimeout"] = parse_duration(timeout) if target == _V1ALPHA2 else format_duration(timeout)
+    if "enableHttps" in converted and target != _V1ALPHA2:
+        converted["enableHTTPS"] = converted.pop("enableHttps")
+    return converted
+
+
+# What v1alpha2 says once and later versions say in every profile, and the reverse for the percentage.
+_FOR_ALL_PROFILES = ("disablePreemption", "bindTimeoutSeconds", "percentageOfNodesToScore", "apiVersion", "kind")
+
+
+def _fields_for_all_profiles(source: Document, profiles: Sequence[Profile], target: ApiVersion, place: Place) -> Data:
+    fields: Data = {}
+    own = [one.percentage_of_nodes_to_score for one in source.profiles]
+    if "percentageOfNodesToScore" in source.fields:
+        fields["percentageOfNodesToScore"] = source.fields["percentageOfNodesToScore"]
+    if target.name != "v1" and any(one is not None for one in own):
+        values = {profile.percentage_of_nodes_to_score for profile in profiles}
+        fields["percentageOfNodesToScore"] = _one(values, "percentageOfNodesToScore", target, place)
+    if target == _V1ALPHA2:
+        preempting = {"DefaultPreemption" in profile.enabled("post_filter") for profile in profiles}
+        if not _one(preempting, "plugins.postFilter", target, place):
+            fields["disablePreemption"] = True
+        timeouts = {profile.args.volume_binding.bind_timeout_seconds for profile in profiles}
+        if any(one.name == "VolumeBinding" for profile in source.profiles for one in profile.plugin_config):
+            fields["bindTimeoutSeconds"] = _one(timeouts, "VolumeBinding's bindTimeoutSeconds", target, place)
+    return fields
+
+
+def _one(values: set[Any], field: str, target: ApiVersion, place: Place) -> Any:
+    if len(values) > 1:
+        what = f"{target.name} has one for all profiles, and here they differ"
+        raise ConfigError(f"{field} cannot be expressed: {what}", place.at("profiles"))
+    return next(iter(values))
+
+
+def _profile(conversion: Conversion, given: ProfileDocument, profile: Profile, place: Place) -> ProfileDocument:
+    config = given.plugin_config
+    if conversion.target == _V1ALPHA2:
+        config = tuple(one for one in config if not _is_timeout_alone(one))
+    return replace(
+        given,
+        plugins=converted_plugins(conversion, given.plugins, profile, place),
+        plugin_config=converted_args(conversion, config, profile, place),
+        percentage_of_nodes_to_score=given.percentage_of_nodes_to_score if conversion.target.name == "v1" else None,
+    )
+
+
+def _with_bind_timeout(profile: ProfileDocument, source: Document) -> ProfileDocument:
+    if "bindTimeoutSeconds" not in source.fields:
+        return profile
+    args = {"bindTimeoutSeconds": source.fields["bindTimeoutSeconds"]}
+    return replace(profile, plugin_config=(*profile.plugin_config, PluginConfig("VolumeBinding", args, True)))
+
+
+def _is_timeout_alone(config: PluginConfig) -> bool:
+    return config.name == "VolumeBinding" and set(config.args or {}) <= {"bindTimeoutSeconds"}
+
+
+def _profiles(profiles: Sequence[ProfileDocument]) -> Data:
+    encoded = [_encoded(profile) for profile in profiles]
+    return {"profiles": encoded} if any(encoded) else {}
+
+
+def _encoded(profile: ProfileDocument) -> Data:
+    encoded: Data = {}
+    if profile.scheduler_name is not None:
+        encoded["schedulerName"] = profile.scheduler_name
+    if profile.percentage_of_nodes_to_score is not None:
+        encoded["percentageOfNodesToScore"] = profile.percentage_of_nodes_to_score
+    if profile.plugins:
+        encoded["plugins"] = encoded_plugins(profile.plugins)
+    if profile.plugin_config:
+        encoded["pluginConfig"] = encoded_args(profile.plugin_config)
+    return encoded

@@ -1,0 +1,222 @@
+"""The plugins of a profile said in another version of the configuration: which are on where, and with what weight.
+
+Where it has the same effect, plugins are said as the file has them. Otherwise they are said as differences from the
+other version's defaults, and as a whole list at an extension point where differences cannot give the file's order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from topospread.config.api_versions import API_VERSIONS, ApiVersion
+from topospread.config.default_plugins import default_plugins
+from topospread.config.defaulting import forgotten_points
+from topospread.config.expansion import expand
+from topospread.config.gates import gates_for
+from topospread.config.kinds import plugin_points
+from topospread.config.plugin_sets import ALL, PluginEntry, PluginSet, PluginSets, merge
+from topospread.config.profile import EXTENSION_POINTS, EnabledPlugin, Profile
+from topospread.config.registry import extension_points
+from topospread.errors import ConfigError, Place
+
+Wanted = Mapping[str, tuple[EnabledPlugin, ...]]
+"""Extension point (our name) → plugins as they shall run, in the other version's names."""
+
+LEGACY_SCORING = {
+    "LeastAllocated": "NodeResourcesLeastAllocated",
+    "MostAllocated": "NodeResourcesMostAllocated",
+    "RequestedToCapacityRatio": "RequestedToCapacityRatio",
+}
+_SCORING = {"NodeResourcesFit", *LEGACY_SCORING.values()}
+
+# Default plugins that are there or not by feature gates, which a configuration does not hold.
+_GATED = frozenset(
+    {
+        "DeferredPodScheduling",
+        "DynamicResources",
+        "GangScheduling",
+        "NodeDeclaredFeatures",
+        "PodGroupPodsCount",
+        "SchedulingGates",
+        "TopologyPlacementGenerator",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """From one version of the configuration to another, each with the last Kubernetes version that serves it."""
+
+    source: ApiVersion
+    target: ApiVersion
+
+    @property
+    def scoring_is_legacy(self) -> bool:
+        """Whether the target scores node resources by plugins of their own, NodeResourcesFit only filtering."""
+        return self.target.rank < API_VERSIONS["v1beta2"].rank
+
+    def compared(self, plugin: str, point: str) -> bool:
+        """Whether a plugin (by the target's name) must be the same in both at an extension point.
+
+        Not so where the source's kube-scheduler did not have it, nor where feature gates decide about it.
+        """
+        if plugin in _GATED or (plugin, point) == ("VolumeBinding", "score"):
+            return False
+        if (plugin, point) == ("DefaultPreemption", "post_filter"):
+            return True
+        names = {plugin, "DefaultPodTopologySpread"} if plugin == "SelectorSpread" else {plugin}
+        if point == "score" and plugin in _SCORING:
+            names |= _SCORING
+        points = extension_points(self.source.last)
+        return any(point in points.get(name, ()) for name in names)
+
+    def known_to_target(self, plugin: str, point: str) -> bool:
+        """Whether the target's kube-scheduler has a plugin at an extension point."""
+        return point in extension_points(self.target.last).get(plugin, ())
+
+    def name_in_target(self, plugin: str, point: str, profile: Profile) -> str:
+        """What a plugin is called there: SelectorSpread had another name, node resources were scored by others."""
+        if plugin == "DefaultPodTopologySpread":
+            return "SelectorSpread"
+        if plugin == "SelectorSpread" and self.target.name == "v1alpha2":
+            return "DefaultPodTopologySpread"
+        if point == "score" and plugin in _SCORING and self.scoring_is_legacy == (plugin == "NodeResourcesFit"):
+            strategy = profile.args.node_resources_fit.scoring_strategy.type
+            return LEGACY_SCORING[strategy] if self.scoring_is_legacy else "NodeResourcesFit"
+        return plugin
+
+
+def legacy_scoring(profile: Profile) -> list[EnabledPlugin]:
+    """The plugins that score node resources without NodeResourcesFit, as the source has them on."""
+    return [one for one in profile.plugins.get("score", ()) if one.name in LEGACY_SCORING.values()]
+
+
+def converted_plugins(
+    conversion: Conversion, given: PluginSets | None, profile: Profile, place: Place
+) -> PluginSets | None:
+    """The plugin sets for the target version.
+
+    Args:
+        conversion: the versions.
+        given: what the file has, ``None`` for nothing.
+        profile: what is in force in the source version.
+        place: of the configuration.
+
+    Raises:
+        ConfigError: a plugin that the file enables and the target does not have.
+    """
+    wanted = _wanted(conversion, profile, place)
+    for sets in _ways(conversion, given, wanted):
+        if _same(conversion, wanted, _in_force(conversion.target, sets)):
+            return sets or None
+    raise ConfigError(f"plugins cannot be expressed in {conversion.target.name}", place)
+
+
+def _wanted(conversion: Conversion, profile: Profile, place: Place) -> Wanted:
+    return {
+        point: tuple(_wanted_at(conversion, profile, point, place))
+        for point in EXTENSION_POINTS
+        if _expressible(conversion.target, point)
+    }
+
+
+def _expressible(target: ApiVersion, point: str) -> bool:
+    return EXTENSION_POINTS[point] in plugin_points(target, target.last)
+
+
+def _wanted_at(conversion: Conversion, profile: Profile, point: str, place: Place) -> Iterator[EnabledPlugin]:
+    target = conversion.target
+    scoring = legacy_scoring(profile) if point == "score" else []
+    if len(scoring) > 1 and not conversion.scoring_is_legacy:
+        where = scoring[1].origin or scoring[0].origin
+        both = " and ".join(one.name for one in scoring)
+        raise ConfigError(f"{both} together cannot be expressed in {target.name}", place.at(where))
+    for one in profile.plugins.get(point, ()):
+        name = conversion.name_in_target(one.name, point, profile)
+        gated = not one.origin and name in _GATED
+        if conversion.known_to_target(name, point) and not gated:
+            yield EnabledPlugin(name, one.weight, one.origin, one.weight_origin)
+        elif one.origin and "multiPoint" not in one.origin:
+            what = f"{target.name} has no plugin {one.name} at {EXTENSION_POINTS[point]}"
+            raise ConfigError(f"cannot be expressed: {what}", place.at(one.origin))
+
+
+def _ways(conversion: Conversion, given: PluginSets | None, wanted: Wanted) -> Iterator[PluginSets]:
+    target = conversion.target
+    known = set(plugin_points(target, target.last)) - set(forgotten_points(target))
+    if not given or set(given) <= known:
+        yield given or {}
+    standard = _in_force(target, {})
+    sets = {point: _difference(conversion, point, standard.get(point, ()), one) for point, one in wanted.items()}
+    found = _in_force(target, _non_empty(sets))
+    for point, listed in wanted.items():
+        if not _same_at(conversion, point, listed, found.get(point, ())):
+            sets[point] = PluginSet(tuple(PluginEntry(one.name, one.weight) for one in listed), (ALL,))
+    yield _non_empty(sets)
+
+
+def _non_empty(sets: Mapping[str, PluginSet]) -> PluginSets:
+    return {EXTENSION_POINTS[point]: one for point, one in sets.items() if one.enabled or one.disabled}
+
+
+def _difference(
+    conversion: Conversion, point: str, standard: Sequence[EnabledPlugin], wanted: Sequence[EnabledPlugin]
+) -> PluginSet:
+    weights = {one.name: one.weight for one in standard}
+    there = {one.name for one in wanted}
+    changed = [
+        one
+        for one in wanted
+        if weights.get(one.name) != one.weight and (one.origin or conversion.compared(one.name, point))
+    ]
+    disabled = [one.name for one in standard if one.name not in there and conversion.compared(one.name, point)]
+    if conversion.target.rank < API_VERSIONS["v1beta2"].rank:
+        # These versions append what is enabled; a default has to go before it can come with another weight.
+        disabled += [one.name for one in changed if one.name in weights]
+    return PluginSet(tuple(PluginEntry(one.name, one.weight) for one in changed), tuple(disabled))
+
+
+def _in_force(target: ApiVersion, sets: PluginSets) -> Wanted:
+    standard = default_plugins(target, target.last, gates_for(target.last))
+    merged = merge(standard, sets, in_place=target.rank >= API_VERSIONS["v1beta2"].rank)
+    expansion = expand(merged, target.last)
+    return {} if expansion.problems else expansion.plugins
+
+
+def _same(conversion: Conversion, wanted: Wanted, found: Wanted) -> bool:
+    return bool(found) and all(
+        _same_at(conversion, point, listed, found.get(point, ())) for point, listed in wanted.items()
+    )
+
+
+def _same_at(
+    conversion: Conversion, point: str, wanted: Sequence[EnabledPlugin], found: Sequence[EnabledPlugin]
+) -> bool:
+    """The same plugins with the same weights, as far as both versions know them, and the file's in its order."""
+    pairs = [
+        {(one.name, one.weight) for one in plugins if conversion.compared(one.name, point)}
+        for plugins in (wanted, found)
+    ]
+    listed = [one.name for one in wanted if one.origin]
+    return pairs[0] == pairs[1] and listed == [one.name for one in found if one.name in listed]
+
+
+def encoded_plugins(sets: PluginSets) -> dict[str, Any]:
+    """Plugin sets as they stand in a configuration."""
+    return {
+        point: {
+            key: value
+            for key, value in (
+                ("enabled", [_encoded_entry(entry) for entry in one.enabled]),
+                ("disabled", [{"name": name} for name in one.disabled]),
+            )
+            if value
+        }
+        for point, one in sets.items()
+    }
+
+
+def _encoded_entry(entry: PluginEntry) -> dict[str, Any]:
+    return {"name": entry.name, "weight": entry.weight} if entry.weight else {"name": entry.name}
