@@ -7,6 +7,7 @@ methods of the plugin types for the extension points.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
 from topospread.config.profile import EXTENSION_POINTS
 from topospread.config.versions import KubeVersion
@@ -85,7 +86,8 @@ def _within(span: str, version: KubeVersion) -> bool:
     return int(first) <= version.minor <= (int(last) if last else version.minor)
 
 
-def extension_points(version: KubeVersion) -> dict[str, frozenset[str]]:
+@cache
+def extension_points(version: KubeVersion) -> Mapping[str, frozenset[str]]:
     """In-tree plugins of a version → the extension points (keys of ``EXTENSION_POINTS``) they implement."""
     points = {
         name: frozenset(_OURS[point] for point, span in spans.items() if _within(span, version))
