@@ -31,6 +31,11 @@ class Journal:
         """Where the next change will stand."""
         return self._dropped + len(self._changes)
 
+    @property
+    def kept(self) -> Sequence[Change]:
+        """All changes that are still kept."""
+        return self._changes
+
     def since(self, position: int) -> Sequence[Change] | None:
         """Changes from a position on; ``None`` when some of them are no longer kept."""
         if position < self._dropped:

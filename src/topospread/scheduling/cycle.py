@@ -22,7 +22,7 @@ from topospread.plugins.interface import PluginError
 
 from .evaluate import blocked_by_nominated, failed_verdict, verdict_of
 from .framework import Framework
-from .preemption import Preemption, Preemptor, candidates_wanted
+from .preemption import Candidate, Preemption, Preemptor, candidates_wanted
 from .verdict import Verdict
 from .view import View, Work
 
@@ -61,17 +61,23 @@ class Scheduler:
         self.work = Work()
         self._random = None if seed is None else random.Random(seed)
         self._views: OrderedDict[tuple[str, int], View] = OrderedDict()
+        self._preemptions: dict[int, tuple[int, Preemption]] = {}
         self._pending: dict[int, tuple[int, Verdict]] = {}
 
-    def schedule(self, pod: Pod, name: str | None = None) -> Placement:
-        """Choose a node for a pod and bind it there. ``name`` is the pod's where it shares its object with others."""
+    def schedule(self, pod: Pod, name: str | None = None, nominated: str = "") -> Placement:
+        """Choose a node for a pod and bind it there.
+
+        ``name``: the pod's own, where it shares its object with others. ``nominated``: the node that preemption
+        made room on; by default what the pod's status says.
+        """
         pod_class = self.cluster.shared_class(pod)
         key = pod_key(pod.namespace, pod.name if name is None else name)
         try:
             view = self.view(pod_class)
         except PluginError as error:
             return Placement(key, None, message=str(error))
-        chosen = self._choose_nominated(view, key, pod.nominated_node_name) or self._choose(view, key)
+        nominated = nominated or pod.nominated_node_name
+        chosen = self._choose_nominated(view, key, nominated) or self._choose(view, key)
         if chosen is None:
             return Placement(key, None, message=self._pending_verdict(pod_class, key).message)
         row, score = chosen
@@ -109,6 +115,26 @@ class Scheduler:
         except PluginError as error:
             return failed_verdict(key, error, tuple(sorted(self.cluster.nodes.row_of)))
         return verdict_of(key, view, self.framework_of(pod_class))
+
+    def preempts(self, pod: Pod) -> bool:
+        """Whether the pod's profile has preemption."""
+        return "DefaultPreemption" in self.framework_of(self.cluster.shared_class(pod)).profile.enabled("post_filter")
+
+    def pending_preemption(self, pod: Pod, verdict: Verdict) -> Preemption:
+        """What preemption finds for a pod just left pending; replicas that wait for the same reason share it."""
+        pod_class = self.cluster.shared_class(pod)
+        position = self.cluster.journal.position
+        known = self._preemptions.get(pod_class.index)
+        if known is None or known[0] != position:
+            known = self._preemptions[pod_class.index] = (position, self.preemption(pod, verdict))
+        return known[1]
+
+    def pick(self, preemption: Preemption) -> Candidate | None:
+        """The candidate to take: the first by name, or a draw among equals as kube-scheduler's."""
+        if not preemption.picked:
+            return None
+        by_name = sorted(preemption.picked, key=lambda each: each.node)
+        return by_name[self._random.randrange(len(by_name)) if self._random else 0]
 
     def preemption(self, pod: Pod, verdict: Verdict, *, exhaustive: bool = False) -> Preemption:
         """Which pods to evict so that a pod fits that the verdict left without a node. Evicts nothing.

@@ -33,6 +33,25 @@ class PodPlacement:
 
 
 @dataclass(frozen=True, slots=True)
+class Eviction:
+    """A pod that preemption evicted.
+
+    Attributes:
+        node: where it was.
+        workload: ``Deployment/web``, "" when nobody knows.
+        preemptor: ``namespace/name`` of the pod it had to make room for.
+        created_anew: name of the pod that its controller creates in its place, "" when none does.
+    """
+
+    namespace: str
+    name: str
+    node: str
+    workload: str
+    preemptor: str
+    created_anew: str
+
+
+@dataclass(frozen=True, slots=True)
 class DomainSpread:
     """One domain of a workload's constraint.
 
@@ -114,6 +133,7 @@ class PendingGroup:
     Attributes:
         pods: their names, in queue order.
         message: kube-scheduler's sentence, or why they wait (scheduling gates, an ordinal before them).
+        preemption: what it adds to it about preemption, "" when that was not tried.
         verdict: the whole verdict on the first of them, ``None`` where kube-scheduler was not asked.
         outcomes: for each hard constraint of the verdict's arithmetic, its domains.
     """
@@ -122,6 +142,7 @@ class PendingGroup:
     namespace: str
     pods: tuple[str, ...]
     message: str
+    preemption: str = ""
     verdict: Verdict | None = None
     outcomes: tuple[tuple[ConstraintArithmetic, tuple[DomainOutcome, ...]], ...] = ()
 
@@ -137,6 +158,7 @@ class Simulation:
         nodes: how many nodes the cluster has.
         skipped: kind → objects left out because the kind plays no part.
         foreign: scheduler name → pods that wait for that scheduler and were left alone.
+        evictions: pods that were evicted for more important ones, in order.
         removed: pods that ``--scale`` took away, ``namespace/name`` → node.
         warnings, notes: sentences for a person; warnings must be seen.
     """
@@ -147,6 +169,7 @@ class Simulation:
     nodes: int
     skipped: Counter[str] = field(default_factory=Counter)
     foreign: Counter[str] = field(default_factory=Counter)
+    evictions: tuple[Eviction, ...] = ()
     removed: dict[str, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

@@ -1,0 +1,23 @@
+"""A simulation: the run, how its pods are placed, and what came of it as data. `topospread.simulate` starts one."""
+
+from .result import (
+    DomainOutcome,
+    DomainSpread,
+    Eviction,
+    PendingGroup,
+    PodPlacement,
+    Simulation,
+    WorkloadResult,
+    WorkloadSpread,
+)
+
+__all__ = [
+    "DomainOutcome",
+    "DomainSpread",
+    "Eviction",
+    "PendingGroup",
+    "PodPlacement",
+    "Simulation",
+    "WorkloadResult",
+    "WorkloadSpread",
+]

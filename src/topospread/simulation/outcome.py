@@ -1,0 +1,119 @@
+"""From a run that is through to its result as data. Nothing is decided here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from topospread.plugins.pod_topology_spread import PodTopologySpread
+from topospread.plugins.spread_arithmetic import ConstraintArithmetic, spread_arithmetic
+from topospread.scheduling.cycle import Placement
+from topospread.workloads.planned import QueuedPod, Workload
+
+from .pending import pending_group
+from .result import DomainSpread, PendingGroup, PodPlacement, Simulation, WorkloadResult, WorkloadSpread
+from .run import Outcome, Run
+
+
+def spreads(run: Run) -> dict[int, tuple[ConstraintArithmetic, ...]]:
+    """The arithmetic of each workload's constraints as the cluster now is, by the workload's ``id``."""
+    result = {}
+    for workload in run.plan.workloads:
+        if workload.template is None:
+            continue
+        pod_class = run.cluster.shared_class(workload.template)
+        plugin = run.scheduler.framework_of(pod_class).plugins.get("PodTopologySpread")
+        if isinstance(plugin, PodTopologySpread):
+            result[id(workload)] = spread_arithmetic(plugin, pod_class, run.cluster)
+    return result
+
+
+def result_of(run: Run, before: Mapping[int, tuple[ConstraintArithmetic, ...]]) -> Simulation:
+    """The whole answer; ``before`` is what `spreads` said before anything was placed."""
+    after = spreads(run)
+    planned = run.plan
+    tried = [(queued, run.outcomes[id(queued)]) for queued in run.queue if not run.outcomes[id(queued)].evicted]
+    tried += [(queued, Outcome(_gated(queued))) for queued in planned.gated]
+    placements = [_placement(queued, outcome.placement) for queued, outcome in tried]
+    missing = Counter(id(queued.workload) for queued, outcome in tried if outcome.pending)
+    new = Counter(id(queued.workload) for queued, _ in tried)
+    workloads = [
+        _workload(each, new[id(each)], missing[id(each)], _spread(before.get(id(each), ()), after.get(id(each), ())))
+        for each in planned.workloads
+    ]
+    return Simulation(
+        placements=tuple(placements),
+        workloads=tuple(workloads),
+        pending=tuple(_pending(tried, run)),
+        nodes=len(run.cluster.nodes),
+        skipped=planned.inventory.skipped,
+        foreign=planned.foreign,
+        evictions=tuple(run.evictions),
+        removed={f"{pod.namespace}/{pod.name}": pod.spec.node_name or "" for pod in planned.removed},
+        warnings=(*planned.inventory.warnings, *planned.warnings),
+        notes=(*planned.inventory.notes, *planned.notes),
+    )
+
+
+def _placement(queued: QueuedPod, placement: Placement) -> PodPlacement:
+    return PodPlacement(
+        namespace=queued.namespace,
+        name=queued.name,
+        workload=f"{queued.workload.kind}/{queued.workload.name}",
+        node=placement.node,
+        message=placement.message,
+        score=placement.score,
+    )
+
+
+def _gated(queued: QueuedPod) -> Placement:
+    gates = ", ".join(gate.name for gate in queued.pod.spec.scheduling_gates or ())
+    return Placement(f"{queued.namespace}/{queued.name}", None, message=f"waits for its scheduling gates: {gates}")
+
+
+def _workload(workload: Workload, new: int, missing: int, spread: tuple[WorkloadSpread, ...]) -> WorkloadResult:
+    existing = len(workload.existing)
+    return WorkloadResult(
+        kind=workload.kind,
+        namespace=workload.namespace,
+        name=workload.name,
+        replicas=workload.replicas,
+        existing=existing,
+        placed=existing + new - missing,
+        pending=missing,
+        spread=spread,
+        notes=tuple(workload.notes),
+    )
+
+
+def _spread(
+    before: Iterable[ConstraintArithmetic], after: Iterable[ConstraintArithmetic]
+) -> tuple[WorkloadSpread, ...]:
+    result = []
+    for was, now in zip(before, after, strict=True):
+        earlier = {domain.name: domain.matching for domain in was.domains}
+        result.append(
+            WorkloadSpread(
+                topology_key=now.topology_key,
+                when_unsatisfiable=now.when_unsatisfiable,
+                max_skew=now.max_skew,
+                origin=now.origin,
+                skew=now.skew,
+                domains=tuple(
+                    DomainSpread(each.name, earlier.get(each.name, 0), each.matching, each.nodes)
+                    for each in now.domains
+                ),
+                arithmetic=now,
+            )
+        )
+    return tuple(result)
+
+
+def _pending(tried: Iterable[tuple[QueuedPod, Outcome]], run: Run) -> list[PendingGroup]:
+    """Pending pods of one workload with one message, together, in queue order."""
+    groups: dict[tuple[int, str], tuple[Workload, list[str], Outcome]] = {}
+    for queued, outcome in tried:
+        if outcome.pending:
+            key = (id(queued.workload), outcome.placement.message)
+            groups.setdefault(key, (queued.workload, [], outcome))[1].append(queued.name)
+    return [pending_group(workload, tuple(names), outcome, run.cluster) for workload, names, outcome in groups.values()]

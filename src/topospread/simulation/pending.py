@@ -1,0 +1,72 @@
+"""Pods that stay pending: what each domain is for them, and which later placements are worth another try."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from topospread.cluster import NODE_CHANGED, Cluster
+from topospread.plugins.spread_arithmetic import ConstraintArithmetic
+from topospread.scheduling.verdict import Verdict
+from topospread.workloads.planned import Workload
+
+from .result import DomainOutcome, PendingGroup
+from .run import Outcome
+
+
+class LatestBinds:
+    """When a pod last came to the cluster, by namespace, so that pending pods it can help are tried again."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._read = 0
+        self._latest: dict[str, int] = {}
+
+    def catch_up(self) -> None:
+        """Read what happened since the last time."""
+        journal = self._cluster.journal
+        changes = journal.since(self._read)
+        start = self._read if changes is not None else journal.position - len(journal.kept)
+        for position, (_, index, delta) in enumerate(journal.kept if changes is None else changes, start):
+            if index != NODE_CHANGED and delta > 0:
+                self._latest[self._cluster.classes[index].namespace] = position
+        self._read = journal.position
+
+    def may_help(self, namespace: str, verdict: Verdict | None, position: int) -> bool:
+        """Whether since a journal position a pod came that a plugin which rejected this pod may count.
+
+        PodTopologySpread counts pods of the same namespace; InterPodAffinity those of any
+        (``isSchedulableAfterAssignedPodChange``).
+        """
+        plugins = {each.plugin for each in verdict.rejections} if verdict is not None else set()
+        if "InterPodAffinity" in plugins:
+            return max(self._latest.values(), default=-1) >= position
+        return "PodTopologySpread" in plugins and self._latest.get(namespace, -1) >= position
+
+
+def pending_group(workload: Workload, pods: tuple[str, ...], outcome: Outcome, cluster: Cluster) -> PendingGroup:
+    """Pending pods with what each domain of each hard constraint is for them."""
+    verdict = outcome.verdict
+    outcomes: tuple[tuple[ConstraintArithmetic, tuple[DomainOutcome, ...]], ...] = ()
+    if verdict is not None and not verdict.error:
+        outcomes = tuple((each, domain_outcomes(each, verdict, cluster)) for each in verdict.arithmetic if each.hard)
+    return PendingGroup(
+        workload=f"{workload.kind}/{workload.name}",
+        namespace=workload.namespace,
+        pods=pods,
+        message=outcome.placement.message,
+        preemption=outcome.preemption.sentence if outcome.preemption else "",
+        verdict=verdict,
+        outcomes=outcomes,
+    )
+
+
+def domain_outcomes(arithmetic: ConstraintArithmetic, verdict: Verdict, cluster: Cluster) -> tuple[DomainOutcome, ...]:
+    """For each domain of a constraint, why its nodes reject the pod."""
+    column = cluster.nodes.labels(arithmetic.topology_key)
+    reasons: dict[str, Counter[str]] = {domain.name: Counter() for domain in arithmetic.domains}
+    for node, rejection in verdict.rejected.items():
+        row = cluster.nodes.row_of.get(node)
+        code = int(column.codes[row]) if row is not None else -1
+        if code >= 0 and column.values[code] in reasons:
+            reasons[column.values[code]].update(rejection.reasons)
+    return tuple(DomainOutcome(domain, dict(reasons[domain.name])) for domain in arithmetic.domains)

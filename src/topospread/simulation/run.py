@@ -1,0 +1,144 @@
+"""A simulation under way: the options, the plan, the cluster it is carried out on, and what became of each pod."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+import msgspec
+
+from topospread.api.inventory import Inventory
+from topospread.api.node import Node
+from topospread.api.requests import RequestRules
+from topospread.cluster import Cluster
+from topospread.config.gates import Gates, gates_for
+from topospread.config.load import default_configuration
+from topospread.config.profile import Configuration
+from topospread.scheduling.cycle import Placement, Scheduler
+from topospread.scheduling.framework import Framework
+from topospread.scheduling.preemption import Preemption
+from topospread.scheduling.verdict import Verdict
+from topospread.workloads.plan import plan
+from topospread.workloads.planned import Plan, QueuedPod, Workload
+
+from .result import Eviction
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a simulation is run; the fields are the arguments of `topospread.simulate`."""
+
+    config: Configuration | None = None
+    scale: Mapping[str, int] | None = None
+    seed: int | None = None
+    kube_version: str = "1.37"
+    gates: Gates | None = None
+    run_cron_jobs: Collection[str] = ()
+    preemption: bool = True
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of one queued pod.
+
+    Attributes:
+        verdict: there while the pod is pending and was judged; ``preemption`` when that was tried too.
+        position: of the journal when it was tried.
+        evicted: it was placed, and evicted for a more important pod.
+    """
+
+    placement: Placement
+    verdict: Verdict | None = None
+    preemption: Preemption | None = None
+    position: int = -1
+    evicted: bool = False
+
+    @property
+    def pending(self) -> bool:
+        """Whether the pod has no node."""
+        return self.placement.node is None
+
+
+@dataclass(slots=True)
+class Run:
+    """A simulation under way.
+
+    Attributes:
+        queue: the pods to place, those that controllers create anew after an eviction at its end.
+        outcomes: by ``id`` of the queued pod.
+        placed_here: pod key → the queued pod that the run placed.
+        owners: pod key → workload of the pods that were there before.
+    """
+
+    plan: Plan
+    scheduler: Scheduler
+    options: Options
+    queue: list[QueuedPod] = field(default_factory=list)
+    outcomes: dict[int, Outcome] = field(default_factory=dict)
+    evictions: list[Eviction] = field(default_factory=list)
+    placed_here: dict[str, QueuedPod] = field(default_factory=dict)
+    owners: dict[str, Workload] = field(default_factory=dict)
+    created_anew: int = 0
+
+    @property
+    def cluster(self) -> Cluster:
+        """The state the pods are placed on."""
+        return self.scheduler.cluster
+
+    def outcome(self, queued: QueuedPod) -> Outcome | None:
+        """What became of a pod, ``None`` before it was tried."""
+        return self.outcomes.get(id(queued))
+
+
+def prepare(inventory: Inventory, options: Options) -> Run:
+    """The cluster as it is before anything is placed, and the pods to place."""
+    configuration = options.config or default_configuration(options.kube_version, options.gates)
+    gates = options.gates or gates_for(options.kube_version)
+    planned = plan(
+        inventory,
+        scale=options.scale,
+        run_cron_jobs=options.run_cron_jobs,
+        kube_version=options.kube_version,
+        scheduler_names=[profile.scheduler_name for profile in configuration.profiles],
+    )
+    planned.warnings += configuration.warnings
+    frameworks = {profile.scheduler_name: Framework(profile, gates) for profile in configuration.profiles}
+    scheduler = Scheduler(cluster_of(planned, gates), frameworks, options.seed)
+    run = Run(planned, scheduler, options, queue=list(planned.queue))
+    for workload in planned.workloads:
+        run.owners.update((f"{pod.namespace}/{pod.name}", workload) for pod in workload.existing)
+    for queued in run.queue:
+        if queued.pod.nominated_node_name:
+            key = f"{queued.namespace}/{queued.name}"
+            run.cluster.nominate(key, run.cluster.shared_class(queued.pod), queued.pod.nominated_node_name)
+    return run
+
+
+def cluster_of(planned: Plan, gates: Gates) -> Cluster:
+    """The columnar state of what is there: nodes, pods on them, and the objects that plugins look up."""
+    cluster = Cluster(request_rules(gates))
+    inventory = planned.inventory
+    for node in inventory.nodes:
+        cluster.add_node(as_served(node))
+    cluster.objects.add(inventory.objects())
+    cluster.objects.assumed_claims |= planned.assumed_claims
+    for pod in planned.bound:
+        cluster.add_pod(pod)
+    return cluster
+
+
+def as_served(node: Node) -> Node:
+    """The node as the API server would have it: without allocatable, its capacity is (``SetDefaults_NodeStatus``)."""
+    if node.status.allocatable is not None or node.status.capacity is None:
+        return node
+    return msgspec.structs.replace(node, status=msgspec.structs.replace(node.status, allocatable=node.status.capacity))
+
+
+def request_rules(gates: Gates) -> RequestRules:
+    """How requests are counted under these gates."""
+    return RequestRules(
+        sidecars=gates.enabled("SidecarContainers"),
+        pod_level=gates.enabled("PodLevelResources"),
+        status=gates.enabled("InPlacePodVerticalScaling"),
+        pod_level_status=gates.enabled("InPlacePodLevelResourcesVerticalScaling"),
+    )
