@@ -145,6 +145,14 @@ class Quantity:
         unscaled = _shift_away_from_zero(self.unscaled, _MILLI - self.exponent)
         return Quantity(unscaled, _MILLI, self.format, wide=self.wide)
 
+    def widened(self) -> Quantity:
+        """The same amount as an arbitrary decimal, which overflows otherwise (Go's ``ToDec``)."""
+        if self.wide:
+            return self
+        wide = Quantity(self.unscaled, self.exponent, self.format, wide=True)
+        wide._text = self._text
+        return wide
+
     def _magnitude(self) -> int:
         """Position of the first digit, as a power of ten."""
         return len(str(abs(self.unscaled))) + self.exponent

@@ -67,6 +67,8 @@ def _default_spec(spec: Json) -> None:
     spec.setdefault("terminationGracePeriodSeconds", 30)
     for container in containers_of(spec):
         _default_container(container)
+    for volume in spec.get("volumes", ()):
+        _default_volume(volume)
     for resources in ({"overhead": spec.get("overhead")}, spec.get("resources", {})):
         for name in ("limits", "requests", "overhead"):
             _round(resources.get(name))
@@ -78,9 +80,7 @@ def _default_container(container: Json) -> None:
     for port in container.get("ports", ()):
         port["protocol"] = port.get("protocol") or "TCP"
     for variable in container.get("env", ()):
-        reference = variable.get("valueFrom", {}).get("fieldRef")
-        if reference is not None:
-            reference["apiVersion"] = reference.get("apiVersion") or "v1"
+        _default_reference(variable.get("valueFrom", {}))
     resources = container.get("resources", {})
     _round(resources.get("limits"))
     _round(resources.get("requests"))
@@ -92,6 +92,20 @@ def _default_container(container: Json) -> None:
             _default_http(probe.get("httpGet"))
     for name in _HANDLERS:
         _default_http(container.get("lifecycle", {}).get(name, {}).get("httpGet"))
+
+
+def _default_reference(source: Json) -> None:
+    if "fieldRef" in source:
+        source["fieldRef"]["apiVersion"] = source["fieldRef"].get("apiVersion") or "v1"
+
+
+def _default_volume(volume: Json) -> None:
+    sources = [volume, *volume.get("projected", {}).get("sources", ())]
+    for source in sources:
+        for item in source.get("downwardAPI", {}).get("items", ()):
+            _default_reference(item)
+    claim = volume.get("ephemeral", {}).get("volumeClaimTemplate", {}).get("spec", {})
+    _round(claim.get("resources", {}).get("requests"))
 
 
 def _default_http(action: Json | None) -> None:

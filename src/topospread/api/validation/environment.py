@@ -41,14 +41,12 @@ VOLUME_FIELDS: Final = (
 _KNOWN_LABELS: Final = frozenset(
     (*ENVIRONMENT_FIELDS, *VOLUME_FIELDS, "spec.restartPolicy", "spec.schedulerName", "status.phase")
 )
-_RESOURCES: Final = (
-    "limits.cpu",
-    "limits.ephemeral-storage",
-    "limits.memory",
-    "requests.cpu",
-    "requests.ephemeral-storage",
-    "requests.memory",
-)
+_DIVIDED: Final = {
+    f"{side}.{name}": words
+    for side in ("limits", "requests")
+    for name, words in (("cpu", "cpu"), ("memory", "memory"), ("ephemeral-storage", "local ephemeral storage"))
+}
+_RESOURCES: Final = tuple(sorted(_DIVIDED))
 _HUGE_PAGES: Final = ("limits.hugepages-", "requests.hugepages-")
 _DIVISORS: Final = ("1", *(f"1{unit}" for unit in ("k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")))
 _SOURCES: Final = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")
@@ -143,16 +141,11 @@ def check_resource_reference(path: str, reference: Json, *, in_volume: bool) -> 
 
 
 def _check_divisor(path: str, resource: str, divisor: str) -> Iterator[FieldError]:
-    if resource in ("limits.cpu", "requests.cpu"):
-        if divisor not in ("1m", "1"):
-            yield invalid(path, resource, "only divisor's values 1m and 1 are supported with the cpu resource")
-    elif divisor not in _DIVISORS:
-        kind = resource.partition(".")[2]
-        kind = "hugepages" if resource.startswith(_HUGE_PAGES) else kind.replace("ephemeral", "local ephemeral")
-        if resource in _RESOURCES or kind == "hugepages":
-            kind = kind.replace("-", " ")
-            values = ", ".join(_DIVISORS)
-            yield invalid(path, resource, f"only divisor's values {values} are supported with the {kind} resource")
+    kind = "hugepages" if resource.startswith(_HUGE_PAGES) else _DIVIDED.get(resource)
+    known = ("1m", "1") if kind == "cpu" else _DIVISORS
+    if kind is not None and divisor not in known:
+        values = "1m and 1" if kind == "cpu" else ", ".join(_DIVISORS)
+        yield invalid(path, resource, f"only divisor's values {values} are supported with the {kind} resource")
 
 
 def _check_key_reference(path: str, reference: Json) -> Iterator[FieldError]:

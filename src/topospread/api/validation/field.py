@@ -115,9 +115,9 @@ def too_many(path: str, actual: int, limit: int) -> FieldError:
     return _error("FieldValueTooMany", "Too many" + (f": {actual}" if actual >= 0 else ""), path, detail)
 
 
-def type_invalid(path: str, value: object, detail: str) -> FieldError:
-    """A value of another type than the schema's."""
-    return _error("FieldValueTypeInvalid", f"Invalid value: {printed(value)}", path, detail)
+def type_error(path: str, words: str) -> FieldError:
+    """A value of another type than its field's; Go refuses to decode it, so the words are our own."""
+    return FieldError("FieldValueTypeInvalid", path, f"{path}: {words}" if path else words)
 
 
 def not_negative(path: str, value: int) -> Iterator[FieldError]:

@@ -277,7 +277,8 @@ def _check_os(path: str, spec: Json) -> Iterator[FieldError]:
 
 def _check_resource_claims(path: str, claims: Sequence[Json], metadata: Json | None) -> Iterator[FieldError]:
     if claims and metadata and "kubernetes.io/config.mirror" in metadata.get("annotations", {}):
-        yield forbidden("", "static pods do not support resource claims")
+        # The API server names no field here, which it prints as an empty index.
+        yield forbidden("[]", "static pods do not support resource claims")
         return
     seen: set[str] = set()
     for index, claim in enumerate(claims):
@@ -324,5 +325,5 @@ def _check_file_references(path: str, spec: Json) -> Iterator[FieldError]:
                 volume = volumes.get(name)
                 if volume is None:
                     yield not_found(inner, name)
-                elif "emptyDir" not in volume and len(volume) > 1:
+                elif "emptyDir" not in volume and volume.keys() - {"name"}:
                     yield invalid(inner, name, "referenced volume must be of type emptyDir")

@@ -55,7 +55,11 @@ def _check_requirements(path: str, resources: Json, check_name: NameCheck) -> It
     limits, requests = resources.get("limits", {}), resources.get("requests", {})
     for field, amounts in (("limits", limits), ("requests", requests)):
         for name, quantity in amounts.items():
-            yield from _check_amount(f"{path}.{field}[{name}]", name, quantity, check_name)
+            inner = f"{path}.{field}[{name}]"
+            yield from check_name(inner, name)
+            yield from _check_amount(inner, name, quantity)
+            if is_huge_page(name):
+                yield from _check_pages(inner, name, quantity, limits.get(name, quantity))
     for name, request in requests.items():
         limit = limits.get(name)
         if limit is None:
@@ -70,13 +74,16 @@ def _check_requirements(path: str, resources: Json, check_name: NameCheck) -> It
         yield forbidden(path, "HugePages require cpu or memory")
 
 
-def _check_amount(path: str, name: str, quantity: Quantity, check_name: NameCheck) -> Iterator[FieldError]:
-    yield from check_name(path, name)
+def _check_amount(path: str, name: str, quantity: Quantity) -> Iterator[FieldError]:
     if quantity.sign < 0:
         yield invalid(path, str(quantity), "must be greater than or equal to 0")
     if is_counted(name) and quantity.milli_value() % 1000:
         yield invalid(path, quantity, "must be an integer")
-    if is_huge_page(name) and not is_multiple_of_page(name, quantity):
+
+
+def _check_pages(path: str, name: str, quantity: Quantity, limit: Quantity) -> Iterator[FieldError]:
+    # Go compares a request with its limit first, and comparing with a wide quantity widens.
+    if not is_multiple_of_page(name, quantity.widened() if limit.wide else quantity):
         yield invalid(path, str(quantity), f"{quantity} is not positive integer multiple of {name}")
 
 
