@@ -48,6 +48,18 @@ def _set(configs: dict[str, PluginConfig], name: str, args: Args) -> None:
     configs[name] = PluginConfig(name, merged, True, before.origin if before else "")
 
 
+def _drop(configs: dict[str, PluginConfig], name: str, args: Args) -> None:
+    """Takes arguments away that say what the target means without them."""
+    before = configs.get(name)
+    if before is None:
+        return
+    rest = {key: value for key, value in (before.args or {}).items() if args.get(key) != value}
+    if rest:
+        configs[name] = PluginConfig(name, rest, True, before.origin)
+    elif before.args:
+        del configs[name]
+
+
 def _scoring_as_strategy(configs: dict[str, PluginConfig], profile: Profile) -> None:
     """The one plugin that scores node resources, as NodeResourcesFit's strategy."""
     for name in _STRATEGIES:
@@ -100,9 +112,10 @@ def _explicit_defaulting(conversion: Conversion, configs: dict[str, PluginConfig
     the built-in constraints do what that plugin did.
     """
     target = conversion.target
-    if "defaultingType" not in plugin_args(target, target.last)["PodTopologySpread"].fields:
-        return
     wanted = profile.args.pod_topology_spread
+    if "defaultingType" not in plugin_args(target, target.last)["PodTopologySpread"].fields:
+        _drop(configs, "PodTopologySpread", {"defaultingType": "List"})
+        return
     spread_by_plugin = {"SelectorSpread", "DefaultPodTopologySpread"} & set(profile.enabled("score"))
     if (
         spread_by_plugin

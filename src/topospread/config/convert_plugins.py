@@ -64,7 +64,7 @@ class Conversion:
         """
         if plugin in _GATED or (plugin, point) == ("VolumeBinding", "score"):
             return False
-        if (plugin, point) == ("DefaultPreemption", "post_filter"):
+        if (plugin, point) == ("DefaultPreemption", "post_filter") or plugin == "DefaultPodTopologySpread":
             return True
         names = {plugin, "DefaultPodTopologySpread"} if plugin == "SelectorSpread" else {plugin}
         if point == "score" and plugin in _SCORING:
@@ -141,6 +141,19 @@ def _wanted_at(conversion: Conversion, profile: Profile, point: str, place: Plac
         elif one.origin and "multiPoint" not in one.origin:
             what = f"{target.name} has no plugin {one.name} at {EXTENSION_POINTS[point]}"
             raise ConfigError(f"cannot be expressed: {what}", place.at(one.origin))
+    if target.name == "v1alpha2" and profile.args.pod_topology_spread.defaulting_type == "System":
+        # What the built-in constraints do was a plugin's work.
+        yield from (one for one in _PREDECESSOR.get(point, ()) if not _spreads_by_plugin(profile))
+
+
+_PREDECESSOR = {
+    "pre_score": (EnabledPlugin("DefaultPodTopologySpread"),),
+    "score": (EnabledPlugin("DefaultPodTopologySpread", 1),),
+}
+
+
+def _spreads_by_plugin(profile: Profile) -> bool:
+    return "SelectorSpread" in profile.enabled("score")
 
 
 def _ways(conversion: Conversion, given: PluginSets | None, wanted: Wanted) -> Iterator[PluginSets]:

@@ -85,7 +85,7 @@ def problems(
 
 def _configuration(document: Document, full: Document, kube_version: KubeVersion, place: Place) -> Configuration:
     """Profiles of a document, as it was given and with its defaults."""
-    given = document.profiles or (None,)
+    given = document.profiles or (ProfileDocument(None, None, (), None),)
     return Configuration(
         document.api.group_version,
         tuple(_profile(before, after, full, place) for before, after in zip(given, full.profiles, strict=True)),
@@ -95,7 +95,7 @@ def _configuration(document: Document, full: Document, kube_version: KubeVersion
     )
 
 
-def _profile(given: ProfileDocument | None, full: ProfileDocument, document: Document, place: Place) -> Profile:
+def _profile(given: ProfileDocument, full: ProfileDocument, document: Document, place: Place) -> Profile:
     expansion = expand(full.plugins or {}, document.version)
     if expansion.problems:
         raise ConfigError(*summary([(path or full.origin, what) for path, what in expansion.problems], place))
@@ -112,7 +112,7 @@ def _profile(given: ProfileDocument | None, full: ProfileDocument, document: Doc
         plugins,
         args,
         document.fields["percentageOfNodesToScore"] if own is None else own,
-        {} if given is None else dict(_origins(given, document)),
+        dict(_origins(given, document)),
     )
 
 

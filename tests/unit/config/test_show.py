@@ -1,0 +1,107 @@
+"""The effective configuration as data: its form, and where each part comes from."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.unit.config.builders import configuration, off, on, with_args, with_plugins
+from topospread.config.load import default_configuration, load_configuration
+from topospread.config.show import describe
+
+ZONE = {"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "ScheduleAnyway"}
+
+
+def shown(data: dict[str, Any]) -> dict[str, Any]:
+    """The first profile of a configuration as it is shown."""
+    profile: dict[str, Any] = describe(load_configuration(data))["profiles"][0]
+    return profile
+
+
+def test_form() -> None:
+    described = describe(default_configuration())
+    assert list(described) == ["apiVersion", "kind", "configurationVersion", "profiles", "warnings"]
+    assert list(described["profiles"][0]) == [
+        "schedulerName",
+        "percentageOfNodesToScore",
+        "plugins",
+        "defaultConstraints",
+        "args",
+    ]
+    assert json.loads(json.dumps(described)) == described
+
+
+def test_built_in_constraints() -> None:
+    assert shown(configuration())["defaultConstraints"] == {
+        "defaultingType": "System",
+        "defaultingTypeFrom": "default",
+        "from": "built in",
+        "inForce": True,
+        "constraints": [
+            {"maxSkew": 3, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "ScheduleAnyway"},
+            {"maxSkew": 5, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "ScheduleAnyway"},
+        ],
+    }
+
+
+def test_constraints_of_the_file() -> None:
+    args = {"defaultConstraints": [ZONE | {"minDomains": 2}], "defaultingType": "List"}
+    assert shown(with_args("PodTopologySpread", args))["defaultConstraints"] == {
+        "defaultingType": "List",
+        "defaultingTypeFrom": "profiles[0].pluginConfig[0].args.defaultingType",
+        "from": "profiles[0].pluginConfig[0].args.defaultConstraints",
+        "inForce": True,
+        "constraints": [ZONE | {"minDomains": 2}],
+    }
+
+
+def test_constraints_of_a_plugin_that_is_off() -> None:
+    assert shown(with_plugins(multiPoint=off("PodTopologySpread")))["defaultConstraints"]["inForce"] is False
+
+
+def test_no_constraints_because_the_list_is_left_empty() -> None:
+    found = shown(with_args("PodTopologySpread", {"defaultingType": "List"}))["defaultConstraints"]
+    assert (found["constraints"], found["from"]) == ([], "profiles[0].pluginConfig[0].args.defaultingType")
+
+
+def test_plugins_with_weights_and_origins() -> None:
+    score = shown(with_plugins(score=on("ImageLocality:4")))["plugins"]["score"]
+    path = "profiles[0].plugins.score.enabled[0]"
+    assert score[0] == {"name": "ImageLocality", "from": path, "weight": 4, "weightFrom": path}
+    assert score[1] == {"name": "TaintToleration", "from": "default", "weight": 3, "weightFrom": "default"}
+
+
+def test_filters_have_no_weight() -> None:
+    assert shown(configuration())["plugins"]["filter"][0] == {"name": "NodeName", "from": "default"}
+
+
+@pytest.mark.parametrize(
+    ("data", "percentage"),
+    [
+        (configuration(), {"value": 0, "from": "default"}),
+        (configuration(percentageOfNodesToScore=7), {"value": 7, "from": "percentageOfNodesToScore"}),
+        (
+            configuration(profiles=[{"percentageOfNodesToScore": 9}]),
+            {"value": 9, "from": "profiles[0].percentageOfNodesToScore"},
+        ),
+    ],
+)
+def test_percentage(data: dict[str, Any], percentage: dict[str, Any]) -> None:
+    assert shown(data)["percentageOfNodesToScore"] == percentage
+
+
+def test_arguments_of_plugins_that_are_on() -> None:
+    args = shown(with_args("InterPodAffinity", {"hardPodAffinityWeight": 5}))["args"]
+    assert args["InterPodAffinity"] == {
+        "values": {"hardPodAffinityWeight": 5, "ignorePreferredTermsOfExistingPods": False},
+        "from": {"hardPodAffinityWeight": "profiles[0].pluginConfig[0].args.hardPodAffinityWeight"},
+    }
+    assert args["DefaultPreemption"]["from"] == {}
+    assert "NodeLabel" not in args
+    assert "InterPodAffinity" not in shown(with_plugins(multiPoint=off("InterPodAffinity")))["args"]
+
+
+def test_warnings_are_passed_on() -> None:
+    assert len(describe(load_configuration(configuration("v1beta3")))["warnings"]) == 1
