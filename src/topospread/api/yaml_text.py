@@ -11,9 +11,12 @@ from typing import Any
 
 import yaml
 from yaml.constructor import ConstructorError
-from yaml.nodes import MappingNode, ScalarNode
+from yaml.events import CollectionEndEvent, CollectionStartEvent
+from yaml.nodes import MappingNode, Node, ScalarNode
 
 from topospread.errors import DecodeError, DuplicateError, Place
+
+MAX_DEPTH = 256
 
 _TAG = "tag:yaml.org,2002:"
 _SCALARS = (
@@ -39,7 +42,11 @@ class _Loader(yaml.CSafeLoader):
                 if key.value in seen:
                     raise DuplicateError(f"the key {key.value!r} stands twice in one mapping", _place(key.start_mark))
                 seen.add(key.value)
-        return {_key_text(key, node): value for key, value in super().construct_mapping(node, deep).items()}
+        self.flatten_mapping(node)
+        return {
+            _key_text(self.construct_object(key, deep=True), key): self.construct_object(value, deep=deep)
+            for key, value in node.value
+        }
 
 
 class _Dumper(yaml.CSafeDumper):
@@ -68,7 +75,7 @@ def _text(_: _Loader, node: ScalarNode) -> str:
     return str(node.value)
 
 
-def _key_text(key: object, node: MappingNode) -> str:
+def _key_text(key: object, node: Node) -> str:
     """A key as JSON has it: numbers and booleans in quotes (sigs.k8s.io/yaml convertToJSONableObject)."""
     if isinstance(key, str):
         return key
@@ -96,6 +103,7 @@ def parse_yaml(text: str | bytes, place: Place | None = None) -> object:
         DuplicateError: a key twice in one mapping.
     """
     try:
+        _check_depth(text)
         return yaml.load(text, _Loader)
     except yaml.MarkedYAMLError as error:
         where = _place(error.problem_mark)
@@ -104,6 +112,18 @@ def parse_yaml(text: str | bytes, place: Place | None = None) -> object:
         raise DecodeError(f"not YAML: {' '.join(str(error).split())}", place) from None
     except DuplicateError as error:
         raise DuplicateError(error.message, _joined(place, error.place)) from None
+
+
+def _check_depth(text: str | bytes) -> None:
+    """Refuses nesting that would overflow the stack of libyaml's composer, which calls itself for every level."""
+    depth = 0
+    for event in yaml.parse(text, _Loader):
+        if isinstance(event, CollectionStartEvent):
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise yaml.YAMLError(f"more than {MAX_DEPTH} levels of nesting")
+        elif isinstance(event, CollectionEndEvent):
+            depth -= 1
 
 
 def yaml_text(data: object) -> str:
