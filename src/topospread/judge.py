@@ -17,7 +17,7 @@ from topospread.api.storage import CSINode, PersistentVolume, PersistentVolumeCl
 from topospread.api.workload import ReplicaSet, ReplicationController, Service, StatefulSet
 from topospread.cluster import Cluster
 from topospread.cluster.cluster import pod_key
-from topospread.config.gates import gates_for
+from topospread.config.gates import Gates, gates_for
 from topospread.config.load import default_profile, load_configuration
 from topospread.config.profile import Profile
 from topospread.errors import Place, TopospreadError
@@ -121,14 +121,17 @@ def _scheduler(case: Case) -> Scheduler:
         cluster.add_pod(pod, _free_key(cluster, pod))
     for pod in _read(case.get("nominated"), Pod):
         cluster.nominate(_free_key(cluster, pod), cluster.shared_class(pod), pod.nominated_node_name)
-    framework = Framework(_profile(case, version), gates)
+    framework = Framework(_profile(case, gates), gates)
     return Scheduler(cluster, {"default-scheduler": framework})
 
 
-def _profile(case: Case, version: str) -> Profile:
+def _profile(case: Case, gates: Gates) -> Profile:
+    version = gates.kube_version
     if not case.get("config"):
-        return default_profile(version)
-    return load_configuration(case["config"], place=Place("config"), kube_version=version).profiles[0]
+        return default_profile(version, gates)
+    place = Place("config")
+    configuration = load_configuration(case["config"], place=place, kube_version=version, gates=gates, validate=False)
+    return configuration.profiles[0]
 
 
 def _read(objects: object, kind: type[Kind]) -> list[Kind]:

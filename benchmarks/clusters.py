@@ -1,0 +1,122 @@
+"""The clusters and pods that are measured: the same as `conformance/oracle/cmd/schedbench` makes.
+
+Node template: 4 cpu, 32Gi, 110 pods, three zones, hostname labels. Pods: 100m, 500Mi.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
+Json = dict[str, Any]
+
+
+def node(i: int, *, tainted: bool = False) -> Json:
+    """Node ``i``; a tainted one stands in its zone and takes none of the measured pods."""
+    amounts = {"cpu": "4", "memory": "32Gi", "pods": "110"}
+    name = f"node-{i:05d}"
+    made: Json = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": {HOST: name, ZONE: f"zone-{i % 3}"}},
+        "status": {"capacity": amounts, "allocatable": amounts},
+    }
+    if tainted:
+        made["spec"] = {"taints": [{"key": "maintenance", "effect": "NoSchedule"}]}
+    return made
+
+
+def constraints(kind: str, app: str) -> list[Json]:
+    """Spread constraints of a kind of pod, as schedbench has them."""
+
+    def constraint(key: str, skew: int, when: str, **more: object) -> Json:
+        selector = {"matchLabels": {"app": app}}
+        return {
+            "maxSkew": skew,
+            "topologyKey": key,
+            "whenUnsatisfiable": when,
+            "labelSelector": selector,
+            **more,
+        }
+
+    match kind:
+        case "hard":
+            return [constraint(ZONE, 5, "DoNotSchedule")]
+        case "soft" | "anti":
+            return [constraint(ZONE, 5, "ScheduleAnyway")]
+        case "hard2":
+            return [constraint(ZONE, 1, "DoNotSchedule"), constraint(HOST, 1, "ScheduleAnyway")]
+        case "honor":
+            return [constraint(ZONE, 1, "DoNotSchedule", minDomains=3, nodeTaintsPolicy="Honor")]
+        case _:
+            return []
+
+
+def pod_spec(kind: str, app: str) -> Json:
+    """The spec of a measured pod."""
+    requests = {"cpu": "100m", "memory": "500Mi"}
+    spec: Json = {
+        "schedulerName": "default-scheduler",
+        "containers": [
+            {"name": "pause", "image": "registry.k8s.io/pause:3.10", "resources": {"requests": requests}}
+        ],
+    }
+    if found := constraints(kind, app):
+        spec["topologySpreadConstraints"] = found
+    if kind == "anti":
+        term = {"topologyKey": HOST, "labelSelector": {"matchLabels": {"app": app}}}
+        spec["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    return spec
+
+
+def pod(name: str, kind: str, app: str, node_name: str | None = None) -> Json:
+    """A pod as the API server would have it."""
+    spec = pod_spec(kind, app)
+    if node_name:
+        spec["nodeName"] = node_name
+    metadata = {"name": name, "namespace": "ns", "uid": f"uid-{name}", "labels": {"app": app}}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+
+
+def placed(nodes: int, pods: int) -> Iterator[tuple[str, int]]:
+    """Names and nodes of pods that are there before."""
+    rng = random.Random(1)
+    for i in range(pods):
+        yield f"init-{i:06d}", rng.randrange(nodes)
+
+
+def write_snapshot(path: Path, nodes: int, pods: int) -> None:
+    """A cluster as ``kubectl get nodes,pods -o json`` writes it, pods of about a kilobyte."""
+    pad = {"phase": "Running", "startTime": "2026-01-01T00:00:00Z", "podIP": "10.0.0.1", "hostIP": "10.0.0.2"}
+    conditions = [{"type": t, "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"} for t in ("Ready", "PodScheduled")]
+    with path.open("w") as file:
+        file.write('{"apiVersion":"v1","kind":"List","items":[')
+        for i in range(nodes):
+            file.write(("," if i else "") + json.dumps(node(i)))
+        for name, row in placed(nodes, pods):
+            made = pod(name, "none", "plain", f"node-{row:05d}")
+            made["metadata"]["creationTimestamp"] = "2026-01-01T00:00:00Z"
+            made["metadata"]["resourceVersion"] = "1"
+            made["status"] = {**pad, "conditions": conditions}
+            file.write("," + json.dumps(made))
+        file.write("]}")
+
+
+def write_deployment(path: Path, kind: str, replicas: int) -> None:
+    """The workload that is to be placed."""
+    labels = {"app": "app-0"}
+    manifest = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "app-0", "namespace": "ns"},
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": pod_spec(kind, "app-0")},
+        },
+    }
+    path.write_text(json.dumps(manifest))
