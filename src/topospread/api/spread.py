@@ -19,7 +19,6 @@ from .decoding import decode
 from .labels import LabelSelector, Selector
 from .meta import KubeStruct
 from .strategic_merge import ELEMENT_ORDER, PatchMeta, merge_object
-from .yaml_text import parse_yaml, yaml_text
 
 Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
 
@@ -135,6 +134,8 @@ class TopologySpreadConstraint(KubeStruct, repr_omit_defaults=True):
 
     def to_yaml(self) -> str:
         """A YAML mapping in block style; unset fields are left out."""
+        from .yaml_text import yaml_text  # PyYAML is loaded by who needs it: commands start without
+
         return yaml_text(self.to_dict())
 
     @classmethod
@@ -145,6 +146,8 @@ class TopologySpreadConstraint(KubeStruct, repr_omit_defaults=True):
             DecodeError: not YAML, or a field of another type.
             DuplicateError: a key twice in one mapping.
         """
+        from .yaml_text import parse_yaml
+
         data: Any = parse_yaml(text, place)
         return cls.from_dict(data, place)
 
