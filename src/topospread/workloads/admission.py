@@ -1,0 +1,278 @@
+"""What the API server makes of a pod before kube-scheduler sees it: defaults and the admission plugins that are on.
+
+In the API server's order: defaulting, LimitRanger, Priority, DefaultTolerationSeconds, RuntimeClass, then what storing
+the pod adds. Not here: webhooks, quotas, the bounds of LimitRanges (only their defaults), ExtendedResourceToleration
+(off unless asked for). Sources: plugin/pkg/admission/{limitranger,priority,defaulttolerationseconds,runtimeclass},
+pkg/kubeapiserver/options/plugins.go, pkg/registry/core/pod/strategy.go.
+
+Everything is idempotent and changes no object that it is given: parts that stay the same are shared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import msgspec
+from msgspec.structs import replace
+
+from topospread.api.inventory import Inventory
+from topospread.api.meta import ResourceList
+from topospread.api.pod import Container, Pod, PodSpec, ResourceRequirements
+from topospread.api.policy import LimitRange, LimitRangeItem, PriorityClass, RuntimeClass
+from topospread.api.quantity import QuantityError, parse_quantity
+from topospread.config.gates import Gates
+from topospread.errors import InvalidError, Place
+
+from .defaults import with_defaults, with_defaults_after_admission
+from .label_keys import reads_own_labels, with_label_keys_merged
+from .tolerations import merged_tolerations, with_default_toleration_seconds
+
+SYSTEM_PRIORITY_CLASSES: Mapping[str, int] = {
+    "system-node-critical": 2_000_001_000,
+    "system-cluster-critical": 2_000_000_000,
+}
+"""Classes that every cluster has (pkg/apis/scheduling/v1/helpers.go)."""
+
+_PREEMPTS = "PreemptLowerPriority"
+_ENCODER = msgspec.json.Encoder(enc_hook=str)
+
+
+class _Refusal(Exception):  # noqa: N818 it never leaves this module
+    """An admission plugin's refusal: the field it is about and the API server's words."""
+
+    def __init__(self, field: str, message: str) -> None:
+        self.field = field
+        self.message = message
+        super().__init__(message)
+
+
+@dataclass(frozen=True, slots=True)
+class _Class:
+    """What a PriorityClass gives a pod."""
+
+    name: str
+    value: int
+    preemption_policy: str
+
+
+class Admission:
+    """The API server's admission of pods, with the objects of one inventory and the gates of one version.
+
+    Attributes:
+        warnings: what was let through although the API server would refuse it, each sentence once.
+    """
+
+    def __init__(self, inventory: Inventory, gates: Gates) -> None:
+        self.warnings: dict[str, None] = {}
+        self._gates = gates
+        self._inventory = inventory
+        self._container_defaults: dict[str, list[ResourceRequirements]] = {}
+        for limit_range in inventory.limit_ranges:
+            defaults = container_defaults(limit_range)
+            if defaults.requests or defaults.limits:
+                self._container_defaults.setdefault(limit_range.namespace or "default", []).append(defaults)
+        self._classes = {name: _Class(name, value, _PREEMPTS) for name, value in SYSTEM_PRIORITY_CLASSES.items()}
+        self._classes |= {each.name: _class(each) for each in inventory.priority_classes}
+        self._default_class = _default_class(inventory.priority_classes)
+        self._learnt_classes: dict[str, _Class] | None = None
+        self._runtime_classes = {each.name: each for each in inventory.runtime_classes}
+        self._admitted: dict[tuple[object, ...], PodSpec | None] = {}
+
+    def admit(self, pod: Pod, place: Place | None = None, path: str = "", *, lenient: bool = False) -> Pod:
+        """The pod as kube-scheduler sees it; the very object when nothing is added.
+
+        Nothing is added to a pod that an API server has stored: it did all of this when the pod was created.
+
+        Args:
+            pod: with its namespace and labels; a name is not needed.
+            place: where the pod, or the workload it is of, stands in the input.
+            path: where the pod stands in that object, ``spec.template.``.
+            lenient: the pod is there already: what would be refused is taken as it is.
+
+        Raises:
+            InvalidError: the API server would refuse the pod; the words are its own.
+        """
+        if is_stored(pod):
+            return pod
+        node_name = pod.spec.node_name
+        anywhere = replace(pod, spec=replace(pod.spec, node_name=None)) if node_name else pod
+        key = _key(anywhere, lenient)
+        if key not in self._admitted:
+            try:
+                spec = self._admit(anywhere, lenient)
+            except (_Refusal, QuantityError) as error:
+                field, message = (error.field, error.message) if isinstance(error, _Refusal) else ("", str(error))
+                raise InvalidError([message], (place or Place()).at(path + field if field else "")) from None
+            self._admitted[key] = None if spec == anywhere.spec else spec
+        admitted = self._admitted[key]
+        if admitted is None:
+            return pod
+        return replace(pod, spec=replace(admitted, node_name=node_name) if node_name else admitted)
+
+    def _admit(self, pod: Pod, lenient: bool) -> PodSpec:
+        spec = with_defaults(pod.spec, self._gates)
+        for defaults in self._container_defaults.get(pod.namespace or "default", ()):
+            spec = _with_container_defaults(spec, defaults)
+        spec = self._with_priority(spec, lenient)
+        spec = with_default_toleration_seconds(spec)
+        spec = self._with_runtime_class(spec, lenient)
+        spec = with_label_keys_merged(spec, pod.labels, self._gates)
+        return with_defaults_after_admission(spec, self._gates)
+
+    def _with_priority(self, spec: PodSpec, lenient: bool) -> PodSpec:
+        found = self._class_of(spec, lenient)
+        priority, policy = spec.priority, spec.preemption_policy
+        refusals: dict[str, str] = {}
+        if priority is not None and priority != found.value:
+            refusals["spec.priority"] = (
+                f"the integer value of priority ({priority}) must not be provided in pod spec; priority admission "
+                f"controller computed {found.value} from the given PriorityClass name"
+            )
+        if policy and policy != found.preemption_policy:
+            refusals["spec.preemptionPolicy"] = (
+                f"the string value of PreemptionPolicy ({policy}) must not be provided in pod spec; priority "
+                f"admission controller computed {found.preemption_policy} from the given PriorityClass name"
+            )
+        for field, words in refusals.items():
+            # A priority beside no class at all is what people write who mean just that.
+            self._refuse(field, words, only_warn=lenient or not spec.priority_class_name, silent=lenient)
+        name = spec.priority_class_name or ("" if refusals else found.name) or None
+        priority = found.value if priority is None else priority
+        policy = policy or found.preemption_policy
+        if (name, priority, policy) == (spec.priority_class_name, spec.priority, spec.preemption_policy):
+            return spec
+        return replace(spec, priority_class_name=name, priority=priority, preemption_policy=policy)
+
+    def _class_of(self, spec: PodSpec, lenient: bool) -> _Class:
+        """The pod's PriorityClass, the default one, or what stored pods of that class show it to be."""
+        name = spec.priority_class_name
+        if not name:
+            return self._default_class
+        found = self._classes.get(name) or self._learnt(name)
+        if found is not None:
+            return found
+        if spec.priority is None and not lenient:
+            message = f"no PriorityClass with name {name} was found"
+            raise _Refusal("spec.priorityClassName", message)
+        if not lenient:
+            self.warnings[f"no PriorityClass with name {name} was found: pods keep the priority they give"] = None
+        return _Class(name, spec.priority or 0, spec.preemption_policy or _PREEMPTS)
+
+    def _learnt(self, name: str) -> _Class | None:
+        """A PriorityClass that is not in the input, as pods that an API server stored show it."""
+        if self._learnt_classes is None:
+            self._learnt_classes = {}
+            for pod in self._inventory.pods:
+                spec = pod.spec
+                if is_stored(pod) and spec.priority_class_name and spec.priority is not None:
+                    learnt = _Class(spec.priority_class_name, spec.priority, spec.preemption_policy or _PREEMPTS)
+                    self._learnt_classes.setdefault(learnt.name, learnt)
+        return self._learnt_classes.get(name)
+
+    def _with_runtime_class(self, spec: PodSpec, lenient: bool) -> PodSpec:
+        name = spec.runtime_class_name
+        runtime_class = self._runtime_classes.get(name) if name else None
+        if name and runtime_class is None:
+            words = f'pod rejected: RuntimeClass "{name}" not found'
+            self._refuse("spec.runtimeClassName", words, only_warn=lenient, silent=lenient)
+            return spec
+        fixed = runtime_class.overhead.pod_fixed if runtime_class and runtime_class.overhead else None
+        if spec.overhead and fixed is None:
+            words = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
+            self._refuse("spec.overhead", words, only_warn=True, silent=lenient)
+        elif spec.overhead and not _same_amounts(fixed, spec.overhead):
+            words = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
+            self._refuse("spec.overhead", words, only_warn=lenient, silent=lenient)
+        elif fixed and not spec.overhead:
+            spec = replace(spec, overhead=dict(fixed))
+        return self._with_runtime_scheduling(spec, runtime_class, lenient)
+
+    def _with_runtime_scheduling(self, spec: PodSpec, runtime_class: RuntimeClass | None, lenient: bool) -> PodSpec:
+        scheduling = runtime_class.scheduling if runtime_class else None
+        if scheduling is None:
+            return spec
+        selector = dict(spec.node_selector or {})
+        for key, value in (scheduling.node_selector or {}).items():
+            if selector.setdefault(key, value) != value:
+                words = (
+                    f"conflict: runtimeClass.scheduling.nodeSelector[{key}] = {value}; "
+                    f"pod.spec.nodeSelector[{key}] = {selector[key]}"
+                )
+                self._refuse("spec.nodeSelector", words, only_warn=lenient, silent=lenient)
+        tolerations = merged_tolerations(spec.tolerations or [], scheduling.tolerations or [])
+        if selector == (spec.node_selector or {}) and tolerations == (spec.tolerations or []):
+            return spec
+        return replace(spec, node_selector=selector or None, tolerations=tolerations or None)
+
+    def _refuse(self, field: str, message: str, *, only_warn: bool, silent: bool = False) -> None:
+        if not only_warn:
+            raise _Refusal(field, message)
+        if not silent:
+            self.warnings[f"the API server would refuse {field}: {message}; it is taken as it is"] = None
+
+
+def is_stored(pod: Pod) -> bool:
+    """Whether a pod comes from an API server."""
+    return bool(pod.metadata.uid or pod.metadata.resource_version)
+
+
+def _key(pod: Pod, lenient: bool) -> tuple[object, ...]:
+    """What the outcome depends on: pods alike share one admitted spec."""
+    labels = pod.labels
+    own = tuple((key, labels.get(key)) for key in reads_own_labels(pod.spec))
+    return pod.namespace, _ENCODER.encode(pod.spec), own, lenient
+
+
+def _class(each: PriorityClass) -> _Class:
+    return _Class(each.name, each.value, each.preemption_policy or _PREEMPTS)
+
+
+def _default_class(classes: Iterable[PriorityClass]) -> _Class:
+    """The global default; of several the one of the lowest value; priority 0 when there is none."""
+    defaults = [each for each in classes if each.global_default]
+    return _class(min(defaults, key=lambda each: each.value)) if defaults else _Class("", 0, _PREEMPTS)
+
+
+def container_defaults(limit_range: LimitRange) -> ResourceRequirements:
+    """What a LimitRange gives containers that say nothing: limits, and requests.
+
+    A maximum is the default limit, a default limit the default request, a minimum the default request, where these
+    are not given. Source: ``SetDefaults_LimitRangeItem``, ``defaultContainerResourceRequirements``.
+    """
+    requests: ResourceList = {}
+    limits: ResourceList = {}
+    for item in limit_range.spec.limits or ():
+        if item.type == "Container":
+            item_limits, item_requests = _item_defaults(item)
+            limits |= item_limits
+            requests |= item_requests
+    return ResourceRequirements(requests=requests, limits=limits)
+
+
+def _item_defaults(item: LimitRangeItem) -> tuple[ResourceList, ResourceList]:
+    limits = {**(item.max or {}), **(item.default or {})}
+    requests = {**(item.min or {}), **limits, **(item.default_request or {})}
+    return limits, requests
+
+
+def _with_container_defaults(spec: PodSpec, defaults: ResourceRequirements) -> PodSpec:
+    containers = [_with_resources(each, defaults) for each in spec.containers or ()]
+    init_containers = [_with_resources(each, defaults) for each in spec.init_containers or ()]
+    if containers == (spec.containers or []) and init_containers == (spec.init_containers or []):
+        return spec
+    return replace(spec, containers=containers, init_containers=init_containers or None)
+
+
+def _with_resources(container: Container, defaults: ResourceRequirements) -> Container:
+    resources = container.resources or ResourceRequirements()
+    requests = {**(defaults.requests or {}), **(resources.requests or {})}
+    limits = {**(defaults.limits or {}), **(resources.limits or {})}
+    if requests == (resources.requests or {}) and limits == (resources.limits or {}):
+        return container
+    return replace(container, resources=replace(resources, requests=requests or None, limits=limits or None))
+
+
+def _same_amounts(left: ResourceList | None, right: ResourceList | None) -> bool:
+    first, second = ({n: parse_quantity(q or 0) for n, q in (each or {}).items()} for each in (left, right))
+    return first == second

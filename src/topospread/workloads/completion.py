@@ -1,0 +1,132 @@
+"""What the API server adds to objects other than pods when they are created: names, uids, namespaces, selectors.
+
+Pods themselves go through `admission.py`; what controllers make is made by the modules named after them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.meta import KubeObject, ObjectMeta
+from topospread.api.node import Namespace
+from topospread.errors import InvalidError, Place
+
+from .names import Names, made_up_uid
+
+NAMESPACE_NAME_LABEL = "kubernetes.io/metadata.name"
+DEFAULT_NAMESPACE = "default"
+
+_CONTROLLERS: Mapping[str, str] = {
+    "Deployment": "deployments",
+    "ReplicaSet": "replica_sets",
+    "ReplicationController": "replication_controllers",
+    "StatefulSet": "stateful_sets",
+    "DaemonSet": "daemon_sets",
+    "Job": "jobs",
+    "CronJob": "cron_jobs",
+}
+_NAMESPACED = (
+    "services",
+    "pod_disruption_budgets",
+    "persistent_volume_claims",
+    "limit_ranges",
+)
+
+Object = TypeVar("Object", bound=KubeObject)
+
+
+def completed(inventory: Inventory, names: Names) -> Inventory:
+    """A copy in which every object has its namespace, and controllers a name and a uid; the given one stays as it is.
+
+    A controller that lost its uid (its manifest was given again) gets the one that its own objects refer to.
+
+    Raises:
+        InvalidError: an object with neither name nor generateName.
+    """
+    result = dataclasses.replace(
+        inventory,
+        **{each.name: list(getattr(inventory, each.name)) for each in dataclasses.fields(inventory) if _is_list(each)},
+        places=dict(inventory.places),
+        skipped=inventory.skipped.copy(),
+    )
+    result.pods = [_named("Pod", each, result, names) for each in inventory.pods]
+    for attribute in _NAMESPACED:
+        setattr(result, attribute, [in_namespace(each) for each in getattr(inventory, attribute)])
+    for kind, attribute in _CONTROLLERS.items():
+        setattr(result, attribute, [_named(kind, each, result, names) for each in getattr(inventory, attribute)])
+    uids = _uids_referred_to(result)
+    for kind, attribute in _CONTROLLERS.items():
+        setattr(result, attribute, [_with_uid(kind, each, uids) for each in getattr(result, attribute)])
+    result.namespaces = _namespaces(result)
+    return result
+
+
+def _is_list(field: dataclasses.Field[object]) -> bool:
+    return str(field.type).startswith("list[")
+
+
+def in_namespace(item: Object) -> Object:
+    """The object, in the namespace ``default`` when it names none."""
+    if item.metadata.namespace:
+        return item
+    return replace(item, metadata=replace(item.metadata, namespace=DEFAULT_NAMESPACE))
+
+
+def _named(kind: str, item: Object, inventory: Inventory, names: Names) -> Object:
+    metadata = item.metadata
+    if metadata.name and metadata.namespace:
+        return item
+    item = in_namespace(item)
+    if metadata.name:
+        return item
+    place = inventory.places.get((kind, item.namespace, metadata.generate_name or ""), Place(object=kind))
+    if not metadata.generate_name:
+        raise InvalidError(["metadata.name: Required value: name or generateName is required"], place.at("metadata"))
+    name = next(names.generate(item.namespace, metadata.generate_name))
+    inventory.places[kind, item.namespace, name] = place
+    return replace(item, metadata=replace(item.metadata, name=name))
+
+
+def _uids_referred_to(inventory: Inventory) -> dict[ObjectKey, str]:
+    """(kind, namespace, name) of owners → the uid that objects they own know them by."""
+    uids: dict[ObjectKey, str] = {}
+    owned: Iterable[KubeObject]
+    for owned in (inventory.replica_sets, inventory.jobs, inventory.pods):
+        for item in owned:
+            owner = item.metadata.controller
+            if owner is not None and owner.uid:
+                uids.setdefault((owner.kind, item.namespace, owner.name), owner.uid)
+    return uids
+
+
+def _with_uid(kind: str, item: Object, uids: Mapping[ObjectKey, str]) -> Object:
+    if item.metadata.uid:
+        return item
+    key = kind, item.namespace, item.name
+    return replace(item, metadata=replace(item.metadata, uid=uids.get(key) or made_up_uid(*key)))
+
+
+def _namespaces(inventory: Inventory) -> list[Namespace]:
+    """All namespaces that objects are in, each labelled with its name (``SetDefaults_Namespace``)."""
+    given = [_labelled(each) for each in inventory.namespaces]
+    known = {each.name for each in given}
+    for attribute in (*_CONTROLLERS.values(), *_NAMESPACED, "pods"):
+        for item in getattr(inventory, attribute):
+            name = item.metadata.namespace
+            if name not in known:
+                known.add(name)
+                metadata = ObjectMeta(name=name)
+                given.append(_labelled(Namespace(api_version="v1", kind="Namespace", metadata=metadata)))
+    return given
+
+
+def _labelled(namespace: Namespace) -> Namespace:
+    if namespace.labels.get(NAMESPACE_NAME_LABEL) == namespace.name:
+        return namespace
+    labels = {**namespace.labels, NAMESPACE_NAME_LABEL: namespace.name}
+    return replace(namespace, metadata=replace(namespace.metadata, labels=labels))

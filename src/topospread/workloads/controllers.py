@@ -1,0 +1,199 @@
+"""The objects that make pods, each with its selector and its template, checked as far as making pods needs it.
+
+Not here: which pods they have (`claims.py` of ownership is `ownership.py`) and what each kind does with them.
+Sources: pkg/apis/{apps,batch,core}/validation/validation.go for the checks and their words,
+pkg/registry/batch/job/strategy.go (``generateSelector``), pkg/apis/core/v1/defaults.go.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
+
+from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.labels import InvalidSelectorError, LabelSelector, Selector
+from topospread.api.meta import KubeObject, ObjectMeta, OwnerReference
+from topospread.api.pod import Pod, PodTemplateSpec
+from topospread.api.workload import (
+    DaemonSet,
+    Deployment,
+    Job,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+)
+from topospread.errors import InvalidError, Place
+
+from .names import made_up_uid, pod_prefix
+
+API_VERSIONS: Mapping[str, str] = {
+    "Deployment": "apps/v1",
+    "ReplicaSet": "apps/v1",
+    "StatefulSet": "apps/v1",
+    "DaemonSet": "apps/v1",
+    "ReplicationController": "v1",
+    "Job": "batch/v1",
+    "CronJob": "batch/v1",
+    "Pod": "v1",
+}
+"""What an owner reference to a kind says."""
+
+JOB_NAME_LABELS = ("job-name", "batch.kubernetes.io/job-name")
+JOB_UID_LABELS = ("controller-uid", "batch.kubernetes.io/controller-uid")
+_DEFAULTED_SELECTORS = frozenset({"extensions/v1beta1", "apps/v1beta1"})
+"""Versions that made a missing selector of the template's labels."""
+
+
+def uid_of(kind: str, item: KubeObject) -> str:
+    """The object's uid; a made-up one when it has none."""
+    return item.metadata.uid or made_up_uid(kind, item.namespace, item.name)
+
+
+def owner_reference(kind: str, item: KubeObject) -> OwnerReference:
+    """How an object that a controller makes refers to it (``metav1.NewControllerRef``)."""
+    return OwnerReference(
+        api_version=API_VERSIONS[kind], kind=kind, name=item.name, uid=uid_of(kind, item), controller=True
+    )
+
+
+@dataclass(slots=True, eq=False)
+class Controller:
+    """An object that makes pods.
+
+    Attributes:
+        kind: Deployment, ReplicaSet, ReplicationController, StatefulSet, DaemonSet or Job.
+        object: as it stands in the input, with its defaults.
+        selector: the pods (a Deployment: the ReplicaSets) that are its.
+        template: what its pods are made from.
+        place: where it stands in the input.
+        pods: the pods it has claimed, finished ones included, in input order.
+    """
+
+    kind: str
+    object: KubeObject
+    selector: Selector
+    template: PodTemplateSpec
+    place: Place
+    pods: list[Pod] = field(default_factory=list)
+
+    @property
+    def key(self) -> ObjectKey:
+        """Kind, namespace and name."""
+        return self.kind, self.object.namespace, self.object.name
+
+    @property
+    def name(self) -> str:
+        """``metadata.name``."""
+        return self.object.name
+
+    @property
+    def namespace(self) -> str:
+        """``metadata.namespace``."""
+        return self.object.namespace
+
+    def new_pod(self, labels: Mapping[str, str] | None = None) -> Pod:
+        """A pod of the template, without a name (``GetPodFromTemplate``); ``labels`` are added to the template's."""
+        metadata = self.template.metadata
+        return Pod(
+            api_version="v1",
+            kind="Pod",
+            metadata=ObjectMeta(
+                namespace=self.namespace,
+                generate_name=pod_prefix(self.name),
+                labels={**(metadata.labels or {}), **(labels or {})},
+                annotations=metadata.annotations,
+                owner_references=[owner_reference(self.kind, self.object)],
+            ),
+            spec=self.template.spec,
+        )
+
+
+def controllers_of(inventory: Inventory) -> Iterator[Controller]:
+    """Every controller of an inventory, kind after kind.
+
+    Raises:
+        InvalidError: one that the API server would refuse because it could not make pods that it then finds.
+    """
+    kinds: tuple[tuple[str, Iterable[KubeObject]], ...] = (
+        ("Deployment", inventory.deployments),
+        ("ReplicaSet", inventory.replica_sets),
+        ("ReplicationController", inventory.replication_controllers),
+        ("StatefulSet", inventory.stateful_sets),
+        ("DaemonSet", inventory.daemon_sets),
+        ("Job", inventory.jobs),
+    )
+    for kind, objects in kinds:
+        for item in objects:
+            place = inventory.places.get((kind, item.namespace, item.name))
+            yield controller(kind, item, place or Place(object=f"{kind} {item.namespace}/{item.name}"))
+
+
+def controller(kind: str, item: KubeObject, place: Place) -> Controller:
+    """One controller, its selector compiled and checked against its template.
+
+    Raises:
+        InvalidError: no selector, an empty one, or one that does not match the template's own labels.
+    """
+    selector, template = _selector_and_template(item, place)
+    problem = ""
+    labels = template.metadata.labels or {}
+    compiled = Selector.nothing()
+    if selector is None:
+        problem = "spec.selector: Required value"
+    else:
+        try:
+            compiled = Selector.from_label_selector(selector)
+        except InvalidSelectorError as error:
+            problem = f"spec.selector: Invalid value: invalid label selector: {error}"
+    if not problem and compiled.empty:
+        problem = _EMPTY_SELECTOR.get(kind, "spec.selector: Required value")
+    if not problem and not compiled.matches(labels):
+        shown = json.dumps(labels, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+        problem = f"spec.template.metadata.labels: Invalid value: {shown}: `selector` does not match template `labels`"
+    if problem:
+        raise InvalidError([problem], place.at(problem.partition(":")[0]))
+    return Controller(kind, item, compiled, template, place)
+
+
+_EMPTY_SELECTOR: Mapping[str, str] = {
+    "Deployment": "spec.selector: Invalid value: {}: empty selector is invalid for deployment",
+    "ReplicaSet": "spec.selector: Invalid value: {}: empty selector is invalid for deployment",
+    "StatefulSet": "spec.selector: Invalid value: {}: empty selector is invalid for statefulset",
+    "DaemonSet": "spec.selector: Invalid value: {}: empty selector is invalid for daemonset",
+}
+
+
+def _selector_and_template(item: KubeObject, place: Place) -> tuple[LabelSelector | None, PodTemplateSpec]:
+    if isinstance(item, ReplicationController):
+        template = item.spec.template
+        if template is None:
+            raise InvalidError(["spec.template: Required value"], place.at("spec.template"))
+        labels = item.spec.selector or template.metadata.labels
+        return LabelSelector(match_labels=labels) if labels else None, template
+    if isinstance(item, Job):
+        template = job_template(item)
+        if item.spec.manual_selector:
+            return item.spec.selector, template
+        uid = uid_of("Job", item)
+        given = item.spec.selector or LabelSelector()
+        return replace(given, match_labels={JOB_UID_LABELS[1]: uid, **(given.match_labels or {})}), template
+    if not isinstance(item, Deployment | ReplicaSet | StatefulSet | DaemonSet):
+        raise TypeError(f"{type(item).__name__} makes no pods")
+    template, selector = item.spec.template, item.spec.selector
+    if selector is None and item.api_version in _DEFAULTED_SELECTORS and template.metadata.labels:
+        selector = LabelSelector(match_labels=template.metadata.labels)
+    return selector, template
+
+
+def job_template(job: Job) -> PodTemplateSpec:
+    """A Job's template with the labels that the API server puts there, unless the selector is the user's own."""
+    template = job.spec.template
+    if job.spec.manual_selector:
+        return template
+    uid = uid_of("Job", job)
+    added = dict.fromkeys(JOB_NAME_LABELS, job.name) | dict.fromkeys(JOB_UID_LABELS, uid)
+    labels = added | (template.metadata.labels or {})
+    return replace(template, metadata=replace(template.metadata, labels=labels))

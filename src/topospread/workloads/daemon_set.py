@@ -1,0 +1,160 @@
+"""DaemonSets → one pod for each node that the controller picks; updates of the pods there are are not simulated.
+
+Sources: pkg/controller/daemon/daemon_controller.go (``podsShouldBeOnNode``, ``nodeShouldRunDaemonPod``),
+pkg/controller/daemon/util/daemonset_util.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+import numpy as np
+from msgspec.structs import replace
+
+from topospread.api.node import Node
+from topospread.api.node_selection import (
+    Affinity,
+    NodeAffinity,
+    NodeSelector,
+    NodeSelectorRequirement,
+    NodeSelectorTerm,
+    Taint,
+    Toleration,
+)
+from topospread.api.pod import Pod, PodSpec
+from topospread.api.taints import untolerated
+from topospread.api.workload import DaemonSet
+from topospread.cluster import NodeTable
+from topospread.cluster.arrays import Bools
+from topospread.plugins.node_matching import required_mask
+
+from .controllers import Controller
+from .draft import Draft
+from .names import pod_prefix
+from .planned import Workload
+from .removal import is_active
+from .revisions import REVISION_HASH_LABEL, revision_hash, shown_revision
+from .tolerations import daemon_tolerations
+
+GENERATION_LABEL = "pod-template-generation"
+_NODE_NAME_FIELD = "metadata.name"
+
+
+class DaemonNodes:
+    """The nodes as the DaemonSet controller asks about them: what a template selects, and its taints."""
+
+    def __init__(self, nodes: Sequence[Node], *, comparison_operators: bool) -> None:
+        self.nodes = nodes
+        self._comparison_operators = comparison_operators
+
+    @cached_property
+    def _table(self) -> NodeTable:
+        table = NodeTable(max(len(self.nodes), 1))
+        for node in self.nodes:
+            table.add(Node(metadata=node.metadata))
+        return table
+
+    def selected(self, spec: PodSpec) -> Bools:
+        """Nodes that the template's node name, node selector and required node affinity leave, bool[nodes]."""
+        mask = required_mask(spec, self._table)
+        every: Bools = np.ones(len(self.nodes), dtype=np.bool_)
+        selected = every if mask is None else mask(slice(0, len(self.nodes)))
+        if spec.node_name:
+            selected = selected & np.array([node.name == spec.node_name for node in self.nodes], dtype=np.bool_)
+        return selected
+
+    def keeping_off(self, tolerations: Sequence[Toleration]) -> list[frozenset[str]]:
+        """Effects of the taints of each node that these do not tolerate, of NoSchedule and NoExecute."""
+        known: dict[tuple[Taint, ...], frozenset[str]] = {}
+        found = []
+        for node in self.nodes:
+            taints = tuple(node.spec.taints or ())
+            if taints not in known:
+                left = untolerated(taints, tolerations, comparison_operators=self._comparison_operators)
+                known[taints] = frozenset(taint.effect for taint in left)
+            found.append(known[taints])
+        return found
+
+
+def plan_daemon_set(draft: Draft, owner: Controller, nodes: DaemonNodes) -> None:
+    """A DaemonSet: a pod for each node that should run one and has none; pods on nodes that may not keep them go."""
+    item = owner.object
+    if not isinstance(item, DaemonSet):
+        raise TypeError(f"{owner.kind} is no DaemonSet")
+    spec = replace(owner.template.spec, tolerations=daemon_tolerations(owner.template.spec))
+    selected = nodes.selected(spec)
+    keeping_off = nodes.keeping_off(spec.tolerations or [])
+    should_run = [
+        node for node, chosen, off in zip(nodes.nodes, selected, keeping_off, strict=True) if chosen and not off
+    ]
+    may_stay = {
+        node.name
+        for node, chosen, off in zip(nodes.nodes, selected, keeping_off, strict=True)
+        if chosen and "NoExecute" not in off
+    }
+    there = [(target_node(pod), pod) for pod in owner.pods if is_active(pod) or pod.terminating]
+    deleting = item.metadata.deletion_timestamp is not None
+    row = draft.row(owner.kind, owner.namespace, owner.name, len(should_run))
+    if not deleting:
+        known = {node.name for node in nodes.nodes}
+        removed = [
+            pod for name, pod in there if not pod.terminating and name is not None and _goes(name, pod, may_stay, known)
+        ]
+        draft.remove(removed)
+        gone = {id(pod) for pod in removed}
+        there = [(name, pod) for name, pod in there if id(pod) not in gone]
+    occupied = {name for name, _ in there}
+    missing = [] if deleting else [node.name for node in should_run if node.name not in occupied]
+    row.template = _template(draft, owner, item, spec, needed=bool(missing))
+    draft.keep(row, (pod for _, pod in there))
+    _add(draft, row, missing)
+
+
+def _goes(name: str, pod: Pod, may_stay: set[str], known: set[str]) -> bool:
+    """Whether the controller deletes a pod of a node: one it may not stay on, or one that waits for a node gone."""
+    return name not in may_stay if name in known else not pod.spec.node_name
+
+
+def _add(draft: Draft, row: Workload, node_names: Iterable[str]) -> None:
+    template = row.template
+    if template is None:
+        raise ValueError(f"{row} has no template")
+    names = draft.names.generate(row.namespace, pod_prefix(row.name))
+    for node_name, name in zip(node_names, names, strict=False):
+        spec = replace(template.spec, affinity=affinity_to_node(template.spec.affinity, node_name))
+        draft.add(row, replace(template, spec=spec), name)
+
+
+def affinity_to_node(affinity: Affinity | None, node_name: str) -> Affinity:
+    """The affinity with one node as all that is required (``ReplaceDaemonSetPodNodeNameNodeAffinity``)."""
+    field = NodeSelectorRequirement(key=_NODE_NAME_FIELD, operator="In", values=[node_name])
+    selector = NodeSelector(node_selector_terms=[NodeSelectorTerm(match_fields=[field])])
+    affinity = affinity or Affinity()
+    node_affinity = affinity.node_affinity or NodeAffinity()
+    return replace(
+        affinity,
+        node_affinity=replace(node_affinity, required_during_scheduling_ignored_during_execution=selector),
+    )
+
+
+def target_node(pod: Pod) -> str | None:
+    """The node that a DaemonSet's pod is on or for (``GetTargetNodeName``)."""
+    if pod.spec.node_name:
+        return pod.spec.node_name
+    node_affinity = pod.spec.affinity.node_affinity if pod.spec.affinity else None
+    required = node_affinity.required_during_scheduling_ignored_during_execution if node_affinity else None
+    for term in (required.node_selector_terms or ()) if required else ():
+        for field in term.match_fields or ():
+            if field.key == _NODE_NAME_FIELD and field.operator == "In":
+                return field.values[0] if field.values and len(field.values) == 1 else None
+    return None
+
+
+def _template(draft: Draft, owner: Controller, item: DaemonSet, spec: PodSpec, *, needed: bool) -> Pod:
+    """The template with the tolerations and labels of daemon pods (``CreatePodTemplate``), after admission."""
+    annotations = item.metadata.annotations
+    labels = {GENERATION_LABEL: (annotations.template_generation if annotations else None) or "1"}
+    pod = draft.admitted(owner, replace(owner.new_pod(), spec=spec), needed=needed)
+    labels[REVISION_HASH_LABEL] = shown_revision(pod, owner.pods) or revision_hash(item.spec.template)
+    return draft.admitted(owner, replace(owner.new_pod(labels), spec=spec), needed=needed)

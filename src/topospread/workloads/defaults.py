@@ -1,0 +1,138 @@
+"""What decoding a pod at the API server fills in, before any admission plugin sees it; nothing is refused here.
+
+Source: pkg/apis/core/v1/defaults.go (``SetDefaults_Pod``, ``SetDefaults_PodSpec``, ``SetDefaults_ResourceList``) and
+pkg/api/pod/util.go (``DefaultPodLevelResources``). Only fields that scheduling reads are filled in. Nothing that is
+given is changed: a function returns the very object it was given when there is nothing to do.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from topospread.api.meta import ResourceList
+from topospread.api.pod import Container, ContainerPort, Pod, PodSpec, ResourceRequirements
+from topospread.api.quantity import parse_quantity
+from topospread.api.requests import RequestRules, incoming_requests
+from topospread.config.gates import Gates
+from topospread.config.versions import KubeVersion
+
+DEFAULT_SCHEDULER_NAME = "default-scheduler"
+
+_AFTER_ADMISSION = KubeVersion(1, 37)
+"""Since this version pod-level resources are filled in after admission (PodLevelResourcesFixDefaulting)."""
+_CONTAINERS_ONLY = RequestRules(pod_level=False)
+
+
+def with_defaults(spec: PodSpec, gates: Gates) -> PodSpec:
+    """The spec with restartPolicy, schedulerName, requests from limits and host ports of the host's network."""
+    containers = _each(spec.containers, spec.host_network)
+    init_containers = _each(spec.init_containers, spec.host_network)
+    overhead = _rounded(spec.overhead)
+    changed = (
+        containers is not spec.containers
+        or init_containers is not spec.init_containers
+        or overhead is not spec.overhead
+    )
+    if changed or not spec.restart_policy or not spec.scheduler_name:
+        spec = replace(
+            spec,
+            containers=containers,
+            init_containers=init_containers,
+            overhead=overhead,
+            restart_policy=spec.restart_policy or "Always",
+            scheduler_name=spec.scheduler_name or DEFAULT_SCHEDULER_NAME,
+        )
+    return spec if gates.kube_version >= _AFTER_ADMISSION else _with_pod_level_requests(spec, gates)
+
+
+def with_defaults_after_admission(spec: PodSpec, gates: Gates) -> PodSpec:
+    """The spec with what is filled in when the pod is stored, its containers being complete by then."""
+    return _with_pod_level_requests(spec, gates) if gates.kube_version >= _AFTER_ADMISSION else spec
+
+
+def _each(containers: list[Container] | None, host_network: bool | None) -> list[Container] | None:
+    if not containers:
+        return containers
+    made = [_container(each, host_network) for each in containers]
+    return made if any(new is not old for new, old in zip(made, containers, strict=True)) else containers
+
+
+def _container(container: Container, host_network: bool | None) -> Container:
+    resources = _resources(container.resources)
+    ports = _host_ports(container.ports) if host_network else container.ports
+    if resources is container.resources and ports is container.ports:
+        return container
+    return replace(container, resources=resources, ports=ports)
+
+
+def _resources(resources: ResourceRequirements | None) -> ResourceRequirements | None:
+    """A limit without a request is the request as well; amounts are rounded up to thousandths."""
+    if resources is None:
+        return None
+    requests, limits = _rounded(resources.requests), _rounded(resources.limits)
+    if limits and (requests is None or not limits.keys() <= requests.keys()):
+        requests = {**limits, **(requests or {})}
+    if requests is resources.requests and limits is resources.limits:
+        return resources
+    return replace(resources, requests=requests, limits=limits)
+
+
+def _rounded(resources: ResourceList | None) -> ResourceList | None:
+    """Amounts finer than a thousandth rounded up; the very list when there are none."""
+    if not resources:
+        return resources
+    finer: ResourceList = {}
+    for name, text in resources.items():
+        if text is not None:
+            quantity = parse_quantity(text)
+            rounded = quantity.rounded_to_milli()
+            if rounded is not quantity:
+                finer[name] = str(rounded)
+    return {**resources, **finer} if finer else resources
+
+
+def _host_ports(ports: list[ContainerPort] | None) -> list[ContainerPort] | None:
+    if not ports or all(port.host_port for port in ports):
+        return ports
+    return [port if port.host_port else replace(port, host_port=port.container_port) for port in ports]
+
+
+def _with_pod_level_requests(spec: PodSpec, gates: Gates) -> PodSpec:
+    """Requests of the pod as a whole, where only its limits or only some requests are given.
+
+    Limits are not completed, but for huge pages (whose limit is their request): scheduling does not read them.
+    """
+    resources = spec.resources
+    if resources is None or not (resources.requests or resources.limits) or not gates.enabled("PodLevelResources"):
+        return spec
+    requests, limits = dict(resources.requests or {}), dict(resources.limits or {})
+    for name, amount in _sum(spec, of_limits=True).items():
+        if name.startswith("hugepages-") and name not in requests:
+            limits.setdefault(name, amount)
+    if limits or gates.kube_version >= _AFTER_ADMISSION:
+        for name, amount in _sum(spec, of_limits=False).items():
+            if name in ("cpu", "memory"):
+                requests.setdefault(name, amount)
+    for name, limit in limits.items():
+        if name in ("cpu", "memory") or name.startswith("hugepages-"):
+            requests.setdefault(name, limit)
+    if requests == (resources.requests or {}) and limits == (resources.limits or {}):
+        return spec
+    return replace(spec, resources=replace(resources, requests=requests or None, limits=limits or None))
+
+
+def _sum(spec: PodSpec, *, of_limits: bool) -> ResourceList:
+    """What all containers request (or are limited to) together, as text."""
+    containers, init_containers = spec.containers, spec.init_containers
+    if of_limits:
+        containers, init_containers = _limits_as_requests(containers), _limits_as_requests(init_containers)
+    pod = Pod(spec=PodSpec(containers=containers, init_containers=init_containers))
+    amounts = incoming_requests(pod, _CONTAINERS_ONLY)
+    return {name: f"{amount}m" if name == "cpu" else str(amount) for name, amount in amounts.items()}
+
+
+def _limits_as_requests(containers: list[Container] | None) -> list[Container]:
+    return [
+        replace(each, resources=ResourceRequirements(requests=each.resources.limits if each.resources else None))
+        for each in containers or ()
+    ]

@@ -1,0 +1,204 @@
+"""A plan in the making: what the planners of all kinds share. How many pods a kind wants is theirs to know."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from itertools import islice
+from math import inf
+
+from msgspec.structs import replace
+
+from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.pod import FINISHED_PHASES, Pod
+from topospread.config.gates import Gates
+from topospread.errors import InvalidError
+
+from .admission import Admission
+from .claims import VolumeClaims
+from .controllers import Controller
+from .defaults import DEFAULT_SCHEDULER_NAME
+from .names import Names, pod_prefix
+from .planned import Plan, QueuedPod, Workload
+from .timestamps import seconds, snapshot_time
+
+MAX_REPLICAS = 5_000_000
+"""Of one workload; Kubernetes itself is built for 150,000 pods a cluster."""
+
+
+class Draft:
+    """Workloads and pods as they are added; `finished` puts them in order.
+
+    Attributes:
+        plan: the plan so far; its queue is in the order in which pods were added.
+        gates: of the API server.
+        names: generated names.
+        admission: of the pods that are made.
+        volumes: claims that come with pods.
+        scale: replicas that were asked for, by controller.
+    """
+
+    def __init__(
+        self,
+        inventory: Inventory,
+        names: Names,
+        gates: Gates,
+        scheduler_names: Collection[str],
+        scale: Mapping[ObjectKey, int],
+    ) -> None:
+        self.plan = Plan(inventory)
+        self.gates = gates
+        self.names = names
+        self.scale = scale
+        self.admission = Admission(inventory, gates)
+        self.volumes = VolumeClaims(self.plan)
+        self._scheduler_names = frozenset(scheduler_names)
+        self._made_bound: list[Pod] = []
+        self._new_claims: Counter[Workload] = Counter()
+        self._now: float | None = None
+
+    @property
+    def now(self) -> float | None:
+        """When the snapshot was taken, as far as it shows."""
+        if self._now is None:
+            self._now = snapshot_time(self.plan.inventory.nodes, self.plan.inventory.pods)
+        return self._now
+
+    def row(self, kind: str, namespace: str, name: str, replicas: int) -> Workload:
+        """A new workload at the end of the plan."""
+        row = Workload(kind, namespace, name, replicas)
+        self.plan.workloads.append(row)
+        return row
+
+    def desired(self, controller: Controller, given: int | None, field: str = "replicas") -> int:
+        """How many replicas: what was asked for, else what the manifest says, else 1.
+
+        Raises:
+            InvalidError: less than none, or more than anybody has.
+        """
+        replicas = self.scale.get(controller.key, 1 if given is None else given)
+        path = f"spec.{field}"
+        problem = ""
+        if replicas < 0:
+            problem = f"{path}: Invalid value: {replicas}: must be greater than or equal to 0"
+        elif replicas > MAX_REPLICAS:
+            problem = f"{path}: {replicas} pods are more than can be simulated ({MAX_REPLICAS})"
+        if problem:
+            raise InvalidError([problem], controller.place.at(path))
+        return replicas
+
+    def admitted(self, controller: Controller, pod: Pod, *, needed: bool) -> Pod:
+        """A pod of a controller's template after admission.
+
+        Raises:
+            InvalidError: the API server would refuse it, and pods of it are ``needed``.
+        """
+        return self.admission.admit(pod, controller.place, "spec.template.", lenient=not needed)
+
+    def keep(self, row: Workload, pods: Iterable[Pod]) -> None:
+        """Pods of a workload that are there: on nodes, waiting, or on their way out. Finished ones are left out."""
+        for pod in pods:
+            if _is_finished(pod):
+                continue
+            if pod.terminating:
+                if pod.spec.node_name:
+                    row.terminating.append(pod)
+            elif pod.spec.node_name:
+                row.existing.append(pod)
+            else:
+                self.add(row, pod, pod.name)
+
+    def add(self, row: Workload, pod: Pod, name: str, after: QueuedPod | None = None) -> QueuedPod | None:
+        """A pod to be placed; None where kube-scheduler has no say: it is bound already, or another scheduler's."""
+        spec = pod.spec
+        scheduler = spec.scheduler_name or DEFAULT_SCHEDULER_NAME
+        if any(volume.ephemeral is not None for volume in spec.volumes or ()):
+            pod, new = self.volumes.of_ephemeral_volumes(pod, name)
+            self.claims_made(row, new)
+        if spec.node_name:
+            pod = _named(pod, name)
+            row.existing.append(pod)
+            self._made_bound.append(pod)
+            return None
+        if scheduler not in self._scheduler_names:
+            self.plan.foreign[scheduler] += 1
+            _note(row, f"its pods wait for the scheduler {scheduler}: they are counted and left alone")
+            return None
+        queued = QueuedPod(pod, name, row, spec.priority or 0, pod.metadata.creation_timestamp or "", after)
+        if spec.scheduling_gates:
+            gates = ", ".join(gate.name for gate in spec.scheduling_gates)
+            _note(row, f"its pods wait for their scheduling gates to be removed: {gates}")
+            self.plan.gated.append(queued)
+        else:
+            self.plan.queue.append(queued)
+        return queued
+
+    def replicate(self, row: Workload, pod: Pod, count: int, controller_name: str) -> None:
+        """New pods that are all alike, with generated names."""
+        names = islice(self.names.generate(pod.namespace, pod_prefix(controller_name)), count)
+        first = next(names, None)
+        if first is None:
+            return
+        queued = self.add(row, pod, first)
+        if queued is None or queued.pod is not pod:
+            for name in names:
+                self.add(row, pod, name)
+            return
+        # Ten thousand alike differ in their names alone: what holds for the first holds for all.
+        waiting = self.plan.gated if pod.spec.scheduling_gates else self.plan.queue
+        priority, created = queued.priority, queued.created
+        waiting += [QueuedPod(pod, name, row, priority, created) for name in names]
+
+    def remove(self, pods: Iterable[Pod]) -> None:
+        """Pods that their controller deletes."""
+        self.plan.removed += pods
+
+    def claims_made(self, row: Workload, count: int) -> None:
+        """Remember that claims were assumed for a workload."""
+        if count:
+            self._new_claims[row] += count
+
+    def finished(self) -> Plan:
+        """The plan: who is bound, and the queue in order."""
+        plan = self.plan
+        removed = {id(pod) for pod in plan.removed}
+        plan.bound = [
+            pod
+            for pod in plan.inventory.pods
+            if pod.spec.node_name and not _is_finished(pod) and id(pod) not in removed
+        ]
+        plan.bound += self._made_bound
+        plan.queue = in_scheduling_order(plan.queue)
+        for row, count in self._new_claims.items():
+            what = "claim that does not exist yet is" if count == 1 else "claims that do not exist yet are"
+            _note(row, f"{count} {what} taken as provisionable wherever the StorageClass allows")
+        plan.warnings += self.admission.warnings
+        return plan
+
+
+def in_scheduling_order(queue: Iterable[QueuedPod]) -> list[QueuedPod]:
+    """Pods as kube-scheduler takes them: priority, then age (those yet to be created last), then as they come.
+
+    Source: pkg/scheduler/framework/plugins/queuesort/priority_sort.go. A pod never comes before the one that it is
+    created after.
+    """
+    keys: dict[QueuedPod, tuple[int, float]] = {}
+    for each in queue:
+        created = seconds(each.created) if each.created else None
+        key = (-each.priority, inf if created is None else created)
+        predecessor = keys.get(each.after) if each.after is not None else None
+        keys[each] = key if predecessor is None else max(key, predecessor)
+    return sorted(keys, key=keys.__getitem__)
+
+
+def _is_finished(pod: Pod) -> bool:
+    return pod.status is not None and pod.status.phase in FINISHED_PHASES
+
+
+def _named(pod: Pod, name: str) -> Pod:
+    return pod if pod.metadata.name == name else replace(pod, metadata=replace(pod.metadata, name=name))
+
+
+def _note(row: Workload, sentence: str) -> None:
+    if sentence not in row.notes:
+        row.notes.append(sentence)

@@ -1,0 +1,110 @@
+"""matchLabelKeys and mismatchLabelKeys written into the selectors, as the API server does when it stores a pod.
+
+Spread constraints since 1.34, terms of pod affinity and anti-affinity since 1.31. A requirement that stands in the
+selector already is not added again, so that doing it twice changes nothing.
+Source: pkg/registry/core/pod/strategy.go (``mutatePodAffinity``, ``mutateTopologySpreadConstraints``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from msgspec.structs import replace
+
+from topospread.api.labels import LabelSelector, LabelSelectorRequirement
+from topospread.api.node_selection import Affinity, PodAffinity, PodAffinityTerm
+from topospread.api.pod import PodSpec
+from topospread.config.gates import Gates
+
+
+def with_label_keys_merged(spec: PodSpec, labels: Mapping[str, str], gates: Gates) -> PodSpec:
+    """The spec with the pod's own label values in the selectors that ask for them."""
+    constraints = spec.topology_spread_constraints
+    if (
+        constraints
+        and any(each.match_label_keys for each in constraints)
+        and gates.enabled("MatchLabelKeysInPodTopologySpread")
+        and gates.enabled("MatchLabelKeysInPodTopologySpreadSelectorMerge")
+    ):
+        merged = [
+            replace(each, label_selector=_merged(each.label_selector, labels, match=each.match_label_keys))
+            for each in constraints
+        ]
+        if merged != constraints:
+            spec = replace(spec, topology_spread_constraints=merged)
+    if spec.affinity is not None and gates.enabled("MatchLabelKeysInPodAffinity"):
+        affinity = _merged_affinity(spec.affinity, labels)
+        if affinity is not spec.affinity:
+            spec = replace(spec, affinity=affinity)
+    return spec
+
+
+def reads_own_labels(spec: PodSpec) -> Iterable[str]:
+    """The label keys whose values on the pod end up in one of its selectors."""
+    for constraint in spec.topology_spread_constraints or ():
+        yield from constraint.match_label_keys or ()
+    for term in _terms(spec.affinity):
+        yield from term.match_label_keys or ()
+        yield from term.mismatch_label_keys or ()
+
+
+def _terms(affinity: Affinity | None) -> Iterable[PodAffinityTerm]:
+    for each in (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity else ():
+        if each is not None:
+            yield from each.required_during_scheduling_ignored_during_execution or ()
+            for weighted in each.preferred_during_scheduling_ignored_during_execution or ():
+                if weighted.pod_affinity_term is not None:
+                    yield weighted.pod_affinity_term
+
+
+def _merged_affinity(affinity: Affinity, labels: Mapping[str, str]) -> Affinity:
+    if not any(term.match_label_keys or term.mismatch_label_keys for term in _terms(affinity)):
+        return affinity
+    merged = replace(
+        affinity,
+        pod_affinity=_merged_pod_affinity(affinity.pod_affinity, labels),
+        pod_anti_affinity=_merged_pod_affinity(affinity.pod_anti_affinity, labels),
+    )
+    return affinity if merged == affinity else merged
+
+
+def _merged_pod_affinity(affinity: PodAffinity | None, labels: Mapping[str, str]) -> PodAffinity | None:
+    if affinity is None:
+        return None
+    required = affinity.required_during_scheduling_ignored_during_execution
+    preferred = affinity.preferred_during_scheduling_ignored_during_execution
+    return PodAffinity(
+        required_during_scheduling_ignored_during_execution=required
+        and [_merged_term(term, labels) for term in required],
+        preferred_during_scheduling_ignored_during_execution=preferred
+        and [
+            replace(each, pod_affinity_term=each.pod_affinity_term and _merged_term(each.pod_affinity_term, labels))
+            for each in preferred
+        ],
+    )
+
+
+def _merged_term(term: PodAffinityTerm, labels: Mapping[str, str]) -> PodAffinityTerm:
+    selector = _merged(term.label_selector, labels, match=term.match_label_keys, mismatch=term.mismatch_label_keys)
+    return term if selector is term.label_selector else replace(term, label_selector=selector)
+
+
+def _merged(
+    selector: LabelSelector | None,
+    labels: Mapping[str, str],
+    *,
+    match: Iterable[str] | None,
+    mismatch: Iterable[str] | None = None,
+) -> LabelSelector | None:
+    """A missing selector matches nothing and stays missing; keys that the pod lacks are dropped."""
+    if selector is None:
+        return None
+    there = selector.match_expressions or []
+    added: list[LabelSelectorRequirement] = []
+    for operator, keys in (("In", match), ("NotIn", mismatch)):
+        for key in keys or ():
+            if key in labels:
+                requirement = LabelSelectorRequirement(key=key, operator=operator, values=[labels[key]])
+                if requirement not in there:
+                    added.append(requirement)
+    return replace(selector, match_expressions=[*there, *added]) if added else selector

@@ -1,0 +1,80 @@
+"""Names, hashes and uids of objects that do not exist yet: of the API server's and controllers' form, but repeatable.
+
+Sources: apiserver ``pkg/storage/names/generate.go``, apimachinery ``pkg/util/rand``, pkg/controller/deployment/sync.go.
+The API server draws suffixes at random and the controllers hash what is not read here: ours are other characters of
+the same alphabet, and the same for the same input.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import zlib
+from collections.abc import Iterable, Iterator
+
+ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
+"""Characters of generated names: no vowels, so that no words come about."""
+_SUFFIX_LENGTH = 5
+_MAX_BASE = 63 - _SUFFIX_LENGTH
+_SUFFIXES = len(ALPHABET) ** _SUFFIX_LENGTH
+_STEP = 8_000_009  # shares no factor with 27**5: multiples of it run through all suffixes before one comes again
+_MAX_NAME = 253
+_STATEFUL = re.compile(r"(.*)-([0-9]+)", re.ASCII | re.DOTALL)
+
+_PAIRS = [first + second for first in ALPHABET for second in ALPHABET]
+_TRIPLES = [pair + third for pair in _PAIRS for third in ALPHABET]
+
+
+class Names:
+    """Generates names, each once per namespace.
+
+    ``taken``: (namespace, name) of the pods there are.
+    """
+
+    def __init__(self, taken: Iterable[tuple[str, str]] = ()) -> None:
+        self._taken = set(taken)
+        self._used: dict[tuple[str, str], int] = {}
+
+    def generate(self, namespace: str, base: str) -> Iterator[str]:
+        """Names of the form ``generateName`` gives: the base, shortened to 58 characters, and five more."""
+        base = base[:_MAX_BASE]
+        first = zlib.crc32(base.encode())
+        number = self._used.get((namespace, base), 0)
+        while True:
+            suffix = (first + number * _STEP) % _SUFFIXES
+            number += 1
+            self._used[namespace, base] = number
+            name = base + _TRIPLES[suffix // 729] + _PAIRS[suffix % 729]
+            if (namespace, name) not in self._taken:
+                yield name
+
+
+def pod_prefix(controller_name: str) -> str:
+    """``generateName`` of a controller's pods: with a dash unless that is too long (``getPodsPrefix``)."""
+    prefix = f"{controller_name}-"
+    return controller_name if len(prefix) > _MAX_NAME else prefix
+
+
+def replica_set_name(deployment_name: str, template_hash: str) -> str:
+    """``generateReplicaSetName``."""
+    return f"{deployment_name[: _MAX_NAME - 1 - len(template_hash)]}-{template_hash}"
+
+
+def safe_hash(content: bytes) -> str:
+    """A hash as labels carry it: a 32-bit number's digits in the alphabet of generated names."""
+    return "".join(ALPHABET[ord(digit) % len(ALPHABET)] for digit in str(zlib.crc32(content)))
+
+
+def made_up_uid(kind: str, namespace: str, name: str) -> str:
+    """A uid for an object that has none, of the usual form."""
+    digits = hashlib.sha256(f"{kind}/{namespace}/{name}".encode()).hexdigest()
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:32]))
+
+
+def parent_and_ordinal(pod_name: str) -> tuple[str, int]:
+    """The StatefulSet that a pod's name speaks of and its ordinal; ("", -1) when it speaks of none."""
+    found = _STATEFUL.fullmatch(pod_name)
+    if found is None:
+        return "", -1
+    ordinal = int(found[2])
+    return found[1], ordinal if ordinal < 2**31 else -1

@@ -1,0 +1,92 @@
+"""What a plan consists of: workloads, the pods that are there and the pods to place, in kube-scheduler's order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from topospread.api.inventory import Inventory
+from topospread.api.pod import Pod
+
+
+@dataclass(slots=True, eq=False)
+class Workload:
+    """One row of a report: a Deployment, a StatefulSet, …, an owner that was not read, or a bare Pod.
+
+    Attributes:
+        replicas: how many pods it wants now: a Job those that may run at once, a DaemonSet one for each node it
+            picks, a bare Pod one.
+        template: a pod of the newest revision as kube-scheduler would see it, without a name; None for an owner that
+            was not read. A DaemonSet's is not yet tied to a node.
+        existing: its pods that are on nodes, neither finished nor terminating, of whatever revision.
+        terminating: its pods on nodes that are being deleted; they hold resources and are not replicas any more.
+        notes: what a person should know of this workload, a sentence each.
+    """
+
+    kind: str
+    namespace: str
+    name: str
+    replicas: int
+    template: Pod | None = None
+    existing: list[Pod] = field(default_factory=list)
+    terminating: list[Pod] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.namespace}/{self.name}"
+
+
+@dataclass(slots=True, eq=False)
+class QueuedPod:
+    """A pod that waits for a node.
+
+    Attributes:
+        pod: after admission. All replicas of one template share one object as far as they are alike (its name is ""
+            then); those that differ in labels, volumes or affinity have an object each.
+        name: name of this very pod.
+        priority: the pod's priority.
+        created: creationTimestamp, "" for a pod that does not exist yet.
+        after: the pod without which this one is not created: its predecessor in an OrderedReady StatefulSet.
+    """
+
+    pod: Pod
+    name: str
+    workload: Workload
+    priority: int = 0
+    created: str = ""
+    after: QueuedPod | None = None
+
+    @property
+    def namespace(self) -> str:
+        """Namespace of the pod."""
+        return self.workload.namespace
+
+
+@dataclass(slots=True)
+class Plan:
+    """What kube-scheduler is given.
+
+    Attributes:
+        inventory: what was read and what the cluster would make of it: namespaces, ReplicaSets of Deployments, claims
+            of StatefulSets, Jobs of CronJobs; pods after admission.
+        workloads: in input order.
+        bound: pods on nodes, not finished, terminating ones included, without those that are removed.
+        queue: pods to place, in kube-scheduler's order: priority, creation, input. A pod stands behind the one that
+            it is created after.
+        gated: pods with schedulingGates; they wait for somebody else.
+        removed: pods that their controllers would delete, as when a workload is scaled down.
+        foreign: scheduler → pods that wait for it and are left alone.
+        assumed_claims: (namespace, name) of claims that are added and taken as ones that can be provisioned wherever
+            their StorageClass allows.
+    """
+
+    inventory: Inventory
+    workloads: list[Workload] = field(default_factory=list)
+    bound: list[Pod] = field(default_factory=list)
+    queue: list[QueuedPod] = field(default_factory=list)
+    gated: list[QueuedPod] = field(default_factory=list)
+    removed: list[Pod] = field(default_factory=list)
+    foreign: Counter[str] = field(default_factory=Counter)
+    assumed_claims: set[tuple[str, str]] = field(default_factory=set)
+    warnings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)

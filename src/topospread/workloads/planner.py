@@ -1,0 +1,159 @@
+"""An inventory → the plan of what kube-scheduler is given: every controller asked once, in input order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import partial
+
+from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.meta import KubeObject
+from topospread.api.pod import FINISHED_PHASES, Pod
+from topospread.config.gates import gates_for
+from topospread.errors import Place
+
+from .admission import is_stored
+from .completion import completed
+from .controllers import Controller, controllers_of
+from .daemon_set import DaemonNodes, plan_daemon_set
+from .draft import Draft
+from .hierarchy import Hierarchy
+from .job import plan_job, run_of
+from .names import Names
+from .ownership import Claims, claim
+from .planned import Plan, Workload
+from .removal import is_active
+from .replica_sets import plan_deployment, plan_replica_set
+from .scale import requested_runs, scaled
+from .stateful_set import plan_stateful_set
+
+
+def plan(
+    inventory: Inventory,
+    *,
+    scale: Mapping[str, int] | None = None,
+    run_cron_jobs: Collection[str] = (),
+    kube_version: str = "1.37",
+    scheduler_names: Collection[str] = ("default-scheduler",),
+) -> Plan:
+    """What the cluster's controllers and API server make of the objects that were read.
+
+    Args:
+        inventory: stays as it is.
+        scale: ``[NAMESPACE/]KIND/NAME`` → replicas in place of the manifest's.
+        run_cron_jobs: ``[NAMESPACE/]NAME`` of CronJobs that are to run once.
+        kube_version: of the API server.
+        scheduler_names: the schedulers whose pods are to be placed; others' are counted.
+
+    Raises:
+        InputError: an object that the API server would refuse, with its place.
+        UsageError: a target of ``scale`` or ``run_cron_jobs`` that is not there.
+    """
+    gates = gates_for(kube_version, component="apiserver")
+    names = Names((pod.namespace or "default", pod.name) for pod in inventory.pods if pod.metadata.name)
+    whole = completed(inventory, names)
+    _add_runs(whole, run_cron_jobs)
+    controllers = {each.key: each for each in controllers_of(whole)}
+    draft = Draft(whole, names, gates, scheduler_names, scaled(scale or {}, controllers))
+    whole.pods = [_admitted(draft, pod) for pod in whole.pods]
+    hierarchy = Hierarchy(draft.plan, controllers)
+    claims = claim(whole.pods, hierarchy.pod_owners, hierarchy.missing)
+    for key, count in claims.adopted.items():
+        pods = "pod without a controller is" if count == 1 else "pods without a controller are"
+        draft.plan.notes.append(f"{count} {pods} adopted by {key[0]} {key[1]}/{key[2]}, whose selector matches")
+    _plan_all(draft, hierarchy, claims, inventory.places)
+    return draft.finished()
+
+
+def _add_runs(inventory: Inventory, run_cron_jobs: Collection[str]) -> None:
+    """The Jobs of CronJobs that are to run, at their CronJobs' places."""
+    cron_jobs = {("CronJob", each.namespace, each.name): each for each in inventory.cron_jobs}
+    runs = requested_runs(run_cron_jobs, cron_jobs)
+    for key, item in cron_jobs.items():
+        if key in runs:
+            job = run_of(item)
+            inventory.jobs.append(job)
+            place = inventory.places.get(key)
+            if place is not None:
+                inventory.places["Job", job.namespace, job.name] = place
+
+
+def _admitted(draft: Draft, pod: Pod) -> Pod:
+    """A pod of the input after admission; one that is on a node, or finished, cannot be refused any more."""
+    if is_stored(pod):
+        return pod
+    there = bool(pod.spec.node_name) or pod.phase in FINISHED_PHASES
+    if there:
+        return draft.admission.admit(pod, lenient=True)
+    key = "Pod", pod.namespace, pod.name
+    place = draft.plan.inventory.places.get(key)
+    return draft.admission.admit(pod, place or Place(object=f"Pod {pod.namespace}/{pod.name}"))
+
+
+def _plan_all(draft: Draft, hierarchy: Hierarchy, claims: Claims, given: Iterable[ObjectKey]) -> None:
+    """One workload after the other, as their objects come in the input; what has no place there comes last.
+
+    ``given``: keys of the objects in input order.
+    """
+    inventory = draft.plan.inventory
+    order = {key: position for position, key in enumerate(given)}
+    nodes = DaemonNodes(inventory.nodes, comparison_operators=draft.gates.enabled("TaintTolerationComparisonOperators"))
+    steps: list[tuple[int, Callable[[], None]]] = []
+    for each in hierarchy.planned():
+        step = partial(_plan_controller, draft, hierarchy, nodes, each)
+        steps.append((_position(each.kind, each.object, order), step))
+    for stranger, pods in claims.strangers.items():
+        steps.append((_position("Pod", pods[0], order), partial(_plan_stranger, draft, stranger, pods)))
+    steps += (
+        (_position("Pod", pod, order), partial(_plan_pod, draft, pod))
+        for pod in claims.bare
+        if not pod.spec.node_name and is_active(pod)
+    )
+    for _, take in sorted(steps, key=lambda each: each[0]):
+        take()
+
+
+def _position(kind: str, item: KubeObject, order: Mapping[ObjectKey, int]) -> int:
+    """Where an object stands in the input; one that was made stands where its owner does."""
+    keys = [(kind, item.namespace, item.name), (kind, item.namespace, item.metadata.generate_name or "")]
+    owner = item.metadata.controller
+    if owner is not None:
+        keys.append((owner.kind, item.namespace, owner.name))
+    return next((order[key] for key in keys if key in order), len(order))
+
+
+def _plan_controller(draft: Draft, hierarchy: Hierarchy, nodes: DaemonNodes, each: Controller) -> None:
+    before = len(draft.plan.workloads)
+    match each.kind:
+        case "Deployment":
+            plan_deployment(draft, each, hierarchy.of_deployment[each.key])
+        case "StatefulSet":
+            plan_stateful_set(draft, each)
+        case "DaemonSet":
+            plan_daemon_set(draft, each, nodes)
+        case "Job":
+            plan_job(draft, each)
+        case _:
+            plan_replica_set(draft, each)
+    for row in draft.plan.workloads[before:]:
+        _note_policy(row, each.template.spec.restart_policy)
+
+
+def _note_policy(row: Workload, restart_policy: str | None) -> None:
+    """Restart policies do not matter here, but the API server would not have let the manifest pass."""
+    allowed = ("OnFailure", "Never") if row.kind == "Job" else ("Always",)
+    if (restart_policy or "Always") not in allowed:
+        given = restart_policy or "none"
+        wanted = " or ".join(allowed)
+        row.notes.append(f"the API server would refuse it: restartPolicy is {given} and must be {wanted}")
+
+
+def _plan_stranger(draft: Draft, key: ObjectKey, pods: list[Pod]) -> None:
+    """Pods of an owner that was not read: as many as there are."""
+    row = draft.row(*key, sum(map(is_active, pods)))
+    draft.keep(row, pods)
+
+
+def _plan_pod(draft: Draft, pod: Pod) -> None:
+    row = draft.row("Pod", pod.namespace, pod.name, 1)
+    row.template = pod
+    draft.add(row, pod, pod.name)

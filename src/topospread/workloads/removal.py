@@ -1,0 +1,130 @@
+"""Which pods a controller removes first when there are too many; how many are too many is not decided here.
+
+Source: pkg/controller/controller_utils.go (``ActivePodsWithRanks``, ``ActivePods``),
+pkg/controller/replicaset/replica_set.go (``getPodsRankedByRelatedPodsOnSameNode``).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cmp_to_key
+
+from topospread.api.pod import FINISHED_PHASES, Pod
+
+from .timestamps import seconds
+
+_PHASES = {"Pending": 0, "Unknown": 1, "Running": 2}
+_COST = re.compile(r"0|-[0-9]+|[1-9][0-9]*")
+
+
+def is_active(pod: Pod) -> bool:
+    """Neither finished nor terminating (``IsPodActive``)."""
+    return pod.phase not in FINISHED_PHASES and not pod.terminating
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """What the rules compare of a pod; times in seconds since 1970, None where there is none."""
+
+    pod: Pod
+    first: tuple[bool, int, bool, int, int]
+    ready_since: float | None
+    restarts: tuple[int, int]
+    created: float | None
+
+
+def removal_order(pods: Sequence[Pod], related: Iterable[Pod], now: float | None) -> list[Pod]:
+    """Pods of a ReplicaSet or ReplicationController, first the one that is removed first.
+
+    In turn: not on a node; Pending before Unknown before Running; not ready; lower pod-deletion-cost; more related
+    active pods on its node; ready for a shorter time; more restarts; younger. Times are compared by their logarithm,
+    and by uid where that is equal.
+
+    Args:
+        pods: active pods.
+        related: all pods of the same controller's ReplicaSets.
+        now: time the logarithms are measured from; None compares times as they are.
+    """
+    on_node = Counter(pod.spec.node_name for pod in related if is_active(pod))
+    return _sorted([_candidate(pod, _cost(pod), on_node[pod.spec.node_name]) for pod in pods], now)
+
+
+def removal_order_of_job(pods: Sequence[Pod]) -> list[Pod]:
+    """The same for pods of a Job: without costs, ranks and logarithms."""
+    return _sorted([_candidate(pod, 0, 0) for pod in pods], None)
+
+
+def _sorted(candidates: list[_Candidate], now: float | None) -> list[Pod]:
+    def compare(left: _Candidate, right: _Candidate) -> int:
+        if left.first != right.first:
+            return -1 if left.first < right.first else 1
+        if left.first[2] and left.ready_since != right.ready_since:
+            return _later_first(left.ready_since, right.ready_since, now) or _by_uid(left, right)
+        if left.restarts != right.restarts:
+            return -1 if left.restarts > right.restarts else 1
+        if left.created != right.created:
+            return _later_first(left.created, right.created, now) or _by_uid(left, right)
+        return 0
+
+    return [each.pod for each in sorted(candidates, key=cmp_to_key(compare))]
+
+
+def _candidate(pod: Pod, cost: int, on_same_node: int) -> _Candidate:
+    ready, ready_since = _ready(pod)
+    return _Candidate(
+        pod,
+        (bool(pod.spec.node_name), _PHASES.get(pod.phase, 0), ready, cost, -on_same_node),
+        ready_since,
+        _restarts(pod),
+        seconds(pod.metadata.creation_timestamp),
+    )
+
+
+def _ready(pod: Pod) -> tuple[bool, float | None]:
+    for condition in (pod.status.conditions or ()) if pod.status else ():
+        if condition.type == "Ready":
+            ready = condition.status == "True"
+            return ready, seconds(condition.last_transition_time) if ready else None
+    return False, None
+
+
+def _cost(pod: Pod) -> int:
+    """``controller.kubernetes.io/pod-deletion-cost``, an int32; 0 when it is missing or is none."""
+    text = pod.metadata.annotations.pod_deletion_cost if pod.metadata.annotations else None
+    cost = int(text) if text and _COST.fullmatch(text) else 0
+    return cost if -(2**31) <= cost < 2**31 else 0
+
+
+def _restarts(pod: Pod) -> tuple[int, int]:
+    """The most restarts of a container, and of a sidecar."""
+    if pod.status is None:
+        return 0, 0
+    sidecars = {each.name for each in pod.spec.init_containers or () if each.restart_policy == "Always"}
+    containers = max((each.restart_count or 0 for each in pod.status.container_statuses or ()), default=0)
+    return containers, max(
+        (each.restart_count or 0 for each in pod.status.init_container_statuses or () if each.name in sidecars),
+        default=0,
+    )
+
+
+def _later_first(left: float | None, right: float | None, now: float | None) -> int:
+    """-1, 0 or 1; a time that is missing counts as later than any (``afterOrZero``, ``logarithmicRankDiff``)."""
+    if left is None or right is None:
+        return -1 if left is None else 1
+    if now is None:
+        return -1 if left > right else 1
+    return _logarithm(now - left) - _logarithm(now - right)
+
+
+def _logarithm(age: float) -> int:
+    """Of an age in seconds, as Kubernetes takes it: of nanoseconds to base 2, cut off; -1 for no age at all."""
+    return int(math.log2(age * 1e9)) if age > 0 else -1
+
+
+def _by_uid(left: _Candidate, right: _Candidate) -> int:
+    first, second = left.pod.metadata.uid or "", right.pod.metadata.uid or ""
+    return (first > second) - (first < second)
