@@ -18,7 +18,7 @@ from topospread.scheduling.cycle import Placement, Scheduler
 from topospread.scheduling.framework import Framework
 from topospread.scheduling.preemption import Preemption
 from topospread.scheduling.verdict import Verdict
-from topospread.workloads.plan import plan
+from topospread.workloads.planner import plan
 from topospread.workloads.planned import Plan, QueuedPod, Workload
 
 from .result import Eviction

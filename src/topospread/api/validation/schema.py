@@ -1,7 +1,7 @@
 """The fields of pods and workloads and their JSON types, and the check of plain data against them.
 
 ``schema.json`` lists every struct that the API server decodes a pod or a workload into (Kubernetes 1.37:
-k8s.io/api core/v1, apps/v1, batch/v1), field by field; ``conformance/schema`` writes it. What values a field
+k8s.io/api core/v1, apps/v1, batch/v1), field by field; ``conformance/oracle/cmd/schema`` writes it. What values a field
 may hold is not asked here. As in Go, ``null`` leaves a field unset and is the zero value in a list or a map,
 unknown fields are ignored, and the case of a field counts.
 """
@@ -31,7 +31,25 @@ STRUCT_OF: Final = {
     "Job": "Job",
     "CronJob": "CronJob",
 }
-"""Kind → its struct in the schema."""
+"""Kind whose values are checked → its struct in the schema."""
+
+STRUCT_OF_ANY: Final = STRUCT_OF | {
+    kind: kind
+    for kind in (
+        "Node",
+        "Namespace",
+        "Service",
+        "PodDisruptionBudget",
+        "PriorityClass",
+        "PersistentVolume",
+        "PersistentVolumeClaim",
+        "StorageClass",
+        "CSINode",
+        "LimitRange",
+        "RuntimeClass",
+    )
+}
+"""Every kind that is read → its struct; ``other_kinds.json`` lists the structs that only these need."""
 
 _RFC_3339 = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:[.,]\d+)?(?:Z|[+-](?:[01]\d|2[0-4]):[0-5]\d)", re.ASCII)
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -86,7 +104,9 @@ def unknown_fields(data: object, struct: str, path: str = "") -> Iterator[str]:
 
 @cache
 def _structs() -> dict[str, dict[str, str]]:
-    read: dict[str, dict[str, str]] = json.loads(files(__package__).joinpath("schema.json").read_text("utf-8"))
+    folder = files(__package__)
+    others, own = (json.loads(folder.joinpath(name).read_text("utf-8")) for name in ("other_kinds.json", "schema.json"))
+    read: dict[str, dict[str, str]] = others | own
     return read
 
 

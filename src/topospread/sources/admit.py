@@ -1,0 +1,129 @@
+"""One object as plain data → the typed object, checked as the API server checks it; not lists, not files.
+
+What has a uid or a resourceVersion was stored by an API server, whatever the rules were then: of it only the types
+of its fields are checked. Everything else has to be what an API server would let in today.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import msgspec
+
+from topospread.api.kinds import KINDS
+from topospread.api.meta import KubeObject
+from topospread.api.validation.schema import STRUCT_OF_ANY, WrongTypeError, decoded, unknown_fields
+from topospread.errors import DecodeError, InvalidError
+
+from .json_text import too_deep
+from .spots import Spot, label_of
+from .versions import OLD_FIELDS, to_current
+
+NAME_REQUIRED: Final = "metadata.name: Required value: name or generateName is required"
+_NOT_A_STRING: Final = (
+    "expected a string, got the number",
+    "expected a string, got true",
+    "expected a string, got false",
+)
+_ENCODER: Final = msgspec.json.Encoder(enc_hook=str)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How objects are taken in.
+
+    Attributes:
+        strict: refuse fields that Kubernetes does not know.
+        namespace: where objects go that name no namespace.
+    """
+
+    strict: bool = False
+    namespace: str = "default"
+
+
+def admit(value: dict[str, Any], kind: str, spot: Spot, rules: Rules) -> KubeObject:
+    """The typed object, in the version and with the namespace it would have in the cluster.
+
+    Args:
+        value: the object, with its apiVersion and kind.
+        kind: its key in `KINDS`.
+        spot: where it stands.
+        rules: how objects are taken in.
+
+    Raises:
+        DecodeError: a field is of another type than Kubernetes gives it.
+        InvalidError: an API server would refuse it.
+    """
+    how = KINDS[kind]
+    namespace = rules.namespace if how.namespaced else ""
+    label = label_of(value, kind, namespace)
+    try:
+        if rules.strict:
+            _refuse_unknown(value, kind, spot, label)
+        current = _placed(to_current(value, kind), namespace)
+        checked = _checked(current, kind, spot, label)
+        _require_name(checked, spot)
+        if not is_stored(checked):
+            _validate(current, spot, label)
+        return msgspec.json.decode(_ENCODER.encode(checked), type=how.struct)
+    except RecursionError:
+        raise too_deep(spot.rough(label)) from None
+    except msgspec.ValidationError as error:
+        raise _undecodable(error, spot, label) from error
+
+
+def is_stored(value: dict[str, Any]) -> bool:
+    """Whether an API server has stored the object."""
+    metadata = value.get("metadata") or {}
+    return bool(metadata.get("uid") or metadata.get("resourceVersion"))
+
+
+def _placed(value: dict[str, Any], namespace: str) -> dict[str, Any]:
+    """The object with a namespace if it has to have one, and without if it cannot have one."""
+    metadata = value.get("metadata")
+    if not isinstance(metadata, dict) or (namespace and metadata.get("namespace")):
+        return value
+    rest = {name: field for name, field in metadata.items() if name != "namespace"}
+    return {**value, "metadata": {**rest, "namespace": namespace} if namespace else rest}
+
+
+def _checked(value: dict[str, Any], kind: str, spot: Spot, label: str) -> dict[str, Any]:
+    """The fields Kubernetes knows, each of its type, without nulls."""
+    try:
+        return decoded(value, STRUCT_OF_ANY[kind])
+    except WrongTypeError as error:
+        hint = " (put it in quotes)" if error.words.startswith(_NOT_A_STRING) else ""
+        raise DecodeError(error.words + hint, spot.place(label, error.path)) from None
+
+
+def _require_name(value: dict[str, Any], spot: Spot) -> None:
+    metadata = value.get("metadata", {})
+    if not metadata.get("name") and not metadata.get("generateName"):
+        raise InvalidError([NAME_REQUIRED], replace(spot.place(field="metadata"), field=""))
+
+
+def _refuse_unknown(value: dict[str, Any], kind: str, spot: Spot, label: str) -> None:
+    """What ``kubectl --validate=strict`` refuses: fields that do not exist."""
+    old = OLD_FIELDS.get(kind, frozenset())
+    unknown = [path for path in unknown_fields(value, STRUCT_OF_ANY[kind]) if path not in old]
+    if unknown:
+        place = replace(spot.place(label, unknown[0]), field="")
+        raise InvalidError([f'unknown field "{path}"' for path in unknown], place)
+
+
+def _validate(value: dict[str, Any], spot: Spot, label: str) -> None:
+    """The API server's rules for an object that is about to be created."""
+    from topospread.api.validation import validate_object
+
+    problems = validate_object(value)
+    if problems:
+        place = replace(spot.place(label, problems[0].field), field="")
+        raise InvalidError([problem.message for problem in problems], place)
+
+
+def _undecodable(error: msgspec.ValidationError, spot: Spot, label: str) -> DecodeError:
+    """A value that Kubernetes' types admit and topospread's do not."""
+    words, _, path = str(error).partition(" - at `$")
+    field = path.rstrip("`").lstrip(".")
+    return DecodeError(words[:1].lower() + words[1:], spot.place(label, field if "..." not in field else ""))

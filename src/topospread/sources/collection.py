@@ -1,0 +1,107 @@
+"""The objects of all paths in the order given: one of each name, a later path's instead of an earlier one's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from topospread.api.inventory import Inventory, ObjectKey
+from topospread.api.kinds import KINDS
+from topospread.api.meta import KubeObject
+from topospread.api.pod import Pod
+from topospread.api.workload import Deployment, ReplicaSet, ReplicationController, StatefulSet
+from topospread.errors import DuplicateError, Place
+
+from .objects import ReadObject
+
+_NAMES_SHOWN = 5
+_SCALED = (Deployment, ReplicaSet, StatefulSet, ReplicationController)
+
+
+class Collection:
+    """Objects by kind, namespace and name, in the order in which each was first given."""
+
+    def __init__(self) -> None:
+        self.objects: dict[ObjectKey, ReadObject] = {}
+        self._replaced: dict[tuple[str, str], list[str]] = {}
+        self._unnamed = 0
+
+    def add_path(self, found: Iterable[ReadObject]) -> None:
+        """Take in what one path holds.
+
+        Raises:
+            DuplicateError: an object stands twice in it.
+        """
+        own: dict[ObjectKey, Place] = {}
+        for each in found:
+            metadata = each.item.metadata
+            if metadata.name:
+                key = (each.kind, metadata.namespace or "", metadata.name)
+                first = own.get(key)
+                if first is not None:
+                    raise _twice(first, each.place)
+            else:
+                self._unnamed += 1
+                key = (each.kind, metadata.namespace or "", f"{metadata.generate_name}{self._unnamed}*")
+            own[key] = each.place
+            earlier = self.objects.get(key)
+            if earlier is not None:
+                self._replace(earlier, each)
+            self.objects[key] = each
+
+    def _replace(self, earlier: ReadObject, later: ReadObject) -> None:
+        where = (str(_where(earlier.place)), str(_where(later.place)))
+        self._replaced.setdefault(where, []).append(later.place.object)
+        inherit(earlier.item, later.item)
+
+    def notes(self) -> list[str]:
+        """What was replaced, in sentences."""
+        return [
+            f"{_listed(names)} of {later} {'replaces' if len(names) == 1 else 'replace'} what {earlier} gives"
+            for (earlier, later), names in self._replaced.items()
+        ]
+
+    def fill(self, inventory: Inventory) -> None:
+        """Hand everything over; places of objects without a name go by their generateName."""
+        lists = {kind: getattr(inventory, how.attribute) for kind, how in KINDS.items()}
+        places = inventory.places
+        for key, each in self.objects.items():
+            lists[each.kind].append(each.item)
+            metadata = each.item.metadata
+            places[key if metadata.name else (key[0], key[1], metadata.generate_name or "")] = each.place
+
+
+def inherit(earlier: KubeObject, later: KubeObject) -> None:
+    """Give an object what applying it would leave as it was: identity, status, binding, and replicas scaled live.
+
+    ``kubectl apply`` changes the fields that a manifest gives. Of what topospread reads, a cluster itself sets the
+    uid, the creation time, the status, a pod's node, and replicas that a manifest leaves to an autoscaler.
+    """
+    old, new = earlier.metadata, later.metadata
+    new.creation_timestamp = new.creation_timestamp or old.creation_timestamp
+    if not new.uid:
+        new.uid = old.uid
+        new.resource_version = new.resource_version or old.resource_version
+    fields = type(later).__struct_fields__
+    if "status" in fields and later.status == type(later)().status:  # type: ignore[attr-defined]
+        later.status = earlier.status  # type: ignore[attr-defined]
+    if isinstance(earlier, Pod) and isinstance(later, Pod):
+        later.spec.node_name = later.spec.node_name or earlier.spec.node_name
+    if old.uid and isinstance(earlier, _SCALED) and isinstance(later, _SCALED) and later.spec.replicas is None:
+        later.spec.replicas = earlier.spec.replicas
+
+
+def _twice(first: Place, second: Place) -> DuplicateError:
+    where = _where(first)
+    if where == _where(second):
+        return DuplicateError("this object is given twice in one list", second)
+    return DuplicateError(f"this object is given twice in one path, first at {where}", second)
+
+
+def _where(place: Place) -> Place:
+    """The place without the object."""
+    return Place(place.source, place.document, line=place.line)
+
+
+def _listed(names: list[str]) -> str:
+    more = len(names) - _NAMES_SHOWN
+    return ", ".join(names[:_NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")

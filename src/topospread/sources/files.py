@@ -1,0 +1,211 @@
+"""Paths, folders and standard input → bytes that may be YAML or JSON; not what they mean.
+
+A file that is named is read whatever its ending. Of a folder, at any depth, the files are read that end in
+`ENDINGS`, in the order of their names; names that begin with a dot and folders behind a symbolic link are left
+out (a mounted ConfigMap shows each of its files twice otherwise). What is compressed with gzip is unpacked.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+import stat
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO, Final, Protocol
+
+from topospread.errors import DecodeError, InputError, Place, UsageError
+
+from .text import Text, place_of_byte, printable
+
+STANDARD_INPUT: Final = "-"
+ENDINGS: Final = (".yaml", ".yml", ".json", ".yaml.gz", ".yml.gz", ".json.gz")
+MAX_BYTES: Final = 8 << 30
+"""More than this from one source is taken for an endless stream or a gzip bomb."""
+
+_CHUNK: Final = 4 << 20
+_GZIP: Final = b"\x1f\x8b"
+_FOREIGN_ENCODINGS: Final = {
+    codecs.BOM_UTF32_LE: "UTF-32",
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
+
+
+class Progress(Protocol):
+    """Is told how far reading has come, at least every few megabytes."""
+
+    def __call__(self, done: int, total: int | None) -> None:
+        """``done`` of ``total`` bytes are dealt with; ``total`` is None while it cannot be known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Something that can be read once: a file, or standard input.
+
+    Attributes:
+        path: as it was given or found, ``-`` for standard input.
+        size: bytes on disk; None when that cannot be known before reading.
+    """
+
+    path: str
+    size: int | None
+
+    @property
+    def name(self) -> str:
+        """The path as errors show it: on one line, and printable whatever bytes it is made of."""
+        return shown_path(self.path)
+
+
+def shown_path(path: str) -> str:
+    """A path on one line, with what cannot be printed escaped."""
+    return printable(path.encode("utf-8", "backslashreplace").decode())
+
+
+def find_sources(path: str) -> list[Source]:
+    """What a path given by the user stands for.
+
+    Raises:
+        InputError: nothing is there, it may not be read, or a folder holds no file to read.
+    """
+    if path == STANDARD_INPUT:
+        return [Source(path, None)]
+    if "\0" in path or not path:
+        raise InputError("this is no path", Place(shown_path(path) or '""'))
+    try:
+        status = os.stat(path)
+        if not stat.S_ISDIR(status.st_mode):
+            return [Source(path, status.st_size if stat.S_ISREG(status.st_mode) else None)]
+        found = [Source(file, os.stat(file).st_size) for file in _files_below(path)]
+    except OSError as error:
+        raise _unreadable(error, path) from error
+    if not found:
+        raise InputError(
+            f"no file in this folder ends in {', '.join(ENDINGS[:3])} (or one of these and .gz)", _at(path)
+        )
+    return found
+
+
+def _files_below(folder: str) -> Iterator[str]:
+    """Files to read, depth first, each folder in the order of its names."""
+    waiting = [folder]
+    while waiting:
+        path = waiting.pop()
+        if path != folder and not os.path.isdir(path):
+            yield path
+            continue
+        inside = []
+        with os.scandir(path) as entries:
+            for entry in entries:
+                if entry.name.startswith("."):
+                    continue
+                if entry.is_dir(follow_symlinks=False) or (entry.name.lower().endswith(ENDINGS) and _is_file(entry)):
+                    inside.append(entry.path)
+        waiting += sorted(inside, reverse=True)
+
+
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a regular file, also behind a link; a link that leads nowhere is an error to report."""
+    return stat.S_ISREG(os.stat(entry.path).st_mode)
+
+
+def read_text(source: Source, stdin: BinaryIO | None = None) -> Text:
+    """All bytes of a source, unpacked, without a byte order mark, known to be UTF-8 text.
+
+    Raises:
+        InputError: it cannot be read, is endless or is damaged gzip.
+        DecodeError: it is no UTF-8 text.
+        UsageError: standard input was asked for and there is none.
+    """
+    try:
+        if source.path == STANDARD_INPUT:
+            if stdin is None:
+                raise UsageError("- stands for standard input, and there is none here")
+            data = _read_all(stdin, source)
+        else:
+            with open(source.path, "rb") as file:
+                data = _read_all(file, source)
+    except OSError as error:
+        raise _unreadable(error, source.path) from error
+    if data.startswith(_GZIP):
+        data = _unpacked(data, source)
+    return _checked_utf8(data, source)
+
+
+def _read_all(file: BinaryIO, source: Source) -> bytes:
+    if source.size is not None and source.size <= MAX_BYTES:
+        data = file.read(MAX_BYTES + 1)
+    else:
+        chunks: list[bytes] = []
+        size = 0
+        while size <= MAX_BYTES and (chunk := file.read(_CHUNK)):
+            size += len(chunk)
+            chunks.append(chunk)
+            if size == len(chunk) and chunk.count(0) == len(chunk):
+                break
+        data = b"".join(chunks)
+    if len(data) > MAX_BYTES:
+        raise _endless(source)
+    return data
+
+
+def _unpacked(data: bytes, source: Source) -> bytes:
+    """Contents of a gzip file, all its members one after another."""
+    parts: list[bytes] = []
+    room = MAX_BYTES
+    try:
+        while data:
+            inflater = zlib.decompressobj(wbits=31)
+            parts.append(inflater.decompress(data, room + 1))
+            room -= len(parts[-1])
+            if room < 0:
+                raise _endless(source)
+            if not inflater.eof:
+                raise InputError("this gzip file ends too early: it was cut off", _at(source.path))
+            data = inflater.unused_data.lstrip(b"\0")
+    except zlib.error as error:
+        raise InputError(f"this gzip file is damaged: {error}", _at(source.path)) from error
+    return b"".join(parts)
+
+
+def _checked_utf8(data: bytes, source: Source) -> Text:
+    """The text without a byte order mark; refused when it is not UTF-8."""
+    for mark, encoding in _FOREIGN_ENCODINGS.items():
+        if data.startswith(mark):
+            raise DecodeError(f"this is {encoding}; YAML and JSON are read as UTF-8: save it as that", _at(source.path))
+    text = Text(source.name, data.removeprefix(codecs.BOM_UTF8))
+    nul = text.data.find(b"\0")
+    if nul >= 0:
+        raise DecodeError("this holds NUL bytes: it is a binary file, not YAML or JSON", place_of_byte(text, nul))
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    view = memoryview(text.data)
+    for start in range(0, len(view), _CHUNK):
+        pending = len(decoder.getstate()[0])
+        try:
+            decoder.decode(view[start : start + _CHUNK], final=start + _CHUNK >= len(view))
+        except UnicodeDecodeError as error:
+            at = start - pending + error.start
+            problem = f"byte 0x{text.data[at]:02x} is not UTF-8: save the file as UTF-8"
+            raise DecodeError(problem, place_of_byte(text, at)) from None
+    return text
+
+
+def total_size(sources: Sequence[Source]) -> int | None:
+    """Bytes of all sources together; None when one of them does not know."""
+    sizes = [source.size for source in sources]
+    return None if None in sizes else sum(size for size in sizes if size is not None)
+
+
+def _at(path: str) -> Place:
+    return Place(shown_path(path))
+
+
+def _endless(source: Source) -> InputError:
+    return InputError(f"this is more than {MAX_BYTES >> 30} GiB; split it into several files", _at(source.path))
+
+
+def _unreadable(error: OSError, path: str) -> InputError:
+    culprit = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else path
+    return InputError(f"cannot be read: {error.strerror or error}", _at(culprit))

@@ -1,0 +1,163 @@
+"""JSON text → its documents and, where they must be looked at closely, plain data; not typed objects.
+
+A text may hold several documents one after another, as kubectl reads them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from typing import Any, Final, NoReturn
+
+import msgspec
+
+from topospread.api.label_syntax import quoted
+from topospread.errors import DecodeError, DuplicateError, Place
+
+from .text import Text, place_of_byte
+from .yaml import MAX_DEPTH, read_documents
+
+_WHITESPACE: Final = re.compile(r"[ \t\r\n]*")
+_LONGEST_NUMBER: Final = 400
+_RAW: Final = msgspec.json.Decoder(msgspec.Raw)
+
+
+def looks_like_json(text: Text) -> bool:
+    """Whether the first thing in the text is a brace or a bracket (KYAML begins so, too, after its ``---``)."""
+    return text.data[:4096].lstrip(b" \t\r\n")[:1] in (b"{", b"[")
+
+
+def split_documents(text: Text) -> list[tuple[int, int]]:
+    """Where each document of the text begins and ends, in bytes.
+
+    Raises:
+        DecodeError: the text is not JSON.
+    """
+    try:
+        _RAW.decode(text.data)
+        return [(0, len(text.data))]
+    except RecursionError:
+        raise too_deep(Place(text.name)) from None
+    except ValueError:
+        return _split_stream(text)
+
+
+def _split_stream(text: Text) -> list[tuple[int, int]]:
+    """The documents of a text that is more than one, or none."""
+    whole = text.data.decode()
+    decoder = json.JSONDecoder(parse_constant=_no_number, parse_int=_integer, parse_float=_float)
+    spans: list[tuple[int, int]] = []
+    at = start = 0
+    try:
+        while (begin := _end_of_space(whole, at)) < len(whole):
+            start += len(whole[at:begin].encode())
+            _, at = decoder.raw_decode(whole, begin)
+            spans.append((start, start := start + len(whole[begin:at].encode())))
+    except json.JSONDecodeError as error:
+        raise _malformed(text, error) from None
+    except RecursionError:
+        raise too_deep(Place(text.name)) from None
+    except _NumberError as error:
+        raise DecodeError(str(error), Place(text.name)) from None
+    return spans
+
+
+def _end_of_space(whole: str, at: int) -> int:
+    found = _WHITESPACE.match(whole, at)
+    return found.end() if found else at
+
+
+def _malformed(text: Text, error: json.JSONDecodeError) -> DecodeError:
+    place = Place(text.name, line=error.lineno, column=error.colno)
+    return DecodeError(f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}", place)
+
+
+def too_deep(place: Place) -> DecodeError:
+    """The error for nesting that no object of Kubernetes has."""
+    return DecodeError(f"nested more than {MAX_DEPTH} levels deep", place)
+
+
+def read_value(text: Text, start: int, end: int) -> Any:
+    """One document (or a part of it) as plain data; numbers as Kubernetes sees them, ``3.0`` is 3.
+
+    Raises:
+        DecodeError: not JSON, or not what msgspec can write again.
+        DuplicateError: an object gives one key twice.
+    """
+    part = text.data[start:end]
+    place = place_of_byte(text, start)
+    try:
+        return json.loads(
+            part,
+            object_pairs_hook=_without_duplicates,
+            parse_constant=_no_number,
+            parse_int=_integer,
+            parse_float=_float,
+        )
+    except _DuplicateKeyError as error:
+        raise _duplicate(text, start, end, error.key) from None
+    except RecursionError:
+        raise too_deep(place) from None
+    except _NumberError as error:
+        raise DecodeError(str(error), place) from None
+    except json.JSONDecodeError as error:
+        raise _malformed(Text(text.name, part), error) from None
+
+
+class _DuplicateKeyError(Exception):
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
+
+
+class _NumberError(ValueError):
+    """A number that Kubernetes cannot hold."""
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise _DuplicateKeyError(key)
+            seen.add(key)
+    return result
+
+
+def _duplicate(text: Text, start: int, end: int, key: str) -> DuplicateError:
+    """The error with its place, which the YAML reader knows (JSON is YAML, all but a few rare texts)."""
+    place = place_of_byte(text, start)
+    before = place.line or 1
+    try:
+        for _ in read_documents(Text(text.name, text.data[start:end])):
+            pass
+    except DuplicateError as error:
+        line = (error.place.line or 1) + before - 1
+        return DuplicateError(error.message, replace(error.place, document=None, line=line))
+    except DecodeError:
+        pass
+    return DuplicateError(f"the key {quoted(key)} stands twice in one object", place)
+
+
+def _no_number(text: str) -> NoReturn:
+    raise _NumberError(f"{text} is no number that JSON can hold")
+
+
+def _integer(text: str) -> int:
+    if len(text) > _LONGEST_NUMBER:
+        raise _NumberError(f"{text[:20]}… is too large a number")
+    return int(text)
+
+
+def _float(text: str) -> float | int:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise _NumberError(f"{text[:40]} is too large a number")
+    return whole_number(number)
+
+
+def whole_number(number: float) -> float | int:
+    """A float without a fraction as the integer that Go writes for it in JSON."""
+    return int(number) if number.is_integer() and abs(number) < 1e21 else number

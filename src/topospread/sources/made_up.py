@@ -1,0 +1,192 @@
+"""Clusters made up from a line such as ``zones=3,nodes=12,cpu=8,memory=32Gi``; nothing is read here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from string import ascii_lowercase
+from typing import Final
+
+from topospread.api.meta import ObjectMeta
+from topospread.api.node import Node, NodeSpec, NodeStatus
+from topospread.api.node_selection import Taint
+from topospread.api.quantity import QuantityError, parse_quantity
+from topospread.api.requests import is_scalar_resource
+from topospread.errors import InputError, Place
+
+GRAMMAR: Final = """\
+A made-up cluster is a list of KEY=VALUE, separated by commas:
+
+  nodes=12             nodes in all, spread evenly over the zones (default: one a zone)
+  zones=3              zones: zone-a, zone-b, … (label topology.kubernetes.io/zone; default 1)
+  regions=1            regions the zones belong to, in turn: region-1, … (label topology.kubernetes.io/region)
+  racks=2              racks in each zone (label topology.kubernetes.io/rack: zone-a-rack-1, …)
+  cpu=8 memory=32Gi pods=110 ephemeral-storage=100Gi
+                       what each node can allocate (defaults: 4, 16Gi, 110, 100Gi)
+  nvidia.com/gpu=2     an extended resource on each node
+  label=disk=ssd       a label on each node; label=zone-a:disk=ssd only on those of a zone, or on one node
+  taint=zone-c:dedicated=gpu:NoSchedule
+                       a taint; without zone-c: on every node; label and taint may be given several times
+  cordon=node-3        spec.unschedulable and its taint on a node, or on a whole zone
+
+Nodes are named node-1, node-2, …; zone and node names are what labels, taints and cordon refer to.
+"""
+
+ZONE: Final = "topology.kubernetes.io/zone"
+REGION: Final = "topology.kubernetes.io/region"
+RACK: Final = "topology.kubernetes.io/rack"
+HOSTNAME: Final = "kubernetes.io/hostname"
+
+_COUNTS: Final = {"nodes": 100_000, "zones": 1_000, "regions": 1_000, "racks": 1_000}
+_DEFAULTS: Final = {"cpu": "4", "memory": "16Gi", "pods": "110", "ephemeral-storage": "100Gi"}
+_KEYS: Final = (*_COUNTS, *_DEFAULTS, "label", "taint", "cordon")
+_EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+_MADE_UP: Final = re.compile(r"[A-Za-z0-9_./-]+=")
+_NODE_PLACE: Final = Place(source="--cluster")
+
+
+@dataclass(slots=True)
+class _Wishes:
+    """What the line asks for; labels, taints and cordons each with the zone or node they are for, "" for all."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    resources: dict[str, str] = field(default_factory=lambda: dict(_DEFAULTS))
+    labels: list[tuple[str, str, str]] = field(default_factory=list)
+    taints: list[tuple[str, Taint]] = field(default_factory=list)
+    cordons: list[str] = field(default_factory=list)
+
+
+def is_made_up(text: str) -> bool:
+    """Whether ``--cluster`` makes a cluster up rather than naming a file."""
+    return _MADE_UP.match(text) is not None
+
+
+def made_up_nodes(text: str) -> Iterator[tuple[Node, Place]]:
+    """The nodes of a made-up cluster and where they come from.
+
+    Raises:
+        InputError: a part of the line says nothing that can be made.
+    """
+    wishes = _read(text)
+    zones = wishes.counts.get("zones", 1)
+    total = wishes.counts.get("nodes", zones)
+    names = {f"node-{i + 1}" for i in range(total)} | {zone_name(i) for i in range(zones)}
+    for where in (*(each[0] for each in wishes.labels), *(each[0] for each in wishes.taints), *wishes.cordons):
+        if where and where not in names:
+            raise _error(f"{where} is neither a node nor a zone of this cluster{_meant(where, sorted(names))}")
+    for i in range(total):
+        node = _node(i, zones, wishes)
+        yield node, Place(source="--cluster", object=f"Node {node.name}")
+
+
+def zone_name(index: int) -> str:
+    """``zone-a`` … ``zone-z``, then ``zone-aa``."""
+    letters = ""
+    index += 1
+    while index:
+        index, rest = divmod(index - 1, len(ascii_lowercase))
+        letters = ascii_lowercase[rest] + letters
+    return f"zone-{letters}"
+
+
+def _node(i: int, zones: int, wishes: _Wishes) -> Node:
+    name, zone = f"node-{i + 1}", zone_name(i % zones)
+    labels = {HOSTNAME: name}
+    if "zones" in wishes.counts:
+        labels[ZONE] = zone
+    if "regions" in wishes.counts:
+        labels[REGION] = f"region-{i % zones % wishes.counts['regions'] + 1}"
+    if "racks" in wishes.counts:
+        labels[RACK] = f"{zone}-rack-{i // zones % wishes.counts['racks'] + 1}"
+    here = ("", name, zone)
+    labels |= {key: value for where, key, value in wishes.labels if where in here}
+    taints = [taint for where, taint in wishes.taints if where in here]
+    cordoned = any(where in here for where in wishes.cordons)
+    if cordoned:
+        taints.append(Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule"))
+    amounts = dict(wishes.resources)
+    return Node(
+        api_version="v1",
+        kind="Node",
+        metadata=ObjectMeta(name=name, labels=labels),
+        spec=NodeSpec(unschedulable=True if cordoned else None, taints=taints or None),
+        status=NodeStatus(allocatable=dict(amounts), capacity=dict(amounts)),
+    )
+
+
+def _read(text: str) -> _Wishes:
+    wishes = _Wishes()
+    given: set[str] = set()
+    readers: dict[str, Callable[[_Wishes, str], None]] = {"label": _label, "taint": _taint, "cordon": _cordon}
+    for part in text.split(","):
+        key, equals, value = part.strip().partition("=")
+        if not equals or not value:
+            raise _error(f"{part.strip()!r} is not KEY=VALUE")
+        if key in readers:
+            readers[key](wishes, value)
+            continue
+        if key in given:
+            raise _error(f"{key} is given twice")
+        given.add(key)
+        if key in _COUNTS:
+            wishes.counts[key] = _count(key, value)
+        elif key in _DEFAULTS or is_scalar_resource(key):
+            wishes.resources[key] = _quantity(key, value)
+        else:
+            raise _error(f"{key} is not a key{_meant(key, _KEYS)}; keys are {', '.join(_KEYS)} and extended resources")
+    return wishes
+
+
+def _count(key: str, value: str) -> int:
+    if not value.isascii() or not value.isdigit() or not 1 <= int(value[:9]) <= _COUNTS[key] or len(value) > 9:
+        raise _error(f"{key}={value}: expected a whole number from 1 to {_COUNTS[key]}")
+    return int(value)
+
+
+def _quantity(key: str, value: str) -> str:
+    try:
+        quantity = parse_quantity(value)
+    except QuantityError as error:
+        raise _error(f"{key}={value}: {error}") from None
+    if quantity.sign < 0:
+        raise _error(f"{key}={value}: must be greater than or equal to 0")
+    return value
+
+
+def _where(value: str) -> tuple[str, str]:
+    """``zone-c:REST`` → the zone or node, and the rest; "" when the value begins with its key."""
+    where, colon, rest = value.partition(":")
+    return (where, rest) if colon and "=" not in where and rest not in _EFFECTS else ("", value)
+
+
+def _label(wishes: _Wishes, value: str) -> None:
+    where, rest = _where(value)
+    key, _, text = rest.partition("=")
+    if not key:
+        raise _error(f"label={value}: expected KEY=VALUE")
+    wishes.labels.append((where, key, text))
+
+
+def _taint(wishes: _Wishes, value: str) -> None:
+    where, rest = _where(value)
+    text, _, effect = rest.rpartition(":")
+    key, _, taint_value = text.partition("=")
+    if effect not in _EFFECTS or not key:
+        hint = _meant(effect, _EFFECTS)
+        raise _error(f"taint={value}: expected [WHERE:]KEY[=VALUE]:EFFECT, EFFECT one of {', '.join(_EFFECTS)}{hint}")
+    wishes.taints.append((where, Taint(key=key, value=taint_value or None, effect=effect)))
+
+
+def _cordon(wishes: _Wishes, value: str) -> None:
+    wishes.cordons.append(value)
+
+
+def _meant(word: str, known: tuple[str, ...] | list[str]) -> str:
+    close = get_close_matches(word, known, n=1)
+    return f" (is {close[0]} meant?)" if close else ""
+
+
+def _error(words: str) -> InputError:
+    return InputError(words, _NODE_PLACE)

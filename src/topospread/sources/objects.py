@@ -1,0 +1,301 @@
+"""Documents → typed objects: lists taken apart, kinds told apart, whole clusters of JSON at full speed.
+
+JSON that an API server has stored is decoded into the typed structs straight away. Only what is hand-written, old,
+faulty or to be checked strictly is turned into plain data first. Of hand-written pods that are alike in everything
+topospread reads, one is checked.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from topospread.api.kinds import KINDS
+from topospread.api.meta import KubeObject, KubeStruct
+from topospread.api.pod import Pod
+from topospread.errors import DecodeError, InvalidError, Place
+
+from .admit import Rules, admit
+from .json_text import read_value
+from .quantities import KnownQuantities
+from .spots import Spot, label_of
+from .text import Text, printable
+from .versions import VERSIONS, NoMatchError, resolve_kind, similar_kind
+
+_CONFIGURATION_GROUP: Final = "kubescheduler.config.k8s.io/"
+_TYPE: Final = re.compile(rb'\s*\{\s*"apiVersion"\s*:\s*"([^"\\]*)"\s*,\s*"kind"\s*:\s*"([^"\\]*)"')
+_ITEMS_BETWEEN_REPORTS: Final = 1000
+_SUBDOMAIN: Final = re.compile(r"(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_KEY: Final = msgspec.json.Encoder()
+
+
+class ReadObject(NamedTuple):
+    """An object, its key in `KINDS`, and where it stands."""
+
+    kind: str
+    item: KubeObject
+    place: Place
+
+
+class _Envelope(KubeStruct):
+    """The outermost part of a document: enough to tell a list from an object."""
+
+    kind: str = ""
+    api_version: str = ""
+    items: list[msgspec.Raw] | None = None
+
+
+class _Type(KubeStruct):
+    """The type of an object, where it does not stand at its beginning."""
+
+    kind: str | None = None
+    api_version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A type as it stands in JSON, and what is done with objects of it.
+
+    Attributes:
+        kind: key in `KINDS`; None for types that need a closer look, or none.
+        namespaced: whether objects of it live in a namespace.
+        decoder: reads one.
+    """
+
+    kind: str | None
+    namespaced: bool
+    decoder: msgspec.json.Decoder[KubeObject]
+
+
+_ENVELOPE: Final = msgspec.json.Decoder(_Envelope)
+_TYPE_ALONE: Final = msgspec.json.Decoder(_Type)
+_OF_NO_USE: Final = _Known(None, False, msgspec.json.Decoder(KubeObject))
+
+
+class ObjectReader:
+    """Reads documents; what is not an object of the cluster is kept here.
+
+    Attributes:
+        skipped: kind → how many objects play no part.
+        configurations: KubeSchedulerConfigurations and where they stand.
+        suspects: a kind that plays no part and the kind it may be misspelt from → the first such object's place.
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.skipped: Counter[str] = Counter()
+        self.configurations: list[tuple[dict[str, object], Place]] = []
+        self.suspects: dict[tuple[str, str], Place] = {}
+        self._types: dict[tuple[bytes, bytes], _Known] = {}
+        self._alike: set[bytes] = set()
+        self._quantities = KnownQuantities()
+
+    def read_json(self, text: Text, start: int, end: int, progress: Callable[[int], None]) -> Iterator[ReadObject]:
+        """The objects of a JSON document.
+
+        Args:
+            text: what it stands in.
+            start: its first byte.
+            end: the byte behind it.
+            progress: is told the bytes of the document that are dealt with.
+        """
+        spot = Spot(text, start=start, end=end)
+        whole = text.data[start:end]
+        envelope = _envelope(whole)
+        if envelope is None:
+            yield from self._read_json_object(whole, spot, _Type(), None)
+        else:
+            of = _item_type(envelope.kind, envelope.api_version)
+            done = 0
+            for index, item in enumerate(envelope.items or ()):
+                raw = bytes(item)
+                yield from self._read_json_object(raw, spot, of, index)
+                done += len(raw)
+                if index % _ITEMS_BETWEEN_REPORTS == 0:
+                    progress(done)
+        progress(end - start)
+
+    def _read_json_object(self, raw: bytes, spot: Spot, of: _Type, index: int | None) -> Iterator[ReadObject]:
+        """The object of a document or of a list's item, decoded at once or looked at closely."""
+        item = self._decoded(raw, of)
+        if item is not None:
+            yield ReadObject(item.kind, item, spot.rough(_label(item)))
+        elif raw != b"null":
+            exact = spot if index is None else spot.json_item(index, raw)
+            value = read_value(exact.text, exact.start, exact.end)
+            yield from self.read_value(value, exact, of)
+
+    def _decoded(self, raw: bytes, of: _Type) -> KubeObject | None:
+        """The typed object; None when it has to be looked at as plain data."""
+        if self.rules.strict:
+            return None
+        try:
+            known = self._known(raw, of)
+            if known.kind is None:
+                return None
+            item = known.decoder.decode(raw)
+        except (ValueError, RecursionError):
+            return None
+        metadata = item.metadata
+        if item.kind != known.kind:
+            if item.kind:
+                return None
+            item.kind = known.kind
+            item.api_version = VERSIONS[known.kind][0]
+        if not metadata.name or not self._needs_no_check(item):
+            return None
+        if not known.namespaced:
+            metadata.namespace = None
+        elif not metadata.namespace:
+            metadata.namespace = self.rules.namespace
+        return item
+
+    def _known(self, raw: bytes, of: _Type) -> _Known:
+        """What is done with objects of this one's type."""
+        found = _TYPE.match(raw)
+        if found is not None:
+            version, kind = found.groups()
+        else:
+            alone = _TYPE_ALONE.decode(raw)
+            kind = (alone.kind or of.kind or "").encode()
+            version = (alone.api_version or of.api_version or "").encode()
+        known = self._types.get((version, kind))
+        if known is None:
+            known = self._types[version, kind] = _how_to_read(version.decode(), kind.decode())
+        return known
+
+    def _needs_no_check(self, item: KubeObject) -> bool:
+        """Whether an object can be taken as decoded: it was stored, or is a pod like one that was checked."""
+        metadata = item.metadata
+        if metadata.uid or metadata.resource_version:
+            return self._quantities.all_valid(item)
+        if not isinstance(item, Pod):
+            return False
+        spec = item.spec
+        node_name, spec.node_name = spec.node_name, None
+        key = _KEY.encode((metadata.namespace, metadata.labels, spec))
+        spec.node_name = node_name
+        if key in self._alike:
+            return all(_SUBDOMAIN.fullmatch(name) for name in (metadata.name or "", node_name or "a"))
+        self._alike.add(key)
+        return False
+
+    def read_value(self, value: Any, spot: Spot, of: _Type | None = None) -> Iterator[ReadObject]:
+        """The objects of a document that was read as plain data.
+
+        Args:
+            value: the document; null is none.
+            spot: where it stands.
+            of: the type of the items of the list it is in.
+
+        Raises:
+            InputError: it is not an object of Kubernetes, or one that an API server would refuse.
+        """
+        if value is None:
+            return
+        if not isinstance(value, dict):
+            words = f"{_shown(value)} stands here, and not an object with apiVersion and kind"
+            raise DecodeError(words, spot.place())
+        version, kind = _type_of(value, spot, of or _Type())
+        items = value.get("items")
+        if (
+            kind.endswith("List")
+            and (items is None or isinstance(items, list))
+            and ("items" in value or kind == "List")
+        ):
+            for index, item in enumerate(items or ()):
+                yield from self.read_value(item, spot.item("items", index), _item_type(kind, version))
+        elif version.startswith(_CONFIGURATION_GROUP):
+            self.configurations.append((value, spot.rough()))
+        else:
+            known = self._resolve(value, version, kind, spot)
+            if known is not None:
+                item = admit({**value, "apiVersion": version, "kind": kind}, known, spot, self.rules)
+                yield ReadObject(known, item, spot.rough(_label(item)))
+
+    def _resolve(self, value: dict[str, Any], version: str, kind: str, spot: Spot) -> str | None:
+        """The object's key in `KINDS`; None, and counted, when it plays no part."""
+        try:
+            known = resolve_kind(version, kind)
+        except NoMatchError as error:
+            raise InvalidError([str(error)], spot.place(label_of(value, kind, self.rules.namespace))) from None
+        if known is None:
+            self.skipped[f"{kind}.{version.partition('/')[0]}" if kind in KINDS else kind] += 1
+            similar = similar_kind(kind) if kind not in KINDS and "." not in version else None
+            if similar is not None:
+                self.suspects.setdefault((kind, similar), spot.rough(label_of(value, kind, self.rules.namespace)))
+        return known
+
+
+def _envelope(data: bytes) -> _Envelope | None:
+    """The list that a JSON document is; None for anything else."""
+    try:
+        envelope = _ENVELOPE.decode(data)
+    except (ValueError, RecursionError):
+        return None
+    return envelope if envelope.items is not None and envelope.kind.endswith("List") else None
+
+
+def _how_to_read(version: str, kind: str) -> _Known:
+    try:
+        known = resolve_kind(version, kind)
+    except NoMatchError:
+        known = None
+    if known is None or version != VERSIONS[known][0]:
+        return _OF_NO_USE
+    how = KINDS[known]
+    return _Known(known, how.namespaced, msgspec.json.Decoder(how.struct))
+
+
+def _item_type(kind: str, version: str) -> _Type:
+    """The type that items of a list have if they name none: those of a PodList are Pods, those of a List anything."""
+    item = kind.removesuffix("List")
+    return _Type(kind=item, api_version=version) if item else _Type()
+
+
+def _type_of(value: dict[str, Any], spot: Spot, of: _Type) -> tuple[str, str]:
+    """``apiVersion`` and ``kind`` of an object; both have to be there."""
+    found = []
+    for field, default in (("apiVersion", of.api_version), ("kind", of.kind)):
+        text = value.get(field) or default
+        if not text:
+            hint = _not_a_manifest(spot.text.name)
+            raise InvalidError(
+                [f"{field} is missing{hint}"], spot.place(label_of(value, str(value.get("kind") or "object")))
+            )
+        if not isinstance(text, str):
+            raise DecodeError(f"expected a string, got {_shown(text)}", spot.place(field=field))
+        found.append(text)
+    return found[0], printable(found[1])
+
+
+def _not_a_manifest(path: str) -> str:
+    """What a file without kinds probably is, by its name."""
+    name = path.replace("\\", "/").rsplit("/", 1)[-1]
+    if name.startswith("kustomization."):
+        return ": this is Kustomize's file, give what `kubectl kustomize` makes of it"
+    if name in ("Chart.yaml", "values.yaml"):
+        return ": this is a Helm chart's file, give what `helm template` makes of it"
+    return ""
+
+
+def _label(item: KubeObject) -> str:
+    metadata = item.metadata
+    name = metadata.name or metadata.generate_name
+    return printable(f"{item.kind} {metadata.namespace}/{name}" if metadata.namespace else f"{item.kind} {name}")
+
+
+def _shown(value: object) -> str:
+    """A value that is not what it should be, as an error names it."""
+    if isinstance(value, list):
+        return "a list"
+    if isinstance(value, dict):
+        return "an object"
+    text = printable(json.dumps(value, ensure_ascii=False))
+    return text if len(text) <= 60 else f"{text[:60]}…"

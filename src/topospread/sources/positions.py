@@ -1,0 +1,154 @@
+"""Field paths, and the line and column at which a field stands in YAML or JSON; asked only when somebody is told.
+
+A path is written as the API server writes it: ``spec.containers[0].resources.limits[nvidia.com/gpu]``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import yaml
+from yaml.events import (
+    DocumentStartEvent,
+    Event,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+    StreamEndEvent,
+)
+
+from .scalars import ScalarError, key_text, plain_scalar
+
+Path = tuple[str | int, ...]
+"""Keys of mappings and, as numbers, indices of lists; the numbers of a written path may also be keys."""
+
+_STEP: Final = re.compile(r"\[([^\]]*)\]|([^.\[\]]+)")
+_PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+
+
+def parse_path(field: str) -> Path:
+    """The steps of a written path."""
+    return tuple(
+        int(inside) if inside.isascii() and inside.isdigit() and len(inside) < 10 else inside or name
+        for inside, name in _STEP.findall(field)
+    )
+
+
+def format_path(path: Sequence[str | int]) -> str:
+    """The path as the API server writes it; keys that are no plain names stand in brackets."""
+    text = ""
+    for step in path:
+        if isinstance(step, int) or not _PLAIN.fullmatch(step):
+            text += f"[{step}]"
+        else:
+            text += f".{step}" if text else step
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A line and a column, both from 1."""
+
+    line: int
+    column: int
+
+
+def locate(data: bytes, document: int, path: Path) -> Position | None:
+    """Where a field of a YAML document (or JSON text) stands: its key, or the list item itself.
+
+    A field that is not there is looked for in vain: the answer is the nearest thing it would stand in. None when
+    the text cannot be read that far.
+
+    Args:
+        data: the whole text.
+        document: number of the document in it, from 1.
+        path: the field; () is the document itself.
+    """
+    found = positions(data, document, path)
+    for length in range(len(path), -1, -1):
+        for steps, position in found.items():
+            if len(steps) == length:
+                return position
+    return None
+
+
+def positions(data: bytes, document: int, within: Path | None = None) -> dict[Path, Position]:
+    """The fields of a document with their positions; as many as can be read when the text is faulty.
+
+    Where a key stands twice the first is meant; what an alias repeats is not listed again.
+
+    Args:
+        data: the whole text.
+        document: number of the document in it, from 1.
+        within: only the fields on the way to this one.
+    """
+    walk = _Walk(within)
+    with contextlib.suppress(yaml.YAMLError, RecursionError):
+        walk.document(yaml.CLoader(data), document)
+    return walk.found
+
+
+class _Walk:
+    """Follows the events of one document."""
+
+    def __init__(self, within: Path | None) -> None:
+        self.within = within
+        self.found: dict[Path, Position] = {}
+
+    def document(self, loader: yaml.CLoader, number: int) -> None:
+        """Note the fields of a document, skipping those before it."""
+        while number:
+            event = _next(loader)
+            if type(event) is StreamEndEvent:
+                return
+            number -= type(event) is DocumentStartEvent
+        event = _next(loader)
+        self._node(loader, event, (), event)
+
+    def _node(self, loader: yaml.CLoader, event: Event, path: Path | None, named: Event) -> None:
+        """Note a node, and go through what is in it; ``named`` is the event that its position is taken from."""
+        mark = named.start_mark
+        if path is not None and mark is not None:
+            self.found.setdefault(path, Position(mark.line + 1, mark.column + 1))
+        if type(event) is SequenceStartEvent:
+            index = 0
+            while type(item := _next(loader)) is not SequenceEndEvent:
+                self._node(loader, item, self._step(path, index), item)
+                index += 1
+        elif type(event) is MappingStartEvent:
+            while type(key := _next(loader)) is not MappingEndEvent:
+                name = _key(key)
+                if name is None:
+                    self._node(loader, key, None, key)
+                self._node(loader, _next(loader), self._step(path, name), key)
+
+    def _step(self, path: Path | None, step: str | int | None) -> Path | None:
+        """The path one step further down; None where nobody wants to know."""
+        if path is None or step is None:
+            return None
+        within = self.within
+        if within is not None and (len(path) >= len(within) or str(within[len(path)]) != str(step)):
+            return None
+        return (*path, step)
+
+
+def _next(loader: yaml.CLoader) -> Event:
+    event = loader.get_event()
+    assert event is not None, "asked beyond the end of the stream"
+    return event
+
+
+def _key(event: Event) -> str | None:
+    """A key as it stands in JSON; None for one that is no plain scalar."""
+    if type(event) is not ScalarEvent:
+        return None
+    try:
+        return key_text(plain_scalar(event.value) if event.implicit[0] and event.tag is None else event.value)
+    except ScalarError:
+        return None

@@ -1,0 +1,89 @@
+"""What a snapshot lacks, and what kube-scheduler leaves out of it: warnings, in a user's words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from topospread.api.inventory import Inventory
+from topospread.api.pod import FINISHED_PHASES, Pod
+
+_NAMES_SHOWN = 3
+_OWNER_LISTS = {
+    "ReplicaSet": ("replica_sets", "replicasets"),
+    "StatefulSet": ("stateful_sets", "statefulsets"),
+    "ReplicationController": ("replication_controllers", "replicationcontrollers"),
+}
+"""Kinds whose selector default constraints use → their list in the inventory, and kubectl's word for them."""
+
+
+def leave_out_stranded_pods(inventory: Inventory) -> None:
+    """Take out pods that are bound to a node that is not there, and say so.
+
+    kube-scheduler does not count them either, and the pod garbage collector deletes them. Finished pods stay: they
+    count for their Job, not for their node.
+    """
+    nodes = {node.name for node in inventory.nodes}
+    staying: list[Pod] = []
+    stranded: list[Pod] = []
+    for pod in inventory.pods:
+        node = pod.spec.node_name
+        lost = node and node not in nodes and pod.phase not in FINISHED_PHASES
+        (stranded if lost else staying).append(pod)
+    if stranded:
+        inventory.pods[:] = staying
+        missing = sorted({pod.spec.node_name or "" for pod in stranded})
+        inventory.warnings.append(
+            f"{_count(len(stranded), 'pod is', 'pods are')} left out, being bound to "
+            f"{_count(len(missing), 'node', 'nodes')} not given ({_first(missing)}): "
+            f"{_first(f'{pod.namespace}/{pod.name}' for pod in stranded)}"
+        )
+
+
+def warn_of_missing_owners(inventory: Inventory) -> None:
+    """Warn when pods came from a cluster without what default constraints take their selectors from."""
+    missing = _missing_owners(inventory)
+    for kind, names in missing.items():
+        inventory.warnings.append(
+            f"{_count(sum(names.values()), 'pod belongs', 'pods belong')} to {_count(len(names), kind, kind + 's')} "
+            f"not given ({_first(names)}): cluster-level default constraints do not apply to them, and their "
+            f"workloads cannot be told; add {_OWNER_LISTS[kind][1]} to what `kubectl get` writes"
+        )
+    if not inventory.services and any(map(_comes_from_a_cluster, inventory.pods)):
+        inventory.warnings.append(
+            "no Services are given: cluster-level default constraints do not apply to pods that only a Service "
+            "selects; add services to what `kubectl get` writes"
+        )
+
+
+def _missing_owners(inventory: Inventory) -> dict[str, dict[str, int]]:
+    """Kind → ``namespace/name`` of each controller that is not there → how many pods name it."""
+    known = {
+        kind: {(owner.namespace, owner.name) for owner in getattr(inventory, attribute)}
+        for kind, (attribute, _) in _OWNER_LISTS.items()
+    }
+    missing: dict[str, dict[str, int]] = {}
+    for pod in inventory.pods:
+        if not pod.metadata.owner_references or pod.phase in FINISHED_PHASES:
+            continue
+        owner = pod.metadata.controller
+        if owner is not None and owner.kind in known and (pod.namespace, owner.name) not in known[owner.kind]:
+            names = missing.setdefault(owner.kind, {})
+            name = f"{pod.namespace}/{owner.name}"
+            names[name] = names.get(name, 0) + 1
+    return missing
+
+
+def _comes_from_a_cluster(pod: Pod) -> bool:
+    metadata = pod.metadata
+    return bool(metadata.uid or metadata.resource_version or metadata.owner_references)
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
+
+
+def _first(names: Iterable[str]) -> str:
+    """The first few names, and how many more there are."""
+    every: Collection[str] = list(names)
+    shown = ", ".join(list(every)[:_NAMES_SHOWN])
+    return shown + (f" and {len(every) - _NAMES_SHOWN} more" if len(every) > _NAMES_SHOWN else "")

@@ -1,0 +1,80 @@
+"""Where in a text an object stands, so that errors can point at it and at its fields; nothing is looked up before."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from topospread.errors import Place
+
+from .positions import Path, format_path, locate, parse_path
+from .text import Text, place_of_byte, printable
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """The document an object stands in, or the item of a list in it.
+
+    Attributes:
+        text: the text.
+        document: position of the YAML document, from 1; None in JSON.
+        line: where the document begins, from 1; None when that is not known yet.
+        start: offset of the object's first byte (JSON only).
+        end: offset behind its last byte (JSON only).
+        path: way to the object from the document, () for the document itself.
+    """
+
+    text: Text
+    document: int | None = None
+    line: int | None = None
+    start: int = 0
+    end: int = 0
+    path: Path = ()
+
+    def item(self, *steps: str | int) -> Spot:
+        """An item of the list that stands here, in YAML."""
+        return replace(self, line=None, path=(*self.path, *steps))
+
+    def json_item(self, index: int, raw: bytes) -> Spot:
+        """An item of the list that stands here, in JSON: the first text like it."""
+        start = max(self.start, self.text.data.find(raw, self.start, self.end))
+        return replace(self, start=start, end=start + len(raw), path=(*self.path, "items", index))
+
+    def rough(self, name: str = "") -> Place:
+        """The place as far as it is known without looking."""
+        return Place(self.text.name, self.document, name, line=self.line)
+
+    def place(self, name: str = "", field: str = "") -> Place:
+        """The place of the object, or of a field of it, with line and column.
+
+        Args:
+            name: the object as errors call it; "" for one without a name, whose field is given from the document.
+            field: path of the field in the object.
+        """
+        shown = field if name else format_path(self.path) + ("." if self.path and field else "") + field
+        place = Place(self.text.name, self.document, printable(name), printable(shown))
+        if self.document is None:
+            return self._in_json(place, parse_path(field))
+        found = locate(self.text.data, self.document, (*self.path, *parse_path(field)))
+        return replace(place, line=found.line, column=found.column) if found else replace(place, line=self.line)
+
+    def _in_json(self, place: Place, path: Path) -> Place:
+        begin = place_of_byte(self.text, self.start)
+        found = locate(self.text.data[self.start : self.end], 1, path)
+        if found is None or begin.line is None or begin.column is None:
+            return replace(place, line=begin.line, column=begin.column)
+        column = found.column + (begin.column - 1 if found.line == 1 else 0)
+        return replace(place, line=begin.line + found.line - 1, column=column)
+
+
+def label_of(value: dict[str, Any], kind: str, namespace: str = "") -> str:
+    """``Kind namespace/name`` of an object as plain data; "" when it has no name to go by."""
+    metadata = value.get("metadata")
+    if not isinstance(metadata, dict):
+        return ""
+    name = metadata.get("name") or metadata.get("generateName")
+    if not isinstance(name, str):
+        return ""
+    own = metadata.get("namespace")
+    space = own if isinstance(own, str) and own else namespace
+    return f"{kind} {space}/{name}" if namespace else f"{kind} {name}"

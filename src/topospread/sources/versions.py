@@ -1,0 +1,125 @@
+"""Which API versions the kinds were ever served under, and old objects as today's version has them.
+
+Plain data in, plain data out; only what topospread reads is converted. Sources: k8s.io/kubernetes
+pkg/apis/{apps,extensions}/v1beta1/defaults.go, pkg/apis/policy/v1beta1/conversion.go,
+pkg/apis/node/v1alpha1/conversion.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any, Final
+
+from topospread.api.kinds import KINDS
+
+_EXTENSIONS: Final = "extensions/v1beta1"
+_APPS: Final = ("apps/v1", "apps/v1beta2")
+_SCHEDULING: Final = "scheduling.k8s.io"
+_NODE: Final = "node.k8s.io"
+
+VERSIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    **{kind: ("v1",) for kind, how in KINDS.items() if how.groups == {""}},
+    "Deployment": (*_APPS, "apps/v1beta1", _EXTENSIONS),
+    "ReplicaSet": (*_APPS, _EXTENSIONS),
+    "StatefulSet": (*_APPS, "apps/v1beta1"),
+    "DaemonSet": (*_APPS, _EXTENSIONS),
+    "Job": ("batch/v1", _EXTENSIONS),
+    "CronJob": ("batch/v1", "batch/v1beta1", "batch/v2alpha1"),
+    "PodDisruptionBudget": ("policy/v1", "policy/v1beta1", "policy/v1alpha1"),
+    "PriorityClass": (f"{_SCHEDULING}/v1", f"{_SCHEDULING}/v1beta1", f"{_SCHEDULING}/v1alpha1"),
+    "StorageClass": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
+    "CSINode": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
+    "RuntimeClass": (f"{_NODE}/v1", f"{_NODE}/v1beta1", f"{_NODE}/v1alpha1"),
+}
+"""Kind → the versions it was ever served under, today's first."""
+
+OLD_FIELDS: Final[Mapping[str, frozenset[str]]] = {
+    "Deployment": frozenset({"spec.rollbackTo", "spec.rollbackTo.revision"}),
+    "DaemonSet": frozenset({"spec.templateGeneration"}),
+}
+"""Fields that only old versions had."""
+
+_DEFAULT_SELECTOR: Final = frozenset({_EXTENSIONS, "apps/v1beta1"})
+_ALL_PODS: Final = ({}, {"matchLabels": {}}, {"matchExpressions": []}, {"matchLabels": {}, "matchExpressions": []})
+
+
+class NoMatchError(ValueError):
+    """An API server knows no such kind under this version; the message is kubectl's."""
+
+
+def resolve_kind(api_version: str, kind: str) -> str | None:
+    """The kind's key in `KINDS`, None for one that plays no part.
+
+    A kind of somebody's own may be called as one of Kubernetes' is: then its group tells them apart.
+
+    Raises:
+        NoMatchError: the group is one of Kubernetes' own and has no such kind, or not in this version.
+    """
+    group, _, version = api_version.rpartition("/")
+    if "/" in group or not version:
+        raise NoMatchError(f"unexpected GroupVersion string: {api_version}")
+    if not _is_kubernetes(group):
+        return None
+    if kind not in KINDS:
+        for known in KINDS:
+            if known.lower() == kind.lower():
+                raise NoMatchError(_no_match(api_version, kind) + f"; it is spelt {known}")
+        return None
+    if api_version not in VERSIONS[kind]:
+        raise NoMatchError(_no_match(api_version, kind) + f"; it is of {VERSIONS[kind][0]}")
+    return kind
+
+
+def similar_kind(kind: str) -> str | None:
+    """The kind that a kind unknown to topospread may be misspelt from."""
+    close = get_close_matches(kind, KINDS, 1, cutoff=0.85)
+    return close[0] if close else None
+
+
+def _no_match(api_version: str, kind: str) -> str:
+    return f'no matches for kind "{kind}" in version "{api_version}"'
+
+
+def _is_kubernetes(group: str) -> bool:
+    """Whether a group is Kubernetes' own: without a dot, or under k8s.io (whose x-k8s.io are not)."""
+    return "." not in group or group.endswith(".k8s.io")
+
+
+def to_current(value: dict[str, Any], kind: str) -> dict[str, Any]:
+    """An object of an old version as today's; one of today's is given back as it is."""
+    version = value.get("apiVersion")
+    current = VERSIONS[kind][0]
+    if version == current:
+        return value
+    converted = {**value, "apiVersion": current}
+    if version in _DEFAULT_SELECTOR and kind != "Job":
+        _default_from_template(converted)
+    elif kind == "PodDisruptionBudget":
+        _select_nothing_when_empty(converted)
+    elif version == f"{_NODE}/v1alpha1" and isinstance(spec := converted.pop("spec", None), dict):
+        converted["handler"] = spec.get("runtimeHandler")
+        converted |= {name: spec[name] for name in ("overhead", "scheduling") if name in spec}
+    return converted
+
+
+def _default_from_template(workload: dict[str, Any]) -> None:
+    """The template's labels select its pods, and label the workload, where these old versions say nothing else."""
+    spec = workload.get("spec")
+    template = spec.get("template") if isinstance(spec, dict) else None
+    metadata = template.get("metadata") if isinstance(template, dict) else None
+    labels = metadata.get("labels") if isinstance(metadata, dict) else None
+    if not labels:
+        return
+    if spec.get("selector") is None:
+        workload["spec"] = {**spec, "selector": {"matchLabels": labels}}
+    own = workload.get("metadata")
+    if isinstance(own, dict) and not own.get("labels"):
+        workload["metadata"] = {**own, "labels": labels}
+
+
+def _select_nothing_when_empty(budget: dict[str, Any]) -> None:
+    """An empty selector selected nothing in old versions, and selects every pod today."""
+    spec = budget.get("spec")
+    if isinstance(spec, dict) and spec.get("selector") in _ALL_PODS:
+        budget["spec"] = {**spec, "selector": None}

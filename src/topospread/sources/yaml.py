@@ -1,0 +1,314 @@
+"""YAML text → plain data as kubectl reads it, and the line and column of any field; knows nothing of Kubernetes' kinds.
+
+Built on libyaml's events (several times faster than PyYAML's constructors). What YAML leaves open is decided as in
+`scalars`; a key given twice is refused, and so is what would not fit in memory: endless nesting and alias bombs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import yaml
+from yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    Event,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+    StreamEndEvent,
+)
+
+from topospread.api.label_syntax import quoted
+from topospread.errors import DecodeError, DuplicateError, Place
+
+from .scalars import Scalar, ScalarError, key_text, plain_scalar, tagged_scalar
+from .text import Text, line_of, place_of_byte
+
+MAX_DEPTH: Final = 256
+"""Deeper nesting is no Kubernetes object, and would exhaust the stack of whoever walks it."""
+
+_NO_KEY: Final = object()
+_MERGE_TAG: Final = "tag:yaml.org,2002:merge"
+_MERGE: Final = object()
+_UNFINISHED: Final = -1
+_CACHED_SCALARS: Final = 100_000
+_FREELY_ALIASED: Final = 400_000
+_HARDLY_ALIASED: Final = 4_000_000
+
+_HINTS: Final = {
+    "found character that cannot start any token": "a value that begins with this character has to be quoted",
+    "mapping values are not allowed in this context": "check the indentation, and quote values that contain ': '",
+    "did not find expected key": "check the indentation of this line and of those before it",
+    "could not find expected ':'": "check the indentation, and that a key is followed by ': '",
+    "did not find expected '-' indicator": "check the indentation of this line",
+    "did not find expected alphabetic or numeric character": "quote values that begin with * or &",
+    "did not find expected ',' or '}'": "a { is not closed, or a comma is missing",
+    "did not find expected ',' or ']'": "a [ is not closed, or a comma is missing",
+    "found unexpected end of stream": "a quote is not closed",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class YamlDocument:
+    """One document of a YAML text.
+
+    Attributes:
+        number: its position, from 1, empty ones counted.
+        line: where its content begins, from 1.
+        value: dict, list, scalar, or None when it is empty.
+    """
+
+    number: int
+    line: int
+    value: Any
+
+
+class _Frame:
+    """A mapping or sequence that is not closed yet.
+
+    Attributes:
+        value: what it holds so far.
+        key: the key whose value comes next, or one of the two marks.
+        merged: keys that a ``<<`` has brought and the mapping itself has not given yet.
+        anchor: what aliases of it will repeat, if it has a name.
+        before: nodes of the document that stand before it.
+        levels: levels of collections in it.
+    """
+
+    __slots__ = ("anchor", "before", "key", "levels", "merged", "value")
+
+    def __init__(self, value: dict[str, Any] | list[Any], anchor: _Anchor | None, before: int) -> None:
+        self.value: Any = value
+        self.key: Any = _NO_KEY
+        self.merged: set[str] = set()
+        self.anchor = anchor
+        self.before = before
+        self.levels = 0
+
+
+@dataclass(slots=True)
+class _Anchor:
+    """What an alias repeats: the value, how many nodes and how many levels it has."""
+
+    value: Any
+    nodes: int
+    levels: int
+
+
+def read_documents(text: Text, progress: Callable[[int], None] | None = None) -> Iterator[YamlDocument]:
+    """The documents of a text, one after another.
+
+    Args:
+        text: what to read.
+        progress: is told, after each document, the bytes dealt with.
+
+    Raises:
+        DecodeError: the text is not YAML, or holds what JSON cannot hold.
+        DuplicateError: a mapping gives one key twice.
+    """
+    reader = _DocumentReader(text)
+    while (document := reader.next_document()) is not None:
+        yield document
+        if progress is not None:
+            progress(reader.offset)
+
+
+class _DocumentReader:
+    """Builds values from libyaml's events; anchors live as long as their document."""
+
+    def __init__(self, text: Text) -> None:
+        self.text = text
+        self.number = 0
+        self.offset = 0
+        self.nodes = 0
+        self.aliased = 0
+        self.anchors: dict[str, _Anchor] = {}
+        self.open: list[_Frame] = []
+        self.scalars: dict[str, Any] = {}
+        self.parser = self._guarded(lambda: yaml.CLoader(text.data))
+        self._guarded(self.parser.get_event)
+
+    def next_document(self) -> YamlDocument | None:
+        """The next document, None at the end of the text."""
+        event = self._guarded(self.parser.get_event)
+        if type(event) is StreamEndEvent:
+            return None
+        assert type(event) is DocumentStartEvent
+        self.number += 1
+        self.nodes = self.aliased = 0
+        self.anchors.clear()
+        first = self._guarded(self.parser.peek_event)
+        value = self._guarded(self._root)
+        end = self._guarded(self.parser.get_event)
+        self.offset = end.end_mark.index
+        return YamlDocument(self.number, first.start_mark.line + 1, value)
+
+    def _guarded(self, call: Callable[[], Any]) -> Any:
+        try:
+            return call()
+        except yaml.YAMLError as error:
+            raise self._syntax_error(error) from error
+        except ScalarError as error:
+            raise DecodeError(str(error), self._place(None)) from error
+
+    def _root(self) -> Any:
+        """Read one node with all that is in it."""
+        next_event = self.parser.get_event
+        self.open.clear()
+        while True:
+            event = next_event()
+            kind = type(event)
+            if kind is ScalarEvent:
+                value = self._scalar(event)
+            elif kind is MappingStartEvent or kind is SequenceStartEvent:
+                self._begin({} if kind is MappingStartEvent else [], event)
+                continue
+            elif kind is MappingEndEvent or kind is SequenceEndEvent:
+                value = self._end()
+            else:
+                value = self._alias(event)
+            if not self.open:
+                return value
+            self._put(value, event)
+
+    def _scalar(self, event: ScalarEvent) -> Scalar:
+        self.nodes += 1
+        text: str = event.value
+        if event.tag is not None:
+            value = tagged_scalar(event.tag, text)
+        elif not event.implicit[0]:
+            value = text
+        elif text in self.scalars:
+            value = self.scalars[text]
+        else:
+            value = plain_scalar(text)
+            if len(self.scalars) < _CACHED_SCALARS:
+                self.scalars[text] = value
+        if type(value) is float and not math.isfinite(value):
+            raise DecodeError(
+                f"{text} is no number that JSON can hold; quote it if it is meant as text", self._place(event)
+            )
+        if event.anchor is not None:
+            self.anchors[event.anchor] = _Anchor(value, 1, 0)
+        return value
+
+    def _begin(self, value: dict[str, Any] | list[Any], event: MappingStartEvent | SequenceStartEvent) -> None:
+        if len(self.open) >= MAX_DEPTH:
+            raise self._too_deep(event)
+        anchor = None
+        if event.anchor is not None:
+            anchor = self.anchors[event.anchor] = _Anchor(value, _UNFINISHED, 0)
+        self.open.append(_Frame(value, anchor, self.nodes))
+        self.nodes += 1
+
+    def _end(self) -> Any:
+        frame = self.open.pop()
+        if self.open and self.open[-1].levels <= frame.levels:
+            self.open[-1].levels = frame.levels + 1
+        if frame.anchor is not None:
+            frame.anchor.nodes = self.nodes - frame.before
+            frame.anchor.levels = frame.levels
+        return frame.value
+
+    def _alias(self, event: AliasEvent) -> Any:
+        """What an alias stands for, if repeating it keeps the document within bounds (go-yaml's own)."""
+        known = self.anchors.get(event.anchor or "")
+        if known is None:
+            raise DecodeError(f"unknown anchor '{event.anchor}' referenced", self._place(event))
+        if known.nodes == _UNFINISHED:
+            raise DecodeError(f"anchor '{event.anchor}' value contains itself", self._place(event))
+        self.nodes += 1 + known.nodes
+        self.aliased += known.nodes
+        if self.aliased > 100 and self.nodes > 1000 and self.aliased / self.nodes > _allowed_alias_share(self.nodes):
+            raise DecodeError("document contains excessive aliasing", self._place(event))
+        if self.open:
+            frame = self.open[-1]
+            frame.levels = max(frame.levels, known.levels + 1)
+            if len(self.open) + known.levels > MAX_DEPTH:
+                raise self._too_deep(event)
+        return known.value
+
+    def _put(self, value: Any, event: Event) -> None:
+        """Hand a finished value to the collection it stands in."""
+        frame = self.open[-1]
+        if type(frame.value) is list:
+            frame.value.append(value)
+        elif frame.key is _NO_KEY:
+            frame.key = _MERGE if _is_merge(event) else self._key(value, event)
+        elif frame.key is _MERGE:
+            frame.key = _NO_KEY
+            self._merge(frame, value, event)
+        else:
+            frame.value[frame.key] = value
+            frame.key = _NO_KEY
+
+    def _key(self, value: Any, event: Event) -> str:
+        try:
+            key = value if type(value) is str else key_text(value)
+        except ScalarError as error:
+            raise DecodeError(f"{error}; quote it if it is meant as text", self._place(event)) from error
+        frame = self.open[-1]
+        if key in frame.value:
+            if key not in frame.merged:
+                raise DuplicateError(f"the key {quoted(key)} stands twice in one mapping", self._place(event))
+            frame.merged.discard(key)
+        return key
+
+    def _merge(self, frame: _Frame, value: Any, event: Event) -> None:
+        """``<<: *defaults``: as go-yaml v2 has it, what stands later in the mapping wins, merged or not."""
+        for each in reversed(value) if type(value) is list else [value]:
+            if type(each) is not dict:
+                raise DecodeError("map merge requires map or sequence of maps as the value", self._place(event))
+            frame.merged |= each.keys() - frame.value.keys()
+            frame.value.update(each)
+
+    def _too_deep(self, event: Event) -> DecodeError:
+        return DecodeError(f"nested more than {MAX_DEPTH} levels deep", self._place(event))
+
+    def _place(self, event: Event | None) -> Place:
+        place = Place(self.text.name, document=self.number or None)
+        mark = event.start_mark if event is not None else None
+        return place if mark is None else replace(place, line=mark.line + 1, column=mark.column + 1)
+
+    def _syntax_error(self, error: yaml.YAMLError) -> DecodeError:
+        """libyaml's complaint with its place, and what usually is the cause."""
+        document = self.number or 1
+        if isinstance(error, yaml.reader.ReaderError):
+            place = place_of_byte(self.text, error.position)
+            reason = f"{error.reason}: {error.character}" if isinstance(error.character, str) else str(error.reason)
+            return DecodeError(f"not YAML: {reason}", replace(place, document=document))
+        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+        problem = str(getattr(error, "problem", None) or getattr(error, "context", None) or error)
+        place = Place(self.text.name, document)
+        if mark is None:
+            return DecodeError(f"not YAML: {problem}", place)
+        hint = _hint(problem, line_of(self.text, mark.line), mark.column)
+        return DecodeError(
+            f"not YAML: {problem}" + (f" ({hint})" if hint else ""),
+            replace(place, line=mark.line + 1, column=mark.column + 1),
+        )
+
+
+def _is_merge(event: Event) -> bool:
+    return type(event) is ScalarEvent and event.value == "<<" and (event.implicit[0] or event.tag == _MERGE_TAG)
+
+
+def _allowed_alias_share(nodes: int) -> float:
+    """The part of a document's nodes that may come from aliases (``allowedAliasRatio`` in go-yaml's decode.go)."""
+    beyond = (nodes - _FREELY_ALIASED) / (_HARDLY_ALIASED - _FREELY_ALIASED)
+    return 0.99 - 0.89 * min(1.0, max(0.0, beyond))
+
+
+def _hint(problem: str, line: str, column: int) -> str:
+    """What a person has most likely done to get this complaint; "" when that is not known."""
+    if "{{" in line:
+        return "this looks like a template: render it first, with `helm template` for a chart"
+    if line[: column + 1].strip(" ") == "\t" or "tab" in problem:
+        return "YAML is indented with spaces, not with tabs"
+    return _HINTS.get(problem, "")
