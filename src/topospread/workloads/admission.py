@@ -213,8 +213,8 @@ class Admission:
 
 
 def is_stored(pod: Pod) -> bool:
-    """Whether a pod comes from an API server."""
-    return bool(pod.metadata.uid or pod.metadata.resource_version)
+    """Whether a pod stands as an API server stored it: identified, and defaulted as none is by hand."""
+    return bool((pod.metadata.uid or pod.metadata.resource_version) and pod.spec.scheduler_name)
 
 
 def _key(pod: Pod, lenient: bool) -> tuple[object, ...]:

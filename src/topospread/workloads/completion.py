@@ -59,7 +59,7 @@ def completed(inventory: Inventory, names: Names) -> Inventory:
         setattr(result, attribute, [in_namespace(each) for each in getattr(inventory, attribute)])
     for kind, attribute in _CONTROLLERS.items():
         setattr(result, attribute, [_named(kind, each, result, names) for each in getattr(inventory, attribute)])
-    uids = _uids_referred_to(result)
+    uids = _uids_referred_to(result) if _some_lack_uid(result) else {}
     for kind, attribute in _CONTROLLERS.items():
         setattr(result, attribute, [_with_uid(kind, each, uids) for each in getattr(result, attribute)])
     result.namespaces = _namespaces(result)
@@ -90,6 +90,10 @@ def _named(kind: str, item: Object, inventory: Inventory, names: Names) -> Objec
     name = next(names.generate(item.namespace, metadata.generate_name))
     inventory.places[kind, item.namespace, name] = place
     return replace(item, metadata=replace(item.metadata, name=name))
+
+
+def _some_lack_uid(inventory: Inventory) -> bool:
+    return any(not each.metadata.uid for attribute in _CONTROLLERS.values() for each in getattr(inventory, attribute))
 
 
 def _uids_referred_to(inventory: Inventory) -> dict[ObjectKey, str]:

@@ -1,13 +1,12 @@
-"""The objects that make pods, each with its selector and its template, checked as far as making pods needs it.
+"""The objects that make pods, each with its compiled selector and its template.
 
-Not here: which pods they have (`claims.py` of ownership is `ownership.py`) and what each kind does with them.
-Sources: pkg/apis/{apps,batch,core}/validation/validation.go for the checks and their words,
-pkg/registry/batch/job/strategy.go (``generateSelector``), pkg/apis/core/v1/defaults.go.
+Not here: which pods they have (`ownership.py`), what each kind does with them, and whether the API server would take
+them (`api/validation`). Sources: pkg/registry/batch/job/strategy.go (``generateSelector``),
+pkg/apis/core/v1/defaults.go (``SetDefaults_ReplicationController``).
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -43,8 +42,6 @@ API_VERSIONS: Mapping[str, str] = {
 
 JOB_NAME_LABELS = ("job-name", "batch.kubernetes.io/job-name")
 JOB_UID_LABELS = ("controller-uid", "batch.kubernetes.io/controller-uid")
-_DEFAULTED_SELECTORS = frozenset({"extensions/v1beta1", "apps/v1beta1"})
-"""Versions that made a missing selector of the template's labels."""
 
 
 def uid_of(kind: str, item: KubeObject) -> str:
@@ -115,7 +112,7 @@ def controllers_of(inventory: Inventory) -> Iterator[Controller]:
     """Every controller of an inventory, kind after kind.
 
     Raises:
-        InvalidError: one that the API server would refuse because it could not make pods that it then finds.
+        InvalidError: one without a selector, or with one that is none.
     """
     kinds: tuple[tuple[str, Iterable[KubeObject]], ...] = (
         ("Deployment", inventory.deployments),
@@ -132,38 +129,21 @@ def controllers_of(inventory: Inventory) -> Iterator[Controller]:
 
 
 def controller(kind: str, item: KubeObject, place: Place) -> Controller:
-    """One controller, its selector compiled and checked against its template.
+    """One controller, its selector compiled.
 
     Raises:
-        InvalidError: no selector, an empty one, or one that does not match the template's own labels.
+        InvalidError: no selector, or one that is none.
     """
     selector, template = _selector_and_template(item, place)
     problem = ""
-    labels = template.metadata.labels or {}
-    compiled = Selector.nothing()
     if selector is None:
         problem = "spec.selector: Required value"
     else:
         try:
-            compiled = Selector.from_label_selector(selector)
+            return Controller(kind, item, Selector.from_label_selector(selector), template, place)
         except InvalidSelectorError as error:
             problem = f"spec.selector: Invalid value: invalid label selector: {error}"
-    if not problem and compiled.empty:
-        problem = _EMPTY_SELECTOR.get(kind, "spec.selector: Required value")
-    if not problem and not compiled.matches(labels):
-        shown = json.dumps(labels, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-        problem = f"spec.template.metadata.labels: Invalid value: {shown}: `selector` does not match template `labels`"
-    if problem:
-        raise InvalidError([problem], place.at(problem.partition(":")[0]))
-    return Controller(kind, item, compiled, template, place)
-
-
-_EMPTY_SELECTOR: Mapping[str, str] = {
-    "Deployment": "spec.selector: Invalid value: {}: empty selector is invalid for deployment",
-    "ReplicaSet": "spec.selector: Invalid value: {}: empty selector is invalid for deployment",
-    "StatefulSet": "spec.selector: Invalid value: {}: empty selector is invalid for statefulset",
-    "DaemonSet": "spec.selector: Invalid value: {}: empty selector is invalid for daemonset",
-}
+    raise InvalidError([problem], place.at("spec.selector"))
 
 
 def _selector_and_template(item: KubeObject, place: Place) -> tuple[LabelSelector | None, PodTemplateSpec]:
@@ -174,18 +154,17 @@ def _selector_and_template(item: KubeObject, place: Place) -> tuple[LabelSelecto
         labels = item.spec.selector or template.metadata.labels
         return LabelSelector(match_labels=labels) if labels else None, template
     if isinstance(item, Job):
-        template = job_template(item)
-        if item.spec.manual_selector:
-            return item.spec.selector, template
-        uid = uid_of("Job", item)
-        given = item.spec.selector or LabelSelector()
-        return replace(given, match_labels={JOB_UID_LABELS[1]: uid, **(given.match_labels or {})}), template
-    if not isinstance(item, Deployment | ReplicaSet | StatefulSet | DaemonSet):
-        raise TypeError(f"{type(item).__name__} makes no pods")
-    template, selector = item.spec.template, item.spec.selector
-    if selector is None and item.api_version in _DEFAULTED_SELECTORS and template.metadata.labels:
-        selector = LabelSelector(match_labels=template.metadata.labels)
-    return selector, template
+        return _job_selector(item), job_template(item)
+    if isinstance(item, Deployment | ReplicaSet | StatefulSet | DaemonSet):
+        return item.spec.selector, item.spec.template
+    raise TypeError(f"{type(item).__name__} makes no pods")
+
+
+def _job_selector(job: Job) -> LabelSelector | None:
+    if job.spec.manual_selector:
+        return job.spec.selector
+    given = job.spec.selector or LabelSelector()
+    return replace(given, match_labels={JOB_UID_LABELS[1]: uid_of("Job", job), **(given.match_labels or {})})
 
 
 def job_template(job: Job) -> PodTemplateSpec:

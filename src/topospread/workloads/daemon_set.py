@@ -6,10 +6,9 @@ pkg/controller/daemon/util/daemonset_util.go.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 
-import numpy as np
 from msgspec.structs import replace
 
 from topospread.api.node import Node
@@ -22,18 +21,16 @@ from topospread.api.node_selection import (
     Taint,
     Toleration,
 )
-from topospread.api.pod import Pod, PodSpec
+from topospread.api.pod import FINISHED_PHASES, Pod, PodSpec
 from topospread.api.taints import untolerated
 from topospread.api.workload import DaemonSet
 from topospread.cluster import NodeTable
-from topospread.cluster.arrays import Bools
 from topospread.plugins.node_matching import required_mask
 
 from .controllers import Controller
 from .draft import Draft
 from .names import pod_prefix
 from .planned import Workload
-from .removal import is_active
 from .revisions import REVISION_HASH_LABEL, revision_hash, shown_revision
 from .tolerations import daemon_tolerations
 
@@ -42,36 +39,59 @@ _NODE_NAME_FIELD = "metadata.name"
 
 
 class DaemonNodes:
-    """The nodes as the DaemonSet controller asks about them: what a template selects, and its taints."""
+    """The nodes as the DaemonSet controller asks about them."""
 
     def __init__(self, nodes: Sequence[Node], *, comparison_operators: bool) -> None:
-        self.nodes = nodes
+        self._nodes = nodes
+        self._names = frozenset(node.name for node in nodes)
         self._comparison_operators = comparison_operators
+
+    def for_pods_of(self, spec: PodSpec) -> tuple[list[str], set[str]]:
+        """Nodes that should run a pod of a template, in input order, and those that may keep one they have.
+
+        Source: ``nodeShouldRunDaemonPod``. A taint that only keeps new pods off does not drive pods away.
+        """
+        should_run: list[str] = []
+        may_stay: set[str] = set()
+        for node, selected, effects in zip(
+            self._nodes, self._selected(spec), self._keeping_off(spec.tolerations or ()), strict=True
+        ):
+            if selected and not effects:
+                should_run.append(node.name)
+            if selected and "NoExecute" not in effects:
+                may_stay.add(node.name)
+        return should_run, may_stay
+
+    def loses(self, pod: Pod, may_stay: Collection[str]) -> bool:
+        """Whether the controller deletes a pod: its node may not keep it, or it waits for a node that is gone."""
+        name = target_node(pod)
+        if name is None:
+            return False
+        return name not in may_stay if name in self._names else not pod.spec.node_name
 
     @cached_property
     def _table(self) -> NodeTable:
-        table = NodeTable(max(len(self.nodes), 1))
-        for node in self.nodes:
+        table = NodeTable(max(len(self._nodes), 1))
+        for node in self._nodes:
             table.add(Node(metadata=node.metadata))
         return table
 
-    def selected(self, spec: PodSpec) -> Bools:
-        """Nodes that the template's node name, node selector and required node affinity leave, bool[nodes]."""
+    def _selected(self, spec: PodSpec) -> list[bool]:
+        """What the node name, node selector and required node affinity say of each node."""
+        wanted = [spec.node_name in (None, "", node.name) for node in self._nodes]
         mask = required_mask(spec, self._table)
-        every: Bools = np.ones(len(self.nodes), dtype=np.bool_)
-        selected = every if mask is None else mask(slice(0, len(self.nodes)))
-        if spec.node_name:
-            selected = selected & np.array([node.name == spec.node_name for node in self.nodes], dtype=np.bool_)
-        return selected
+        matching: list[bool] = wanted if mask is None else mask(slice(0, len(self._nodes))).tolist()
+        return [left and right for left, right in zip(wanted, matching, strict=True)]
 
-    def keeping_off(self, tolerations: Sequence[Toleration]) -> list[frozenset[str]]:
-        """Effects of the taints of each node that these do not tolerate, of NoSchedule and NoExecute."""
+    def _keeping_off(self, tolerations: Iterable[Toleration]) -> list[frozenset[str]]:
+        """Effects of each node's taints that are not tolerated, of NoSchedule and NoExecute."""
+        allowed = list(tolerations)
         known: dict[tuple[Taint, ...], frozenset[str]] = {}
         found = []
-        for node in self.nodes:
+        for node in self._nodes:
             taints = tuple(node.spec.taints or ())
             if taints not in known:
-                left = untolerated(taints, tolerations, comparison_operators=self._comparison_operators)
+                left = untolerated(taints, allowed, comparison_operators=self._comparison_operators)
                 known[taints] = frozenset(taint.effect for taint in left)
             found.append(known[taints])
         return found
@@ -83,37 +103,24 @@ def plan_daemon_set(draft: Draft, owner: Controller, nodes: DaemonNodes) -> None
     if not isinstance(item, DaemonSet):
         raise TypeError(f"{owner.kind} is no DaemonSet")
     spec = replace(owner.template.spec, tolerations=daemon_tolerations(owner.template.spec))
-    selected = nodes.selected(spec)
-    keeping_off = nodes.keeping_off(spec.tolerations or [])
-    should_run = [
-        node for node, chosen, off in zip(nodes.nodes, selected, keeping_off, strict=True) if chosen and not off
-    ]
-    may_stay = {
-        node.name
-        for node, chosen, off in zip(nodes.nodes, selected, keeping_off, strict=True)
-        if chosen and "NoExecute" not in off
-    }
-    there = [(target_node(pod), pod) for pod in owner.pods if is_active(pod) or pod.terminating]
-    deleting = item.metadata.deletion_timestamp is not None
+    should_run, may_stay = nodes.for_pods_of(spec)
     row = draft.row(owner.kind, owner.namespace, owner.name, len(should_run))
-    if not deleting:
-        known = {node.name for node in nodes.nodes}
-        removed = [
-            pod for name, pod in there if not pod.terminating and name is not None and _goes(name, pod, may_stay, known)
-        ]
+    there = [pod for pod in owner.pods if not _is_finished(pod)]
+    missing: list[str] = []
+    if item.metadata.deletion_timestamp is None:
+        removed = [pod for pod in there if not pod.terminating and nodes.loses(pod, may_stay)]
         draft.remove(removed)
         gone = {id(pod) for pod in removed}
-        there = [(name, pod) for name, pod in there if id(pod) not in gone]
-    occupied = {name for name, _ in there}
-    missing = [] if deleting else [node.name for node in should_run if node.name not in occupied]
+        there = [pod for pod in there if id(pod) not in gone]
+        occupied = {target_node(pod) for pod in there}
+        missing = [name for name in should_run if name not in occupied]
     row.template = _template(draft, owner, item, spec, needed=bool(missing))
-    draft.keep(row, (pod for _, pod in there))
+    draft.keep(row, there)
     _add(draft, row, missing)
 
 
-def _goes(name: str, pod: Pod, may_stay: set[str], known: set[str]) -> bool:
-    """Whether the controller deletes a pod of a node: one it may not stay on, or one that waits for a node gone."""
-    return name not in may_stay if name in known else not pod.spec.node_name
+def _is_finished(pod: Pod) -> bool:
+    return pod.phase in FINISHED_PHASES
 
 
 def _add(draft: Draft, row: Workload, node_names: Iterable[str]) -> None:

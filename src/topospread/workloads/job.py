@@ -6,6 +6,7 @@ Sources: pkg/controller/job/{job_controller,indexed_job_utils}.go, pkg/controlle
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from msgspec.structs import replace
 
@@ -27,33 +28,41 @@ _MAX_PREFIX = 58
 
 
 def plan_job(draft: Draft, owner: Controller) -> None:
-    """A Job: as many pods as may run at once and are still to succeed."""
+    """A Job: as many pods as may run at once and are still to succeed. One that is over is no workload any more."""
     item = owner.object
     if not isinstance(item, Job):
         raise TypeError(f"{owner.kind} is no Job")
     active = [pod for pod in owner.pods if is_active(pod)]
+    if _is_over(item) and not active:
+        return
     succeeded = _succeeded(item, owner.pods)
-    wanted = _wanted_active(draft, owner, item.spec, len(succeeded), len(active))
-    row = draft.row(owner.kind, owner.namespace, owner.name, wanted)
+    row = draft.row(owner.kind, owner.namespace, owner.name, 0)
     if _stands_still(row, item):
-        row.replicas = wanted = len(active)
-    removed = _surplus(item.spec, active, len(active) - wanted)
+        row.replicas = len(active)
+    else:
+        row.replicas = _wanted_active(draft, owner, item.spec, len(succeeded), len(active))
+    removed = _surplus(item.spec, active, len(active) - row.replicas)
     draft.remove(removed)
     gone = {id(pod) for pod in removed}
     draft.keep(row, (pod for pod in owner.pods if id(pod) not in gone))
     left = [pod for pod in active if id(pod) not in gone]
-    missing = max(wanted - len(left) - _holding_place(item.spec, owner.pods), 0)
-    pod = draft.admitted(owner, owner.new_pod(), needed=missing > 0)
-    row.template = pod
+    missing = max(row.replicas - len(left) - _holding_place(item.spec, owner.pods), 0)
+    row.template = draft.admitted(owner, owner.new_pod(), needed=missing > 0)
     if _is_indexed(item.spec):
-        failed = item.status.failed_indexes if item.status else None
-        taken = {*succeeded, *_indexes_of(left), *_parsed(failed, item.spec.completions or 0)}
-        if item.spec.pod_replacement_policy == "Failed":
-            taken |= set(_indexes_of(each for each in owner.pods if each.terminating))
-        free = (index for index in range(item.spec.completions or 0) if index not in taken)
-        _add_indexed(draft, row, pod, [index for index, _ in zip(free, range(missing), strict=False)])
+        _add_indexed(
+            draft, row, row.template, _free_indexes(item, owner.pods, {*succeeded, *_indexes_of(left)}, missing)
+        )
     else:
-        draft.replicate(row, pod, missing, owner.name)
+        draft.replicate(row, row.template, missing, owner.name)
+
+
+def _free_indexes(item: Job, pods: Iterable[Pod], taken: set[int], count: int) -> list[int]:
+    """The first indexes that neither run nor are done for (``firstPendingIndexes``)."""
+    completions = item.spec.completions or 0
+    taken |= set(_parsed(item.status.failed_indexes if item.status else None, completions))
+    if item.spec.pod_replacement_policy == "Failed":
+        taken |= set(_indexes_of(pod for pod in pods if pod.terminating))
+    return list(islice((index for index in range(completions) if index not in taken), count))
 
 
 def _wanted_active(draft: Draft, owner: Controller, spec: JobSpec, succeeded: int, active: int) -> int:

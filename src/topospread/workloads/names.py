@@ -11,6 +11,7 @@ import hashlib
 import re
 import zlib
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 """Characters of generated names: no vowels, so that no words come about."""
@@ -28,16 +29,21 @@ _TRIPLES = [pair + third for pair in _PAIRS for third in ALPHABET]
 class Names:
     """Generates names, each once per namespace.
 
-    ``taken``: (namespace, name) of the pods there are.
+    ``taken``: (namespace, name) of the pods there are; not gone through before a name is needed.
     """
 
     def __init__(self, taken: Iterable[tuple[str, str]] = ()) -> None:
-        self._taken = set(taken)
+        self._given = taken
         self._used: dict[tuple[str, str], int] = {}
+
+    @cached_property
+    def _taken(self) -> frozenset[tuple[str, str]]:
+        return frozenset(self._given)
 
     def generate(self, namespace: str, base: str) -> Iterator[str]:
         """Names of the form ``generateName`` gives: the base, shortened to 58 characters, and five more."""
         base = base[:_MAX_BASE]
+        taken = self._taken
         first = zlib.crc32(base.encode())
         number = self._used.get((namespace, base), 0)
         while True:
@@ -45,7 +51,7 @@ class Names:
             number += 1
             self._used[namespace, base] = number
             name = base + _TRIPLES[suffix // 729] + _PAIRS[suffix % 729]
-            if (namespace, name) not in self._taken:
+            if (namespace, name) not in taken:
                 yield name
 
 

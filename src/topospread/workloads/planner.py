@@ -20,7 +20,7 @@ from .hierarchy import Hierarchy
 from .job import plan_job, run_of
 from .names import Names
 from .ownership import Claims, claim
-from .planned import Plan, Workload
+from .planned import Plan
 from .removal import is_active
 from .replica_sets import plan_deployment, plan_replica_set
 from .scale import requested_runs, scaled
@@ -122,7 +122,6 @@ def _position(kind: str, item: KubeObject, order: Mapping[ObjectKey, int]) -> in
 
 
 def _plan_controller(draft: Draft, hierarchy: Hierarchy, nodes: DaemonNodes, each: Controller) -> None:
-    before = len(draft.plan.workloads)
     match each.kind:
         case "Deployment":
             plan_deployment(draft, each, hierarchy.of_deployment[each.key])
@@ -134,17 +133,6 @@ def _plan_controller(draft: Draft, hierarchy: Hierarchy, nodes: DaemonNodes, eac
             plan_job(draft, each)
         case _:
             plan_replica_set(draft, each)
-    for row in draft.plan.workloads[before:]:
-        _note_policy(row, each.template.spec.restart_policy)
-
-
-def _note_policy(row: Workload, restart_policy: str | None) -> None:
-    """Restart policies do not matter here, but the API server would not have let the manifest pass."""
-    allowed = ("OnFailure", "Never") if row.kind == "Job" else ("Always",)
-    if (restart_policy or "Always") not in allowed:
-        given = restart_policy or "none"
-        wanted = " or ".join(allowed)
-        row.notes.append(f"the API server would refuse it: restartPolicy is {given} and must be {wanted}")
 
 
 def _plan_stranger(draft: Draft, key: ObjectKey, pods: list[Pod]) -> None:
