@@ -39,6 +39,7 @@ _GROUPS: Final = {
 _WORKLOAD_GROUPS: Final = ("apps", "extensions")
 _GENERATED_SUFFIX: Final = "00000"
 _GENERATED_PREFIX_LENGTH: Final = 58
+_QUOTED: Final = re.compile("`([^`]*)`")
 _MSGSPEC_PATH: Final = re.compile(r"(?P<words>.*?)(?: - at `(?:key in )?\$(?P<path>.*)`)?", re.DOTALL)
 
 
@@ -168,9 +169,9 @@ def field_path(message: str) -> tuple[str, str]:
     """
     found = _MSGSPEC_PATH.fullmatch(message)
     words, path = (found["words"], found["path"] or "") if found else (message, "")
-    for name, plain in _PLAIN_TYPES.items():
-        words = words.replace(f"`{name}`", plain)
-    words = words.replace("` | `", "` or `").replace("`", "")
+    words = _QUOTED.sub(
+        lambda quoted: " or ".join(_PLAIN_TYPES.get(each, each) for each in quoted[1].split(" | ")), words
+    )
     return path.removeprefix("."), words[:1].lower() + words[1:]
 
 

@@ -1,0 +1,96 @@
+// Schema prints the fields of pods and workloads as the API server decodes them, JSON, one struct a line:
+// go run ./cmd/schema > ../../src/topospread/api/validation/schema.json
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// leaves decode themselves.
+var leaves = map[reflect.Type]string{
+	reflect.TypeOf(resource.Quantity{}):    "quantity",
+	reflect.TypeOf(metav1.Time{}):          "time",
+	reflect.TypeOf(metav1.MicroTime{}):     "microtime",
+	reflect.TypeOf(intstr.IntOrString{}):   "intorstring",
+	reflect.TypeOf(metav1.FieldsV1{}):      "any",
+	reflect.TypeOf(runtime.RawExtension{}): "any",
+}
+
+var structs = map[string]map[string]string{}
+
+func name(t reflect.Type) string {
+	if s, ok := leaves[t]; ok {
+		return s
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return name(t.Elem())
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return "bytes"
+		}
+		return "[]" + name(t.Elem())
+	case reflect.Map:
+		return "map " + name(t.Elem())
+	case reflect.Struct:
+		if _, ok := structs[t.Name()]; !ok {
+			structs[t.Name()] = map[string]string{}
+			fields(t, structs[t.Name()])
+		}
+		return t.Name()
+	case reflect.String, reflect.Bool, reflect.Int32, reflect.Int64, reflect.Float64:
+		return t.Kind().String()
+	}
+	panic(fmt.Sprint(t))
+}
+
+func fields(t reflect.Type, out map[string]string) {
+	for i := 0; i < t.NumField(); i++ {
+		f := t.Field(i)
+		tag := strings.Split(f.Tag.Get("json"), ",")
+		if f.Anonymous && tag[0] == "" {
+			fields(f.Type, out)
+			continue
+		}
+		if tag[0] == "-" || tag[0] == "" {
+			continue
+		}
+		out[tag[0]] = name(f.Type)
+	}
+}
+
+func main() {
+	for _, t := range []any{corev1.Pod{}, corev1.ReplicationController{}, appsv1.Deployment{}, appsv1.ReplicaSet{},
+		appsv1.StatefulSet{}, appsv1.DaemonSet{}, batchv1.Job{}, batchv1.CronJob{}} {
+		name(reflect.TypeOf(t))
+	}
+	names := slices.Sorted(maps.Keys(structs))
+	for i, name := range names {
+		// encoding/json sorts the fields.
+		line, err := json.Marshal(structs[name])
+		if err != nil {
+			panic(err)
+		}
+		opening, end := " ", ","
+		if i == 0 {
+			opening = "{\n "
+		}
+		if i == len(names)-1 {
+			end = "\n}"
+		}
+		fmt.Printf("%s%q: %s%s\n", opening, name, line, end)
+	}
+}

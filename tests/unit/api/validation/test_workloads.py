@@ -1,0 +1,350 @@
+"""Workloads: selectors and templates that belong together, counts, strategies, schedules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.api.validation.builders import pod, refusals, workload
+from topospread.api.validation import validate_object
+from topospread.api.validation.schema import STRUCT_OF
+
+SELECTED = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet")
+KINDS = tuple(kind for kind in STRUCT_OF if kind != "Pod")
+MISMATCH = "`selector` does not match template `labels`"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_good_workloads(kind):
+    assert refusals(workload(kind)) == []
+
+
+@pytest.mark.parametrize("kind", SELECTED)
+def test_a_selector_selects_the_template(kind):
+    made = workload(kind, selector={"matchLabels": {"app": "api"}})
+    assert refusals(made) == [f'spec.template.metadata.labels: Invalid value: {{"app":"web"}}: {MISMATCH}']
+
+
+@pytest.mark.parametrize("kind", SELECTED)
+def test_a_selector_is_there_and_selects_something(kind):
+    words = {"StatefulSet": "statefulset", "DaemonSet": "daemonset"}.get(kind, "deployment")
+    assert refusals(workload(kind, selector={})) == [
+        f"spec.selector: Invalid value: {{}}: empty selector is invalid for {words}"
+    ]
+    missing = refusals(workload(kind, selector=None))
+    assert f'spec.template.metadata.labels: Invalid value: {{"app":"web"}}: {MISMATCH}' in missing
+    assert ("spec.selector: Required value" in missing) == (kind != "DaemonSet")
+
+
+def test_a_selector_that_cannot_be_compiled_hides_the_template():
+    made = workload("Deployment", {"containers": []}, selector={"matchExpressions": [{"key": "a", "operator": "x"}]})
+    assert refusals(made) == [
+        'spec.selector.matchExpressions[0].operator: Invalid value: "x": not a valid selector operator',
+        'spec.selector: Invalid value: {"matchExpressions":[{"key":"a","operator":"x"}]}: invalid label selector',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "path"),
+    [(kind, "spec.template") for kind in KINDS if kind != "CronJob"] + [("CronJob", "spec.jobTemplate.spec.template")],
+)
+def test_a_template_is_checked_as_a_pod_at_its_path(kind, path):
+    made = workload(kind, {"nodeSelector": {"-": ""}, "topologySpreadConstraints": [{"topologyKey": "zone"}]})
+    fields = {message.split(": ")[0] for message in refusals(made)}
+    assert fields == {
+        f"{path}.spec.nodeSelector",
+        f"{path}.spec.topologySpreadConstraints[0].maxSkew",
+        f"{path}.spec.topologySpreadConstraints[0].whenUnsatisfiable",
+    }
+
+
+@pytest.mark.parametrize("kind", [*SELECTED, "ReplicationController"])
+def test_controllers_that_restart_their_pods_ask_for_it(kind):
+    made = workload(kind, {"restartPolicy": "Never", "activeDeadlineSeconds": 5})
+    named = "ReplicaSet" if kind == "Deployment" else kind
+    assert refusals(made) == [
+        f"spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in {named} is not Supported",
+        'spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"',
+    ]
+
+
+@pytest.mark.parametrize("kind", ["Job", "CronJob"])
+def test_jobs_ask_for_the_contrary(kind):
+    path = "spec.template" if kind == "Job" else "spec.jobTemplate.spec.template"
+    assert refusals(workload(kind, {"restartPolicy": "Always"})) == [
+        f'{path}.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"'
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "messages"),
+    [
+        ("Deployment", {"replicas": -1}, ["spec.replicas: Invalid value: -1: must be greater than or equal to 0"]),
+        (
+            "Deployment",
+            {"minReadySeconds": 600},
+            ["spec.progressDeadlineSeconds: Invalid value: 600: must be greater than minReadySeconds"],
+        ),
+        ("Deployment", {"strategy": {"type": "Recreate"}}, []),
+        (
+            "Deployment",
+            {"strategy": {"type": "Recreate", "rollingUpdate": {}}},
+            ["spec.strategy.rollingUpdate: Forbidden: may not be specified when strategy `type` is 'Recreate'"],
+        ),
+        (
+            "Deployment",
+            {"strategy": {"type": "x", "rollingUpdate": {"maxSurge": "1%"}}},
+            [
+                'spec.strategy: Unsupported value: {"Type":"x","RollingUpdate":{"MaxUnavailable":0,"MaxSurge":"1%"}}: '
+                'supported values: "Recreate", "RollingUpdate"'
+            ],
+        ),
+        (
+            "Deployment",
+            {"strategy": {"rollingUpdate": {"maxUnavailable": "0%", "maxSurge": 0}}},
+            ['spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "0%": may not be 0 when `maxSurge` is 0'],
+        ),
+        (
+            "Deployment",
+            {"strategy": {"rollingUpdate": {"maxUnavailable": "101%"}}},
+            ['spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "101%": must not be greater than 100%'],
+        ),
+        (
+            "DaemonSet",
+            {"updateStrategy": {"type": "x"}},
+            [
+                'spec.updateStrategy: Unsupported value: {"Type":"x","RollingUpdate":null}: '
+                'supported values: "RollingUpdate", "OnDelete"'
+            ],
+        ),
+        (
+            "DaemonSet",
+            {"updateStrategy": {"rollingUpdate": {"maxSurge": 1}}},
+            [
+                "spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: 1: "
+                "may not be set when maxUnavailable is non-zero"
+            ],
+        ),
+        (
+            "DaemonSet",
+            {"updateStrategy": {"rollingUpdate": {"maxUnavailable": 0}}},
+            ["spec.updateStrategy.rollingUpdate.maxUnavailable: Required value: cannot be 0 when maxSurge is 0"],
+        ),
+        (
+            "StatefulSet",
+            {"podManagementPolicy": "x", "serviceName": "a.b", "ordinals": {"start": -1}},
+            [
+                "spec.ordinals.start: Invalid value: -1: must be greater than or equal to 0",
+                "spec.podManagementPolicy: Invalid value: \"x\": must be 'OrderedReady' or 'Parallel'",
+                'spec.serviceName: Invalid value: "a.b": must not contain dots',
+            ],
+        ),
+        (
+            "StatefulSet",
+            {"updateStrategy": {"type": "OnDelete", "rollingUpdate": {"partition": 1}}},
+            [
+                'spec.updateStrategy.rollingUpdate: Invalid value: {"Partition":1,"MaxUnavailable":null}: '
+                "only allowed for updateStrategy 'RollingUpdate'"
+            ],
+        ),
+        (
+            "StatefulSet",
+            {"updateStrategy": {"type": "x"}},
+            [
+                'spec.updateStrategy: Invalid value: {"Type":"x","RollingUpdate":null}: '
+                "must be 'RollingUpdate' or 'OnDelete'"
+            ],
+        ),
+        (
+            "StatefulSet",
+            {"persistentVolumeClaimRetentionPolicy": {"whenScaled": "x"}},
+            [
+                "spec.persistentVolumeClaimRetentionPolicy.whenScaled: "
+                'Unsupported value: "x": supported values: "Retain", "Delete"'
+            ],
+        ),
+        ("ReplicationController", {"selector": None}, []),
+        (
+            "ReplicationController",
+            {"selector": {"app": "api"}},
+            [f'spec.template.metadata.labels: Invalid value: {{"app":"web"}}: {MISMATCH}'],
+        ),
+        ("Job", {"parallelism": -1}, ["spec.parallelism: Invalid value: -1: must be greater than or equal to 0"]),
+        (
+            "Job",
+            {"completionMode": "x"},
+            ['spec.completionMode: Unsupported value: "x": supported values: "NonIndexed", "Indexed"'],
+        ),
+        ("Job", {"completionMode": "Indexed"}, []),
+        (
+            "Job",
+            {"completionMode": "Indexed", "parallelism": 2},
+            ["spec.completions: Required value: when completion mode is Indexed"],
+        ),
+        (
+            "Job",
+            {"backoffLimitPerIndex": 1},
+            ["spec.backoffLimitPerIndex: Invalid value: 1: requires indexed completion mode"],
+        ),
+        (
+            "Job",
+            {"completionMode": "Indexed", "completions": 100001, "backoffLimitPerIndex": 1, "parallelism": 20000},
+            [
+                "spec.maxFailedIndexes: Required value: must be specified when completions is above 100000",
+                "spec.parallelism: Invalid value: 20000: must be less than or equal to 10000 "
+                "when completions are above 100000 and used with backoff limit per index",
+            ],
+        ),
+        (
+            "Job",
+            {"podReplacementPolicy": "x"},
+            ['spec.podReplacementPolicy: Unsupported value: "x": supported values: "Failed", "TerminatingOrFailed"'],
+        ),
+        ("CronJob", {"schedule": ""}, ["spec.schedule: Required value"]),
+        (
+            "CronJob",
+            {"concurrencyPolicy": "x"},
+            ['spec.concurrencyPolicy: Unsupported value: "x": supported values: "Allow", "Forbid", "Replace"'],
+        ),
+        ("CronJob", {"timeZone": ""}, ['spec.timeZone: Invalid value: "": timeZone must be nil or non-empty string']),
+        ("CronJob", {"timeZone": "a//b"}, ['spec.timeZone: Invalid value: "a//b": unknown time zone a//b']),
+        (
+            "CronJob",
+            {"schedule": "TZ=UTC 0 * * * *"},
+            [
+                'spec.schedule: Invalid value: "TZ=UTC 0 * * * *": '
+                "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"
+            ],
+        ),
+    ],
+)
+def test_a_wrong_field_is_refused_at_its_place(kind, spec, messages):
+    assert refusals(workload(kind, **spec)) == messages
+
+
+@pytest.mark.parametrize("schedule", ["*/5 0,12 1-15/2 jan-jun MON", "@hourly", "@every 1h30m", "0 0 ? * 0"])
+def test_good_schedules(schedule):
+    assert refusals(workload("CronJob", schedule=schedule)) == []
+
+
+@pytest.mark.parametrize(
+    ("schedule", "problem"),
+    [
+        ("* * * *", "expected exactly 5 fields, found 4: [* * * *]"),
+        ("@never", "unrecognized descriptor: @never"),
+        ("60 * * * *", "end of range (60) above maximum (59): 60"),
+        ("* * 0 * *", "beginning of range (0) below minimum (1): 0"),
+        ("5-1 * * * *", "beginning of range (5) beyond end of range (1): 5-1"),
+        ("*/0 * * * *", "step of range should be a positive number: */0"),
+        ("1-2-3 * * * *", "too many hyphens: 1-2-3"),
+        ("1/2/3 * * * *", "too many slashes: 1/2/3"),
+        ("x * * * *", 'failed to parse int from x: strconv.Atoi: parsing "x": invalid syntax'),
+    ],
+)
+def test_bad_schedules(schedule, problem):
+    assert refusals(workload("CronJob", schedule=schedule)) == [
+        f'spec.schedule: Invalid value: "{schedule}": {problem}'
+    ]
+
+
+def test_a_job_generates_its_selector_and_refuses_another():
+    made = workload("Job", selector={"matchLabels": {"a": "b"}})
+    found = refusals(made)
+    assert len(found) == 2
+    assert found[0].startswith(
+        'spec.selector: Invalid value: {"matchLabels":{"a":"b","batch.kubernetes.io/controller-uid":'
+    )
+    assert found[1].endswith(MISMATCH)
+    labels = {"app": "web"}
+    assert refusals(workload("Job", manualSelector=True, selector={"matchLabels": labels})) == []
+    assert refusals(workload("Job", manualSelector=True)) != []
+    made = workload("Job")
+    made["spec"]["template"]["metadata"]["labels"]["job-name"] = "other"
+    assert [message.rpartition(": ")[2] for message in refusals(made)] == ["must be 'w'"]
+
+
+def test_an_indexed_jobs_name_has_room_for_the_index():
+    made = workload("Job", completionMode="Indexed", completions=10)
+    made["metadata"]["name"] = "j" * 62
+    assert [message.split(": ")[0] for message in refusals(made)] == ["metadata.name"]
+
+
+def test_the_job_of_a_cron_job_has_no_selector():
+    made = workload("CronJob")
+    made["spec"]["jobTemplate"]["spec"] |= {"selector": {}, "manualSelector": True}
+    made["metadata"]["name"] = "c" * 53
+    assert refusals(made) == [
+        f'metadata.name: Invalid value: "{"c" * 53}": must be no more than 52 characters',
+        'spec.jobTemplate.spec.manualSelector: Unsupported value: true: supported values: "nil", "false"',
+        "spec.jobTemplate.spec.selector: Invalid value: {}: `selector` will be auto-generated",
+    ]
+
+
+def test_a_stateful_sets_claims_are_volumes_of_its_pods():
+    container = {"name": "c", "image": "i", "volumeMounts": [{"name": "data", "mountPath": "/d"}]}
+    claim: dict[str, Any] = {
+        "metadata": {"name": "data"},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+    }
+    made = workload("StatefulSet", {"containers": [container], "hostname": "A"}, volumeClaimTemplates=[claim])
+    assert refusals(made) == []
+    claim["spec"] = {}
+    assert [message.split(": ")[0] for message in refusals(made)] == [
+        "spec.volumeClaimTemplates[0].spec.accessModes",
+        "spec.volumeClaimTemplates[0].spec.resources[storage]",
+    ]
+
+
+def test_a_replication_controller_without_template_is_told_so_and_others_lack_containers():
+    made = workload("ReplicationController")
+    del made["spec"]["template"]
+    assert refusals(made) == ["spec.template: Required value"]
+    made = workload("Deployment")
+    del made["spec"]["template"]
+    assert refusals(made) == [
+        "spec.template.metadata.labels: Invalid value: null: " + MISMATCH,
+        "spec.template.spec.containers: Required value",
+    ]
+
+
+def test_names_of_stateful_sets_are_labels():
+    made = workload("StatefulSet")
+    made["metadata"]["name"] = "a.b"
+    assert refusals(made) == ['metadata.name: Invalid value: "a.b": must not contain dots']
+
+
+def test_a_manifest_may_lack_a_namespace_and_have_a_generate_name():
+    made = pod({"name": None, "namespace": None, "generateName": "p" * 70 + "-"})
+    made["spec"]["containers"][0]["securityContext"] = {"privileged": True}
+    assert validate_object(made) == []
+    assert [error.field for error in validate_object(made, namespace="A", allow_privileged=False)] == [
+        "metadata.namespace",
+        "spec.containers[0].securityContext.privileged",
+    ]
+
+
+def test_what_does_not_decode_is_one_refusal():
+    (error,) = validate_object(workload("Deployment", replicas="3"))
+    assert (error.type, error.field) == ("FieldValueTypeInvalid", "spec.replicas")
+    assert error.message == 'spec.replicas: expected an integer, got the string "3"'
+
+
+@pytest.mark.parametrize(
+    "obj",
+    [
+        {"apiVersion": "v1", "kind": "ConfigMap"},
+        {"apiVersion": "kubeflow.org/v1", "kind": "Job", "spec": 5},
+        {"apiVersion": 5, "kind": "Pod"},
+        {"kind": ["Pod"]},
+        {},
+    ],
+)
+def test_other_kinds_are_not_ours_to_judge(obj):
+    assert validate_object(obj) == []
+
+
+def test_old_versions_are_judged_by_todays_rules():
+    made = workload("Deployment", selector=None)
+    made["apiVersion"] = "extensions/v1beta1"
+    assert "spec.selector: Required value" in refusals(made)
