@@ -72,17 +72,15 @@ class Cluster:
         self.journal.append((row, NODE_CHANGED, 0))
         return gone
 
-    def pod_class(self, pod: Pod) -> PodClass:
-        """The class of a pod. Replicas that share one pod object are recognised at once."""
-        known = self._of_object.get(id(pod))
-        if known is not None and known[0] is pod:
-            return known[1]
-        alike = self._by_identity.setdefault(identity(pod), [])
+    def pod_class(self, pod: Pod, *, is_placed: bool = False) -> PodClass:
+        """The class of a pod. ``is_placed``: its ``spec.nodeName`` says where it is, not where it may go."""
+        node_name = "" if is_placed else pod.spec.node_name or ""
+        alike = self._by_identity.setdefault((node_name, identity(pod)), [])
         described = signature(pod)
         for other, existing in alike:
             if other == described:
                 return existing
-        pod_class = PodClass(len(self.classes), pod, self.rules)
+        pod_class = PodClass(len(self.classes), pod, node_name, self.rules)
         self.classes.append(pod_class)
         alike.append((described, pod_class))
         self._by_namespace.setdefault(pod_class.namespace, []).append(pod_class)
@@ -110,7 +108,7 @@ class Cluster:
         if row is None or pod.phase in FINISHED_PHASES:
             return False
         key = key or pod_key(pod.namespace, pod.name)
-        self.bind(key, self.pod_class(pod), row)
+        self.bind(key, self.pod_class(pod, is_placed=True), row)
         if pod.status is not None and pod.status.start_time:
             self.started[key] = pod.status.start_time
         return True

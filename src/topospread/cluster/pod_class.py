@@ -29,6 +29,7 @@ class PodClass:
     Attributes:
         index: position in the cluster's list of classes.
         pod: a pod of the class; its name, uid and status are its own and mean nothing here.
+        node_name: the only node that pods of the class may be placed on, "" for any; where a pod is does not count.
         evicted: whether its pods are terminating because kube-scheduler preempted them.
         counted: whether selectors count its pods: terminating pods hold resources and are not counted.
         occupancy: row → how many of its pods are on that node.
@@ -44,14 +45,16 @@ class PodClass:
         "index",
         "labels",
         "namespace",
+        "node_name",
         "occupancy",
         "pod",
         "priority",
         "request",
     )
 
-    def __init__(self, index: int, pod: Pod, rules: RequestRules) -> None:
+    def __init__(self, index: int, pod: Pod, node_name: str, rules: RequestRules) -> None:
         self.index = index
+        self.node_name = node_name
         self.pod = pod
         self.namespace = pod.namespace
         self.labels = pod.labels

@@ -25,7 +25,7 @@ class NodeName:
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
         """Nothing to say unless the pod names a node."""
-        node_name = pod_class.pod.spec.node_name
+        node_name = pod_class.node_name
         if not node_name:
             return Prepared()
         narrowed = frozenset({node_name}) if self._narrows else None
