@@ -24,7 +24,7 @@ from topospread.api.quantity import QuantityError, parse_quantity
 from topospread.config.gates import Gates
 from topospread.errors import InvalidError, Place
 
-from .defaults import with_defaults, with_defaults_after_admission
+from .defaults import rounded, with_defaults, with_defaults_after_admission
 from .label_keys import reads_own_labels, with_label_keys_merged
 from .tolerations import merged_tolerations, with_default_toleration_seconds
 
@@ -177,7 +177,7 @@ class Admission:
             words = f'pod rejected: RuntimeClass "{name}" not found'
             self._refuse("spec.runtimeClassName", words, only_warn=lenient, silent=lenient)
             return spec
-        fixed = runtime_class.overhead.pod_fixed if runtime_class and runtime_class.overhead else None
+        fixed = rounded(runtime_class.overhead.pod_fixed) if runtime_class and runtime_class.overhead else None
         if spec.overhead and fixed is None:
             words = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
             self._refuse("spec.overhead", words, only_warn=True, silent=lenient)
@@ -247,7 +247,7 @@ def container_defaults(limit_range: LimitRange) -> ResourceRequirements:
             item_limits, item_requests = _item_defaults(item)
             limits |= item_limits
             requests |= item_requests
-    return ResourceRequirements(requests=requests, limits=limits)
+    return ResourceRequirements(requests=rounded(requests), limits=rounded(limits))
 
 
 def _item_defaults(item: LimitRangeItem) -> tuple[ResourceList, ResourceList]:

@@ -27,7 +27,7 @@ def with_defaults(spec: PodSpec, gates: Gates) -> PodSpec:
     """The spec with restartPolicy, schedulerName, requests from limits and host ports of the host's network."""
     containers = _each(spec.containers, spec.host_network)
     init_containers = _each(spec.init_containers, spec.host_network)
-    overhead = _rounded(spec.overhead)
+    overhead = rounded(spec.overhead)
     changed = (
         containers is not spec.containers
         or init_containers is not spec.init_containers
@@ -69,7 +69,7 @@ def _resources(resources: ResourceRequirements | None) -> ResourceRequirements |
     """A limit without a request is the request as well; amounts are rounded up to thousandths."""
     if resources is None:
         return None
-    requests, limits = _rounded(resources.requests), _rounded(resources.limits)
+    requests, limits = rounded(resources.requests), rounded(resources.limits)
     if limits and (requests is None or not limits.keys() <= requests.keys()):
         requests = {**limits, **(requests or {})}
     if requests is resources.requests and limits is resources.limits:
@@ -77,17 +77,17 @@ def _resources(resources: ResourceRequirements | None) -> ResourceRequirements |
     return replace(resources, requests=requests, limits=limits)
 
 
-def _rounded(resources: ResourceList | None) -> ResourceList | None:
-    """Amounts finer than a thousandth rounded up; the very list when there are none."""
+def rounded(resources: ResourceList | None) -> ResourceList | None:
+    """Amounts finer than a thousandth rounded up (``SetDefaults_ResourceList``); the very list without such amounts."""
     if not resources:
         return resources
     finer: ResourceList = {}
     for name, text in resources.items():
         if text is not None:
             quantity = parse_quantity(text)
-            rounded = quantity.rounded_to_milli()
-            if rounded is not quantity:
-                finer[name] = str(rounded)
+            coarser = quantity.rounded_to_milli()
+            if coarser is not quantity:
+                finer[name] = str(coarser)
     return {**resources, **finer} if finer else resources
 
 

@@ -53,7 +53,7 @@ def _added_or_updated(tolerations: list[Toleration], added: Toleration) -> list[
     alike = [_same_taint(each, added) for each in tolerations]
     if not any(alike):
         return [*tolerations, added]
-    if any(each == added for each in tolerations):
+    if any(_equal(each, added) for each in tolerations):
         return tolerations
     return [added if same else each for each, same in zip(tolerations, alike, strict=True)]
 
@@ -61,6 +61,11 @@ def _added_or_updated(tolerations: list[Toleration], added: Toleration) -> list[
 def _same_taint(left: Toleration, right: Toleration) -> bool:
     """``MatchToleration``: all but the seconds."""
     return _parts(left) == _parts(right)
+
+
+def _equal(left: Toleration, right: Toleration) -> bool:
+    """Missing and empty are one in Go."""
+    return _parts(left) == _parts(right) and left.toleration_seconds == right.toleration_seconds
 
 
 def _parts(each: Toleration) -> tuple[str, str, str, str]:
@@ -74,7 +79,7 @@ def merged_tolerations(first: list[Toleration], second: list[Toleration]) -> lis
     for position, each in enumerate(everything):
         later = everything[position + 1 :]
         redundant = any(_covers(other, each) for other in merged) or any(
-            other != each and _covers(other, each) for other in later
+            not _equal(other, each) and _covers(other, each) for other in later
         )
         if not redundant:
             merged.append(each)
@@ -83,7 +88,7 @@ def merged_tolerations(first: list[Toleration], second: list[Toleration]) -> lis
 
 def _covers(wide: Toleration, narrow: Toleration) -> bool:
     """Whether ``wide`` tolerates at least what ``narrow`` does (``isSuperset``)."""
-    if wide == narrow:
+    if _equal(wide, narrow):
         return True
     if (narrow.key or "") != (wide.key or "") and (wide.key or wide.operator != "Exists"):
         return False
