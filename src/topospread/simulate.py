@@ -11,7 +11,7 @@ from topospread.api.inventory import Inventory
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
 from topospread.simulation import Simulation
-from topospread.simulation.outcome import result_of, spreads
+from topospread.simulation.outcome import result_of
 from topospread.simulation.placing import Progress, place_all
 from topospread.simulation.run import Options, prepare
 
@@ -46,6 +46,5 @@ def simulate(  # noqa: PLR0913 - keyword arguments of the public API
         UsageError: ``scale`` or ``run_cron_jobs`` names what is not there.
     """
     run = prepare(inventory, Options(config, scale, seed, kube_version, gates, run_cron_jobs, preemption))
-    before = spreads(run)
     place_all(run, progress)
-    return result_of(run, before)
+    return result_of(run)

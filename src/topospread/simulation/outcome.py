@@ -3,33 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
-from topospread.plugins.pod_topology_spread import PodTopologySpread
-from topospread.plugins.spread_arithmetic import ConstraintArithmetic, spread_arithmetic
+from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.scheduling.cycle import Placement
 from topospread.workloads.planned import QueuedPod, Workload
 
 from .pending import pending_group
 from .result import DomainSpread, PendingGroup, PodPlacement, Simulation, WorkloadResult, WorkloadSpread
-from .run import Outcome, Run
+from .run import Outcome, Run, spreads
 
 
-def spreads(run: Run) -> dict[int, tuple[ConstraintArithmetic, ...]]:
-    """The arithmetic of each workload's constraints as the cluster now is, by the workload's ``id``."""
-    result = {}
-    for workload in run.plan.workloads:
-        if workload.template is None:
-            continue
-        pod_class = run.cluster.shared_class(workload.template)
-        plugin = run.scheduler.framework_of(pod_class).plugins.get("PodTopologySpread")
-        if isinstance(plugin, PodTopologySpread):
-            result[id(workload)] = spread_arithmetic(plugin, pod_class, run.cluster)
-    return result
-
-
-def result_of(run: Run, before: Mapping[int, tuple[ConstraintArithmetic, ...]]) -> Simulation:
-    """The whole answer; ``before`` is what `spreads` said before anything was placed."""
+def result_of(run: Run) -> Simulation:
+    """The whole answer."""
+    before = run.before
     after = spreads(run)
     planned = run.plan
     tried = [(queued, run.outcomes[id(queued)]) for queued in run.queue if not run.outcomes[id(queued)].evicted]

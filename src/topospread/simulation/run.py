@@ -11,15 +11,18 @@ from topospread.api.inventory import Inventory
 from topospread.api.node import Node
 from topospread.api.requests import RequestRules
 from topospread.cluster import Cluster
+from topospread.cluster.cluster import pod_key
 from topospread.config.gates import Gates, gates_for
 from topospread.config.load import default_configuration
 from topospread.config.profile import Configuration
+from topospread.plugins.pod_topology_spread import PodTopologySpread
+from topospread.plugins.spread_arithmetic import ConstraintArithmetic, spread_arithmetic
 from topospread.scheduling.cycle import Placement, Scheduler
 from topospread.scheduling.framework import Framework
 from topospread.scheduling.preemption import Preemption
 from topospread.scheduling.verdict import Verdict
-from topospread.workloads.planner import plan
 from topospread.workloads.planned import Plan, QueuedPod, Workload
+from topospread.workloads.planner import plan
 
 from .result import Eviction
 
@@ -67,6 +70,7 @@ class Run:
         queue: the pods to place, those that controllers create anew after an eviction at its end.
         outcomes: by ``id`` of the queued pod.
         placed_here: pod key → the queued pod that the run placed.
+        before: what `spreads` said before anything was removed or placed.
         owners: pod key → workload of the pods that were there before.
     """
 
@@ -78,6 +82,7 @@ class Run:
     evictions: list[Eviction] = field(default_factory=list)
     placed_here: dict[str, QueuedPod] = field(default_factory=dict)
     owners: dict[str, Workload] = field(default_factory=dict)
+    before: dict[int, tuple[ConstraintArithmetic, ...]] = field(default_factory=dict)
     created_anew: int = 0
 
     @property
@@ -91,7 +96,7 @@ class Run:
 
 
 def prepare(inventory: Inventory, options: Options) -> Run:
-    """The cluster as it is before anything is placed, and the pods to place."""
+    """The cluster as it is before anything is placed, what a scale-down removes taken away, and the pods to place."""
     configuration = options.config or default_configuration(options.kube_version, options.gates)
     gates = options.gates or gates_for(options.kube_version)
     planned = plan(
@@ -105,6 +110,10 @@ def prepare(inventory: Inventory, options: Options) -> Run:
     frameworks = {profile.scheduler_name: Framework(profile, gates) for profile in configuration.profiles}
     scheduler = Scheduler(cluster_of(planned, gates), frameworks, options.seed)
     run = Run(planned, scheduler, options, queue=list(planned.queue))
+    run.before = spreads(run)
+    for pod in planned.removed:
+        if pod.spec.node_name:
+            run.cluster.unbind(pod_key(pod.namespace, pod.name))
     for workload in planned.workloads:
         run.owners.update((f"{pod.namespace}/{pod.name}", workload) for pod in workload.existing)
     for queued in run.queue:
@@ -114,15 +123,28 @@ def prepare(inventory: Inventory, options: Options) -> Run:
     return run
 
 
+def spreads(run: Run) -> dict[int, tuple[ConstraintArithmetic, ...]]:
+    """The arithmetic of each workload's constraints as the cluster now is, by the workload's ``id``."""
+    result = {}
+    for workload in run.plan.workloads:
+        if workload.template is None:
+            continue
+        pod_class = run.cluster.shared_class(workload.template)
+        plugin = run.scheduler.framework_of(pod_class).plugins.get("PodTopologySpread")
+        if isinstance(plugin, PodTopologySpread):
+            result[id(workload)] = spread_arithmetic(plugin, pod_class, run.cluster)
+    return result
+
+
 def cluster_of(planned: Plan, gates: Gates) -> Cluster:
-    """The columnar state of what is there: nodes, pods on them, and the objects that plugins look up."""
+    """The columnar state of what is there: nodes, pods (those a scale-down removes, too), objects to look up."""
     cluster = Cluster(request_rules(gates))
     inventory = planned.inventory
     for node in inventory.nodes:
         cluster.add_node(as_served(node))
     cluster.objects.add(inventory.objects())
     cluster.objects.assumed_claims |= planned.assumed_claims
-    for pod in planned.bound:
+    for pod in (*planned.bound, *planned.removed):
         cluster.add_pod(pod)
     return cluster
 

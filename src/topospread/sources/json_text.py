@@ -19,6 +19,7 @@ from .text import Text, place_of_byte
 from .yaml import MAX_DEPTH, read_documents
 
 _WHITESPACE: Final = re.compile(r"[ \t\r\n]*")
+_QUOTED_KEY: Final = re.compile(rb'\s*[{\[]\s*["{\[]')
 _LONGEST_NUMBER: Final = 400
 _RAW: Final = msgspec.json.Decoder(msgspec.Raw)
 
@@ -26,6 +27,11 @@ _RAW: Final = msgspec.json.Decoder(msgspec.Raw)
 def looks_like_json(text: Text) -> bool:
     """Whether the first thing in the text is a brace or a bracket (KYAML begins so, too, after its ``---``)."""
     return text.data[:4096].lstrip(b" \t\r\n")[:1] in (b"{", b"[")
+
+
+def is_meant_as_json(text: Text) -> bool:
+    """Whether a faulty text is rather JSON than YAML: it is called so, or its first key stands in quotes."""
+    return text.name.lower().endswith((".json", ".json.gz")) or bool(_QUOTED_KEY.match(text.data))
 
 
 def split_documents(text: Text) -> list[tuple[int, int]]:

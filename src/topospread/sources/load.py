@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import BinaryIO, Final
 
 from topospread.api.inventory import Inventory
-from topospread.errors import DecodeError, InputError, UsageError
+from topospread.errors import DecodeError, DuplicateError, InputError, UsageError
 
 from .admit import Rules
 from .collection import Collection
-from .files import STANDARD_INPUT, Progress, Source, find_sources, read_text, total_size
-from .json_text import looks_like_json, split_documents
-from .made_up import is_made_up, made_up_nodes
+from .files import STANDARD_INPUT, Progress, Source, find_sources, read_text, shown_path, total_size
+from .json_text import is_meant_as_json, looks_like_json, split_documents
+from .made_up import GRAMMAR, is_made_up, made_up_nodes
 from .objects import ObjectReader, ReadObject
 from .snapshot import leave_out_stranded_pods, warn_of_missing_owners
 from .spots import Spot
@@ -30,7 +31,7 @@ _LARGEST_JSON_READ_AS_YAML: Final = 16 << 20
 """YAML takes a hundred times as long as JSON: a larger text that is not JSON is broken JSON rather than YAML."""
 
 
-def load(
+def load(  # noqa: PLR0913 - keyword arguments
     paths: Sequence[str],
     *,
     cluster: str | None = None,
@@ -68,13 +69,107 @@ def load(
 
 
 def _with_cluster_file(paths: Sequence[str], cluster: str | None) -> list[str]:
-    """The paths to read: a cluster that is given as a file comes first."""
-    return [cluster, *paths] if cluster is not None and not is_made_up(cluster) else list(paths)
+    """The paths in the order in which they are applied: a cluster's file first."""
+    if cluster is None or is_made_up(cluster):
+        return list(paths)
+    if cluster != STANDARD_INPUT and not os.path.exists(cluster):
+        raise UsageError(
+            f"--cluster {shown_path(cluster)} is neither a file that is there nor a made-up cluster\n{GRAMMAR}"
+        )
+    return [cluster, *paths]
+
+
+@dataclass(slots=True)
+class _Meter:
+    """Adds up the bytes of all sources.
+
+    Attributes:
+        report: is told.
+        total: bytes of all sources, None when that is not known.
+        before: bytes of the sources that are dealt with.
+    """
+
+    report: Progress | None
+    total: int | None
+    before: int = 0
+
+    def advance(self, done: int, size: int, weight: int) -> None:
+        """``done`` of ``size`` bytes of a source that counts for ``weight`` bytes are dealt with."""
+        if self.report is not None:
+            self.report(self.before + (weight * done // size if size else weight), self.total)
+
+
+def _read(
+    sources: Sequence[Source], stdin: BinaryIO | None, reader: ObjectReader, meter: _Meter
+) -> Iterator[ReadObject]:
+    """The objects of one path."""
+    for source in sources:
+        text = read_text(source, stdin)
+        size = len(text.data)
+        weight = source.size if source.size is not None else size
+        meter.advance(0, size, weight)
+        yield from read_objects(text, reader, lambda done, size=size, weight=weight: meter.advance(done, size, weight))
+        meter.before += weight
+        meter.advance(0, 1, 0)
+
+
+def read_objects(text: Text, reader: ObjectReader, progress: Callable[[int], None]) -> Iterator[ReadObject]:
+    """The objects of one text, JSON or YAML, whatever its name says; as kubectl, JSON is tried first.
+
+    Raises:
+        InputError: the text is neither, or an object in it cannot be used.
+    """
+    spans = _json_documents(text) if looks_like_json(text) else None
+    if spans is not None:
+        for start, end in spans:
+            yield from reader.read_json(text, start, end, progress)
+        return
+    for document in read_documents(text, progress):
+        yield from reader.read_value(document.value, Spot(text, document.number, document.line))
+
+
+def _json_documents(text: Text) -> list[tuple[int, int]] | None:
+    """Where the JSON documents are; None when the text is YAML that begins with a brace."""
+    try:
+        return split_documents(text)
+    except DecodeError as error:
+        if len(text.data) > _LARGEST_JSON_READ_AS_YAML or not _is_yaml(text):
+            raise error
+        return None
+
+
+def _is_yaml(text: Text) -> bool:
+    """Whether a text that is not JSON reads as YAML, or is rather meant to."""
+    try:
+        for _ in read_documents(text):
+            pass
+    except DecodeError:
+        return not is_meant_as_json(text)
+    except DuplicateError:
+        return True
+    return True
+
+
+def _inventory(collection: Collection, reader: ObjectReader) -> Inventory:
+    """What was read, without what kube-scheduler does not see, and with what a person should know of it."""
+    inventory = Inventory(skipped=reader.skipped)
+    collection.fill(inventory)
+    if not inventory.nodes:
+        raise InputError(NO_NODES)
+    inventory.notes += collection.notes()
+    for configuration, place in reader.configurations:
+        inventory.configurations.append(configuration)
+        inventory.notes.append(f"{place}: this KubeSchedulerConfiguration is not applied; give it with --config")
+    for (kind, similar), place in reader.suspects.items():
+        inventory.warnings.append(f"{place}: {kind} is no kind of Kubernetes and is skipped; is {similar} meant?")
+    leave_out_stranded_pods(inventory)
+    warn_of_missing_owners(inventory)
+    return inventory
 
 
 @contextmanager
 def _no_garbage_collection() -> Iterator[None]:
-    """Decoding makes many objects and no cycles: the collector would only go through them again and again."""
+    """Millions of objects are made and none is thrown away: looking for garbage meanwhile takes most of the time."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -82,66 +177,3 @@ def _no_garbage_collection() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
-
-
-@dataclass(slots=True)
-class _Meter:
-    """Adds up the bytes that are dealt with, over all sources."""
-
-    progress: Progress | None
-    total: int | None
-    done: int = 0
-
-    def at(self, inside: int) -> None:
-        """``inside`` bytes of the source at hand are dealt with."""
-        if self.progress is not None:
-            self.progress(self.done + inside, self.total)
-
-    def finish(self, size: int) -> None:
-        """A source of so many bytes is dealt with."""
-        self.done += size
-        self.at(0)
-
-
-def _read(
-    sources: Sequence[Source], stdin: BinaryIO | None, reader: ObjectReader, meter: _Meter
-) -> Iterator[ReadObject]:
-    """The objects of one path, which may be a folder of sources."""
-    for source in sources:
-        text = read_text(source, stdin)
-        yield from _read_text(text, reader, meter)
-        meter.finish(source.size if source.size is not None else len(text.data))
-
-
-def _read_text(text: Text, reader: ObjectReader, meter: _Meter) -> Iterator[ReadObject]:
-    if looks_like_json(text):
-        try:
-            spans = split_documents(text)
-        except DecodeError:
-            # A flow mapping begins like JSON; whether it is YAML shows when it is read as YAML.
-            if len(text.data) > _LARGEST_JSON_READ_AS_YAML or text.name.endswith((".json", ".json.gz")):
-                raise
-        else:
-            for start, end in spans:
-                yield from reader.read_json(text, start, end, lambda inside, start=start: meter.at(start + inside))
-            return
-    for document in read_documents(text, meter.at):
-        spot = Spot(text, document=document.number, line=document.line)
-        yield from reader.read_value(document.value, spot)
-
-
-def _inventory(collection: Collection, reader: ObjectReader) -> Inventory:
-    inventory = Inventory()
-    collection.fill(inventory)
-    inventory.skipped = reader.skipped
-    inventory.notes += collection.notes()
-    for configuration, place in reader.configurations:
-        inventory.configurations.append(configuration)
-        inventory.notes.append(f"the KubeSchedulerConfiguration at {place} is not applied; give it with --config")
-    for (kind, similar), place in reader.suspects.items():
-        inventory.warnings.append(f"{place}: {kind} is no kind that is read; is {similar} meant?")
-    if not inventory.nodes:
-        raise InputError(NO_NODES)
-    leave_out_stranded_pods(inventory)
-    warn_of_missing_owners(inventory)
-    return inventory

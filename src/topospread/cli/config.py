@@ -1,0 +1,87 @@
+"""``topospread config``: check a scheduler configuration, convert it between versions, show what is in force."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from topospread.errors import Place
+
+from .inputs import read_configuration, read_documents, read_gates
+
+HELP = """\
+Check, convert and show configurations of kube-scheduler (KubeSchedulerConfiguration), also wrapped in a ConfigMap.
+
+\b
+Examples:
+  topospread config validate scheduler.yaml
+  topospread config show scheduler.yaml --kube-version 1.27
+  topospread config convert scheduler.yaml --to v1
+"""
+
+VERSION = click.option(
+    "--kube-version", default="1.37", metavar="VERSION", help="Act as this Kubernetes (1.18 … 1.37)."
+)
+GATES = click.option("--feature-gates", default="", metavar="A=true,B=false", help="kube-scheduler's feature gates.")
+
+
+@click.group(help=HELP)
+def config() -> None:
+    """Hold the subcommands."""
+
+
+@config.command(help="Say what kube-scheduler would refuse in a configuration, with the place of each problem.")
+@click.argument("file")
+@VERSION
+@GATES
+def validate(file: str, kube_version: str, feature_gates: str) -> int:
+    """Print nothing but warnings when all is well; problems are an error (exit code 2)."""
+    configuration = read_configuration(file, read_gates(kube_version, feature_gates))
+    assert configuration is not None
+    for warning in configuration.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    click.echo(f"{file} is a valid {configuration.api_version} configuration")
+    return 0
+
+
+@config.command(help="Show the profiles in force: plugins, their order and weights, default constraints, and whence.")
+@click.argument("file", required=False)
+@VERSION
+@GATES
+@click.option("-o", "--output", type=click.Choice(["text", "json", "yaml"]), default="text", help="How to show it.")
+def show(file: str | None, kube_version: str, feature_gates: str, output: str) -> int:
+    """Show a configuration, or without a file the default one."""
+    from topospread.config.load import default_configuration
+    from topospread.config.show import describe
+    from topospread.report.configuration import configuration_text
+
+    gates = read_gates(kube_version, feature_gates)
+    configuration = read_configuration(file, gates) or default_configuration(gates.kube_version, gates)
+    described = describe(configuration)
+    if output == "json":
+        click.echo(json.dumps(described, indent=2))
+    elif output == "yaml":
+        click.echo(_yaml(described), nl=False)
+    else:
+        click.echo(configuration_text(described), nl=False)
+    return 0
+
+
+@config.command(help="Write a configuration in another version; what that version cannot express is an error.")
+@click.argument("file")
+@click.option("--to", "version", default="v1", metavar="VERSION", help="v1, v1beta3, v1beta2, v1beta1 or v1alpha2.")
+def convert(file: str, version: str) -> int:
+    """Print the converted configuration as YAML."""
+    from topospread.config.convert import convert as converted
+    from topospread.config.find import find_configuration
+
+    data, place = find_configuration(read_documents(file), Place(source=file))
+    click.echo(_yaml(converted(data, version, place)), nl=False)
+    return 0
+
+
+def _yaml(data: object) -> str:
+    from topospread.api.yaml_text import yaml_text
+
+    return yaml_text(data)

@@ -1,0 +1,27 @@
+"""``topospread fields``: the documentation of spread constraints, field by field, as ``kubectl explain`` shows it."""
+
+from __future__ import annotations
+
+import click
+
+from .terminal import width
+
+HELP = """\
+Explain topologySpreadConstraints and its fields, as kubectl explain does, without a cluster.
+
+\b
+Examples:
+  topospread fields
+  topospread fields topologySpreadConstraints.minDomains
+  topospread fields pod.spec.topologySpreadConstraints.labelSelector
+"""
+
+
+@click.command(help=HELP)
+@click.argument("field", default="", metavar="[FIELD]")
+def fields(field: str) -> int:
+    """Print the documentation of a field."""
+    from topospread.api.fields import explain
+
+    click.echo(explain(field, width=width()), nl=False)
+    return 0

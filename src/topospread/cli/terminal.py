@@ -1,0 +1,66 @@
+"""What the terminal allows: width, colour, and a progress bar on stderr for work that takes long."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from topospread.report.style import Style
+
+DEFAULT_WIDTH = 80
+_PATIENCE = 1.0
+_REDRAW = 0.1
+_BAR = 30
+
+
+def width() -> int:
+    """Columns to write in: the terminal's, 80 where there is none."""
+    return shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns if sys.stdout.isatty() else DEFAULT_WIDTH
+
+
+def style(colour: str) -> Style:
+    """Colours as asked for: ``auto`` only on a terminal and never with NO_COLOR."""
+    if colour == "auto":
+        return Style(sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb")
+    return Style(colour == "always")
+
+
+class Bar(Protocol):
+    """Is told how far the work has come."""
+
+    def __call__(self, done: int, total: int | None) -> None:
+        """``done`` of ``total``; ``total`` is ``None`` while it cannot be known."""
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Bar | None]:
+    """A bar on stderr that appears after a second; ``None`` when stderr is no terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    begin = drawn = time.monotonic()
+    shown = False
+
+    def draw(done: int, total: int | None) -> None:
+        nonlocal drawn, shown
+        now = time.monotonic()
+        if now - begin < _PATIENCE or now - drawn < _REDRAW:
+            return
+        drawn, shown = now, True
+        share = min(done / total, 1.0) if total else 0.0
+        bar = "█" * int(share * _BAR)
+        amount = f"{share:>4.0%}" if total else f"{done >> 20} MiB"
+        sys.stderr.write(f"\r\x1b[2K{what}  {bar:<{_BAR}}  {amount}")
+        sys.stderr.flush()
+
+    try:
+        yield draw
+    finally:
+        if shown:
+            sys.stderr.write("\r\x1b[2K")
+            sys.stderr.flush()

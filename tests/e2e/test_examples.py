@@ -1,0 +1,46 @@
+"""Every documented example runs as its README shows it, prints what it keeps, and is judged as kube-scheduler judged."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conformance.compare import verdict_differences
+from conformance.examples import arguments, case_of, folders, run_of
+from topospread.judge import judge_case
+from topospread.simulation.placing import place_all
+
+TOPOSPREAD = Path(sys.executable).parent / "topospread"
+EVERY = folders()
+
+
+def test_there_are_examples() -> None:
+    assert len(EVERY) > 25
+
+
+@pytest.mark.parametrize("folder", EVERY, ids=lambda folder: folder.name)
+def test_prints_what_is_kept(folder: Path) -> None:
+    done = subprocess.run(
+        [TOPOSPREAD, *arguments(folder)], cwd=folder, capture_output=True, text=True, check=False, env={"PATH": ""}
+    )
+    assert done.stdout == (folder / "expected.txt").read_text()
+    assert done.returncode == (1 if "pending" in done.stdout and "nothing pending" not in done.stdout else 0)
+
+
+@pytest.mark.parametrize("folder", EVERY, ids=lambda folder: folder.name)
+def test_is_judged_as_kube_scheduler_judged(folder: Path) -> None:
+    kept = json.loads((folder / "verdicts.json").read_text())
+    assert verdict_differences(judge_case(case_of(folder)), kept) == []
+
+
+@pytest.mark.parametrize("folder", EVERY, ids=lambda folder: folder.name)
+def test_pods_land_where_kube_scheduler_would_put_them(folder: Path) -> None:
+    kept = json.loads((folder / "verdicts.json").read_text())["verdicts"] or []
+    run = run_of(folder)
+    place_all(run)
+    landed = [outcome.placement.node for queued in run.queue if (outcome := run.outcome(queued)) is not None]
+    assert landed == [verdict.get("chosen") for verdict in kept]
