@@ -25,6 +25,7 @@ def _item(words: Words) -> Json:
             "key": lambda: _text(words),
             "path": lambda: _path(words),
             "mode": lambda: words.number([0o644], [-1, 0o1000]),
+            "user": lambda: words.number([0], [-1]),
         },
         0.9,
     )
@@ -67,8 +68,43 @@ def _projection(words: Words) -> Json:
             0.8,
         ),
     }
+    kinds |= {"clusterTrustBundle": lambda: _trust_bundle(words), "podCertificate": lambda: _certificate(words)}
     chosen = words.choice(list(kinds))
-    return {chosen: kinds[chosen]()} | words.some(kinds, 0.05)
+    return {chosen: kinds[chosen]()} | words.some(kinds, 0.03)
+
+
+def _signer(words: Words) -> str:
+    odd = ["", "a", "a/b/c", "a.b/", "A.b/c", "a/b", "d" * 254 + "/x", "a.b/" + "c" * 318, "x.kubernetes.io/y"]
+    return words.mostly(["example.com/signer", "kubernetes.io/kubelet"], odd, 0.3)
+
+
+def _trust_bundle(words: Words) -> Json:
+    names = ["", "A", "example.com:signer:b", ":x", "a/b:c", "a:B"]
+    return words.some({"path": lambda: _path(words)}, 0.9) | words.some(
+        {
+            "name": lambda: words.mostly(["bundle"], names, 0.4),
+            "signerName": lambda: _signer(words),
+            "labelSelector": lambda: selector(words),
+            "optional": True,
+            "user": -1,
+        },
+        0.5,
+    )
+
+
+def _certificate(words: Words) -> Json:
+    return words.some(
+        {
+            "signerName": lambda: _signer(words),
+            "keyType": lambda: words.mostly(["ED25519", "RSA3072"], ["", "x<y"]),
+            "maxExpirationSeconds": lambda: words.number([3600, 86400], [3599, 86401, 7862401]),
+            "credentialBundlePath": lambda: _path(words),
+            "keyPath": lambda: _path(words),
+            "certificateChainPath": lambda: _path(words),
+            "userAnnotations": lambda: {words.choice(["Example.com/K", "k", "", "a/b/c", "-/x"]): "v"},
+        },
+        0.6,
+    )
 
 
 def _claim(words: Words) -> Json:

@@ -21,6 +21,15 @@ CONTAINER_LISTS: Final = ("initContainers", "containers", "ephemeralContainers")
 _PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 _HANDLERS: Final = ("postStart", "preStop")
 _PROBE_DEFAULTS: Final = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
+_FILE_SOURCES: Final = ("secret", "configMap", "downwardAPI", "projected")
+_PROJECTED_SOURCES: Final = (
+    "secret",
+    "downwardAPI",
+    "configMap",
+    "serviceAccountToken",
+    "clusterTrustBundle",
+    "podCertificate",
+)
 _INIT_ANNOTATIONS: Final = tuple(
     f"pod.{stage}.kubernetes.io/init-container{kind}" for stage in ("beta", "alpha") for kind in ("s", "-statuses")
 )
@@ -133,6 +142,7 @@ def _drop_disabled(spec: Json, metadata: Json) -> None:
     spec.pop("evictionResponders", None)
     for volume in spec.get("volumes", ()):
         volume.get("emptyDir", {}).pop("mode", None)
+        _drop_users(volume)
     for container in containers_of(spec):
         lifecycle = container.get("lifecycle")
         if lifecycle is not None and lifecycle.pop("stopSignal", None) is not None and not lifecycle:
@@ -144,6 +154,21 @@ def _drop_disabled(spec: Json, metadata: Json) -> None:
             handler.get("httpGet", {}).pop("protocol", None)
     for name in _INIT_ANNOTATIONS:
         metadata.get("annotations", {}).pop(name, None)
+
+
+def _drop_users(volume: Json) -> None:
+    """Users of files are dropped from the first source there is, in this order: the others are too many anyway."""
+    kind = next((each for each in _FILE_SOURCES if each in volume), None)
+    if kind is None:
+        return
+    volume[kind].pop("defaultUser", None)
+    for item in volume[kind].get("items", ()):
+        item.pop("user", None)
+    for projection in volume[kind].get("sources", ()):
+        source: Json = next((projection[each] for each in _PROJECTED_SOURCES if each in projection), {})
+        source.pop("user", None)
+        for item in source.get("items", ()):
+            item.pop("user", None)
 
 
 def _handlers(container: Json) -> Iterator[Json]:

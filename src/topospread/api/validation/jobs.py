@@ -15,8 +15,8 @@ from .field import FieldError, Named, invalid, not_negative, not_supported, one_
 from .metadata import check_metadata
 from .pod import check_pod_template
 from .schedules import check_schedule, check_time_zone
-from .selectors import check_label_selector
-from .workloads import as_printed, compiled_selector, own_labels_from, selector_as_printed
+from .selectors import check_label_selector, labels_as_printed, selector_as_printed
+from .workloads import compiled_selector, own_labels_from
 
 Json = dict[str, Any]
 
@@ -79,7 +79,7 @@ def check_job(job: Json, *, allow_privileged: bool) -> Iterator[FieldError]:
     compiled, labels = compiled_selector(selector), spec["template"]["metadata"].get("labels")
     if compiled is not None and not compiled.matches(labels or {}):
         detail = "`selector` does not match template `labels`"
-        yield invalid("spec.template.metadata.labels", as_printed(labels), detail)
+        yield invalid("spec.template.metadata.labels", labels_as_printed(labels), detail)
     completions = spec.get("completions", 0 if "parallelism" in spec else 1)
     if spec.get("completionMode") == "Indexed" and completions > 0:
         last = f"{metadata.get('name', '')}-{completions - 1}"
@@ -96,7 +96,7 @@ def _check_generated_selector(spec: Json, metadata: Json) -> Iterator[FieldError
     expected.update((key, uid) for key in _UID_LABELS)
     for key, value in expected.items():
         if labels[key] != value:
-            yield invalid(f"spec.template.metadata.labels[{key}]", as_printed(labels), f"must be '{value}'")
+            yield invalid(f"spec.template.metadata.labels[{key}]", labels_as_printed(labels), f"must be '{value}'")
     compiled = compiled_selector(spec["selector"])
     if compiled is not None and not compiled.matches(expected):
         yield invalid("spec.selector", selector_as_printed(spec["selector"]), "`selector` not auto-generated")

@@ -1,8 +1,7 @@
 """Volumes whose files are written from objects of the API: ConfigMaps, Secrets, fields of the pod, tokens.
 
 Source: validateSecretVolumeSource, validateDownwardAPIVolumeSource, validateProjectedVolumeSource and what they call
-in pkg/apis/core/validation/validation.go (Kubernetes 1.37). Not checked here: projections of cluster trust bundles
-and of pod certificates.
+in pkg/apis/core/validation/validation.go (Kubernetes 1.37). Trust bundles and certificates are `certificates`.
 """
 
 from __future__ import annotations
@@ -10,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from . import names
+from .certificates import check_pod_certificate, check_taken, check_trust_bundle, check_user
 from .environment import VOLUME_FIELDS, check_field_reference, check_resource_reference
-from .field import FieldError, all_invalid, forbidden, invalid, required
+from .field import FieldError, forbidden, invalid, required
 from .paths import check_not_reserved
 
 Json = dict[str, Any]
@@ -28,18 +27,15 @@ _PROJECTIONS: Final = (
 )
 
 
-def _check_modes(path: str, source: Json, prefix: str = "default") -> Iterator[FieldError]:
-    mode_field, user_field = ("defaultMode", "defaultUser") if prefix else ("mode", "user")
-    mode, user = source.get(mode_field, 0), source.get(user_field)
+def _check_mode(path: str, mode: int) -> Iterator[FieldError]:
     if not 0 <= mode <= 0o777:
-        yield invalid(f"{path}.{mode_field}", mode, _FILE_MODE)
-    if user is not None:
-        yield from all_invalid(f"{path}.{user_field}", user, names.user_or_group(user))
+        yield invalid(path, mode, _FILE_MODE)
 
 
 def check_keys(path: str, source: Json) -> Iterator[FieldError]:
     """A volume of a ConfigMap or a Secret, but for its name."""
-    yield from _check_modes(path, source)
+    yield from _check_mode(f"{path}.defaultMode", source.get("defaultMode", 0))
+    yield from check_user(f"{path}.defaultUser", source)
     for index, item in enumerate(source.get("items", ())):
         yield from _check_key_to_path(f"{path}.items[{index}]", item)
 
@@ -49,12 +45,14 @@ def _check_key_to_path(path: str, item: Json) -> Iterator[FieldError]:
         if not item.get(field):
             yield required(f"{path}.{field}")
     yield from check_not_reserved(f"{path}.path", item.get("path", ""))
-    yield from _check_modes(path, item, prefix="")
+    yield from _check_mode(f"{path}.mode", item.get("mode", 0))
+    yield from check_user(f"{path}.user", item)
 
 
 def check_downward_api(path: str, source: Json) -> Iterator[FieldError]:
     """A volume of the pod's own fields."""
-    yield from _check_modes(path, source)
+    yield from _check_mode(f"{path}.defaultMode", source.get("defaultMode", 0))
+    yield from check_user(f"{path}.defaultUser", source)
     for item in source.get("items", ()):
         # The API server names the source, not its item.
         yield from _check_downward_file(path, item)
@@ -73,12 +71,14 @@ def _check_downward_file(path: str, item: Json) -> Iterator[FieldError]:
         yield from check_resource_reference(f"{path}.resourceFieldRef", item["resourceFieldRef"], in_volume=True)
     else:
         yield required(path, "one of fieldRef and resourceFieldRef is required")
-    yield from _check_modes(path, item, prefix="")
+    yield from _check_mode(f"{path}.mode", item.get("mode", 0))
+    yield from check_user(f"{path}.user", item)
 
 
 def check_projected(path: str, source: Json) -> Iterator[FieldError]:
     """A volume of several sources, which may not write one file twice."""
-    yield from _check_modes(path, source)
+    yield from _check_mode(f"{path}.defaultMode", source.get("defaultMode", 0))
+    yield from check_user(f"{path}.defaultUser", source)
     taken: set[str] = set()
     for index, each in enumerate(source.get("sources", ())):
         yield from _check_projection(path, f"{path}.sources[{index}]", each, taken)
@@ -93,20 +93,20 @@ def _check_projection(path: str, inner: str, source: Json, taken: set[str]) -> I
                 yield required(f"{inner}.{kind}.name")
             for position, item in enumerate(source[kind].get("items", ())):
                 yield from _check_key_to_path(f"{inner}.{kind}.items[{position}]", item)
-                yield from _check_taken(path, item.get("path", ""), name, taken)
+                if item.get("path"):
+                    yield from check_taken(path, item["path"], name, taken)
     for item in source.get("downwardAPI", {}).get("items", ()):
         yield from _check_downward_file(f"{inner}.downwardAPI", item)
-        yield from _check_taken(path, item.get("path", ""), item.get("path", ""), taken)
+        if item.get("path"):
+            yield from check_taken(path, item["path"], item["path"], taken)
     if "serviceAccountToken" in source:
         yield from _check_token(path, f"{inner}.serviceAccountToken", source["serviceAccountToken"])
+    if "clusterTrustBundle" in source:
+        yield from check_trust_bundle(path, f"{inner}.clusterTrustBundle", source["clusterTrustBundle"], taken)
+    if "podCertificate" in source:
+        yield from check_pod_certificate(path, f"{inner}.podCertificate", source["podCertificate"], taken)
     if len(given) > 1:
         yield forbidden(inner, "may not specify more than 1 volume type per source")
-
-
-def _check_taken(path: str, target: str, shown: str, taken: set[str]) -> Iterator[FieldError]:
-    if target and target in taken:
-        yield invalid(path, shown, "conflicting duplicate paths")
-    taken.add(target)
 
 
 def _check_token(path: str, inner: str, token: Json) -> Iterator[FieldError]:
@@ -120,5 +120,4 @@ def _check_token(path: str, inner: str, token: Json) -> Iterator[FieldError]:
         yield required(f"{path}.path")
     else:
         yield from check_not_reserved(f"{path}.path", target)
-    if "user" in token:
-        yield from all_invalid(f"{inner}.user", token["user"], names.user_or_group(token["user"]))
+    yield from check_user(f"{inner}.user", token)

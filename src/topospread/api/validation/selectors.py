@@ -115,3 +115,22 @@ def _check_field_requirement(path: str, requirement: Json) -> Iterator[FieldErro
         return
     for index, value in enumerate(values):
         yield from all_invalid(f"{path}.values[{index}]", value, names.subdomain(value))
+
+
+def labels_as_printed(labels: dict[str, str] | None) -> dict[str, str] | None:
+    """Labels as Go prints a map, by key."""
+    return None if labels is None else dict(sorted(labels.items()))
+
+
+def selector_as_printed(selector: Json) -> Json:
+    """A label selector as Go prints it."""
+    shown: Json = {}
+    if selector.get("matchLabels"):
+        shown["matchLabels"] = labels_as_printed(selector["matchLabels"])
+    if selector.get("matchExpressions"):
+        shown["matchExpressions"] = [
+            {"key": each.get("key", ""), "operator": each.get("operator", "")}
+            | ({"values": each["values"]} if each.get("values") else {})
+            for each in selector["matchExpressions"]
+        ]
+    return shown

@@ -22,7 +22,7 @@ from .defaults import default_template
 from .field import FieldError, Named, all_invalid, forbidden, invalid, not_negative, not_supported, required
 from .metadata import check_metadata
 from .pod import check_pod_template
-from .selectors import check_label_selector
+from .selectors import check_label_selector, labels_as_printed, selector_as_printed
 
 Json = dict[str, Any]
 IntOrString = int | str
@@ -83,7 +83,7 @@ def check_replication_controller(workload: Json, *, allow_privileged: bool) -> I
         yield required("spec.template")
         return
     if selector and not Selector.from_set(selector).matches(labels or {}):
-        yield invalid("spec.template.metadata.labels", as_printed(labels), _MATCH)
+        yield invalid("spec.template.metadata.labels", labels_as_printed(labels), _MATCH)
     yield from check_pod_template("spec.template", template, allow_privileged=allow_privileged)
     yield from _check_always_runs(template["spec"], "ReplicationController")
 
@@ -98,7 +98,7 @@ def check_daemon_set(workload: Json, *, allow_privileged: bool) -> Iterator[Fiel
     compiled = compiled_selector(selector)
     labels = template["metadata"].get("labels")
     if compiled is not None and not compiled.matches(labels or {}):
-        yield invalid("spec.template.metadata.labels", as_printed(labels), _MATCH)
+        yield invalid("spec.template.metadata.labels", labels_as_printed(labels), _MATCH)
     if selector is not None and _is_empty(selector):
         yield invalid("spec.selector", selector_as_printed(selector), "empty selector is invalid for daemonset")
     yield from check_pod_template("spec.template", template, allow_privileged=allow_privileged)
@@ -196,26 +196,7 @@ def compiled_selector(selector: Json | None) -> Selector | None:
 def _check_match(selector: Selector, template: Json) -> Iterator[FieldError]:
     labels = template["metadata"].get("labels")
     if not selector.empty and not selector.matches(labels or {}):
-        yield invalid("spec.template.metadata.labels", as_printed(labels), _MATCH)
-
-
-def as_printed(labels: dict[str, str] | None) -> dict[str, str] | None:
-    """Labels as Go prints a map, by key."""
-    return None if labels is None else dict(sorted(labels.items()))
-
-
-def selector_as_printed(selector: Json) -> Json:
-    """A label selector as Go prints it."""
-    shown: Json = {}
-    if selector.get("matchLabels"):
-        shown["matchLabels"] = as_printed(selector["matchLabels"])
-    if selector.get("matchExpressions"):
-        shown["matchExpressions"] = [
-            {"key": each.get("key", ""), "operator": each.get("operator", "")}
-            | ({"values": each["values"]} if each.get("values") else {})
-            for each in selector["matchExpressions"]
-        ]
-    return shown
+        yield invalid("spec.template.metadata.labels", labels_as_printed(labels), _MATCH)
 
 
 def _strategy_as_printed(strategy: Json, *fields: str) -> Json:
