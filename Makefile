@@ -47,10 +47,10 @@ format: $(READY) ## format the code and mend what ruff can mend
 	@$(BIN)/ruff format .
 
 bench: $(READY) ## measure, beside kube-scheduler's own cycle when Go is there
-	@$(BIN)/python benchmarks/run.py $(ARGS)
+	@$(BIN)/python -m benchmarks.run $(ARGS)
 
 bench-quick: $(READY) ## measure in under a minute
-	@$(BIN)/python benchmarks/run.py --quick $(ARGS)
+	@$(BIN)/python -m benchmarks.run --quick $(ARGS)
 
 conformance: $(READY) ## judge fresh random cases beside kube-scheduler's own plugins (needs Go)
 	@$(BIN)/python -m conformance.run $(ARGS)

@@ -61,9 +61,7 @@ def pod_spec(kind: str, app: str) -> Json:
     requests = {"cpu": "100m", "memory": "500Mi"}
     spec: Json = {
         "schedulerName": "default-scheduler",
-        "containers": [
-            {"name": "pause", "image": "registry.k8s.io/pause:3.10", "resources": {"requests": requests}}
-        ],
+        "containers": [{"name": "pause", "image": "registry.k8s.io/pause:3.10", "resources": {"requests": requests}}],
     }
     if found := constraints(kind, app):
         spec["topologySpreadConstraints"] = found
@@ -92,7 +90,9 @@ def placed(nodes: int, pods: int) -> Iterator[tuple[str, int]]:
 def write_snapshot(path: Path, nodes: int, pods: int) -> None:
     """A cluster as ``kubectl get nodes,pods -o json`` writes it, pods of about a kilobyte."""
     pad = {"phase": "Running", "startTime": "2026-01-01T00:00:00Z", "podIP": "10.0.0.1", "hostIP": "10.0.0.2"}
-    conditions = [{"type": t, "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"} for t in ("Ready", "PodScheduled")]
+    conditions = [
+        {"type": t, "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"} for t in ("Ready", "PodScheduled")
+    ]
     with path.open("w") as file:
         file.write('{"apiVersion":"v1","kind":"List","items":[')
         for i in range(nodes):

@@ -57,9 +57,7 @@ def build(work: Work) -> tuple[Scheduler, list[Pod]]:
         cluster.bind(f"ns/{name}", plain, row)
     apps = [f"app-{i}" for i in range(work.apps)]
     if work.kind == "default":
-        services = [
-            {"metadata": {"name": app, "namespace": "ns"}, "spec": {"selector": {"app": app}}} for app in apps
-        ]
+        services = [{"metadata": {"name": app, "namespace": "ns"}, "spec": {"selector": {"app": app}}} for app in apps]
         cluster.objects.add(msgspec.convert(services, list[Service]))
     scheduler = Scheduler(cluster, {"default-scheduler": Framework(default_profile(), gates_for())})
     return scheduler, [msgspec.convert(pod("", work.kind, app), Pod) for app in apps]
