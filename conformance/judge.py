@@ -12,13 +12,19 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
+
+from topospread.api.quantity import NumberText
+from topospread.api.validation import judge_object
+from topospread.config.load import problems
+from topospread.errors import TopospreadError
+from topospread.judge import judge_case
 
 
 def objects(text: str) -> Iterator[dict[str, Any]]:
-    """The JSON objects of a stream, one after another."""
-    decoder = json.JSONDecoder()
+    """The JSON objects of a stream, one after another; numbers keep their text, as quantities need it."""
+    decoder = json.JSONDecoder(parse_float=NumberText)
     position = 0
     while True:
         while position < len(text) and text[position].isspace():
@@ -29,22 +35,32 @@ def objects(text: str) -> Iterator[dict[str, Any]]:
         yield found
 
 
-def judge_for(validate: bool) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """What answers one object."""
-    if validate:
-        from topospread.api.validation import judge_object
+def validated(data: dict[str, Any]) -> dict[str, Any]:
+    """What the API server (Pod) or kube-scheduler (KubeSchedulerConfiguration) refuses in an object."""
+    if data.get("kind") != "KubeSchedulerConfiguration":
+        return judge_object(data)
+    try:
+        found = problems(_with_floats(data))
+    except TopospreadError as error:
+        return {"errors": [], "decode": str(error)}
+    listed = {each.message: {"type": each.type, "field": each.field, "message": each.message} for each in found}
+    return {"errors": [listed[message] for message in sorted(listed)]}
 
-        return judge_object
-    from topospread.judge import judge_case
 
-    return judge_case
+def _with_floats(data: Any) -> Any:
+    """The same with plain numbers."""
+    if isinstance(data, NumberText):
+        return float(data)
+    if isinstance(data, dict):
+        return {key: _with_floats(value) for key, value in data.items()}
+    return [_with_floats(each) for each in data] if isinstance(data, list) else data
 
 
 def main() -> int:
     """Answer every object of standard input."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--validate", action="store_true", help="answer objects as the API server's validation does")
-    judge = judge_for(parser.parse_args().validate)
+    judge = validated if parser.parse_args().validate else judge_case
     for each in objects(sys.stdin.read()):
         print(json.dumps(judge(each), separators=(",", ":"), ensure_ascii=False), flush=True)
     return 0

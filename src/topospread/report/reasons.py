@@ -7,6 +7,8 @@ from collections.abc import Mapping
 SPREAD = "node(s) didn't match pod topology spread constraints"
 
 _SHORT = {
+    SPREAD: "are ruled out by another constraint",
+    f"{SPREAD} (missing required label)": "lack a topology key",
     "Too many pods": "have no room for another pod",
     "node(s) were unschedulable": "are cordoned",
     "node(s) had untolerated taint(s)": "are tainted",
@@ -28,15 +30,19 @@ def short(reason: str) -> str:
     return _SHORT.get(reason, reason.removeprefix("node(s) "))
 
 
-def nodes_and(reasons: Mapping[str, int], nodes: int) -> str:
-    """``3 nodes, all lack cpu``; ``3 nodes: 2 lack cpu, 1 are cordoned``; spread reasons are left out."""
+def nodes_and(reasons: Mapping[str, int], nodes: int, *, by_spread: bool = False) -> str:
+    """``3 nodes, all lack cpu``; ``3 nodes: 2 lack cpu, 1 is cordoned``.
+
+    ``by_spread``: whether rejections by spread constraints are told; where the domain's own sum says it, they are not.
+    """
     count = f"{nodes} node" + ("" if nodes == 1 else "s")
-    others = {reason: number for reason, number in reasons.items() if not reason.startswith(SPREAD)}
-    if not others:
+    told = {reason: number for reason, number in reasons.items() if by_spread or not reason.startswith(SPREAD)}
+    if not told:
         return count
-    if len(others) == 1 and next(iter(others.values())) == nodes:
-        return f"{count}, {'it' if nodes == 1 else 'all'} {_agreeing(short(next(iter(others))), nodes)}"
-    parts = (f"{number} {_agreeing(short(reason), number)}" for reason, number in sorted(others.items()))
+    if len(told) == 1 and next(iter(told.values())) == nodes:
+        words = _agreeing(short(next(iter(told))), nodes)
+        return f"{count}, which {words}" if nodes == 1 else f"{count}, all {words}"
+    parts = (f"{number} {_agreeing(short(reason), number)}" for reason, number in sorted(told.items()))
     return f"{count}: {', '.join(parts)}"
 
 

@@ -202,7 +202,7 @@ def _verdict(arithmetic: ConstraintArithmetic, outcome: DomainOutcome) -> str:
         total = f"{domain.matching} + {arithmetic.counts_itself} (self) − {arithmetic.minimum} ({minimum})"
         return f"{total} = {domain.skew} > maxSkew {arithmetic.max_skew}"
     holds = "holds the minimum; " if domain.name in arithmetic.minimum_domains else "would do by skew; "
-    return f"{holds}its {nodes_and(outcome.rejected, domain.nodes)}"
+    return f"{holds}its {nodes_and(outcome.rejected, domain.nodes, by_spread=True)}"
 
 
 def _minimum(arithmetic: ConstraintArithmetic) -> str:
