@@ -31,7 +31,7 @@ from .controllers import Controller
 from .draft import Draft
 from .names import pod_prefix
 from .planned import Workload
-from .revisions import REVISION_HASH_LABEL, revision_hash, shown_revision
+from .revisions import REVISION_HASH_LABEL, note_other_revisions, revision_hash, shown_revision
 from .tolerations import daemon_tolerations
 
 GENERATION_LABEL = "pod-template-generation"
@@ -116,6 +116,7 @@ def plan_daemon_set(draft: Draft, owner: Controller, nodes: DaemonNodes) -> None
         missing = [name for name in should_run if name not in occupied]
     row.template = _template(draft, owner, item, spec, needed=bool(missing))
     draft.keep(row, there)
+    note_other_revisions(row, row.existing)
     _add(draft, row, missing)
 
 

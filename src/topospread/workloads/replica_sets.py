@@ -21,7 +21,7 @@ from .draft import Draft
 from .names import made_up_uid, replica_set_name
 from .planned import Workload
 from .removal import is_active, removal_order
-from .revisions import TEMPLATE_HASH_LABEL, canonical, revision_hash
+from .revisions import TEMPLATE_HASH_LABEL, canonical, note_old_pods, note_other_revisions, revision_hash
 from .timestamps import seconds
 
 
@@ -40,6 +40,7 @@ def plan_replica_set(draft: Draft, owner: Controller) -> None:
     removed = _surplus(draft, [owner], active, len(active) - desired)
     _settle(draft, row, [owner], removed)
     _replicate(draft, row, owner, desired - len(active))
+    note_other_revisions(row, row.existing)
 
 
 def plan_deployment(draft: Draft, owner: Controller, replica_sets: Sequence[Controller]) -> None:
@@ -119,12 +120,7 @@ def _of_paused(row: Workload, in_use: Sequence[Controller], replica_sets: Sequen
 
 def _note_revisions(row: Workload, newest: Controller | None, in_use: Sequence[Controller]) -> None:
     old = [each for each in in_use if each is not newest]
-    pods = sum(sum(map(is_active, each.pods)) for each in old)
-    if not pods:
-        return
-    they = "its existing pod stays" if pods == 1 else f"{pods} existing pods stay"
-    why = "the template changed" if newest is None else "a rollout is under way"
-    row.notes.append(f"{why}: {they} of the old revision; the rollout itself is not simulated")
+    note_old_pods(row, sum(sum(map(is_active, each.pods)) for each in old), changed=newest is None)
 
 
 def _is_scaled(draft: Draft, owner: Controller, in_use: Iterable[Controller], desired: int) -> bool:

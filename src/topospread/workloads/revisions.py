@@ -8,7 +8,7 @@ nothing but an environment variable goes unseen. Source: pkg/controller/deployme
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -18,6 +18,7 @@ from topospread.api.quantity import QuantityError, parse_quantity
 
 from .defaults import DEFAULT_SCHEDULER_NAME
 from .names import safe_hash
+from .planned import Workload
 from .timestamps import seconds
 
 TEMPLATE_HASH_LABEL = "pod-template-hash"
@@ -65,19 +66,46 @@ def _amount(amount: str | float | None) -> str:
         return str(amount)
 
 
-def shown_revision(template: Pod, pods: Iterable[Pod]) -> str | None:
-    """``controller-revision-hash`` of the youngest pod that may come from a template, as far as a pod shows it.
+def shown_revision(template: Pod, pods: Iterable[Pod], named: str | None = None) -> str | None:
+    """``controller-revision-hash`` of a template, as pods that may come from it show it; None if it is a new one.
 
     Where revisions themselves are not in the input this has to do. Containers and tolerations that others added do
     not matter, nor does node affinity, which the DaemonSet controller writes.
 
     Args:
         template: a pod of the template after admission.
-        pods: pods that an API server may have changed further.
+        pods: the workload's pods, which an API server may have changed further.
+        named: the newest revision as the workload's status has it, which a manifest given since may have made old.
     """
-    alike = [pod for pod in pods if REVISION_HASH_LABEL in pod.labels and _shows(template, pod)]
+    there = list(pods)
+    if named:
+        of_it = [pod for pod in there if pod.labels.get(REVISION_HASH_LABEL) == named]
+        return named if not of_it or any(_shows(template, pod) for pod in of_it) else None
+    alike = [pod for pod in there if REVISION_HASH_LABEL in pod.labels and _shows(template, pod)]
     youngest = max(alike, key=lambda pod: seconds(pod.metadata.creation_timestamp) or 0.0, default=None)
     return youngest.labels[REVISION_HASH_LABEL] if youngest else None
+
+
+def note_other_revisions(row: Workload, pods: Collection[Pod]) -> None:
+    """Say of pods that do not come from a workload's template, as far as they show it, that they stay."""
+    template = row.template
+    if template is not None:
+        revision = template.labels.get(REVISION_HASH_LABEL)
+        other = sum(
+            pod.labels.get(REVISION_HASH_LABEL, revision) != revision or not _shows(template, pod) for pod in pods
+        )
+        note_old_pods(row, other, changed=other == len(pods))
+
+
+def note_old_pods(row: Workload, count: int, *, changed: bool) -> None:
+    """The note that says so, if there are some.
+
+    ``changed``: no pod comes from the template yet.
+    """
+    if count:
+        they = "its existing pod stays" if count == 1 else f"{count} existing pods stay"
+        why = "the template changed" if changed else "a rollout is under way"
+        row.notes.append(f"{why}: {they} of the old revision; the rollout itself is not simulated")
 
 
 def _shows(template: Pod, pod: Pod) -> bool:

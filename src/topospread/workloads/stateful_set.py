@@ -20,7 +20,7 @@ from .label_keys import reads_own_labels
 from .names import parent_and_ordinal
 from .planned import QueuedPod, Workload
 from .removal import is_active
-from .revisions import REVISION_HASH_LABEL, revision_hash, shown_revision
+from .revisions import REVISION_HASH_LABEL, note_other_revisions, revision_hash, shown_revision
 
 POD_NAME_LABEL = "statefulset.kubernetes.io/pod-name"
 POD_INDEX_LABEL = "apps.kubernetes.io/pod-index"
@@ -47,7 +47,8 @@ def plan_stateful_set(draft: Draft, owner: Controller) -> None:
     in_order = item.spec.pod_management_policy != "Parallel"
     draft.keep(row, (pod for pod in owner.pods if pod.terminating or _ordinal(owner, pod) < 0))
     _note_leaving(row, leaving & set(wanted))
-    _add(draft, row, item, dict(sorted(there.items())) | dict.fromkeys(missing), in_order=in_order)
+    _add(draft, row, item, there | dict.fromkeys(missing), in_order=in_order)
+    note_other_revisions(row, there.values())
 
 
 def _add(draft: Draft, row: Workload, item: StatefulSet, pods: Mapping[int, Pod | None], *, in_order: bool) -> None:
@@ -110,11 +111,11 @@ def _ordinal(owner: Controller, pod: Pod) -> int:
 
 
 def _template(draft: Draft, owner: Controller, item: StatefulSet, there: Mapping[int, Pod], *, needed: bool) -> Pod:
-    """The template after admission, with the revision that the pods of this template have, if there are some."""
-    revision = item.status.update_revision if item.status else None
-    if not revision:
-        pod = draft.admitted(owner, owner.new_pod(), needed=needed)
-        revision = shown_revision(pod, there.values()) or f"{item.name}-{revision_hash(item.spec.template)}"
+    """The template after admission, with its revision."""
+    pod = draft.admitted(owner, owner.new_pod(), needed=needed)
+    revision = shown_revision(pod, there.values(), item.status.update_revision if item.status else None)
+    if revision is None:
+        revision = f"{item.name}-{revision_hash(item.spec.template)}"
     return draft.admitted(owner, owner.new_pod({REVISION_HASH_LABEL: revision}), needed=needed)
 
 
