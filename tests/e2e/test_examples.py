@@ -1,4 +1,4 @@
-"""Every documented example runs as its README shows it, prints what it keeps, and is judged as kube-scheduler judged."""
+"""Every documented example runs as its README shows, prints what it keeps, and is judged as kube-scheduler judges."""
 
 from __future__ import annotations
 

@@ -1,0 +1,74 @@
+"""What the documentation shows is what the command prints, and what it says of Python runs."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+TOPOSPREAD = Path(sys.executable).parent / "topospread"
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+CONSOLE = re.compile(r"```console\n\$ (topospread [^\n]*)\n(.*?)```", re.DOTALL)
+PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
+LINK = re.compile(r"\]\((?!https?://|#)([^)#]+)")
+
+SHOWN = [(page, *found) for page in PAGES for found in CONSOLE.findall(page.read_text())]
+
+
+def run(command: str) -> str:
+    words = shlex.split(command)[1:]
+    return subprocess.run(
+        [TOPOSPREAD, *words], cwd=ROOT, capture_output=True, text=True, check=False, env={"PATH": ""}
+    ).stdout
+
+
+def test_the_documentation_shows_output() -> None:
+    assert len(SHOWN) >= 4
+
+
+@pytest.mark.parametrize(("page", "command", "output"), SHOWN, ids=lambda value: getattr(value, "name", None))
+def test_shown_output_is_what_is_printed(page: Path, command: str, output: str) -> None:
+    assert run(command) == output, page
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if PYTHON.search(page.read_text())], ids=lambda page: page.name
+)
+def test_shown_python_runs(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    for code in PYTHON.findall(page.read_text()):
+        exec(compile(code, str(page), "exec"), {})
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    missing = [link for link in LINK.findall(page.read_text()) if not (page.parent / link).exists()]
+    assert missing == []
+
+
+@pytest.mark.parametrize("example", ["min-domains", "scale-down", "one-constraint", "default-constraints"])
+def test_json_has_the_documented_form(example: str) -> None:
+    schema = json.loads((ROOT / "docs/reference/simulation.schema.json").read_text())
+    command = next(
+        line[2:] for line in (ROOT / "examples" / example / "README.md").read_text().splitlines() if line[:2] == "$ "
+    )
+    words = shlex.split(command)[1:]
+    done = subprocess.run(
+        [TOPOSPREAD, *words, "-o", "json"], cwd=ROOT / "examples" / example, capture_output=True, text=True, check=False
+    )
+    jsonschema.validate(json.loads(done.stdout), schema)
+
+
+def test_the_page_on_the_command_is_its_help() -> None:
+    page = (ROOT / "docs/reference/cli.md").read_text()
+    shown = re.findall(r"## topospread ?([a-z ]*)\n\n```text\n(.*?)```", page, re.DOTALL)
+    assert len(shown) >= 8
+    for words, text in shown:
+        assert run(f"topospread {words} --help") == text
