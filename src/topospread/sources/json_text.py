@@ -15,6 +15,7 @@ import msgspec
 from topospread.api.label_syntax import quoted
 from topospread.errors import DecodeError, DuplicateError, Place
 
+from .scalars import whole_number
 from .text import Text, place_of_byte
 from .yaml import MAX_DEPTH, read_documents
 
@@ -162,8 +163,3 @@ def _float(text: str) -> float | int:
     if number in (float("inf"), float("-inf")):
         raise _NumberError(f"{text[:40]} is too large a number")
     return whole_number(number)
-
-
-def whole_number(number: float) -> float | int:
-    """A float without a fraction as the integer that Go writes for it in JSON."""
-    return int(number) if number.is_integer() and abs(number) < 1e21 else number

@@ -87,16 +87,31 @@ class _Meter:
         report: is told.
         total: bytes of all sources, None when that is not known.
         before: bytes of the sources that are dealt with.
+        weight: bytes that the source at hand counts for.
+        size: bytes of its text, which are more when it was compressed.
     """
 
     report: Progress | None
     total: int | None
     before: int = 0
+    weight: int = 0
+    size: int = 0
 
-    def advance(self, done: int, size: int, weight: int) -> None:
-        """``done`` of ``size`` bytes of a source that counts for ``weight`` bytes are dealt with."""
+    def begin(self, weight: int, size: int) -> None:
+        """A source's text was read."""
+        self.weight, self.size = weight, max(size, 1)
+        self.advance(0)
+
+    def advance(self, done: int) -> None:
+        """So many bytes of the text at hand are dealt with."""
         if self.report is not None:
-            self.report(self.before + (weight * done // size if size else weight), self.total)
+            self.report(self.before + self.weight * done // self.size, self.total)
+
+    def end(self) -> None:
+        """The text at hand is dealt with."""
+        self.before += self.weight
+        self.weight = 0
+        self.advance(0)
 
 
 def _read(
@@ -105,12 +120,9 @@ def _read(
     """The objects of one path."""
     for source in sources:
         text = read_text(source, stdin)
-        size = len(text.data)
-        weight = source.size if source.size is not None else size
-        meter.advance(0, size, weight)
-        yield from read_objects(text, reader, lambda done, size=size, weight=weight: meter.advance(done, size, weight))
-        meter.before += weight
-        meter.advance(0, 1, 0)
+        meter.begin(len(text.data) if source.size is None else source.size, len(text.data))
+        yield from read_objects(text, reader, meter.advance)
+        meter.end()
 
 
 def read_objects(text: Text, reader: ObjectReader, progress: Callable[[int], None]) -> Iterator[ReadObject]:

@@ -1,255 +1,252 @@
-"""A cluster made up from a line of text, ``zones=3,nodes=12,cpu=8,memory=32Gi``: nodes, and nothing that runs there."""
+"""Clusters made up from a line such as ``zones=3,nodes=12,cpu=8,memory=32Gi``; nothing is read here."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Final, NoReturn
+from string import ascii_lowercase
+from typing import Final
 
 from topospread.api.label_syntax import label_key_problems, label_value_problems
-from topospread.api.meta import ObjectMeta, ResourceList
+from topospread.api.meta import ObjectMeta
 from topospread.api.node import Node, NodeSpec, NodeStatus
 from topospread.api.node_selection import Taint
 from topospread.api.quantity import QuantityError, parse_quantity
+from topospread.api.requests import is_scalar_resource
 from topospread.errors import InputError, Place
 
-ZONE_KEY: Final = "topology.kubernetes.io/zone"
-REGION_KEY: Final = "topology.kubernetes.io/region"
-RACK_KEY: Final = "rack"
-HOSTNAME_KEY: Final = "kubernetes.io/hostname"
+GRAMMAR: Final = """\
+A made-up cluster is a list of KEY=VALUE, separated by commas:
 
-MAX_NODES: Final = 100_000
+  nodes=12             nodes in all, dealt to the zones in turn (default: one a zone);
+                       nodes=5+3+1 gives each zone its number
+  zones=3              zones: zone-a, zone-b, … (label topology.kubernetes.io/zone; default 1)
+  regions=1            regions the zones belong to, in turn: region-1, … (label topology.kubernetes.io/region)
+  racks=2              racks in each zone (label topology.kubernetes.io/rack: zone-a-rack-1, …)
+  cpu=8 memory=32Gi pods=110 ephemeral-storage=100Gi
+                       what each node can allocate (defaults: 4, 16Gi, 110, 100Gi)
+  nvidia.com/gpu=2     an extended resource on each node
+  label=disk=ssd       a label on each node; label=zone-a:disk=ssd only on those of a zone, region or rack,
+                       or on one node
+  taint=zone-c:dedicated=gpu:NoSchedule
+                       a taint; without zone-c: on every node; label and taint may be given several times
+  cordon=node-3        spec.unschedulable and its taint on a node, or on a whole zone, region or rack
 
-GRAMMAR: Final = f"""\
-A made-up cluster is a list of KEY=VALUE, with commas between them:
-  zones=N             zones zone-a, zone-b … as label {ZONE_KEY} (3; 0: no zones)
-  nodes=N             nodes node-1, node-2 …, dealt to the zones in turn (one a zone);
-  nodes=N+N+…         or that many for each zone
-  regions=N           regions region-1 … as label {REGION_KEY}: zones next to each other share one
-  racks=N             racks in each zone, zone-a-rack-1 …, as label {RACK_KEY}
-  cpu=4 memory=16Gi pods=110 RESOURCE=QUANTITY
-                      what a pod can have of each node; RESOURCE such as nvidia.com/gpu, ephemeral-storage
-  label=[WHERE:]KEY=VALUE
-  taint=[WHERE:]KEY[=VALUE]:EFFECT
-                      WHERE is a zone, region, rack or node by name; everywhere without it. May be repeated.
-Example: zones=3,nodes=12,cpu=8,memory=32Gi,taint=zone-c:dedicated=gpu:NoSchedule,label=zone-a:disk=ssd"""
+Nodes are named node-1, node-2, …. Each has the label kubernetes.io/hostname, and kubernetes.io/os=linux and
+kubernetes.io/arch=amd64 as most nodes have.
+"""
 
-_COUNTS: Final = ("zones", "regions", "racks")
-_KEYS: Final = (*_COUNTS, "nodes", "cpu", "memory", "pods", "ephemeral-storage", "label", "taint")
+ZONE: Final = "topology.kubernetes.io/zone"
+REGION: Final = "topology.kubernetes.io/region"
+RACK: Final = "topology.kubernetes.io/rack"
+HOSTNAME: Final = "kubernetes.io/hostname"
+
+_COUNTS: Final = {"nodes": 100_000, "zones": 1_000, "regions": 1_000, "racks": 1_000}
+_DEFAULTS: Final = {"cpu": "4", "memory": "16Gi", "pods": "110", "ephemeral-storage": "100Gi"}
+_KEYS: Final = (*_COUNTS, *_DEFAULTS, "label", "taint", "cordon")
 _EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
-_DEFAULT_RESOURCES: Final[dict[str, str]] = {"cpu": "4", "memory": "16Gi", "pods": "110"}
-_MADE_UP: Final = re.compile(r"\s*[A-Za-z][-A-Za-z0-9./]*\s*=")
-_PLACE: Final = Place("--cluster")
+_MADE_UP: Final = re.compile(r"[A-Za-z0-9_./-]+=")
+_PLACE: Final = Place(source="--cluster")
 
 
 @dataclass(slots=True)
-class _Shape:
-    """What was asked for.
+class _Wishes:
+    """What the line asks for; labels, taints and cordons each with where they are for, "" for everywhere.
 
     Attributes:
-        counts: of zones, regions and racks, as far as given.
-        nodes: how many in all, or for each zone; None when not given.
-        resources: what can be had of each node.
-        labels: where (None: everywhere), key and value.
-        taints: where (None: everywhere) and taint.
+        nodes: how many in all, or how many for each zone; empty when the line does not say.
     """
 
+    nodes: list[int] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
-    nodes: list[int] | None = None
-    resources: dict[str, str] = field(default_factory=lambda: dict(_DEFAULT_RESOURCES))
-    labels: list[tuple[str | None, str, str]] = field(default_factory=list)
-    taints: list[tuple[str | None, Taint]] = field(default_factory=list)
+    resources: dict[str, str] = field(default_factory=lambda: dict(_DEFAULTS))
+    labels: list[tuple[str, str, str]] = field(default_factory=list)
+    taints: list[tuple[str, Taint]] = field(default_factory=list)
+    cordons: list[str] = field(default_factory=list)
 
 
-def is_made_up(cluster: str) -> bool:
-    """Whether a text describes a cluster, and is not the path of a file that holds one."""
-    return bool(_MADE_UP.match(cluster)) and not os.path.exists(cluster)
+def is_made_up(text: str) -> bool:
+    """Whether ``--cluster`` makes a cluster up rather than naming a file."""
+    return _MADE_UP.match(text) is not None and not os.path.exists(text)
 
 
 def made_up_nodes(text: str) -> list[tuple[Node, Place]]:
-    """The nodes that a text describes, in the order of their names, each with its place.
+    """The nodes of a made-up cluster and where they come from.
 
     Raises:
-        InputError: a part of the text says nothing that can be made up; the message names it.
+        InputError: a part of the line says nothing that can be made.
     """
-    shape = _parse(text)
-    places = _dealt(shape)
-    width = len(str(len(places)))
-    zones = shape.counts["zones"]
-    in_zone = [0] * max(zones, 1)
-    nodes: list[Node] = []
-    for number, zone in enumerate(places, 1):
-        name = f"node-{number:0{width}}"
-        labels = {HOSTNAME_KEY: name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
-        labels |= dict(_topology(shape, zone, in_zone[zone]))
-        in_zone[zone] += 1
-        resources: ResourceList = {**shape.resources}
-        status = NodeStatus(allocatable=resources, capacity=dict(resources))
-        nodes.append(Node(api_version="v1", kind="Node", metadata=ObjectMeta(name=name, labels=labels), status=status))
-    _mark(nodes, shape)
-    return [(node, Place("--cluster", object=f"Node {node.name}")) for node in nodes]
+    wishes = _read(text)
+    sites = list(_sites(wishes))
+    names = {name for site in sites for name in site.names}
+    for where in (*(each[0] for each in wishes.labels), *(each[0] for each in wishes.taints), *wishes.cordons):
+        if where and where not in names:
+            raise _error(f"{where} is no zone, region, rack or node of this cluster{_meant(where, sorted(names))}")
+    nodes = [_node(site, wishes) for site in sites]
+    return [(node, Place(source="--cluster", object=f"Node {node.name}")) for node in nodes]
 
 
-def _parse(text: str) -> _Shape:
-    shape = _Shape()
-    given: set[str] = set()
-    for part in text.split(","):
-        key, equals, value = (piece.strip() for piece in part.partition("="))
-        if not equals or not key or not value:
-            _refuse(part.strip() or "an empty part", "is not KEY=VALUE")
-        if key in given and key not in ("label", "taint"):
-            _refuse(key, "is given twice")
-        given.add(key)
-        _read_part(shape, key, value)
-    _settle_counts(shape)
-    return shape
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """Where a node stands: its name and its topology labels, key → name."""
+
+    node: str
+    topology: dict[str, str]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What labels, taints and cordons may call it."""
+        return (self.node, *self.topology.values())
 
 
-def _read_part(shape: _Shape, key: str, value: str) -> None:
-    if key in _COUNTS:
-        shape.counts[key] = _number(key, value)
-    elif key == "nodes":
-        shape.nodes = [_number(key, each) for each in value.split("+")]
-    elif key == "label":
-        shape.labels.append(_label(value))
-    elif key == "taint":
-        shape.taints.append(_taint(value))
-    elif key in _KEYS or "/" in key or key.startswith("hugepages-"):
-        shape.resources[key] = _quantity(key, value)
-    else:
-        close = get_close_matches(key, _KEYS, 1)
-        what = (
-            f"did you mean {close[0]}?" if close else f"known are {', '.join(_KEYS)} and resources like nvidia.com/gpu"
-        )
-        _refuse(key, f"is no part of a made-up cluster; {what}")
+def _sites(wishes: _Wishes) -> Iterator[_Site]:
+    """A site for each node: zones take turns until each has its number, racks take turns within a zone."""
+    zones = _number_of_zones(wishes)
+    counts = wishes.counts
+    used = [0] * zones
+    for i, zone in enumerate(_dealt(wishes.nodes or [zones], zones)):
+        topology = {}
+        if "zones" in counts:
+            topology[ZONE] = zone_name(zone)
+        if "regions" in counts:
+            topology[REGION] = f"region-{zone % counts['regions'] + 1}"
+        if "racks" in counts:
+            topology[RACK] = f"{zone_name(zone)}-rack-{used[zone] % counts['racks'] + 1}"
+        used[zone] += 1
+        yield _Site(f"node-{i + 1}", topology)
 
 
-def _settle_counts(shape: _Shape) -> None:
-    """Fill in what was not given, and refuse numbers that contradict each other."""
-    counts = shape.counts
-    if shape.nodes is not None and len(shape.nodes) > 1:
-        zones = counts.setdefault("zones", len(shape.nodes))
-        if zones != len(shape.nodes):
-            _refuse("nodes", f"gives numbers for {len(shape.nodes)} zones, and there are {zones}")
-    zones = counts.setdefault("zones", 3 if shape.nodes is None else min(3, shape.nodes[0]))
-    if shape.nodes is None:
-        shape.nodes = [max(zones, 1)]
-    total = sum(shape.nodes)
-    if not 0 < total <= MAX_NODES:
-        _refuse("nodes", f"is {total}: at least 1 and at most {MAX_NODES} can be made up")
-    if len(shape.nodes) == 1 and total < zones:
-        _refuse("nodes", f"is {total}, which is too few for {zones} zones")
-    if counts.setdefault("regions", 0) > max(zones, 1):
-        _refuse("regions", f"is {counts['regions']}, and there are {zones} zones to put into them")
-    counts.setdefault("racks", 0)
+def _number_of_zones(wishes: _Wishes) -> int:
+    nodes, counts = wishes.nodes, wishes.counts
+    if len(nodes) > 1 and counts.setdefault("zones", len(nodes)) != len(nodes):
+        raise _error(f"nodes: numbers for {len(nodes)} zones, and zones={counts['zones']}")
+    zones = counts.get("zones", 1)
+    if len(nodes) == 1 and nodes[0] < zones:
+        raise _error(f"nodes={nodes[0]}: fewer than the zones, of which there are {zones}")
+    if counts.get("regions", 1) > zones:
+        raise _error(f"regions={counts['regions']}: more than the zones, of which there are {zones}")
+    return zones
 
 
-def _dealt(shape: _Shape) -> list[int]:
-    """The zone of each node, zones taking turns until each has its number."""
-    zones = max(shape.counts["zones"], 1)
-    numbers = shape.nodes or []
-    if len(numbers) == 1:
-        return [index % zones for index in range(numbers[0])]
-    return [zone for turn in range(max(numbers)) for zone in range(zones) if turn < numbers[zone]]
+def _dealt(nodes: list[int], zones: int) -> Iterator[int]:
+    """The zone of each node."""
+    if len(nodes) == 1:
+        return (i % zones for i in range(nodes[0]))
+    return (zone for turn in range(max(nodes)) for zone in range(zones) if turn < nodes[zone])
 
 
-def _topology(shape: _Shape, zone: int, position: int) -> Iterator[tuple[str, str]]:
-    """Labels that say where the node is: the ``position``-th of its zone."""
-    counts = shape.counts
-    if counts["zones"]:
-        yield ZONE_KEY, _zone_name(zone)
-    if counts["regions"]:
-        yield REGION_KEY, f"region-{zone * counts['regions'] // max(counts['zones'], 1) + 1}"
-    if counts["racks"]:
-        rack = f"rack-{position % counts['racks'] + 1}"
-        yield RACK_KEY, f"{_zone_name(zone)}-{rack}" if counts["zones"] else rack
-
-
-def _zone_name(zone: int) -> str:
-    """zone-a … zone-z, zone-aa …."""
+def zone_name(index: int) -> str:
+    """``zone-a`` … ``zone-z``, then ``zone-aa``."""
     letters = ""
-    number = zone + 1
-    while number:
-        number, rest = divmod(number - 1, 26)
-        letters = chr(ord("a") + rest) + letters
+    index += 1
+    while index:
+        index, rest = divmod(index - 1, len(ascii_lowercase))
+        letters = ascii_lowercase[rest] + letters
     return f"zone-{letters}"
 
 
-def _mark(nodes: list[Node], shape: _Shape) -> None:
-    """Put labels and taints where they belong."""
-    for where, key, value in shape.labels:
-        for node in _selected(nodes, where, "label"):
-            (node.metadata.labels or {})[key] = value
-    for where, taint in shape.taints:
-        for node in _selected(nodes, where, "taint"):
-            node.spec = NodeSpec(taints=[*(node.spec.taints or ()), taint])
+def _node(site: _Site, wishes: _Wishes) -> Node:
+    labels = {HOSTNAME: site.node, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64", **site.topology}
+    here = ("", *site.names)
+    labels |= {key: value for where, key, value in wishes.labels if where in here}
+    taints = [taint for where, taint in wishes.taints if where in here]
+    cordoned = any(where in here for where in wishes.cordons)
+    if cordoned:
+        taints.append(Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule"))
+    amounts = dict(wishes.resources)
+    return Node(
+        api_version="v1",
+        kind="Node",
+        metadata=ObjectMeta(name=site.node, labels=labels),
+        spec=NodeSpec(unschedulable=True if cordoned else None, taints=taints or None),
+        status=NodeStatus(allocatable=dict(amounts), capacity=dict(amounts)),
+    )
 
 
-def _selected(nodes: list[Node], where: str | None, part: str) -> list[Node]:
-    """The nodes of a zone, region or rack, or the one of this name."""
-    if where is None:
-        return nodes
-    topology = (ZONE_KEY, REGION_KEY, RACK_KEY)
-    found = [node for node in nodes if where in (node.name, *(node.labels.get(key) for key in topology))]
-    if not found:
-        names = {node.name for node in nodes} | {node.labels.get(key, "") for node in nodes for key in topology} - {""}
-        close = get_close_matches(where, sorted(names), 1)
-        _refuse(
-            part,
-            f"names {where}, which is no zone, region, rack or node" + (f"; did you mean {close[0]}?" if close else ""),
-        )
-    return found
+def _read(text: str) -> _Wishes:
+    wishes = _Wishes()
+    given: set[str] = set()
+    readers: dict[str, Callable[[_Wishes, str], None]] = {"label": _label, "taint": _taint, "cordon": _cordon}
+    for part in text.split(","):
+        key, equals, value = part.strip().partition("=")
+        if not equals or not value:
+            raise _error(f"{part.strip() or 'an empty part'} is not KEY=VALUE")
+        if key in readers:
+            readers[key](wishes, value)
+            continue
+        if key in given:
+            raise _error(f"{key} is given twice")
+        given.add(key)
+        if key == "nodes":
+            wishes.nodes = [_count(key, each) for each in value.split("+")]
+        elif key in _COUNTS:
+            wishes.counts[key] = _count(key, value)
+        elif key in _DEFAULTS or is_scalar_resource(key):
+            wishes.resources[key] = _quantity(key, value)
+        else:
+            raise _error(f"{key} is not a key{_meant(key, _KEYS)}; keys are {', '.join(_KEYS)} and extended resources")
+    return wishes
 
 
-def _label(text: str) -> tuple[str | None, str, str]:
-    where, colon, rest = text.rpartition(":")
-    key, equals, value = rest.partition("=")
+def _count(key: str, value: str) -> int:
+    if not value.isascii() or not value.isdigit() or not 1 <= int(value[:9]) <= _COUNTS[key] or len(value) > 9:
+        raise _error(f"{key}={value}: expected a whole number from 1 to {_COUNTS[key]}")
+    return int(value)
+
+
+def _quantity(key: str, value: str) -> str:
+    try:
+        quantity = parse_quantity(value)
+    except QuantityError as error:
+        raise _error(f"{key}={value}: {error}") from None
+    if quantity.sign < 0:
+        raise _error(f"{key}={value}: must be greater than or equal to 0")
+    return value
+
+
+def _where(value: str) -> tuple[str, str]:
+    """``zone-c:REST`` → the zone or node, and the rest; "" when the value begins with its key."""
+    where, colon, rest = value.partition(":")
+    return (where, rest) if colon and "=" not in where and rest not in _EFFECTS else ("", value)
+
+
+def _label(wishes: _Wishes, value: str) -> None:
+    where, rest = _where(value)
+    key, equals, text = rest.partition("=")
     if not equals:
-        _refuse("label", f"{text} is not [WHERE:]KEY=VALUE")
-    _check_label("label", key, value)
-    return (where if colon else None), key, value
+        raise _error(f"label={value}: expected [WHERE:]KEY=VALUE")
+    _check_label(f"label={value}", key, text)
+    wishes.labels.append((where, key, text))
 
 
-def _taint(text: str) -> tuple[str | None, Taint]:
-    rest, colon, effect = text.rpartition(":")
-    where, separator, label = rest.rpartition(":")
-    if not colon:
-        _refuse("taint", f"{text} is not [WHERE:]KEY[=VALUE]:EFFECT")
-    if effect not in _EFFECTS:
-        close = get_close_matches(effect, _EFFECTS, 1)
-        _refuse(
-            "taint",
-            f"{effect} is no effect; " + (f"did you mean {close[0]}?" if close else f"there are {', '.join(_EFFECTS)}"),
-        )
-    key, _, value = label.partition("=")
-    _check_label("taint", key, value)
-    return (where if separator else None), Taint(key=key, value=value or None, effect=effect)
+def _taint(wishes: _Wishes, value: str) -> None:
+    where, rest = _where(value)
+    text, _, effect = rest.rpartition(":")
+    key, _, taint_value = text.partition("=")
+    if effect not in _EFFECTS or not key:
+        hint = _meant(effect, _EFFECTS)
+        raise _error(f"taint={value}: expected [WHERE:]KEY[=VALUE]:EFFECT, EFFECT one of {', '.join(_EFFECTS)}{hint}")
+    _check_label(f"taint={value}", key, taint_value)
+    wishes.taints.append((where, Taint(key=key, value=taint_value or None, effect=effect)))
 
 
 def _check_label(part: str, key: str, value: str) -> None:
     problems = label_key_problems(key) or label_value_problems(value)
     if problems:
-        _refuse(part, f"{key}={value}: {problems[0]}")
+        raise _error(f"{part}: {problems[0]}")
 
 
-def _number(key: str, text: str) -> int:
-    if not text.isascii() or not text.isdigit() or len(text) > 9:
-        _refuse(key, f"{text} is not a whole number")
-    return int(text)
+def _cordon(wishes: _Wishes, value: str) -> None:
+    wishes.cordons.append(value)
 
 
-def _quantity(key: str, text: str) -> str:
-    try:
-        quantity = parse_quantity(text)
-    except QuantityError as error:
-        _refuse(key, f"{text} is no quantity: {error}")
-    if quantity.sign < 0:
-        _refuse(key, f"{text} is less than nothing")
-    return text
+def _meant(word: str, known: tuple[str, ...] | list[str]) -> str:
+    close = get_close_matches(word, known, n=1)
+    return f" (is {close[0]} meant?)" if close else ""
 
 
-def _refuse(part: str, problem: str) -> NoReturn:
-    raise InputError(f"{part} {problem}" if not problem[0].isdigit() else f"{part}={problem}", _PLACE)
+def _error(words: str) -> InputError:
+    return InputError(words, _PLACE)

@@ -109,27 +109,29 @@ class ObjectReader:
         whole = text.data[start:end]
         envelope = _envelope(whole)
         if envelope is None:
-            yield from self._read_json_object(whole, spot, _Type(), None)
+            single = self._decoded(whole, _Type())
+            if single is not None:
+                yield ReadObject(single.kind, single, spot.rough(_label(single)))
+            else:
+                yield from self._look_closely(spot, _Type())
         else:
             of = _item_type(envelope.kind, envelope.api_version)
             done = 0
             for index, item in enumerate(envelope.items or ()):
                 raw = bytes(item)
-                yield from self._read_json_object(raw, spot, of, index)
+                decoded = self._decoded(raw, of)
+                if decoded is not None:
+                    yield ReadObject(decoded.kind, decoded, spot.rough(_label(decoded)))
+                elif raw != b"null":
+                    yield from self._look_closely(spot.json_item(index, raw), of)
                 done += len(raw)
                 if index % _ITEMS_BETWEEN_REPORTS == 0:
                     progress(done)
         progress(end - start)
 
-    def _read_json_object(self, raw: bytes, spot: Spot, of: _Type, index: int | None) -> Iterator[ReadObject]:
-        """The object of a document or of a list's item, decoded at once or looked at closely."""
-        item = self._decoded(raw, of)
-        if item is not None:
-            yield ReadObject(item.kind, item, spot.rough(_label(item)))
-        elif raw != b"null":
-            exact = spot if index is None else spot.json_item(index, raw)
-            value = read_value(exact.text, exact.start, exact.end)
-            yield from self.read_value(value, exact, of)
+    def _look_closely(self, spot: Spot, of: _Type) -> Iterator[ReadObject]:
+        """The objects at a spot of JSON, by way of plain data."""
+        yield from self.read_value(read_value(spot.text, spot.start, spot.end), spot, of)
 
     def _decoded(self, raw: bytes, of: _Type) -> KubeObject | None:
         """The typed object; None when it has to be looked at as plain data."""

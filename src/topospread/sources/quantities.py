@@ -22,46 +22,62 @@ class KnownQuantities:
     def all_valid(self, item: KubeObject) -> bool:
         """Whether every quantity of the object is one."""
         known = self.known
-        for resources in _resource_lists(item):
-            for quantity in resources.values():
-                if quantity not in known:
-                    try:
-                        parse_quantity(quantity)  # type: ignore[arg-type]  # None is known
-                    except QuantityError:
+        for resources in _pod_lists(item) if type(item) is Pod else _resource_lists(item):
+            if resources:
+                for quantity in resources.values():
+                    if quantity not in known and not self._is_valid(quantity):
                         return False
-                    known.add(quantity)
+        return True
+
+    def _is_valid(self, quantity: Quantity | None) -> bool:
+        try:
+            parse_quantity("" if quantity is None else quantity)
+        except QuantityError:
+            return False
+        self.known.add(quantity)
         return True
 
 
-def _resource_lists(item: KubeObject) -> Iterator[ResourceList]:
-    """Everything in an object that maps resources to quantities."""
-    if isinstance(item, Pod):
-        yield from _of_spec(item.spec)
-        status = item.status
-        if status is not None:
-            yield from _given(status.allocated_resources)
-            yield from _of_requirements(status.resources)
-            for statuses in (status.container_statuses, status.init_container_statuses):
-                for container in statuses or ():
-                    if container.allocated_resources or container.resources:
-                        yield from _given(container.allocated_resources)
-                        yield from _of_requirements(container.resources)
-    elif isinstance(item, Node):
-        yield from _given(item.status.allocatable, item.status.capacity)
+def _pod_lists(pod: Pod) -> list[ResourceList | None]:
+    """Everything in a pod that maps resources to quantities: a plain loop, as there are many pods."""
+    found: list[ResourceList | None] = []
+    spec, status = pod.spec, pod.status
+    for container in spec.containers or ():
+        if container.resources is not None:
+            found.append(container.resources.requests)
+            found.append(container.resources.limits)
+    if spec.init_containers or spec.overhead or spec.resources:
+        found += _of_spec(spec)
+    if status is not None:
+        found.append(status.allocated_resources)
+        found += _of_requirements(status.resources)
+        for containers in (status.container_statuses, status.init_container_statuses):
+            for each in containers or ():
+                if each.allocated_resources or each.resources:
+                    found.append(each.allocated_resources)
+                    found += _of_requirements(each.resources)
+    return found
+
+
+def _resource_lists(item: KubeObject) -> Iterator[ResourceList | None]:
+    """The same of any other object."""
+    if isinstance(item, Node):
+        yield item.status.allocatable
+        yield item.status.capacity
     elif isinstance(item, PersistentVolume):
-        yield from _given(item.spec.capacity)
+        yield item.spec.capacity
     elif isinstance(item, PersistentVolumeClaim):
         yield from _of_claims([item])
     elif isinstance(item, LimitRange):
         for limit in item.spec.limits or ():
-            yield from _given(limit.default, limit.default_request, limit.max, limit.min)
+            yield from (limit.default, limit.default_request, limit.max, limit.min)
     elif isinstance(item, RuntimeClass):
-        yield from _given(item.overhead.pod_fixed if item.overhead else None)
+        yield item.overhead.pod_fixed if item.overhead else None
     else:
         yield from _of_workload(item)
 
 
-def _of_workload(item: KubeObject) -> Iterator[ResourceList]:
+def _of_workload(item: KubeObject) -> Iterator[ResourceList | None]:
     spec = getattr(item, "spec", None)
     if isinstance(item, CronJob):
         spec = item.spec.job_template.spec
@@ -72,27 +88,20 @@ def _of_workload(item: KubeObject) -> Iterator[ResourceList]:
         yield from _of_claims(item.spec.volume_claim_templates or ())
 
 
-def _of_spec(spec: PodSpec) -> Iterator[ResourceList]:
+def _of_spec(spec: PodSpec) -> Iterator[ResourceList | None]:
     for containers in (spec.containers, spec.init_containers):
         for container in containers or ():
             yield from _of_requirements(container.resources)
-    if spec.overhead:
-        yield spec.overhead
-    if spec.resources:
-        yield from _of_requirements(spec.resources)
+    yield spec.overhead
+    yield from _of_requirements(spec.resources)
 
 
-def _of_claims(claims: Iterable[PersistentVolumeClaim]) -> Iterator[ResourceList]:
+def _of_claims(claims: Iterable[PersistentVolumeClaim]) -> Iterator[ResourceList | None]:
     for claim in claims:
-        yield from _given(claim.spec.resources.requests if claim.spec.resources else None)
+        yield claim.spec.resources.requests if claim.spec.resources else None
 
 
-def _of_requirements(requirements: ResourceRequirements | None) -> Iterator[ResourceList]:
+def _of_requirements(requirements: ResourceRequirements | None) -> Iterator[ResourceList | None]:
     if requirements is not None:
-        yield from _given(requirements.requests, requirements.limits)
-
-
-def _given(*lists: ResourceList | None) -> Iterator[ResourceList]:
-    for each in lists:
-        if each:
-            yield each
+        yield requirements.requests
+        yield requirements.limits

@@ -103,6 +103,11 @@ def _kind_of(value: Scalar) -> str:
     return {type(None): "null", bool: "bool", int: "int", float: "float"}.get(type(value), "str")
 
 
+def whole_number(number: float) -> float | int:
+    """A float without a fraction as the integer that Go writes for it in JSON."""
+    return int(number) if number.is_integer() and abs(number) < 1e21 else number
+
+
 def key_text(value: object) -> str:
     """A mapping's key as the string that stands in JSON for it: ``on`` is ``true``, ``1`` is ``"1"``.
 

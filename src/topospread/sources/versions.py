@@ -41,7 +41,12 @@ OLD_FIELDS: Final[Mapping[str, frozenset[str]]] = {
 """Fields that only old versions had."""
 
 _DEFAULT_SELECTOR: Final = frozenset({_EXTENSIONS, "apps/v1beta1"})
-_ALL_PODS: Final = ({}, {"matchLabels": {}}, {"matchExpressions": []}, {"matchLabels": {}, "matchExpressions": []})
+_ALL_PODS: Final[tuple[dict[str, object], ...]] = (
+    {},
+    {"matchLabels": {}},
+    {"matchExpressions": []},
+    {"matchLabels": {}, "matchExpressions": []},
+)
 
 
 class NoMatchError(ValueError):
@@ -106,7 +111,9 @@ def to_current(value: dict[str, Any], kind: str) -> dict[str, Any]:
 def _default_from_template(workload: dict[str, Any]) -> None:
     """The template's labels select its pods, and label the workload, where these old versions say nothing else."""
     spec = workload.get("spec")
-    template = spec.get("template") if isinstance(spec, dict) else None
+    if not isinstance(spec, dict):
+        return
+    template = spec.get("template")
     metadata = template.get("metadata") if isinstance(template, dict) else None
     labels = metadata.get("labels") if isinstance(metadata, dict) else None
     if not labels:

@@ -27,7 +27,7 @@ from yaml.events import (
 from topospread.api.label_syntax import quoted
 from topospread.errors import DecodeError, DuplicateError, Place
 
-from .scalars import Scalar, ScalarError, key_text, plain_scalar, tagged_scalar
+from .scalars import Scalar, ScalarError, key_text, plain_scalar, tagged_scalar, whole_number
 from .text import Text, line_of, place_of_byte
 
 MAX_DEPTH: Final = 256
@@ -154,8 +154,6 @@ class _DocumentReader:
             return call()
         except yaml.YAMLError as error:
             raise self._syntax_error(error) from error
-        except ScalarError as error:
-            raise DecodeError(str(error), self._place(None)) from error
 
     def _root(self) -> Any:
         """Read one node with all that is in it."""
@@ -181,7 +179,7 @@ class _DocumentReader:
         self.nodes += 1
         text: str = event.value
         if event.tag is not None:
-            value = tagged_scalar(event.tag, text)
+            value = self._tagged(event)
         elif not event.implicit[0]:
             value = text
         elif text in self.scalars:
@@ -197,6 +195,12 @@ class _DocumentReader:
         if event.anchor is not None:
             self.anchors[event.anchor] = _Anchor(value, 1, 0)
         return value
+
+    def _tagged(self, event: ScalarEvent) -> Scalar:
+        try:
+            return tagged_scalar(event.tag or "", event.value)
+        except ScalarError as error:
+            raise DecodeError(str(error), self._place(event)) from error
 
     def _begin(self, value: dict[str, Any] | list[Any], event: MappingStartEvent | SequenceStartEvent) -> None:
         if len(self.open) >= MAX_DEPTH:
@@ -238,14 +242,14 @@ class _DocumentReader:
         """Hand a finished value to the collection it stands in."""
         frame = self.open[-1]
         if type(frame.value) is list:
-            frame.value.append(value)
+            frame.value.append(whole_number(value) if type(value) is float else value)
         elif frame.key is _NO_KEY:
             frame.key = _MERGE if _is_merge(event) else self._key(value, event)
         elif frame.key is _MERGE:
             frame.key = _NO_KEY
             self._merge(frame, value, event)
         else:
-            frame.value[frame.key] = value
+            frame.value[frame.key] = whole_number(value) if type(value) is float else value
             frame.key = _NO_KEY
 
     def _key(self, value: Any, event: Event) -> str:
