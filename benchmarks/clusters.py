@@ -22,7 +22,12 @@ def node(i: int, *, tainted: bool = False) -> Json:
     made: Json = {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"name": name, "labels": {HOST: name, ZONE: f"zone-{i % 3}"}},
+        "metadata": {
+            "name": name,
+            "uid": f"uid-{name}",
+            "resourceVersion": "1",
+            "labels": {HOST: name, ZONE: f"zone-{i % 3}"},
+        },
         "status": {"capacity": amounts, "allocatable": amounts},
     }
     if tainted:

@@ -63,7 +63,9 @@ def pods(draw: st.DrawFn, name: str = "") -> Pod:
     return Pod(
         metadata=ObjectMeta(name=name, namespace="default", labels={"app": draw(st.sampled_from(["a", "b"]))}),
         spec=PodSpec(
-            containers=[Container(name="c", image="i", resources=ResourceRequirements(requests=dict(requests)), ports=ports)],
+            containers=[
+                Container(name="c", image="i", resources=ResourceRequirements(requests=dict(requests)), ports=ports)
+            ],
             topology_spread_constraints=[draw(constraints(key)) for key in keys] or None,
             node_selector=draw(st.sampled_from([None, None, {"disk": "ssd"}])),
             tolerations=draw(st.sampled_from([None, [Toleration(key="dedicated", operator="Exists")]])),

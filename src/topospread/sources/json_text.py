@@ -93,7 +93,6 @@ def read_value(text: Text, start: int, end: int) -> Any:
         DuplicateError: an object gives one key twice.
     """
     part = text.data[start:end]
-    place = place_of_byte(text, start)
     try:
         return json.loads(
             part,
@@ -105,9 +104,9 @@ def read_value(text: Text, start: int, end: int) -> Any:
     except _DuplicateKeyError as error:
         raise _duplicate(text, start, end, error.key) from None
     except RecursionError:
-        raise too_deep(place) from None
+        raise too_deep(place_of_byte(text, start)) from None
     except _NumberError as error:
-        raise DecodeError(str(error), place) from None
+        raise DecodeError(str(error), place_of_byte(text, start)) from None
     except json.JSONDecodeError as error:
         raise _malformed(Text(text.name, part), error) from None
 
