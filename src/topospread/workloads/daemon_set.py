@@ -21,7 +21,7 @@ from topospread.api.node_selection import (
     Taint,
     Toleration,
 )
-from topospread.api.pod import FINISHED_PHASES, Pod, PodSpec
+from topospread.api.pod import Pod, PodSpec
 from topospread.api.taints import untolerated
 from topospread.api.workload import DaemonSet
 from topospread.cluster import NodeTable
@@ -31,6 +31,7 @@ from .controllers import Controller
 from .draft import Draft
 from .names import pod_prefix
 from .planned import Workload
+from .removal import is_active, is_leaving
 from .revisions import REVISION_HASH_LABEL, note_other_revisions, revision_hash, shown_revision
 from .tolerations import daemon_tolerations
 
@@ -105,7 +106,7 @@ def plan_daemon_set(draft: Draft, owner: Controller, nodes: DaemonNodes) -> None
     spec = replace(owner.template.spec, tolerations=daemon_tolerations(owner.template.spec))
     should_run, may_stay = nodes.for_pods_of(spec)
     row = draft.row(owner.kind, owner.namespace, owner.name, len(should_run))
-    there = [pod for pod in owner.pods if not _is_finished(pod)]
+    there = [pod for pod in owner.pods if is_active(pod) or is_leaving(pod)]
     missing: list[str] = []
     if item.metadata.deletion_timestamp is None:
         removed = [pod for pod in there if not pod.terminating and nodes.loses(pod, may_stay)]
@@ -118,10 +119,6 @@ def plan_daemon_set(draft: Draft, owner: Controller, nodes: DaemonNodes) -> None
     draft.keep(row, there)
     note_other_revisions(row, row.existing)
     _add(draft, row, missing)
-
-
-def _is_finished(pod: Pod) -> bool:
-    return pod.phase in FINISHED_PHASES
 
 
 def _add(draft: Draft, row: Workload, node_names: Iterable[str]) -> None:

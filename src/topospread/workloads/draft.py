@@ -20,6 +20,7 @@ from .controllers import Controller
 from .defaults import DEFAULT_SCHEDULER_NAME
 from .names import Names, pod_prefix
 from .planned import Plan, QueuedPod, Workload
+from .removal import is_active, is_leaving
 from .timestamps import seconds, snapshot_time
 
 MAX_REPLICAS = 5_000_000
@@ -98,11 +99,10 @@ class Draft:
     def keep(self, row: Workload, pods: Iterable[Pod]) -> None:
         """Pods of a workload that are there: on nodes, waiting, or on their way out. Finished ones are left out."""
         for pod in pods:
-            if _is_finished(pod):
+            if is_leaving(pod):
+                row.terminating.append(pod)
+            elif not is_active(pod):
                 continue
-            if pod.terminating:
-                if pod.spec.node_name:
-                    row.terminating.append(pod)
             elif pod.spec.node_name:
                 row.existing.append(pod)
             else:

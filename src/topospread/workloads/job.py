@@ -19,7 +19,7 @@ from .draft import Draft
 from .label_keys import reads_own_labels
 from .names import made_up_uid
 from .planned import Workload
-from .removal import is_active, removal_order_of_job
+from .removal import is_active, is_leaving, removal_order_of_job
 from .stateful_set import INDEX_LABELS_SINCE
 
 INDEX_LABEL = "batch.kubernetes.io/job-completion-index"
@@ -61,7 +61,7 @@ def _free_indexes(item: Job, pods: Iterable[Pod], taken: set[int], count: int) -
     completions = item.spec.completions or 0
     taken |= set(_parsed(item.status.failed_indexes if item.status else None, completions))
     if item.spec.pod_replacement_policy == "Failed":
-        taken |= set(_indexes_of(pod for pod in pods if pod.terminating))
+        taken |= set(_indexes_of(pod for pod in pods if is_leaving(pod)))
     return list(islice((index for index in range(completions) if index not in taken), count))
 
 
@@ -139,7 +139,7 @@ def _holding_place(spec: JobSpec, pods: Iterable[Pod]) -> int:
     """Terminating pods that are not replaced before they are gone."""
     if spec.pod_replacement_policy != "Failed":
         return 0
-    return sum(pod.terminating for pod in pods)
+    return sum(map(is_leaving, pods))
 
 
 def _surplus(spec: JobSpec, active: Sequence[Pod], surplus: int) -> list[Pod]:

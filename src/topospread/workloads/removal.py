@@ -26,6 +26,11 @@ def is_active(pod: Pod) -> bool:
     return pod.phase not in FINISHED_PHASES and not pod.terminating
 
 
+def is_leaving(pod: Pod) -> bool:
+    """Terminating, and not gone at once as pods are that have no node yet or that are finished."""
+    return pod.terminating and bool(pod.spec.node_name) and pod.phase not in FINISHED_PHASES
+
+
 @dataclass(frozen=True, slots=True)
 class _Candidate:
     """What the rules compare of a pod; times in seconds since 1970, None where there is none."""

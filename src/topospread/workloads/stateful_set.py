@@ -19,7 +19,7 @@ from .draft import Draft
 from .label_keys import reads_own_labels
 from .names import parent_and_ordinal
 from .planned import QueuedPod, Workload
-from .removal import is_active
+from .removal import is_active, is_leaving
 from .revisions import REVISION_HASH_LABEL, note_other_revisions, revision_hash, shown_revision
 
 POD_NAME_LABEL = "statefulset.kubernetes.io/pod-name"
@@ -34,7 +34,7 @@ def plan_stateful_set(draft: Draft, owner: Controller) -> None:
     if not isinstance(item, StatefulSet):
         raise TypeError(f"{owner.kind} is no StatefulSet")
     there = {ordinal: pod for pod in owner.pods if is_active(pod) and (ordinal := _ordinal(owner, pod)) >= 0}
-    leaving = {_ordinal(owner, pod) for pod in owner.pods if pod.terminating}
+    leaving = {_ordinal(owner, pod) for pod in owner.pods if is_leaving(pod)}
     desired = draft.desired(owner, item.spec.replicas)
     start = (item.spec.ordinals.start if item.spec.ordinals else 0) or 0
     wanted = range(start, start + desired)
