@@ -146,7 +146,7 @@ def test_scaling_gives_exactly_that_many(given_inventory, replicas, index):
     (row,) = (each for each in result.workloads if each.name == name)
     waiting = sum(each.workload is row for each in (*result.queue, *result.gated))
     assert len(row.existing) + waiting == row.replicas
-    assert row.replicas == (min(replicas, 1) if kinds[name] == "Job" and replicas < 0 else replicas)
+    assert row.replicas == replicas
 
 
 @given(st.integers(0, 2**32))
