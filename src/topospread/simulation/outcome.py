@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.scheduling.cycle import Placement
 from topospread.workloads.planned import QueuedPod, Workload
 
-from .pending import pending_group
+from .pending import domain_outcomes, pending_group
 from .result import DomainSpread, PendingGroup, PodPlacement, Simulation, WorkloadResult, WorkloadSpread
 from .run import Outcome, Run, spreads
+
+Rejected = dict[str, dict[str, int]]
+"""Domain → reason → nodes."""
 
 
 def result_of(run: Run) -> Simulation:
@@ -24,10 +27,12 @@ def result_of(run: Run) -> Simulation:
     placements = [_placement(queued, outcome.placement) for queued, outcome in tried]
     missing = Counter(id(queued.workload) for queued, outcome in tried if outcome.pending)
     new = Counter(id(queued.workload) for queued, _ in tried)
-    workloads = [
-        _workload(each, new[id(each)], missing[id(each)], _spread(before.get(id(each), ()), after.get(id(each), ())))
-        for each in planned.workloads
-    ]
+    workloads = []
+    for each in planned.workloads:
+        now = after.get(id(each), ())
+        rejected = _rejected(run, each, now) if new[id(each)] else [{} for _ in now]
+        spread = _spread(before.get(id(each), ()), now, rejected)
+        workloads.append(_workload(each, new[id(each)], missing[id(each)], spread))
     return Simulation(
         placements=tuple(placements),
         workloads=tuple(workloads),
@@ -73,11 +78,22 @@ def _workload(workload: Workload, new: int, missing: int, spread: tuple[Workload
     )
 
 
+def _rejected(run: Run, workload: Workload, after: Sequence[ConstraintArithmetic]) -> list[Rejected]:
+    """For each constraint what stands in the way of one more pod in each domain."""
+    if not after or workload.template is None:
+        return []
+    verdict = run.scheduler.verdict(workload.template, "")
+    return [
+        {outcome.domain.name: outcome.rejected for outcome in domain_outcomes(each, verdict, run.cluster)}
+        for each in after
+    ]
+
+
 def _spread(
-    before: Iterable[ConstraintArithmetic], after: Iterable[ConstraintArithmetic]
+    before: Iterable[ConstraintArithmetic], after: Iterable[ConstraintArithmetic], rejected: Iterable[Rejected]
 ) -> tuple[WorkloadSpread, ...]:
     result = []
-    for was, now in zip(before, after, strict=True):
+    for was, now, reasons in zip(before, after, rejected, strict=True):
         earlier = {domain.name: domain.matching for domain in was.domains}
         result.append(
             WorkloadSpread(
@@ -87,7 +103,9 @@ def _spread(
                 origin=now.origin,
                 skew=now.skew,
                 domains=tuple(
-                    DomainSpread(each.name, earlier.get(each.name, 0), each.matching, each.nodes)
+                    DomainSpread(
+                        each.name, earlier.get(each.name, 0), each.matching, each.nodes, reasons.get(each.name, {})
+                    )
                     for each in now.domains
                 ),
                 arithmetic=now,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
+
+import numpy as np
 
 from topospread.cluster import NODE_CHANGED, Cluster
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
@@ -63,10 +65,13 @@ def pending_group(workload: Workload, pods: tuple[str, ...], outcome: Outcome, c
 def domain_outcomes(arithmetic: ConstraintArithmetic, verdict: Verdict, cluster: Cluster) -> tuple[DomainOutcome, ...]:
     """For each domain of a constraint, why its nodes reject the pod."""
     column = cluster.nodes.labels(arithmetic.topology_key)
-    reasons: dict[str, Counter[str]] = {domain.name: Counter() for domain in arithmetic.domains}
-    for node, rejection in verdict.rejected.items():
-        row = cluster.nodes.row_of.get(node)
-        code = int(column.codes[row]) if row is not None else -1
-        if code >= 0 and column.values[code] in reasons:
-            reasons[column.values[code]].update(rejection.reasons)
-    return tuple(DomainOutcome(domain, dict(reasons[domain.name])) for domain in arithmetic.domains)
+    row_of = cluster.nodes.row_of
+    codes = column.codes[np.fromiter((row_of[node] for node in verdict.nodes), np.int64, len(verdict.nodes))]
+    rejected = np.flatnonzero((verdict.blame >= 0) & (codes >= 0))
+    kinds = max(len(verdict.rejections), 1)
+    pairs, counts = np.unique(codes[rejected] * kinds + verdict.blame[rejected], return_counts=True)
+    reasons: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
+        for reason in verdict.rejections[pair % kinds].reasons:
+            reasons[column.values[pair // kinds]][reason] += count
+    return tuple(DomainOutcome(domain, dict(reasons.get(domain.name, {}))) for domain in arithmetic.domains)

@@ -58,12 +58,15 @@ class DomainSpread:
     Attributes:
         before, after: pods that the constraint's selector matches, before and after the simulation.
         nodes: nodes of the domain that take part.
+        rejected: reason → nodes of the domain that would reject one more pod of the workload now, for a workload
+            that had pods to place; spread reasons included.
     """
 
     name: str
     before: int
     after: int
     nodes: int
+    rejected: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
