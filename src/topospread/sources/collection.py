@@ -31,18 +31,18 @@ class Collection:
         Raises:
             DuplicateError: an object stands twice in it.
         """
-        own: dict[ObjectKey, Place] = {}
+        own: dict[ObjectKey, ReadObject] = {}
         for each in found:
             metadata = each.item.metadata
             if metadata.name:
                 key = (each.kind, metadata.namespace or "", metadata.name)
                 first = own.get(key)
                 if first is not None:
-                    raise _twice(first, each.place)
+                    raise _twice(first, each)
             else:
                 self._unnamed += 1
                 key = (each.kind, metadata.namespace or "", f"{metadata.generate_name}{self._unnamed}*")
-            own[key] = each.place
+            own[key] = each
             earlier = self.objects.get(key)
             if earlier is not None:
                 self._replace(earlier, each)
@@ -90,16 +90,14 @@ def inherit(earlier: KubeObject, later: KubeObject) -> None:
         later.spec.replicas = earlier.spec.replicas
 
 
-def _twice(first: Place, second: Place) -> DuplicateError:
-    where = _where(first)
-    if where == _where(second):
-        return DuplicateError("this object is given twice in one list", second)
-    return DuplicateError(f"this object is given twice in one path, first at {where}", second)
+def _twice(first: ReadObject, second: ReadObject) -> DuplicateError:
+    where = _where(first.exact_place())
+    return DuplicateError(f"this object is given twice in one path, first at {where}", second.exact_place())
 
 
 def _where(place: Place) -> Place:
     """The place without the object."""
-    return Place(place.source, place.document, line=place.line)
+    return Place(place.source, place.document, line=place.line, column=place.column)
 
 
 def _listed(names: list[str]) -> str:

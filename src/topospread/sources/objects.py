@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -31,16 +32,36 @@ from .versions import VERSIONS, NoMatchError, resolve_kind, similar_kind
 _CONFIGURATION_GROUP: Final = "kubescheduler.config.k8s.io/"
 _TYPE: Final = re.compile(rb'\s*\{\s*"apiVersion"\s*:\s*"([^"\\]*)"\s*,\s*"kind"\s*:\s*"([^"\\]*)"')
 _ITEMS_BETWEEN_REPORTS: Final = 1000
+_BETWEEN_ITEMS: Final = re.compile(rb"[\s,]*")
 _SUBDOMAIN: Final = re.compile(r"(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _KEY: Final = msgspec.json.Encoder()
 
 
 class ReadObject(NamedTuple):
-    """An object, its key in `KINDS`, and where it stands."""
+    """An object, its key in `KINDS`, and where it stands.
+
+    Attributes:
+        kind: key in `KINDS`.
+        item: the object.
+        place: where it stands, as far as that is known without looking.
+        spot: where it can be looked for; None for what was made up.
+        position: of the object in the JSON list that stands at the spot; None when it stands there itself.
+    """
 
     kind: str
     item: KubeObject
     place: Place
+    spot: Spot | None = None
+    position: int | None = None
+
+    def exact_place(self) -> Place:
+        """The place with line and column."""
+        spot = self.spot
+        if spot is None:
+            return self.place
+        if self.position is not None:
+            spot = next(islice(_json_items(spot), self.position, None))
+        return spot.place(self.place.object)
 
 
 class _Envelope(KubeStruct):
@@ -103,7 +124,7 @@ class ObjectReader:
             text: what it stands in.
             start: its first byte.
             end: the byte behind it.
-            progress: is told the bytes of the document that are dealt with.
+            progress: is told the bytes of the text that are dealt with.
         """
         spot = Spot(text, start=start, end=end)
         whole = text.data[start:end]
@@ -111,23 +132,24 @@ class ObjectReader:
         if envelope is None:
             single = self._decoded(whole, _Type())
             if single is not None:
-                yield ReadObject(single.kind, single, spot.rough(_label(single)))
+                yield ReadObject(single.kind, single, spot.rough(_label(single)), spot)
             else:
                 yield from self._look_closely(spot, _Type())
         else:
-            of = _item_type(envelope.kind, envelope.api_version)
-            done = 0
-            for index, item in enumerate(envelope.items or ()):
-                raw = bytes(item)
-                decoded = self._decoded(raw, of)
-                if decoded is not None:
-                    yield ReadObject(decoded.kind, decoded, spot.rough(_label(decoded)))
-                elif raw != b"null":
-                    yield from self._look_closely(spot.json_item(index, raw), of)
-                done += len(raw)
-                if index % _ITEMS_BETWEEN_REPORTS == 0:
-                    progress(done)
-        progress(end - start)
+            yield from self._read_json_list(spot, envelope, progress)
+        progress(end)
+
+    def _read_json_list(self, spot: Spot, envelope: _Envelope, progress: Callable[[int], None]) -> Iterator[ReadObject]:
+        """The objects of a list, each decoded at once if it can be."""
+        of = _item_type(envelope.kind, envelope.api_version)
+        for index, (raw, start) in enumerate(_starts(spot, envelope)):
+            item = self._decoded(raw, of)
+            if item is not None:
+                yield ReadObject(item.kind, item, spot.rough(_label(item)), spot, index)
+            elif raw != b"null":
+                yield from self._look_closely(spot.json_item(index, start, start + len(raw)), of)
+            if index % _ITEMS_BETWEEN_REPORTS == 0:
+                progress(start)
 
     def _look_closely(self, spot: Spot, of: _Type) -> Iterator[ReadObject]:
         """The objects at a spot of JSON, by way of plain data."""
@@ -219,7 +241,7 @@ class ObjectReader:
             known = self._resolve(value, version, kind, spot)
             if known is not None:
                 item = admit({**value, "apiVersion": version, "kind": kind}, known, spot, self.rules)
-                yield ReadObject(known, item, spot.rough(_label(item)))
+                yield ReadObject(known, item, spot.rough(_label(item)), spot)
 
     def _resolve(self, value: dict[str, Any], version: str, kind: str, spot: Spot) -> str | None:
         """The object's key in `KINDS`; None, and counted, when it plays no part."""
@@ -242,6 +264,27 @@ def _envelope(data: bytes) -> _Envelope | None:
     except (ValueError, RecursionError):
         return None
     return envelope if envelope.items is not None and envelope.kind.endswith("List") else None
+
+
+def _json_items(spot: Spot) -> Iterator[Spot]:
+    """Where the items of the JSON list at a spot stand."""
+    envelope = _envelope(spot.text.data[spot.start : spot.end])
+    for index, (raw, start) in enumerate(_starts(spot, envelope) if envelope else ()):
+        yield spot.json_item(index, start, start + len(raw))
+
+
+def _starts(spot: Spot, envelope: _Envelope) -> Iterator[tuple[bytes, int]]:
+    """The items of a list as they stand in the text, and the offset of the first byte of each."""
+    data = spot.text.data
+    end = spot.start
+    for index, item in enumerate(envelope.items or ()):
+        raw = bytes(item)
+        gap = _BETWEEN_ITEMS.match(data, end) if index else None
+        start = gap.end() if gap else end
+        if not data.startswith(raw, start):
+            start = max(end, data.find(raw, end, spot.end))
+        end = start + len(raw)
+        yield raw, start
 
 
 def _how_to_read(version: str, kind: str) -> _Known:

@@ -35,10 +35,9 @@ class Spot:
         """An item of the list that stands here, in YAML."""
         return replace(self, line=None, path=(*self.path, *steps))
 
-    def json_item(self, index: int, raw: bytes) -> Spot:
-        """An item of the list that stands here, in JSON: the first text like it."""
-        start = max(self.start, self.text.data.find(raw, self.start, self.end))
-        return replace(self, start=start, end=start + len(raw), path=(*self.path, "items", index))
+    def json_item(self, index: int, start: int, end: int) -> Spot:
+        """An item of the list that stands here, in JSON, by its bytes in the text."""
+        return replace(self, start=start, end=end, path=(*self.path, "items", index))
 
     def rough(self, name: str = "") -> Place:
         """The place as far as it is known without looking."""

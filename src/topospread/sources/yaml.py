@@ -41,6 +41,7 @@ _CACHED_SCALARS: Final = 100_000
 _FREELY_ALIASED: Final = 400_000
 _HARDLY_ALIASED: Final = 4_000_000
 
+_TEMPLATE: Final = "this looks like a template: render it first, with `helm template` for a chart"
 _HINTS: Final = {
     "found character that cannot start any token": "a value that begins with this character has to be quoted",
     "mapping values are not allowed in this context": "check the indentation, and quote values that contain ': '",
@@ -256,7 +257,9 @@ class _DocumentReader:
         try:
             key = value if type(value) is str else key_text(value)
         except ScalarError as error:
-            raise DecodeError(f"{error}; quote it if it is meant as text", self._place(event)) from error
+            place = self._place(event)
+            hint = _TEMPLATE if "{{" in line_of(self.text, (place.line or 1) - 1) else "quote it if it is meant as text"
+            raise DecodeError(f"{error}; {hint}", place) from error
         frame = self.open[-1]
         if key in frame.value:
             if key not in frame.merged:
@@ -312,7 +315,7 @@ def _allowed_alias_share(nodes: int) -> float:
 def _hint(problem: str, line: str, column: int) -> str:
     """What a person has most likely done to get this complaint; "" when that is not known."""
     if "{{" in line:
-        return "this looks like a template: render it first, with `helm template` for a chart"
+        return _TEMPLATE
     if line[: column + 1].strip(" ") == "\t" or "tab" in problem:
         return "YAML is indented with spaces, not with tabs"
     return _HINTS.get(problem, "")
