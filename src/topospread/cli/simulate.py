@@ -7,8 +7,13 @@ from typing import Any
 
 import click
 
+from topospread.api.inventory import Inventory
+from topospread.config.gates import Gates
+from topospread.config.profile import Configuration
+from topospread.errors import UsageError
 from topospread.report.json import simulation_json
 from topospread.simulation import Simulation
+from topospread.simulation.comparison import Comparison, compare
 
 from .inputs import input_options, parse_scale, read_configuration, read_gates, read_inventory
 from .terminal import progress, style, width
@@ -25,6 +30,8 @@ Examples:
   topospread simulate app.yaml --cluster zones=3,nodes=12,cpu=8,memory=32Gi
   topospread simulate snapshot.json app.yaml --scale deploy/web=30 -o json
   topospread simulate snapshot.json app.yaml --config scheduler.yaml --seed 7
+  topospread simulate snapshot.json app.yaml --compare-config other.yaml
+  topospread simulate snapshot.json app.yaml --kube-version 1.27 --compare-kube-version 1.37
 """
 
 FORMATS = click.Choice(["table", "wide", "json", "yaml", "name"])
@@ -42,31 +49,78 @@ def _epilog() -> str:
 @click.option("--scale", multiple=True, metavar="[NS/]KIND/NAME=N", help="Other replicas than the manifest says.")
 @click.option("--seed", type=int, metavar="N", help="Draw among equal nodes as kube-scheduler does, repeatably.")
 @click.option("--run-cron-job", "cron_jobs", multiple=True, metavar="[NS/]NAME", help="Simulate one run of a CronJob.")
+@click.option("--compare-config", metavar="FILE", help="Show only what another configuration changes.")
+@click.option("--compare-kube-version", "compare_version", metavar="VERSION", help="… or another Kubernetes version.")
 @click.option("--no-preemption", is_flag=True, help="Evict nothing for more important pods.")
 @click.option("-n", "--namespace", metavar="NAMESPACE", help="Show only this namespace (all are simulated).")
 @click.option("-o", "--output", type=FORMATS, default="table", help="How to show the result.")
 def simulate(**given: Any) -> int:
-    """Run the simulation; 1 when pods stay pending."""
-    import topospread
-
-    replicas = parse_scale(given["scale"])
+    """Run the simulation; 1 when pods stay pending, or when a comparison leaves pods pending that were placed."""
     gates = read_gates(given["kube_version"], given["feature_gates"])
     configuration = read_configuration(given["config_path"], gates)
+    other = _other(given, gates, configuration)
     inventory = read_inventory(given["paths"], given["cluster"], strict=given["strict"])
+    result = _simulated(given, inventory, gates, configuration)
+    if other is None:
+        click.echo(_text(result, given["output"], given["namespace"], given["color"]), nl=False)
+        return 0 if result.all_placed else 1
+    names, other_gates, other_configuration = other
+    comparison = compare(result, _simulated(given, inventory, other_gates, other_configuration), names)
+    click.echo(_comparison_text(comparison, given["output"], given["color"]), nl=False)
+    return 1 if comparison.newly_pending else 0
+
+
+def _simulated(given: dict[str, Any], inventory: Inventory, gates: Gates, config: Configuration | None) -> Simulation:
+    import topospread
+
     with progress("placing") as bar:
-        result = topospread.simulate(
+        return topospread.simulate(
             inventory,
-            config=configuration,
-            scale=replicas,
+            config=config,
+            scale=parse_scale(given["scale"]),
             seed=given["seed"],
-            kube_version=given["kube_version"],
+            kube_version=str(gates.kube_version),
             gates=gates,
             run_cron_jobs=given["cron_jobs"],
             preemption=not given["no_preemption"],
             progress=bar,
         )
-    click.echo(_text(result, given["output"], given["namespace"], given["color"]), nl=False)
-    return 0 if result.all_placed else 1
+
+
+Other = tuple[tuple[str, str], Gates, Configuration | None]
+"""The names of the two sides, and the gates and configuration of the second."""
+
+
+def _other(given: dict[str, Any], gates: Gates, configuration: Configuration | None) -> Other | None:
+    """What to compare with, ``None`` when nothing is asked for."""
+    path, version = given["compare_config"], given["compare_version"]
+    if path is None and version is None:
+        return None
+    if given["output"] == "name":
+        raise UsageError("a comparison has no -o name; use table, wide, json or yaml")
+    other_gates = read_gates(version, given["feature_gates"]) if version else gates
+    sides = []
+    for kube_version, config in ((gates.kube_version, given["config_path"]), (other_gates.kube_version, path)):
+        parts = [f"Kubernetes {kube_version}"] if version else []
+        parts += [config or "the default configuration"] if path else []
+        sides.append(", ".join(parts))
+    chosen = read_configuration(path or given["config_path"], other_gates) if path or version else configuration
+    return (sides[0], sides[1]), other_gates, chosen
+
+
+def _comparison_text(comparison: Comparison, output: str, color: str) -> str:
+    from topospread.report.comparison import comparison_json, comparison_text
+    from topospread.report.table import Layout
+
+    match output:
+        case "json":
+            return json.dumps(comparison_json(comparison), indent=2, ensure_ascii=False) + "\n"
+        case "yaml":
+            from topospread.api.yaml_text import yaml_text
+
+            return yaml_text(comparison_json(comparison))
+        case _:
+            return comparison_text(comparison, Layout(width(), output == "wide", style(color)))
 
 
 def _text(result: Simulation, output: str, namespace: str | None, color: str) -> str:

@@ -4,50 +4,107 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from .paragraphs import counted
+
 SPREAD = "node(s) didn't match pod topology spread constraints"
 
 _SHORT = {
-    SPREAD: "are ruled out by another constraint",
-    f"{SPREAD} (missing required label)": "lack a topology key",
     "Too many pods": "have no room for another pod",
     "node(s) were unschedulable": "are cordoned",
     "node(s) had untolerated taint(s)": "are tainted",
     "node(s) didn't match Pod's node affinity/selector": "are excluded by node affinity",
     "node(s) didn't match scheduler-enforced node affinity": "are excluded by the scheduler's added affinity",
+    "node(s) didn't match the requested node name": "are not the node that is asked for",
     "node(s) didn't have free ports for the requested pod ports": "have the host port in use",
     "node(s) didn't match pod anti-affinity rules": "are ruled out by pod anti-affinity",
     "node(s) didn't satisfy existing pods anti-affinity rules": "are ruled out by other pods' anti-affinity",
     "node(s) didn't match pod affinity rules": "have no pod to be near to",
+    SPREAD: "are ruled out by another constraint",
 }
+_SINGULAR = {"are": "is", "have": "has", "lack": "lacks"}
+_STATES = ("Insufficient ", "Too many pods", "node(s) were unschedulable", "node(s) had untolerated taint")
+
+Reasons = Mapping[str, int]
+"""Reason → how many nodes of a domain are rejected for it."""
 
 
-def short(reason: str) -> str:
-    """What a reason says of nodes: ``lack cpu``, ``are cordoned``; the reason itself where there is no short word."""
-    if reason.startswith("Insufficient "):
-        return f"lack {reason.removeprefix('Insufficient ')}"
+def states(reasons: Reasons) -> dict[str, int]:
+    """Only what a node itself is or lacks, without what the pods' own rules bring about."""
+    return {reason: nodes for reason, nodes in reasons.items() if reason.startswith(_STATES)}
+
+
+def others(reasons: Reasons) -> dict[str, int]:
+    """The reasons without those of spread constraints."""
+    return {reason: nodes for reason, nodes in reasons.items() if not reason.startswith(SPREAD)}
+
+
+def nodes_and(reasons: Reasons, nodes: int) -> str:
+    """``3 nodes, all lack cpu``; ``4 nodes: 2 lack cpu, 1 is cordoned``."""
+    count = counted(nodes, "node")
+    facts = _facts(reasons)
+    if not facts:
+        return count
+    if len(facts) == 1 and facts[0][1] >= nodes > 1:
+        return f"{count}, all {facts[0][0]}"
+    if nodes == 1:
+        return f"{count}, {on_it(reasons)}"
+    return f"{count}: {_each(facts)}"
+
+
+def on_it(reasons: Reasons) -> str:
+    """What is said of a single node: ``lacks cpu``, ``is cordoned``, "" when nothing is."""
+    return " and ".join(_agreeing(words, 1) for words, _ in _facts(reasons))
+
+
+def of_them(reasons: Reasons) -> str:
+    """What is said of the nodes of several domains: ``2 lack cpu, 1 is cordoned``, "" when nothing is."""
+    return _each(_facts(reasons))
+
+
+def its_nodes(reasons: Reasons, nodes: int) -> str:
+    """Why a domain that a constraint allows takes the pod nowhere: ``its 3 nodes lack cpu``."""
+    facts = _facts(reasons)
+    if not facts:
+        return "its node takes it" if nodes == 1 else f"its {nodes} nodes take it"
+    if nodes == 1:
+        return f"its node {' and '.join(_agreeing(words, 1) for words, _ in facts)}"
+    if len(facts) == 1 and facts[0][1] >= nodes:
+        return f"its {nodes} nodes {facts[0][0]}"
+    return f"of its {nodes} nodes {_each(facts)}"
+
+
+def _each(facts: list[tuple[str, int]]) -> str:
+    return ", ".join(f"{number} {_agreeing(words, number)}" for words, number in facts)
+
+
+def _facts(reasons: Reasons) -> list[tuple[str, int]]:
+    """What is said of how many nodes, most nodes first; resources that as many nodes lack are said together."""
+    lacking: dict[int, list[str]] = {}
+    said: dict[str, int] = {}
+    for reason, number in sorted(reasons.items()):
+        if reason.startswith("Insufficient "):
+            lacking.setdefault(number, []).append(reason.removeprefix("Insufficient "))
+        else:
+            words = _short(reason)
+            said[words] = said.get(words, 0) + number
+    said |= {f"lack {_and(names)}": number for number, names in lacking.items()}
+    return sorted(said.items(), key=lambda fact: (-fact[1], fact[0]))
+
+
+def _short(reason: str) -> str:
     if reason.startswith("node(s) had untolerated taint {"):
         return "are tainted"
-    return _SHORT.get(reason, reason.removeprefix("node(s) "))
+    if reason.startswith(SPREAD):
+        return _SHORT[SPREAD]
+    return _SHORT.get(reason) or f"are out: {reason.removeprefix('node(s) ')}"
 
 
-def nodes_and(reasons: Mapping[str, int], nodes: int, *, by_spread: bool = False) -> str:
-    """``3 nodes, all lack cpu``; ``3 nodes: 2 lack cpu, 1 is cordoned``.
-
-    ``by_spread``: whether rejections by spread constraints are told; where the domain's own sum says it, they are not.
-    """
-    count = f"{nodes} node" + ("" if nodes == 1 else "s")
-    told = {reason: number for reason, number in reasons.items() if by_spread or not reason.startswith(SPREAD)}
-    if not told:
-        return count
-    if len(told) == 1 and next(iter(told.values())) == nodes:
-        words = _agreeing(short(next(iter(told))), nodes)
-        return f"{count}, which {words}" if nodes == 1 else f"{count}, all {words}"
-    parts = (f"{number} {_agreeing(short(reason), number)}" for reason, number in sorted(told.items()))
-    return f"{count}: {', '.join(parts)}"
+def _and(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _agreeing(words: str, number: int) -> str:
     if number != 1:
         return words
     verb, space, rest = words.partition(" ")
-    return {"are": "is", "have": "has", "lack": "lacks"}.get(verb, verb) + space + rest
+    return _SINGULAR.get(verb, verb) + space + rest

@@ -1,0 +1,66 @@
+"""Text laid out in a width: hanging paragraphs, counted nouns, shortened lists; what is said is the callers' matter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from textwrap import wrap
+
+_CODE = re.compile(r"\x1b\[[0-9;]*m")
+_NUMBER = re.compile(r"(\d+)")
+_NARROW = 24
+_KEPT_TOGETHER = "\xa0"
+
+
+def hanging(first: str, text: str, width: int, indent: int) -> list[str]:
+    """``first`` and behind it a text over as many lines as it takes, those that follow indented.
+
+    ``first`` may hold colour codes. Where it leaves too little room the text begins on the next line. Words are not
+    broken, so a name can be copied even where it is longer than a line; non-breaking spaces become plain ones.
+    """
+    used = shown_length(first)
+    if width - used < min(_NARROW, len(text)):
+        return [first.rstrip(), *_lines(text, width, indent)]
+    lines = _lines("." * (used - indent) + text, width, indent) if used > indent else _lines(text, width, indent)
+    return [first + lines[0][max(used, indent) :], *lines[1:]] if lines else [first.rstrip()]
+
+
+def _lines(text: str, width: int, indent: int) -> list[str]:
+    spaces = " " * indent
+    lines = wrap(
+        text, width, initial_indent=spaces, subsequent_indent=spaces, break_long_words=False, break_on_hyphens=False
+    )
+    return [line.replace(_KEPT_TOGETHER, " ") for line in lines]
+
+
+def shown_length(text: str) -> int:
+    """How many columns a text takes without its colour codes."""
+    return len(_CODE.sub("", text))
+
+
+def together(text: str) -> str:
+    """The text as one word, so that no line breaks within it."""
+    return text.replace(" ", _KEPT_TOGETHER)
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 pod``, ``2 pods``."""
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def listed(names: Collection[str], most: int) -> str:
+    """``a, b, c``, or ``a, b and 7 more`` when there are more than ``most``."""
+    shown = list(names)
+    if len(shown) <= most + 1:
+        return ", ".join(shown)
+    return f"{', '.join(shown[:most])} and {len(shown) - most} more"
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """Names sorted as people count: node-2 before node-10."""
+    return sorted(names, key=natural)
+
+
+def natural(name: str) -> list[tuple[int, str]]:
+    """A key that sorts numbers within names by their value."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in _NUMBER.split(name)]
