@@ -2,45 +2,61 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from topospread.plugins.spread_arithmetic import ConstraintArithmetic
-from topospread.simulation import PendingGroup, PodPlacement, Simulation, WorkloadResult, WorkloadSpread
+from .namespace import in_namespace
+from .sums import sum_of
+
+if TYPE_CHECKING:
+    from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain
+    from topospread.scheduling.verdict import Verdict
+    from topospread.simulation import (
+        DomainOutcome,
+        Eviction,
+        PendingGroup,
+        PodPlacement,
+        Simulation,
+        WorkloadResult,
+        WorkloadSpread,
+    )
 
 API_VERSION = "topospread.dev/v1"
 Json = dict[str, Any]
 
 
 def simulation_json(simulation: Simulation, namespace: str | None = None) -> Json:
-    """The whole result; ``namespace`` restricts what is shown, not what was simulated."""
+    """The whole result, its keys always in the same order; ``namespace`` restricts what is shown.
 
-    def shown(of: str) -> bool:
-        return namespace in (None, of)
-
+    Raises:
+        UsageError: there is nothing in the namespace.
+    """
+    shown = simulation if namespace is None else in_namespace(simulation, namespace)
     return {
         "apiVersion": API_VERSION,
         "kind": "Simulation",
-        "nodes": simulation.nodes,
-        "placements": [_placement(each) for each in simulation.placements if shown(each.namespace)],
-        "workloads": [_workload(each) for each in simulation.workloads if shown(each.namespace)],
-        "pending": [_pending(each) for each in simulation.pending if shown(each.namespace)],
-        "evictions": [
-            {
-                "namespace": each.namespace,
-                "name": each.name,
-                "node": each.node,
-                "workload": each.workload,
-                "preemptor": each.preemptor,
-                "createdAnew": each.created_anew or None,
-            }
-            for each in simulation.evictions
-        ],
-        "removed": [{"pod": pod, "node": node or None} for pod, node in simulation.removed.items()],
-        "foreign": dict(sorted(simulation.foreign.items())),
-        "skipped": dict(sorted(simulation.skipped.items())),
-        "warnings": list(simulation.warnings),
-        "notes": list(simulation.notes),
+        "nodes": shown.nodes,
+        "placements": [_placement(each) for each in shown.placements],
+        "workloads": [_workload(each) for each in shown.workloads],
+        "pending": [_pending(each) for each in shown.pending],
+        "evictions": [_eviction(each) for each in shown.evictions],
+        "removed": [{"pod": pod, "node": node or None} for pod, node in shown.removed.items()],
+        "foreign": dict(sorted(shown.foreign.items())),
+        "skipped": dict(sorted(shown.skipped.items())),
+        "warnings": list(shown.warnings),
+        "notes": list(shown.notes),
     }
+
+
+def names(simulation: Simulation, namespace: str | None = None) -> str:
+    """``pod/NAME NODE``, a line a placement in queue order; ``<none>`` for a pod that stays pending.
+
+    Raises:
+        UsageError: there is nothing in the namespace.
+    """
+    shown = simulation if namespace is None else in_namespace(simulation, namespace)
+    return "".join(f"pod/{each.name} {each.node or '<none>'}\n" for each in shown.placements)
 
 
 def _placement(each: PodPlacement) -> Json:
@@ -76,9 +92,12 @@ def _spread(each: WorkloadSpread) -> Json:
         "minDomains": each.arithmetic.min_domains,
         "origin": each.origin,
         "skew": each.skew,
+        "minimum": each.arithmetic.minimum,
         "domains": {domain.name: domain.after for domain in each.domains},
         "before": {domain.name: domain.before for domain in each.domains},
         "nodes": {domain.name: domain.nodes for domain in each.domains},
+        "rejected": {domain.name: dict(domain.rejected) for domain in each.domains if domain.rejected},
+        "leftOut": _left_out(each.arithmetic),
     }
 
 
@@ -89,15 +108,21 @@ def _pending(each: PendingGroup) -> Json:
         "pods": list(each.pods),
         "message": each.message,
         "preemption": each.preemption,
-        "constraints": [
-            arithmetic_json(arithmetic, {outcome.domain.name: outcome.rejected for outcome in outcomes})
-            for arithmetic, outcomes in each.outcomes
-        ],
+        "rejections": _rejections(each.verdict) if each.verdict is not None else [],
+        "constraints": [_constraint(arithmetic, outcomes) for arithmetic, outcomes in each.outcomes],
     }
 
 
-def arithmetic_json(arithmetic: ConstraintArithmetic, rejected: dict[str, dict[str, int]] | None = None) -> Json:
-    """What a constraint counts, domain by domain; ``rejected``: domain → reason → nodes."""
+def _rejections(verdict: Verdict) -> list[Json]:
+    """How many nodes were rejected for what, most first."""
+    return [
+        {"plugin": each.plugin, "code": each.code, "reasons": list(each.reasons), "nodes": nodes}
+        for each, nodes in Counter(verdict.rejected.values()).most_common()
+    ]
+
+
+def _constraint(arithmetic: ConstraintArithmetic, outcomes: tuple[DomainOutcome, ...]) -> Json:
+    """What a hard constraint counts, domain by domain."""
     return {
         "topologyKey": arithmetic.topology_key,
         "whenUnsatisfiable": arithmetic.when_unsatisfiable,
@@ -108,16 +133,33 @@ def arithmetic_json(arithmetic: ConstraintArithmetic, rejected: dict[str, dict[s
         "self": arithmetic.counts_itself,
         "minimum": arithmetic.minimum,
         "minimumDomains": list(arithmetic.minimum_domains),
-        "domains": [
-            {
-                "name": domain.name,
-                "matching": domain.matching,
-                "nodes": domain.nodes,
-                "skew": domain.skew,
-                "allowed": domain.allowed,
-                "rejected": (rejected or {}).get(domain.name, {}),
-            }
-            for domain in arithmetic.domains
-        ],
-        "leftOut": [{"reason": each.reason, "nodes": list(each.nodes)} for each in arithmetic.left_out],
+        "domains": [_domain(arithmetic, each.domain, each.rejected) for each in outcomes],
+        "leftOut": _left_out(arithmetic),
+    }
+
+
+def _domain(arithmetic: ConstraintArithmetic, domain: Domain, rejected: Mapping[str, int]) -> Json:
+    return {
+        "name": domain.name,
+        "matching": domain.matching,
+        "nodes": domain.nodes,
+        "skew": domain.skew,
+        "allowed": domain.allowed,
+        "arithmetic": sum_of(arithmetic, domain).replace("\xa0", " "),
+        "rejected": dict(rejected),
+    }
+
+
+def _left_out(arithmetic: ConstraintArithmetic) -> list[Json]:
+    return [{"reason": each.reason, "nodes": list(each.nodes)} for each in arithmetic.left_out]
+
+
+def _eviction(each: Eviction) -> Json:
+    return {
+        "namespace": each.namespace,
+        "name": each.name,
+        "node": each.node,
+        "workload": each.workload,
+        "preemptor": each.preemptor,
+        "createdAnew": each.created_anew or None,
     }

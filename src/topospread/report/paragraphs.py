@@ -18,6 +18,7 @@ def hanging(first: str, text: str, width: int, indent: int) -> list[str]:
     ``first`` may hold colour codes. Where it leaves too little room the text begins on the next line. Words are not
     broken, so a name can be copied even where it is longer than a line; non-breaking spaces become plain ones.
     """
+    first = first.replace(_KEPT_TOGETHER, " ")
     used = shown_length(first)
     if width - used < min(_NARROW, len(text)):
         return [first.rstrip(), *_lines(text, width, indent)]

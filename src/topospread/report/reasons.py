@@ -20,6 +20,7 @@ _SHORT = {
     "node(s) didn't satisfy existing pods anti-affinity rules": "are ruled out by other pods' anti-affinity",
     "node(s) didn't match pod affinity rules": "have no pod to be near to",
     SPREAD: "are ruled out by another constraint",
+    f"{SPREAD} (missing required label)": "lack a topology key",
 }
 _SINGULAR = {"are": "is", "have": "has", "lack": "lacks"}
 _STATES = ("Insufficient ", "Too many pods", "node(s) were unschedulable", "node(s) had untolerated taint")
@@ -47,7 +48,7 @@ def nodes_and(reasons: Reasons, nodes: int) -> str:
     if len(facts) == 1 and facts[0][1] >= nodes > 1:
         return f"{count}, all {facts[0][0]}"
     if nodes == 1:
-        return f"{count}, {on_it(reasons)}"
+        return f"{count}, which {on_it(reasons)}"
     return f"{count}: {_each(facts)}"
 
 
@@ -62,10 +63,10 @@ def of_them(reasons: Reasons) -> str:
 
 
 def its_nodes(reasons: Reasons, nodes: int) -> str:
-    """Why a domain that a constraint allows takes the pod nowhere: ``its 3 nodes lack cpu``."""
+    """Why a domain that a constraint allows takes the pod nowhere: ``its 3 nodes lack cpu``; "" where nobody knows."""
     facts = _facts(reasons)
     if not facts:
-        return "its node takes it" if nodes == 1 else f"its {nodes} nodes take it"
+        return ""
     if nodes == 1:
         return f"its node {' and '.join(_agreeing(words, 1) for words, _ in facts)}"
     if len(facts) == 1 and facts[0][1] >= nodes:
@@ -94,8 +95,6 @@ def _facts(reasons: Reasons) -> list[tuple[str, int]]:
 def _short(reason: str) -> str:
     if reason.startswith("node(s) had untolerated taint {"):
         return "are tainted"
-    if reason.startswith(SPREAD):
-        return _SHORT[SPREAD]
     return _SHORT.get(reason) or f"are out: {reason.removeprefix('node(s) ')}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-_CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33"}
+_CODES = {"bold": "1", "red": "31"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +14,7 @@ class Style:
     colour: bool = False
 
     def __call__(self, text: str, *marks: str) -> str:
-        """The text with marks: bold, dim, red, green, yellow."""
+        """The text with marks, bold and red: both can be read on dark and on light."""
         if not self.colour or not text:
             return text
         return f"\x1b[{';'.join(_CODES[mark] for mark in marks)}m{text}\x1b[0m"

@@ -1,0 +1,130 @@
+"""The domains of a workload's constraint as rows, pods before → after; many domains are summed up by their count."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from .layout import FEW, Layout
+from .paragraphs import counted, hanging, in_order, natural, together
+from .reasons import Reasons, nodes_and, of_them, on_it
+from .sums import below_min_domains
+
+if TYPE_CHECKING:
+    from topospread.plugins.spread_arithmetic import ConstraintArithmetic
+    from topospread.simulation import DomainSpread, WorkloadSpread
+
+_BAR = 20
+_NARROW_BAR = 4
+_ROW = " " * 4
+_ORIGINS = {"profile": "profile default", "system": "built-in default"}
+_HOSTNAME = "kubernetes.io/hostname"
+
+
+def spread_lines(spread: WorkloadSpread, layout: Layout) -> Iterator[str]:
+    """A constraint and its domains."""
+    yield from _heading(spread, layout)
+    if spread.domains:
+        if layout.few(len(spread.domains)):
+            yield from _rows(spread.domains, layout, nodes=spread.topology_key != _HOSTNAME)
+        else:
+            yield from _summed_up(spread, layout)
+    else:
+        yield f"{_ROW}no node takes part"
+    for text in _remarks(spread.arithmetic, layout):
+        yield from hanging(_ROW, text, layout.width, len(_ROW) + 2)
+
+
+def _remarks(arithmetic: ConstraintArithmetic, layout: Layout) -> Iterator[str]:
+    """What else a person should know of a constraint's counts."""
+    if below_min_domains(arithmetic):
+        few = f"fewer domains than minDomains ({len(arithmetic.domains)} < {arithmetic.min_domains})"
+        yield f"{few}: the minimum counts as 0"
+    if not arithmetic.counts_itself:
+        yield f"the pods do not match their own labelSelector ({arithmetic.selector}): each adds 0"
+    for left in arithmetic.left_out:
+        yield f"not counted: {layout.names(in_order(left.nodes))} ({left.reason})"
+
+
+def _heading(spread: WorkloadSpread, layout: Layout) -> Iterator[str]:
+    skew = f"skew {spread.skew}"
+    parts = ["hard" if spread.hard else "soft", f"maxSkew {spread.max_skew}"]
+    if spread.arithmetic.min_domains > 1:
+        parts.append(f"minDomains {spread.arithmetic.min_domains}")
+    parts.append(f"{skew} (more than maxSkew)" if spread.skew > spread.max_skew else skew)
+    if spread.origin in _ORIGINS:
+        parts.append(f"({_ORIGINS[spread.origin]})")
+    if layout.wide:
+        parts.append(f"selects {spread.arithmetic.selector}")
+    key = layout.style(spread.topology_key, "bold")
+    yield from hanging(f"  {key}  ", "  ".join(together(part) for part in parts), layout.width, 6)
+
+
+def _rows(domains: Sequence[DomainSpread], layout: Layout, *, nodes: bool) -> Iterator[str]:
+    """A row a domain; ``nodes``: whether it says how many nodes there are."""
+    name = max(len(each.name) for each in domains)
+    before = max(len(str(each.before)) for each in domains)
+    after = max(len(str(each.after)) for each in domains)
+    most = max(each.after for each in domains)
+    texts = [nodes_and(each.rejected, each.nodes) if nodes else on_it(each.rejected) for each in domains]
+    counts = f"{_ROW}{{:<{name}}}  {{:>{before}}} → {{:>{after}}}"
+    used = len(counts.format("", 0, 0)) + 4
+    bar = min(most, _BAR, max(layout.width - used - max(map(len, texts)), _NARROW_BAR))
+    for each, text in sorted(zip(domains, texts, strict=True), key=lambda row: natural(row[0].name)):
+        drawn = f"  {_bar(each.after, most, bar):<{bar}}" if most else ""
+        row = f"{counts.format(each.name, each.before, each.after)}{drawn}  "
+        yield from _row(row, text, layout.width)
+
+
+def _row(row: str, text: str, width: int) -> list[str]:
+    """A row and what is said behind it; what does not fit goes on below, in its column where there is room."""
+    column = len(row) if len(row) <= width * 2 // 3 else len(_ROW) + 2
+    return hanging(row, text, width, column) if text else [row.rstrip()]
+
+
+def _bar(count: int, most: int, width: int) -> str:
+    cells = count if most <= width else round(count * width / most)
+    return "█" * max(cells, 1 if count else 0)
+
+
+def _summed_up(spread: WorkloadSpread, layout: Layout) -> Iterator[str]:
+    """How many of many domains hold how many pods, the fullest first, with some of their names."""
+    domains = spread.domains
+    noun = "node" if spread.topology_key == _HOSTNAME else "domain"
+    totals = f"{sum(each.before for each in domains)} → {sum(each.after for each in domains)}"
+    yield f"{_ROW}{counted(len(domains), noun)} with {totals} pods; -o wide lists them"
+    groups = _grouped(domains)
+    most = max(len(group) for _, group in groups)
+    pods = max(len(label) for label, _ in groups)
+    number = max(len(counted(len(group), noun)) for _, group in groups)
+    bar = min(most, _BAR)
+    for label, group in groups:
+        row = f"{_ROW}{label:>{pods}} on {counted(len(group), noun):>{number}}  {_bar(len(group), most, bar):<{bar}}  "
+        names = layout.names(in_order(each.name for each in group), 2)
+        trouble = of_them(_summed([each.rejected for each in group]))
+        yield from _row(row, f"{names}; {trouble}" if trouble else names, layout.width)
+
+
+def _grouped(domains: Sequence[DomainSpread]) -> list[tuple[str, list[DomainSpread]]]:
+    """Domains that hold as many pods, together; of many different counts those in the middle are one group."""
+    by_count: dict[int, list[DomainSpread]] = {}
+    for each in domains:
+        by_count.setdefault(each.after, []).append(each)
+    counts = sorted(by_count, reverse=True)
+    if len(counts) <= FEW:
+        return [(counted(count, "pod"), by_count[count]) for count in counts]
+    ends = FEW // 2 - 1
+    middle = counts[ends:-ends]
+    return [
+        *((counted(count, "pod"), by_count[count]) for count in counts[:ends]),
+        (f"{middle[-1]} to {middle[0]} pods", [each for count in middle for each in by_count[count]]),
+        *((counted(count, "pod"), by_count[count]) for count in counts[-ends:]),
+    ]
+
+
+def _summed(reasons: Sequence[Reasons]) -> Counter[str]:
+    result: Counter[str] = Counter()
+    for each in reasons:
+        result.update(each)
+    return result

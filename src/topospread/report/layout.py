@@ -1,0 +1,38 @@
+"""How a table is drawn: its width, how much of it, and in which style; whoever knows the terminal decides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .paragraphs import listed
+from .style import PLAIN, Style
+
+FEW = 10
+"""Rows of one kind that are shown one by one; more than that are summed up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a table is drawn.
+
+    Attributes:
+        width: columns of the terminal.
+        wide: show every domain, node and pod by name, however many there are.
+    """
+
+    width: int = 80
+    wide: bool = False
+    style: Style = PLAIN
+
+    @property
+    def most(self) -> int:
+        """How many rows of one kind are shown where there are too many for all."""
+        return FEW
+
+    def few(self, number: int) -> bool:
+        """Whether so many rows are shown one by one."""
+        return self.wide or number <= FEW
+
+    def names(self, names: list[str], most: int = 3) -> str:
+        """Names as a list, shortened unless everything is to be shown."""
+        return listed(names, len(names) if self.wide else most)

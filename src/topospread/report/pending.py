@@ -1,0 +1,113 @@
+"""Pods that stay pending: kube-scheduler's sentence, and the sum of each domain that a hard constraint forbids."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from .layout import Layout
+from .paragraphs import counted, hanging, listed, natural
+from .reasons import its_nodes, others
+from .sums import sum_of
+
+if TYPE_CHECKING:
+    from topospread.plugins.spread_arithmetic import ConstraintArithmetic
+    from topospread.simulation import DomainOutcome, PendingGroup
+
+_SHOWN_WORKLOADS = 8
+_SUMS = "matching pods + 1 (self) − global minimum = skew, at most maxSkew"
+
+
+def pending_lines(groups: Sequence[PendingGroup], layout: Layout) -> Iterator[str]:
+    """All that stays pending, by reason."""
+    explained = any(_is_explained(each) for each in groups)
+    yield layout.style("Pending", "bold", "red") + (f"  ({_SUMS})" if explained else "")
+    for alike in _by_reason(groups):
+        yield from _heading(alike, layout)
+        for arithmetic, outcomes in alike[0].outcomes if _is_explained(alike[0]) else ():
+            yield from _constraint(arithmetic, outcomes, layout)
+
+
+def _is_explained(group: PendingGroup) -> bool:
+    """Whether a spread constraint has a part in it: where none forbids a domain there is nothing to reckon."""
+    return any(not outcome.domain.allowed for _, outcomes in group.outcomes for outcome in outcomes) or any(
+        not outcomes for _, outcomes in group.outcomes
+    )
+
+
+def _by_reason(groups: Sequence[PendingGroup]) -> list[list[PendingGroup]]:
+    """Groups with one sentence and no sums of their own, together, in the order of the first."""
+    together: dict[object, list[PendingGroup]] = {}
+    for each in groups:
+        key = id(each) if _is_explained(each) else (each.message, each.preemption)
+        together.setdefault(key, []).append(each)
+    return list(together.values())
+
+
+def _heading(alike: Sequence[PendingGroup], layout: Layout) -> Iterator[str]:
+    """Who waits, and for what."""
+    first = alike[0]
+    sentence = f"{first.message.rstrip()} {first.preemption}".rstrip()
+    if len(alike) == 1:
+        yield from hanging(f"  {layout.style(_name(first), 'bold')}  ", sentence, layout.width, 4)
+    else:
+        pods = sum(len(each.pods) for each in alike)
+        yield from hanging("  ", sentence, layout.width, 4)
+        names = layout.names([_name(each) for each in alike], _SHOWN_WORKLOADS)
+        bold = layout.style(counted(pods, "pod"), "bold")
+        yield from hanging(f"    {bold}: ", names, layout.width, 6)
+    if layout.wide:
+        pods_by_name = [pod for each in alike if not each.workload.startswith("Pod/") for pod in each.pods]
+        if pods_by_name:
+            yield from hanging("    pods: ", ", ".join(pods_by_name), layout.width, 6)
+
+
+def _name(group: PendingGroup) -> str:
+    """``shop/checkout (2)``."""
+    kind, _, name = group.workload.partition("/")
+    return f"{group.namespace}/{name}" + ("" if kind == "Pod" else f"\xa0({len(group.pods)})")
+
+
+def _constraint(arithmetic: ConstraintArithmetic, outcomes: Sequence[DomainOutcome], layout: Layout) -> Iterator[str]:
+    yield f"    {arithmetic.topology_key}  maxSkew {arithmetic.max_skew}"
+    if not outcomes:
+        yield "      no node takes part"
+    if layout.few(len(outcomes)):
+        rows = [(each.domain.name, _why(arithmetic, each)) for each in sorted(outcomes, key=_by_name)]
+    else:
+        rows = _alike(arithmetic, outcomes)
+    width = max((len(name) for name, _ in rows), default=0)
+    for name, why in rows:
+        first = f"      {name:<{width}}  "
+        yield from hanging(first, why, layout.width, min(len(first), layout.width // 3))
+
+
+def _by_name(outcome: DomainOutcome) -> list[tuple[int, str]]:
+    return natural(outcome.domain.name)
+
+
+def _why(arithmetic: ConstraintArithmetic, outcome: DomainOutcome) -> str:
+    """One domain: the sum that forbids it, or why its nodes do not take the pod all the same."""
+    domain = outcome.domain
+    total = sum_of(arithmetic, domain)
+    if not domain.allowed:
+        besides = others(outcome.rejected)
+        hopeless = besides and max(besides.values()) >= domain.nodes
+        return f"{total}; and {its_nodes(besides, domain.nodes)}" if hopeless else total
+    its = its_nodes(outcome.rejected, domain.nodes)
+    what = "holds the minimum" if domain.name in arithmetic.minimum_domains else total
+    return f"{what}; {its}" if its else what
+
+
+def _alike(arithmetic: ConstraintArithmetic, outcomes: Sequence[DomainOutcome]) -> list[tuple[str, str]]:
+    """Many domains: how many of them there are of each sum, the commonest first, with some of their names."""
+    names: dict[str, list[str]] = {}
+    for each in sorted(outcomes, key=_by_name):
+        names.setdefault(_why(arithmetic, each), []).append(each.domain.name)
+    order = Counter({why: len(found) for why, found in names.items()}).most_common()
+    rows = [(counted(number, "domain"), f"{why}: {listed(names[why], 2)}") for why, number in order]
+    if len(rows) <= 2 * _SHOWN_WORKLOADS:
+        return rows
+    left = sum(number for _, number in order[2 * _SHOWN_WORKLOADS :])
+    return [*rows[: 2 * _SHOWN_WORKLOADS], (counted(left, "domain"), "other sums; -o wide lists them all")]

@@ -1,0 +1,157 @@
+"""Workloads as blocks of text: how many pods where, and how each constraint came out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from .domains import spread_lines
+from .layout import Layout
+from .paragraphs import counted, hanging, in_order, natural
+from .reasons import others, states
+
+if TYPE_CHECKING:
+    from topospread.simulation import PodPlacement, Simulation, WorkloadResult, WorkloadSpread
+
+_SHOWN_NODES = 8
+_SHOWN_UNCHANGED = 6
+_PODS = ("DaemonSet", "Job", "Pod")
+"""Kinds that have no replicas to speak of."""
+
+Landed = Counter[str]
+"""Node → how many of a workload's pods were placed there."""
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Workloads that are shown as one: a single one, or bare pods that came out alike."""
+
+    members: tuple[WorkloadResult, ...]
+
+    @property
+    def only(self) -> WorkloadResult:
+        """The workload, or the first of them."""
+        return self.members[0]
+
+    def sum_of(self, attribute: str) -> int:
+        """A count over all members."""
+        return sum(getattr(each, attribute) for each in self.members)
+
+
+def workload_blocks(simulation: Simulation, layout: Layout) -> Iterator[str]:
+    """A block for each workload; those that nothing happened to are named together when there are many."""
+    landed = _landed(simulation.placements)
+    workloads = [each for each in simulation.workloads if _says_something(each)]
+    unchanged = [] if layout.few(len(workloads)) else [each for each in workloads if _is_unchanged(each)]
+    if len(unchanged) == len(workloads):
+        unchanged = []
+    kept = set(map(id, workloads)) - set(map(id, unchanged))
+    for block in _blocks([each for each in workloads if id(each) in kept]):
+        yield "\n".join(_block(block, landed, layout))
+    if unchanged:
+        names = layout.names([f"{each.namespace}/{each.name}" for each in unchanged], _SHOWN_UNCHANGED)
+        text = f"{counted(len(unchanged), 'workload')} had nothing to place: {names}; -o wide shows them"
+        yield "\n".join(hanging("", text, layout.width, 2))
+
+
+def _says_something(workload: WorkloadResult) -> bool:
+    return bool(workload.spread or workload.replicas != workload.existing or workload.pending or workload.notes)
+
+
+def _is_unchanged(workload: WorkloadResult) -> bool:
+    moved = any(domain.before != domain.after for each in workload.spread for domain in each.domains)
+    return not (moved or workload.pending or workload.notes or workload.placed != workload.existing)
+
+
+def _landed(placements: Sequence[PodPlacement]) -> dict[tuple[str, str], Landed]:
+    """(namespace, ``Kind/name``) → where its pods were placed."""
+    landed: dict[tuple[str, str], Landed] = {}
+    for each in placements:
+        if each.node is not None:
+            landed.setdefault((each.namespace, each.workload), Counter())[each.node] += 1
+    return landed
+
+
+def _blocks(workloads: Sequence[WorkloadResult]) -> Iterator[_Block]:
+    """Bare pods next to each other that came out alike are one block."""
+
+    def alike(workload: WorkloadResult) -> tuple[object, ...]:
+        if workload.kind != "Pod":
+            return (id(workload),)
+        shape = [(each.topology_key, each.when_unsatisfiable, each.max_skew, each.domains) for each in workload.spread]
+        return (workload.namespace, workload.pending, workload.existing, workload.notes, shape)
+
+    for _, members in groupby(workloads, alike):
+        yield _Block(tuple(members))
+
+
+def _block(block: _Block, landed: dict[tuple[str, str], Landed], layout: Layout) -> Iterator[str]:
+    first = block.only
+    style = layout.style
+    names = layout.names(sorted((each.name for each in block.members), key=natural))
+    name = style(f"{first.namespace}/{names}", "bold")
+    where = [(each, landed.get((each.namespace, f"{each.kind}/{each.name}"), Counter())) for each in block.members]
+    single = first.kind == "Pod" and len(block.members) == 1
+    state = _state_of_one(first, where[0][1], layout) if single else _state(block, layout)
+    yield from hanging(f"{name}  ", f"{_amount(block)} · {state}", layout.width, 4)
+    if not single:
+        yield from _nodes(where, layout)
+    for spread in first.spread:
+        yield from spread_lines(_trouble(first, spread), layout)
+    for note in first.notes:
+        yield from hanging("  note: ", note, layout.width, 4)
+
+
+def _amount(block: _Block) -> str:
+    first = block.only
+    if first.kind == "Pod":
+        return "Pod" if len(block.members) == 1 else f"{len(block.members)} Pods"
+    noun = "pod" if first.kind in _PODS else "replica"
+    return f"{first.kind} · {counted(first.replicas, noun)}"
+
+
+def _state(block: _Block, layout: Layout) -> str:
+    """``8 placed (3 before), 2 pending``."""
+    placed, existing, pending = (block.sum_of(each) for each in ("placed", "existing", "pending"))
+    text = f"{placed} placed"
+    if existing:
+        text += " before" if existing == placed else f" ({existing} before)"
+    return text + (", " + layout.style(f"{pending} pending", "bold", "red") if pending else "")
+
+
+def _state_of_one(pod: WorkloadResult, where: Landed, layout: Layout) -> str:
+    """The same of a single bare pod: ``placed on node4``."""
+    if pod.pending:
+        return layout.style("pending", "bold", "red")
+    if where:
+        return f"placed on {next(iter(where))}"
+    return "placed before" if pod.existing else "not placed"
+
+
+def _nodes(found: Sequence[tuple[WorkloadResult, Landed]], layout: Layout) -> Iterator[str]:
+    """The nodes that took the new pods, by name as long as they are few."""
+    nodes = sum((where for _, where in found), Counter[str]())
+    if not nodes:
+        return
+    if not layout.wide and len(nodes) > _SHOWN_NODES:
+        by_number = Counter(nodes.values())
+        parts = [f"{counted(pods, 'pod')} on {number}" for pods, number in sorted(by_number.items(), reverse=True)]
+        text = f"{len(nodes)} nodes: {', '.join(parts)}"
+    elif len(found) > 1 and layout.few(len(found)):
+        text = ", ".join(f"{where.most_common(1)[0][0]} ({each.name})" for each, where in found if where)
+    else:
+        text = ", ".join(f"{each} ×{nodes[each]}" if nodes[each] > 1 else each for each in in_order(nodes))
+    yield from hanging("  → ", text, layout.width, 4)
+
+
+def _trouble(workload: WorkloadResult, spread: WorkloadSpread) -> WorkloadSpread:
+    """The constraint with those reasons alone that are worth a word in its rows.
+
+    A domain's own sum says what spread constraints reject. Where nothing is pending, what the pods' own rules bring
+    about, as one pod a node, is no trouble.
+    """
+    told = others if workload.pending else states
+    return replace(spread, domains=tuple(replace(each, rejected=told(each.rejected)) for each in spread.domains))
