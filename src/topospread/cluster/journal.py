@@ -36,6 +36,10 @@ class Journal:
         """All changes that are still kept."""
         return self._changes
 
+    def keeps(self, position: int) -> bool:
+        """Whether all changes from a position on are still kept."""
+        return position >= self._dropped
+
     def since(self, position: int) -> Sequence[Change] | None:
         """Changes from a position on; ``None`` when some of them are no longer kept."""
         if position < self._dropped:

@@ -24,14 +24,21 @@ _RANK_GAP = 1 << 32
 class LabelColumn:
     """One label key over all nodes: a code for each distinct value, −1 where the key is missing."""
 
-    __slots__ = ("_code_of", "_rows_of", "codes", "key", "values")
+    __slots__ = ("_code_of", "_present", "_rows_of", "_table", "codes", "key", "values")
 
-    def __init__(self, key: str, capacity: int) -> None:
+    def __init__(self, key: str, table: NodeTable) -> None:
         self.key = key
-        self.codes: Codes = np.full(capacity, -1, dtype=np.int32)
+        self._table = table
+        self._present = 0
+        self.codes: Codes = np.full(table.capacity, -1, dtype=np.int32)
         self.values: list[str] = []
         self._code_of: dict[str, int] = {}
         self._rows_of: dict[int, set[int]] | None = None
+
+    @property
+    def missing(self) -> int:
+        """How many nodes lack the key."""
+        return len(self._table) - self._present
 
     def assign(self, row: int, value: str | None) -> None:
         """Give a row its value, ``None`` when the node lacks the key."""
@@ -40,10 +47,16 @@ class LabelColumn:
             assert value is not None
             code = self._code_of[value] = len(self.values)
             self.values.append(value)
+        self._present += (code >= 0) - int(self.codes[row] >= 0)
         if self._rows_of is not None:
             self._rows_of.get(int(self.codes[row]), set()).discard(row)
             self._rows_of.setdefault(code, set()).add(row)
         self.codes[row] = code
+
+    def rows_with(self, value: str) -> set[int]:
+        """Rows that have a value by name; do not change the set."""
+        code = self._code_of.get(value)
+        return set() if code is None else self.rows(code)
 
     def rows(self, code: int) -> set[int]:
         """Rows that have a value; do not change the set."""
@@ -135,7 +148,7 @@ class NodeTable:
         """The column of a label key, made when it is first asked for."""
         column = self._labels.get(key)
         if column is None:
-            column = self._labels[key] = LabelColumn(key, self.capacity)
+            column = self._labels[key] = LabelColumn(key, self)
             for row, node in enumerate(self.nodes):
                 if node is not None:
                     column.assign(row, node.labels.get(key))

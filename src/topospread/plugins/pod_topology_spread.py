@@ -45,6 +45,7 @@ REASON_MISSING_LABEL = f"{REASON} (missing required label)"
 _SKEW, _MISSING_LABEL = 1, 2
 IGNORED = -(1 << 32)
 """Raw score of a node that is not scored."""
+_FEW = 64
 _GROUPED_BY_DOMAIN = 32
 """Up to so many domains, nodes are grouped by domain; above, by their domain's count."""
 
@@ -78,7 +79,7 @@ class Constraint:
 
 def skew_of(matching: Ints, counts_itself: int, minimum: int) -> Ints:
     """Skew of domains with so many matching pods, once the pod is there."""
-    return matching + counts_itself - minimum
+    return matching + (counts_itself - minimum)
 
 
 def minimum_in_force(counts: DomainCounts, min_domains: int) -> int:
@@ -286,6 +287,13 @@ class Spread:
         return columns
 
 
+def _distinct(codes: Codes) -> int:
+    """How many different codes there are; few are counted without an array."""
+    if len(codes) <= _FEW:
+        return len(set(codes.tolist()))
+    return int(np.count_nonzero(np.bincount(codes + 1)))
+
+
 class Inclusion:
     """Which nodes take part in counting, by the policies (``matchNodeInclusionPolicies``)."""
 
@@ -328,6 +336,7 @@ class CountedConstraint:
     """A constraint with its counts by domain.
 
     Attributes:
+        column: the label column of its key.
         counts: matching pods by domain; ``None`` for a soft hostname constraint.
         keys: keys a node must have to take part: those of all constraints of the same kind.
         counts_itself: 1 when the pod adds to its own domain.
@@ -339,7 +348,7 @@ class CountedConstraint:
         self.pods = spread.pods(constraint)
         self.counts_itself = constraint.counts_itself(spread.pod_class)
         self._spread = spread
-        column = spread.nodes.labels(constraint.topology_key)
+        self.column = column = spread.nodes.labels(constraint.topology_key)
         self.grouped_by_domain = len(column.values) <= _GROUPED_BY_DOMAIN
         self.counts: DomainCounts | None = None
         if constraint.when_unsatisfiable == "DoNotSchedule" or constraint.topology_key != HOSTNAME:
@@ -362,13 +371,14 @@ class HardConstraints:
     def filter(self, rows: Rows) -> Ints:
         """Whether the skew or a missing label rejects, int64[rows]; the first constraint that rejects counts."""
         result = np.zeros(length(rows), dtype=np.int64)
-        for each in self.spread.hard:
-            codes = self.spread.codes(each.constraint.topology_key, rows)
+        for each in reversed(self.spread.hard):
+            codes = each.column.codes[rows]
             assert each.counts is not None
             minimum = minimum_in_force(each.counts, each.constraint.min_domains)
             skew = skew_of(each.counts.at(codes), each.counts_itself, minimum)
-            rejected = np.where(codes < 0, _MISSING_LABEL, np.where(skew > each.constraint.max_skew, _SKEW, 0))
-            result = np.where(result == 0, rejected, result)
+            result[skew > each.constraint.max_skew] = _SKEW
+            if each.column.missing:
+                result[codes < 0] = _MISSING_LABEL
         return result
 
     def status(self, code: int) -> Status:
@@ -387,8 +397,13 @@ class SoftConstraints:
         self.spread = spread
         self._keys = [each.constraint.topology_key for each in spread.soft] if spread.requires_all_keys else []
 
-    def scored(self, rows: Rows) -> Bools:
-        """Nodes that are not ignored: a node without some key gets 0 (not under the system defaults)."""
+    def scored(self, rows: Rows) -> Bools | None:
+        """Nodes that are not ignored: a node without some key gets 0 (not under the system defaults).
+
+        ``None`` stands for all, where every node has every key.
+        """
+        if not self._keys or not any(each.column.missing for each in self.spread.soft):
+            return None
         return self.spread.has_keys(self._keys, rows)
 
     def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
@@ -396,32 +411,37 @@ class SoftConstraints:
         scored = self.scored(rows)
         total = np.zeros(length(rows), dtype=np.float64)
         for each, size in zip(self.spread.soft, self.sizes(rows, scored, nodes), strict=True):
-            codes = self.spread.codes(each.constraint.topology_key, rows)
+            codes = each.column.codes[rows]
             matching = each.pods.per_node[rows] if each.counts is None else each.counts.at(codes)
             points = matching * normalizing_weight(size) + (each.constraint.max_skew - 1)
-            total += points if self._keys else np.where(codes >= 0, points, 0.0)
+            total += np.where(codes >= 0, points, 0.0) if each.column.missing else points
         raw = rounded(total)
-        raw[~scored] = IGNORED
+        if scored is not None:
+            raw[~scored] = IGNORED
         return raw
 
-    def sizes(self, rows: Rows, scored: Bools, nodes: Ints | None = None) -> list[int]:
+    def sizes(self, rows: Rows, scored: Bools | None, nodes: Ints | None = None) -> list[int]:
         """How many domains each constraint has among the scored nodes; for the hostname, how many nodes are scored."""
         sizes = []
         for each in self.spread.soft:
             if each.constraint.topology_key == HOSTNAME:
-                sizes.append(int(np.count_nonzero(scored) if nodes is None else nodes[scored].sum()))
+                counted = np.ones(length(rows), dtype=np.int64) if nodes is None else nodes
+                sizes.append(int(np.add.reduce(counted if scored is None else counted[scored])))
             else:
-                codes = self.spread.codes(each.constraint.topology_key, rows)[scored]
-                sizes.append(int(np.count_nonzero(np.bincount(codes + 1))))
+                codes = each.column.codes[rows]
+                sizes.append(_distinct(codes if scored is None else codes[scored]))
         return sizes
 
     def normalize(self, raw: Ints, rows: Rows) -> Ints:
         """``100 · (highest + lowest − raw) // highest``; 100 when all are 0, 0 for ignored nodes."""
-        scored = raw != IGNORED
-        considered = raw[scored]
-        if not len(considered):
-            return np.zeros(len(raw), dtype=np.int64)
-        highest, lowest = int(considered.max()), int(considered.min())
+        lowest = int(np.minimum.reduce(raw))
+        if lowest == IGNORED:
+            scored = raw != IGNORED
+            result = np.zeros(len(raw), dtype=np.int64)
+            if scored.any():
+                result[scored] = self.normalize(raw[scored], rows)
+            return result
+        highest = int(np.maximum.reduce(raw))
         if highest == 0:
-            return np.where(scored, MAX_NODE_SCORE, 0)
-        return np.where(scored, MAX_NODE_SCORE * (highest + lowest - raw) // highest, 0)
+            return np.full(len(raw), MAX_NODE_SCORE, dtype=np.int64)
+        return MAX_NODE_SCORE * (highest + lowest - raw) // highest

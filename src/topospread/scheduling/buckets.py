@@ -21,7 +21,7 @@ Entry = tuple[int, int, int]
 class Bucket:
     """Rows of one group, best first: a sorted run from when it was filled, and a heap of what changed since."""
 
-    __slots__ = ("_heap", "_next", "_order", "_points", "_ranks", "key", "size")
+    __slots__ = ("_head", "_heap", "_known", "_next", "_order", "_points", "_ranks", "key", "size")
 
     def __init__(self, key: GroupKey, order: Ints, points: Ints, ranks: Ints) -> None:
         self.key = key
@@ -31,13 +31,26 @@ class Bucket:
         self._ranks: list[int] = ranks.tolist()
         self._next = 0
         self._heap: list[Entry] = []
+        self._head: Entry | None = None
+        self._known = False
 
     def push(self, entry: Entry) -> None:
         """Put in a row, or a row's new points."""
         heappush(self._heap, entry)
+        self._known = False
+
+    def changed(self) -> None:
+        """A row left, or has other points now."""
+        self._known = False
 
     def head(self, place_of: dict[int, tuple[Bucket, int]]) -> Entry | None:
         """The best row that is still here with these points; ``place_of`` says where rows now are."""
+        if not self._known:
+            self._head = self._find(place_of)
+            self._known = True
+        return self._head
+
+    def _find(self, place_of: dict[int, tuple[Bucket, int]]) -> Entry | None:
         while self._next < len(self._order):
             row, points = self._order[self._next], self._points[self._next]
             if place_of.get(row) == (self, points):
@@ -122,6 +135,7 @@ class Buckets:
         return entries, sizes
 
     def _leave(self, bucket: Bucket) -> None:
+        bucket.changed()
         bucket.size -= 1
         if not bucket.size:
             del self._buckets[bucket.key]

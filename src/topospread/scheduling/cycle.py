@@ -153,13 +153,13 @@ class Scheduler:
         framework = self.framework_of(pod_class)
         key = (framework.profile.scheduler_name, pod_class.index)
         view = self._views.get(key)
+        if view is not None and view.fresh:
+            view.catch_up()
         if view is None or not view.fresh:
             view = self._views[key] = View(self.cluster, framework, pod_class, self.work)
             while len(self._views) > self._views_kept():
                 self._views.popitem(last=False)
             self.cluster.journal.trim()
-        else:
-            view.catch_up()
         self._views.move_to_end(key)
         return view
 

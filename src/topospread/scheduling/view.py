@@ -13,7 +13,7 @@ import numpy as np
 
 from topospread.cluster import NODE_CHANGED, Change, Cluster, PodClass
 from topospread.cluster.arrays import Bools, Ints, Rows, grown
-from topospread.plugins.interface import Scope, length
+from topospread.plugins.interface import Scope, length, numbers
 
 from .buckets import Buckets, GroupKey
 from .framework import Framework, Judges, WeightedScore
@@ -67,6 +67,8 @@ class View:
         self._pod_scores = [each for each in plain if each.score.scope is not Scope.NODE]
         self.relative_scores = [each for each in scores if each.normalized is not None or each not in plain]
         self._grouping = [each for each in self.relative_scores if each.score.scope is Scope.NODE]
+        self._flat: list[WeightedScore] = []
+        self._unflattened = False
         self._can_group = all(each.score.scope in (Scope.NODE, Scope.CLUSTER) for each in self.relative_scores)
         self._by_usage = all(each.scope is Scope.USAGE for each in self._pod_filters) and all(
             each.score.scope is Scope.USAGE for each in self._pod_scores
@@ -78,15 +80,34 @@ class View:
         self.open: Bools = np.zeros(0, dtype=np.bool_)
         self.points: Ints = np.zeros(0, dtype=np.int64)
         self._grow()
+        self._flatten()
         self._evaluate_nodes(slice(0, cluster.nodes.size))
         self._evaluate(slice(0, cluster.nodes.size))
+
+    @property
+    def flat(self) -> frozenset[str]:
+        """Plugins whose points are the same on every node and stand in ``points``."""
+        return frozenset(each.plugin for each in self._flat)
+
+    def _flatten(self) -> None:
+        """Scores whose raw points are 0 on every node give all nodes the same, whichever are feasible.
+
+        They are added to the nodes' own points; a node that changes this makes the view stale.
+        """
+        everything = slice(0, self.cluster.nodes.size)
+        for each in list(self._grouping):
+            if each.normalized is not None and not each.score.score(everything).any():
+                self._flat.append(each)
+                self._grouping.remove(each)
+                self.relative_scores.remove(each)
 
     @property
     def fresh(self) -> bool:
         """Whether the view can still be brought up to date; if not, a new one has to be built."""
         return (
             self._objects_version == self.cluster.objects.version
-            and self.cluster.journal.since(self._position) is not None
+            and self.cluster.journal.keeps(self._position)
+            and not self._unflattened
         )
 
     @property
@@ -185,14 +206,18 @@ class View:
             open_[:] = False
         elif self.judges.narrowed is not None:
             kept = [nodes.row_of[name] for name in self.judges.narrowed if name in nodes.row_of]
-            numbers = np.arange(rows.stop) if isinstance(rows, slice) else rows
-            open_ &= np.isin(numbers, kept)
+            open_ &= np.isin(numbers(rows), kept)
         for each in self._node_filters:
             open_ &= each.filter(rows) == 0
         self.node_open[rows] = open_
         points = np.zeros(length(rows), dtype=np.int64)
         for score in self._node_scores:
             points += score.weight * score.score.score(rows)
+        for score in self._flat:
+            raw = score.score.score(rows)
+            self._unflattened |= bool(raw.any())
+            assert score.normalized is not None
+            points += score.weight * score.normalized.normalize(np.zeros_like(raw), numbers(rows))
         self.node_points[rows] = points
 
     def _evaluate(self, rows: Rows) -> None:
