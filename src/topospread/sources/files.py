@@ -135,20 +135,21 @@ def read_text(source: Source, stdin: BinaryIO | None = None) -> Text:
 
 
 def _read_all(file: BinaryIO, source: Source) -> bytes:
-    if source.size is not None and source.size <= MAX_BYTES:
-        data = file.read(MAX_BYTES + 1)
-    else:
-        chunks: list[bytes] = []
-        size = 0
-        while size <= MAX_BYTES and (chunk := file.read(_CHUNK)):
-            size += len(chunk)
-            chunks.append(chunk)
-            if size == len(chunk) and chunk.count(0) == len(chunk):
-                break
-        data = b"".join(chunks)
-    if len(data) > MAX_BYTES:
-        raise _endless(source)
-    return data
+    """What a file holds; of a stream that is no text not more than shows it."""
+    if source.size is not None:
+        if source.size > MAX_BYTES:
+            raise _endless(source)
+        return file.read()
+    chunks: list[bytes] = []
+    size = 0
+    while chunk := file.read(_CHUNK):
+        chunks.append(chunk)
+        size += len(chunk)
+        if b"\0" in chunk and not chunks[0].startswith(_GZIP):
+            break
+        if size > MAX_BYTES:
+            raise _endless(source)
+    return b"".join(chunks)
 
 
 def _unpacked(data: bytes, source: Source) -> bytes:

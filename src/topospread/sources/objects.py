@@ -2,7 +2,7 @@
 
 JSON that an API server has stored is decoded into the typed structs straight away. Only what is hand-written, old,
 faulty or to be checked strictly is turned into plain data first. Of hand-written pods that are alike in everything
-topospread reads, one is checked.
+topospread reads, but for names and the values of labels, one is checked.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from topospread.api.kinds import KINDS
+from topospread.api.label_syntax import label_key_problems, label_value_problems
 from topospread.api.meta import KubeObject, KubeStruct
 from topospread.api.pod import Pod
 from topospread.errors import DecodeError, InvalidError, Place
@@ -115,6 +116,7 @@ class ObjectReader:
         self.suspects: dict[tuple[str, str], Place] = {}
         self._types: dict[tuple[bytes, bytes], _Known] = {}
         self._alike: set[bytes] = set()
+        self._labels: set[tuple[str, str]] = set()
         self._quantities = KnownQuantities()
 
     def read_json(self, text: Text, start: int, end: int, progress: Callable[[int], None]) -> Iterator[ReadObject]:
@@ -203,12 +205,22 @@ class ObjectReader:
             return False
         spec = item.spec
         node_name, spec.node_name = spec.node_name, None
-        key = _KEY.encode((metadata.namespace, metadata.labels, spec))
+        labels = metadata.labels or {}
+        key = _KEY.encode((metadata.namespace, list(labels), spec))
         spec.node_name = node_name
         if key in self._alike:
-            return all(_SUBDOMAIN.fullmatch(name) for name in (metadata.name or "", node_name or "a"))
+            names = (metadata.name or "", node_name or "a")
+            return all(map(_SUBDOMAIN.fullmatch, names)) and all(map(self._is_label, labels.items()))
         self._alike.add(key)
         return False
+
+    def _is_label(self, label: tuple[str, str]) -> bool:
+        """Whether a key and its value are a label; remembers those that are."""
+        if label not in self._labels:
+            if label_key_problems(label[0]) or label_value_problems(label[1]):
+                return False
+            self._labels.add(label)
+        return True
 
     def read_value(self, value: Any, spot: Spot, of: _Type | None = None) -> Iterator[ReadObject]:
         """The objects of a document that was read as plain data.

@@ -269,7 +269,8 @@ class _DocumentReader:
 
     def _merge(self, frame: _Frame, value: Any, event: Event) -> None:
         """``<<: *defaults``: as go-yaml v2 has it, what stands later in the mapping wins, merged or not."""
-        for each in reversed(value) if type(value) is list else [value]:
+        listed = type(value) is list and type(event) is not AliasEvent
+        for each in reversed(value) if listed else [value]:
             if type(each) is not dict:
                 raise DecodeError("map merge requires map or sequence of maps as the value", self._place(event))
             frame.merged |= each.keys() - frame.value.keys()

@@ -1,0 +1,63 @@
+import json
+
+import pytest
+
+from topospread.errors import DecodeError, DuplicateError
+from topospread.sources.json_text import read_value, split_documents
+from topospread.sources.text import Text
+
+
+def documents(data: bytes) -> list[object]:
+    text = Text("a.json", data)
+    return [read_value(text, start, end) for start, end in split_documents(text)]
+
+
+@pytest.mark.parametrize(
+    ("data", "values"),
+    [
+        (b"", []),
+        (b" \n", []),
+        (b'{"a": 1}', [{"a": 1}]),
+        (b' {"a": 1}\n{"b": 2}{"c": 3} ', [{"a": 1}, {"b": 2}, {"c": 3}]),
+        ('{"é": "€"}\n{"😀": "é"}'.encode(), [{"é": "€"}, {"😀": "é"}]),
+        (b'{"a": "\\ud83d\\ude00"}', [{"a": "😀"}]),
+    ],
+)
+def test_documents_one_after_another(data, values):
+    assert documents(data) == values
+
+
+def test_numbers_are_what_go_writes_for_them():
+    assert documents(b"[3.0, 1e3, 2.5, -0.5, 12345678901234567890]") == [[3, 1000, 2.5, -0.5, 12345678901234567890]]
+    assert [type(number) for number in documents(b"[3.0, 1e3, 2.5]")[0]] == [int, int, float]
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999", "9" * 5000])
+def test_numbers_that_json_cannot_hold(number):
+    with pytest.raises(DecodeError):
+        documents(f'{{"a": 1}}\n{{"b": {number}}}'.encode())
+
+
+def test_what_is_not_json_is_placed():
+    with pytest.raises(DecodeError) as caught:
+        documents(b'{"a": 1}\n{"b": \n  oops}')
+    assert str(caught.value) == "a.json:3:3: not JSON: expecting value"
+
+
+def test_endless_nesting_is_refused():
+    with pytest.raises(DecodeError, match="levels deep"):
+        documents(b"[" * 100_000)
+    with pytest.raises(DecodeError, match="levels deep"):
+        documents(b"{}" + b"[" * 100_000)
+
+
+class TestDuplicates:
+    def test_are_placed(self):
+        with pytest.raises(DuplicateError) as caught:
+            documents(b'{"a": 1}\n{"b": {"c": 1,\n       "c": 2}}')
+        assert str(caught.value) == 'a.json:3:8: the key "c" stands twice in one mapping'
+
+    def test_are_named_even_where_yaml_cannot_read_the_text(self):
+        text = json.dumps({"pair": "😀"})[:-1].encode() + b', "x": 1, "x": 2}'
+        with pytest.raises(DuplicateError, match='the key "x" stands twice in one object'):
+            documents(text)

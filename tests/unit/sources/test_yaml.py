@@ -1,0 +1,127 @@
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+import yaml as pyyaml
+
+from topospread.errors import DecodeError, DuplicateError
+from topospread.sources.text import Text
+from topospread.sources.yaml import read_documents
+
+RECORDED = [
+    json.loads(line)
+    for line in gzip.decompress(Path(__file__).with_name("recorded_yaml.jsonl.gz").read_bytes()).splitlines()
+]
+
+
+def read(text: str) -> list[object]:
+    return [document.value for document in read_documents(Text("a.yaml", text.encode()))]
+
+
+def same(left: object, right: object) -> bool:
+    """Equal as JSON: 1 is 1.0, but true is not 1; numbers beyond 64 bits are floats."""
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(same, left, right))
+    if isinstance(left, bool) or isinstance(right, bool) or not isinstance(left, int | float):
+        return left is right or (type(left) is type(right) and left == right)
+    return isinstance(right, int | float) and (left == right or float(left) == float(right))
+
+
+def answer(text: str) -> object:
+    """The one document of a text, or the error it is answered with."""
+    try:
+        return read(text)[0]
+    except (DecodeError, DuplicateError) as error:
+        return error
+
+
+def test_texts_mean_what_they_mean_to_kubernetes():
+    """Every text whose meaning sigs.k8s.io/yaml was asked for; only keys given twice, which it lets pass, are not."""
+    compared = 0
+    for case in RECORDED:
+        found = answer(case["yaml"])
+        if isinstance(found, DuplicateError):
+            continue
+        assert isinstance(found, DecodeError) == ("error" in case), (case, found)
+        if "error" not in case:
+            assert same(found, case["json"]), case
+            compared += 1
+    assert compared > len(RECORDED) / 2
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("created: 2025-01-01T00:00:00Z", {"created": "2025-01-01T00:00:00Z"}),
+        ("mode: 0644", {"mode": 420}),
+        ("replicas: 3.0", {"replicas": 3}),
+        ("port: 12:30", {"port": "12:30"}),
+        ("on: 1", {"true": 1}),
+        ("a: 1\r\nb:\r\n- c\r\n", {"a": 1, "b": ["c"]}),
+        ("text: |\n  kind: Pod\n  ---\n", {"text": "kind: Pod\n---\n"}),
+        ('---\n{\n  a: "x", # said so\n  b: [1, 2,],\n}\n', {"a": "x", "b": [1, 2]}),
+        ("%YAML 1.1\n---\na: 1\n", {"a": 1}),
+    ],
+)
+def test_real_files(text, value):
+    assert read(text) == [value]
+
+
+def test_merge_keys_are_not_duplicates_and_what_stands_later_wins():
+    text = "base: &b {x: 1, z: 1}\nafter: {<<: *b, x: 2}\nbefore: {x: 2, <<: *b}\n"
+    assert read(text)[0] == {"base": {"x": 1, "z": 1}, "after": {"x": 2, "z": 1}, "before": {"x": 1, "z": 1}}
+
+
+def test_a_key_after_its_merged_namesake_is_still_refused_twice():
+    with pytest.raises(DuplicateError, match='the key "x" stands twice'):
+        read("b: &b {x: 1}\nc: {<<: *b, x: 2, x: 3}\n")
+
+
+class TestDocuments:
+    def test_empty_ones_count_and_have_no_value(self):
+        text = "# nothing yet\n---\n---\na: 1\n...\n---\n# nothing more\n"
+        found = list(read_documents(Text("a.yaml", text.encode())))
+        assert [(each.number, each.line, each.value) for each in found] == [
+            (1, 3, None),
+            (2, 4, {"a": 1}),
+            (3, 8, None),
+        ]
+
+    def test_nothing_is_no_document(self):
+        assert read("") == []
+        assert read("# only a comment\n") == []
+
+    def test_an_error_names_its_document(self):
+        with pytest.raises(DecodeError) as caught:
+            read("a: 1\n---\nb: [\n---\nc: 1\n")
+        assert (caught.value.place.document, caught.value.place.line) == (2, 4)
+
+    def test_anchors_end_with_their_document(self):
+        with pytest.raises(DecodeError, match="unknown anchor 'x' referenced"):
+            read("a: &x 1\n---\nb: *x\n")
+
+    def test_progress_is_told_after_each_document(self):
+        told: list[int] = []
+        list(read_documents(Text("a.yaml", b"a: 1\n---\nb: 2\n"), told.append))
+        assert told == sorted(told)
+        assert len(told) == 2
+
+
+class TestBounds:
+    def test_aliases_may_repeat_a_little(self):
+        values = ", ".join(["*x"] * 50)
+        assert read(f"x: &x {{a: 1}}\nmany: [{values}]\n")[0]["many"] == [{"a": 1}] * 50
+
+    def test_depth_counts_through_aliases(self):
+        lines = ["a0: &a0 [1]"] + [f"a{i}: &a{i} [*a{i - 1}]" for i in range(1, 300)]
+        with pytest.raises(DecodeError, match="nested more than 256 levels deep"):
+            read("\n".join(lines))
+
+    def test_the_deepest_nesting_allowed_is_read(self):
+        text = "[" * 256 + "]" * 256
+        assert read(text) == [pyyaml.safe_load(text)]
+        with pytest.raises(DecodeError):
+            read("[" + text + "]")
