@@ -81,13 +81,17 @@ def inherit(earlier: KubeObject, later: KubeObject) -> None:
     if not new.uid:
         new.uid = old.uid
         new.resource_version = new.resource_version or old.resource_version
-    fields = type(later).__struct_fields__
-    if "status" in fields and later.status == type(later)().status:  # type: ignore[attr-defined]
-        later.status = earlier.status  # type: ignore[attr-defined]
+    if hasattr(later, "status") and hasattr(earlier, "status") and _is_empty(later.status):
+        later.status = earlier.status
     if isinstance(earlier, Pod) and isinstance(later, Pod):
         later.spec.node_name = later.spec.node_name or earlier.spec.node_name
     if old.uid and isinstance(earlier, _SCALED) and isinstance(later, _SCALED) and later.spec.replicas is None:
         later.spec.replicas = earlier.spec.replicas
+
+
+def _is_empty(status: object) -> bool:
+    """Whether nothing is said: generated manifests say ``status: {}``."""
+    return status is None or status == type(status)()
 
 
 def _twice(first: ReadObject, second: ReadObject) -> DuplicateError:

@@ -1,0 +1,291 @@
+"""Paths in their order → one inventory: replacing, duplicates, what is left out and what is warned about."""
+
+import gc
+import io
+import json
+
+import pytest
+import yaml
+
+from topospread.errors import DuplicateError, InputError, UsageError
+from topospread.sources.load import load
+
+NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4"}}}
+
+
+def pod(name: str, node: str | None = None, status: dict | None = None, **metadata: object) -> dict:
+    spec = {"containers": [{"name": "web", "image": "web"}], **({"nodeName": node} if node else {})}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, **metadata},
+        "spec": spec,
+        "status": status or {},
+    }
+
+
+def deployment(image: str = "web:1", replicas: int | None = None, **metadata: object) -> dict:
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "web", "image": image}]}}
+    spec = {"selector": {"matchLabels": {"app": "web"}}, "template": template, "replicas": replicas}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", **metadata}, "spec": spec}
+
+
+def owned_by(kind: str, name: str) -> list[dict]:
+    return [{"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": "x", "controller": True}]
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_file(name: str, *values: object) -> str:
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True, parents=True)
+        path.write_text("---\n".join(map(yaml.safe_dump, values)))
+        return str(path)
+
+    return write_file
+
+
+class TestNodes:
+    @pytest.mark.parametrize("paths", [[], ["pods.yaml"]])
+    def test_without_any_it_says_how_to_give_them(self, write, paths):
+        files = [write(path, pod("a")) for path in paths]
+        with pytest.raises(InputError, match=r"no nodes are given: .*kubectl get nodes -o json.*--cluster zones=3"):
+            load(files)
+
+    def test_made_up_and_given_ones_are_together(self, write):
+        inventory = load([write("a.yaml", NODE)], cluster="nodes=2")
+        assert [node.name for node in inventory.nodes] == ["node-1", "node-2", "a"]
+
+    def test_a_given_one_replaces_a_made_up_one(self, write):
+        path = write("a.yaml", {**NODE, "metadata": {"name": "node-1"}})
+        inventory = load([path], cluster="nodes=2,cpu=1")
+        assert [node.status.allocatable["cpu"] for node in inventory.nodes] == ["4", "1"]
+        assert inventory.notes == [f"Node node-1 of {path}:1: document 1 replaces what --cluster gives"]
+
+    def test_a_cluster_may_be_a_file(self, write):
+        inventory = load([write("b.yaml", pod("p"))], cluster=write("a=b.yaml", NODE))
+        assert [node.name for node in inventory.nodes] == ["a"]
+
+    def test_a_cluster_that_is_neither_is_explained(self):
+        with pytest.raises(UsageError, match=r"--cluster zones3 is neither a file .* made-up cluster(.|\n)*zones=3"):
+            load([], cluster="zones3")
+
+
+class TestOrder:
+    def test_a_later_path_replaces_and_both_places_are_told(self, write):
+        first = write("1.yaml", NODE, deployment("web:1"))
+        second = write("2.yaml", deployment("web:2"))
+        inventory = load([first, second])
+        (found,) = inventory.deployments
+        assert found.spec.template.spec.containers[0].image == "web:2"
+        assert inventory.notes == [
+            f"Deployment default/web of {second}:1: document 1 replaces what {first}:9: document 2 gives"
+        ]
+        assert (
+            str(inventory.places["Deployment", "default", "web"]) == f"{second}:1: document 1: Deployment default/web"
+        )
+
+    def test_what_is_replaced_keeps_its_place_in_the_order(self, write):
+        first = write("1.yaml", NODE, pod("a"), pod("b"))
+        assert [each.name for each in load([first, write("2.yaml", pod("c"), pod("a"))]).pods] == ["a", "b", "c"]
+
+    def test_twice_in_one_path_is_refused_also_in_two_files_of_a_folder(self, write, tmp_path):
+        write("all/1.yaml", NODE, pod("a"))
+        write("all/2.yaml", pod("a"))
+        with pytest.raises(DuplicateError) as caught:
+            load([str(tmp_path / "all")])
+        assert str(caught.value) == (
+            f"{tmp_path}/all/2.yaml:1:1: document 1: Pod default/a: this object is given twice in one path, "
+            f"first at {tmp_path}/all/1.yaml:9:1: document 2"
+        )
+
+    def test_one_name_may_be_used_by_several_kinds_and_namespaces(self, write):
+        path = write("a.yaml", NODE, pod("a"), pod("a", namespace="b"), deployment(), deployment(namespace="b"))
+        inventory = load([path])
+        assert (len(inventory.pods), len(inventory.deployments)) == (2, 2)
+
+    def test_a_namespace_left_out_is_the_default_one(self, write):
+        with pytest.raises(DuplicateError):
+            load([write("a.yaml", NODE, pod("a"), pod("a", namespace="default"))])
+
+    def test_objects_with_a_generated_name_are_never_the_same(self, write):
+        bare = pod("x", generateName="run-")
+        del bare["metadata"]["name"]
+        path = write("a.yaml", NODE, bare, bare)
+        inventory = load([path, path])
+        assert [(each.name, each.metadata.generate_name) for each in inventory.pods] == [("", "run-")] * 4
+        assert inventory.places["Pod", "default", "run-"].source == path
+
+    def test_long_lists_of_what_is_replaced_are_cut(self, write):
+        pods = [pod(f"p{i}") for i in range(8)]
+        path = json.dumps({"apiVersion": "v1", "kind": "List", "items": [NODE, *pods]})
+        inventory = load(
+            ["-", write("b.json", {"apiVersion": "v1", "kind": "List", "items": pods})], stdin=io.BytesIO(path.encode())
+        )
+        assert len(inventory.notes) == 1
+        assert inventory.notes[0].startswith("Pod default/p0, Pod default/p1, Pod default/p2")
+        assert "and 3 more" in inventory.notes[0]
+
+
+class TestApplying:
+    """What kubectl apply leaves as it is in the cluster stays when a manifest replaces a stored object."""
+
+    def test_identity_and_replicas_that_a_cluster_set(self, write):
+        stored = deployment("web:1", 7, uid="1", creationTimestamp="2025-01-01T00:00:00Z")
+        inventory = load([write("1.yaml", NODE, stored), write("2.yaml", deployment("web:2"))])
+        (found,) = inventory.deployments
+        assert (found.metadata.uid, found.metadata.creation_timestamp) == ("1", "2025-01-01T00:00:00Z")
+        assert (found.spec.replicas, found.spec.template.spec.containers[0].image) == (7, "web:2")
+
+    def test_but_a_manifest_that_no_longer_says_how_many_means_the_default(self, write):
+        inventory = load([write("1.yaml", NODE, deployment("web:1", 7)), write("2.yaml", deployment("web:2"))])
+        assert inventory.deployments[0].spec.replicas is None
+
+    def test_a_pods_node_and_status(self, write):
+        bound = pod("p", "a", {"phase": "Running"}, uid="1")
+        (found,) = load([write("1.yaml", NODE, bound), write("2.yaml", pod("p", labels={"a": "b"}))]).pods
+        assert (found.spec.node_name, found.phase, found.labels) == ("a", "Running", {"a": "b"})
+
+    def test_a_nodes_capacity_unless_it_is_given(self, write):
+        bare = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a", "labels": {"disk": "ssd"}}}
+        (found,) = load([write("1.yaml", NODE), write("2.yaml", bare)]).nodes
+        assert (found.status.allocatable, found.labels) == ({"cpu": "4"}, {"disk": "ssd"})
+        changed = {**bare, "status": {"allocatable": {"cpu": "8"}}}
+        assert load([write("1.yaml", NODE), write("3.yaml", changed)]).nodes[0].status.allocatable == {"cpu": "8"}
+
+
+class TestLeftOut:
+    def test_pods_on_a_node_that_is_not_there(self, write):
+        pods = [pod(f"p{i}", f"gone-{i % 2}") for i in range(5)] + [pod("q", "a"), pod("r")]
+        inventory = load([write("a.yaml", NODE, *pods)])
+        assert [each.name for each in inventory.pods] == ["q", "r"]
+        assert inventory.warnings == [
+            "5 pods are left out, being bound to 2 nodes not given (gone-0, gone-1): "
+            "default/p0, default/p1, default/p2 and 2 more"
+        ]
+
+    @pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
+    def test_finished_pods_stay_for_their_job(self, write, phase):
+        inventory = load([write("a.yaml", NODE, pod("p", "gone", {"phase": phase}))])
+        assert [each.name for each in inventory.pods] == ["p"]
+        assert inventory.warnings == []
+
+    def test_kinds_that_play_no_part_are_counted(self, write):
+        secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}}
+        inventory = load([write("a.yaml", NODE, secret, {**secret, "kind": "ConfigMap"}, secret)])
+        assert inventory.skipped == {"Secret": 2, "ConfigMap": 1}
+
+    def test_a_configuration_is_kept_and_not_applied(self, write):
+        value = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+        path = write("a.yaml", NODE, value)
+        inventory = load([path])
+        assert inventory.configurations == [value]
+        assert inventory.notes == [
+            f"{path}:9: document 2: this KubeSchedulerConfiguration is not applied; give it with --config"
+        ]
+
+    def test_a_misspelt_kind_is_warned_about(self, write):
+        inventory = load([write("a.yaml", NODE, {**deployment(), "kind": "Deploymnet"})])
+        assert inventory.warnings[0].endswith(
+            "Deploymnet is no kind of Kubernetes and is skipped; is Deployment meant?"
+        )
+
+
+class TestSnapshots:
+    @pytest.mark.parametrize(
+        ("kind", "word"),
+        [
+            ("ReplicaSet", "replicasets"),
+            ("StatefulSet", "statefulsets"),
+            ("ReplicationController", "replicationcontrollers"),
+        ],
+    )
+    def test_owners_that_are_missing_are_warned_about(self, write, kind, word):
+        pods = [pod(f"p{i}", "a", ownerReferences=owned_by(kind, "web-1")) for i in range(2)]
+        warnings = load([write("a.yaml", NODE, *pods)]).warnings
+        assert warnings[0].startswith(f"2 pods belong to 1 {kind} not given (default/web-1): cluster-level default")
+        assert f"add {word} to what `kubectl get` writes" in warnings[0]
+        assert warnings[1].startswith("no Services are given: ")
+
+    def test_owners_that_are_there_are_not(self, write):
+        template = deployment()["spec"]["template"]
+        owner = {
+            "apiVersion": "apps/v1",
+            "kind": "ReplicaSet",
+            "metadata": {"name": "web-1", "uid": "x"},
+            "spec": {"selector": {"matchLabels": {"app": "web"}}, "template": template},
+        }
+        service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}}
+        path = write("a.yaml", NODE, pod("p", "a", ownerReferences=owned_by("ReplicaSet", "web-1")), owner, service)
+        assert load([path]).warnings == []
+
+    @pytest.mark.parametrize("kind", ["DaemonSet", "Job"])
+    def test_other_owners_give_no_constraints(self, write, kind):
+        service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}}
+        path = write("a.yaml", NODE, pod("p", "a", ownerReferences=owned_by(kind, "web-1")), service)
+        assert load([path]).warnings == []
+
+    def test_hand_written_pods_need_no_services(self, write):
+        assert load([write("a.yaml", NODE, pod("p", "a"))]).warnings == []
+
+
+class TestReading:
+    def test_kubectls_output_as_it_is(self):
+        items = [
+            NODE,
+            pod("p", "a", uid="1"),
+            {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s", "uid": "2"}},
+        ]
+        text = json.dumps(
+            {"apiVersion": "v1", "items": items, "kind": "List", "metadata": {"resourceVersion": ""}}, indent=4
+        )
+        inventory = load(["-"], stdin=io.BytesIO(text.encode()))
+        assert (len(inventory.nodes), len(inventory.pods), len(inventory.services)) == (1, 1, 1)
+
+    @pytest.mark.parametrize("name", ["cluster.json", "cluster.yaml", "cluster"])
+    @pytest.mark.parametrize(
+        "text",
+        [
+            json.dumps(NODE),
+            "---\n" + json.dumps(NODE) + "\n---\n" + json.dumps(pod("p")),
+            '---\n{\n  apiVersion: "v1",\n  kind: "Node",\n  metadata: {\n    name: "a",\n  },\n}\n',
+            '{apiVersion: "v1", kind: "Node", metadata: {name: "a",},}',
+            '{"apiVersion": "v1", "kind": "Node", # mine\n "metadata": {"name": "a"}}',
+            yaml.safe_dump(NODE).replace("\n", "\r\n"),
+            "\ufeff" + yaml.safe_dump(NODE),
+        ],
+    )
+    def test_what_stands_in_a_file_decides_how_it_is_read_not_its_name(self, tmp_path, name, text):
+        (tmp_path / name).write_bytes(text.encode())
+        assert [node.name for node in load([str(tmp_path / name)]).nodes] == ["a"]
+
+    def test_standard_input_is_read_once(self):
+        with pytest.raises(UsageError, match="- is given twice"):
+            load(["-", "-"], stdin=io.BytesIO(b""))
+        with pytest.raises(UsageError, match="- is given twice"):
+            load(["-"], cluster="-", stdin=io.BytesIO(b""))
+
+    def test_progress_ends_where_all_is_read(self, write):
+        told = []
+        paths = [write("1.yaml", NODE), write("2.yaml", pod("a"), pod("b"))]
+        load(paths, progress=lambda done, total: told.append((done, total)))
+        total = told[-1][1]
+        assert told[-1] == (total, total)
+        assert [done for done, _ in told] == sorted(done for done, _ in told)
+
+    def test_the_garbage_collector_is_left_as_it_was(self, write):
+        path = write("1.yaml", NODE)
+        load([path])
+        assert gc.isenabled()
+        gc.disable()
+        try:
+            load([path])
+            assert not gc.isenabled()
+        finally:
+            gc.enable()
+
+    def test_strict(self, write):
+        path = write("1.yaml", {**NODE, "spec": {"taint": []}})
+        assert load([path]).nodes[0].name == "a"
+        with pytest.raises(InputError, match=r'1\.yaml:6:3: document 1: Node a: unknown field "spec\.taint"'):
+            load([path], strict=True)

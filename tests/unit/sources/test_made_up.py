@@ -1,0 +1,131 @@
+import pytest
+
+from topospread.errors import InputError
+from topospread.sources.made_up import GRAMMAR, HOSTNAME, RACK, REGION, ZONE, is_made_up, made_up_nodes, zone_name
+
+
+def nodes(text: str) -> list:
+    return [node for node, _ in made_up_nodes(text)]
+
+
+def labels(text: str, key: str) -> list[str | None]:
+    return [node.labels.get(key) for node in nodes(text)]
+
+
+class TestTopology:
+    def test_nodes_are_dealt_to_the_zones_in_turn(self):
+        assert labels("zones=3,nodes=5", ZONE) == ["zone-a", "zone-b", "zone-c", "zone-a", "zone-b"]
+        assert labels("zones=3,nodes=5", HOSTNAME) == ["node-1", "node-2", "node-3", "node-4", "node-5"]
+
+    def test_one_node_a_zone_unless_said(self):
+        assert labels("zones=3", ZONE) == ["zone-a", "zone-b", "zone-c"]
+
+    def test_no_zones_no_label(self):
+        assert labels("nodes=2", ZONE) == [None, None]
+
+    def test_each_zone_may_have_its_number(self):
+        assert labels("nodes=3+1+2", ZONE) == ["zone-a", "zone-b", "zone-c", "zone-a", "zone-c", "zone-a"]
+
+    def test_zones_belong_to_regions_in_turn(self):
+        assert labels("zones=3,regions=2", REGION) == ["region-1", "region-2", "region-1"]
+
+    def test_racks_are_a_zones_own(self):
+        found = labels("zones=2,nodes=6,racks=2", RACK)
+        assert found == [
+            "zone-a-rack-1",
+            "zone-b-rack-1",
+            "zone-a-rack-2",
+            "zone-b-rack-2",
+            "zone-a-rack-1",
+            "zone-b-rack-1",
+        ]
+
+    def test_zones_beyond_z(self):
+        assert [zone_name(index) for index in (0, 25, 26, 701, 702)] == [
+            "zone-a",
+            "zone-z",
+            "zone-aa",
+            "zone-zz",
+            "zone-aaa",
+        ]
+
+    def test_a_cluster_is_the_same_every_time(self):
+        assert nodes("zones=3,nodes=7,racks=2") == nodes("zones=3,nodes=7,racks=2")
+
+
+class TestResources:
+    def test_what_is_given_and_what_is_usual(self):
+        (node,) = nodes("nodes=1,cpu=8,memory=32Gi,nvidia.com/gpu=2")
+        wanted = {"cpu": "8", "memory": "32Gi", "pods": "110", "ephemeral-storage": "100Gi", "nvidia.com/gpu": "2"}
+        assert node.status.allocatable == wanted
+        assert node.status.capacity == wanted
+
+
+class TestMarks:
+    def test_labels_everywhere_or_somewhere(self):
+        assert labels("zones=2,nodes=3,label=disk=ssd", "disk") == ["ssd"] * 3
+        assert labels("zones=2,nodes=3,label=zone-a:disk=ssd", "disk") == ["ssd", None, "ssd"]
+        assert labels("zones=2,nodes=3,label=node-2:disk=ssd", "disk") == [None, "ssd", None]
+        assert labels("zones=2,nodes=3,racks=2,label=zone-a-rack-2:disk=ssd", "disk") == [None, None, "ssd"]
+        assert labels("zones=2,regions=2,label=region-2:example.com/disk=", "example.com/disk") == [None, ""]
+
+    def test_taints(self):
+        text = "zones=2,taint=zone-b:dedicated=gpu:NoSchedule,taint=spot:PreferNoSchedule,taint=node-1:old:NoExecute"
+        found = [[(taint.key, taint.value, taint.effect) for taint in node.spec.taints] for node in nodes(text)]
+        assert found == [
+            [("spot", None, "PreferNoSchedule"), ("old", None, "NoExecute")],
+            [("dedicated", "gpu", "NoSchedule"), ("spot", None, "PreferNoSchedule")],
+        ]
+
+    def test_a_cordoned_node_has_its_taint_too(self):
+        first, second = nodes("zones=2,cordon=zone-b")
+        assert (first.spec.unschedulable, first.spec.taints) == (None, None)
+        assert second.spec.unschedulable is True
+        assert second.spec.taints[0].key == "node.kubernetes.io/unschedulable"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("zonse=3", r"zonse is not a key \(is zones meant\?\)"),
+        ("zones=three", "zones=three: expected a whole number from 1 to 1000"),
+        ("zones=0", "zones=0: expected"),
+        ("nodes=999999999", "nodes=999999999: expected a whole number from 1 to 100000"),
+        ("nodes=٣", "nodes=٣: expected"),
+        ("zones=3,,nodes=3", "an empty part is not KEY=VALUE"),
+        ("zones=3,nodes", "nodes is not KEY=VALUE"),
+        ("zones=", "zones= is not KEY=VALUE"),
+        ("zones=3,zones=4", "zones is given twice"),
+        ("zones=3,nodes=2", "nodes=2: fewer than the zones, of which there are 3"),
+        ("zones=3,nodes=1+2", "numbers for 2 zones, and zones=3"),
+        ("zones=2,regions=3", "regions=3: more than the zones"),
+        ("cpu=lots", "cpu=lots: quantities must match"),
+        ("cpu=-1", "cpu=-1: must be greater than or equal to 0"),
+        (
+            "zones=3,label=zone-d:a=b",
+            r"zone-d is no zone, region, rack or node of this cluster \(is zone-[abc] meant\?\)",
+        ),
+        ("zones=3,label=disk", "label=disk: expected"),
+        ("zones=3,label=a b=c", "label=a b=c: name part must consist of"),
+        ("zones=3,label=a=b/c", "label=a=b/c: a valid label must"),
+        ("zones=3,taint=a=b:NoSchedul", r"taint=a=b:NoSchedul: expected .* \(is NoSchedule meant\?\)"),
+        ("zones=3,taint=NoSchedule", "taint=NoSchedule: expected"),
+    ],
+)
+def test_what_cannot_be_made_up_is_named(text, words):
+    with pytest.raises(InputError, match=words) as caught:
+        made_up_nodes(text)
+    assert str(caught.value).startswith("--cluster: ")
+
+
+def test_the_grammar_names_every_key():
+    for key in ("nodes", "zones", "regions", "racks", "cpu", "memory", "pods", "label", "taint", "cordon"):
+        assert f"{key}=" in GRAMMAR
+
+
+def test_a_file_with_an_equals_sign_is_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert is_made_up("zones=3")
+    assert not is_made_up("nodes.yaml")
+    (tmp_path / "zones=3").write_text("")
+    assert not is_made_up("zones=3")
