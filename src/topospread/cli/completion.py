@@ -1,9 +1,13 @@
-"""``topospread completion``: the script that makes a shell complete commands and options."""
+"""``topospread completion``: the script that makes a shell complete commands and options; kubectl asks by itself."""
 
 from __future__ import annotations
 
+import sys
+
 import click
-from click.shell_completion import get_completion_class
+from click.shell_completion import CompletionItem, ShellComplete, get_completion_class
+
+from .usage import VARIABLE, Explained
 
 HELP = """\
 Print the script that makes a shell complete topospread's commands and options.
@@ -13,16 +17,39 @@ Examples:
   source <(topospread completion bash)
   topospread completion zsh > "${fpath[1]}/_topospread"
   topospread completion fish > ~/.config/fish/completions/topospread.fish
+
+As a kubectl plugin nothing needs to be set up: kubectl's own completion finds the command
+kubectl_complete-topospread.
 """
 
+_FILES = ":0"
+_NO_FILES = ":4"
+"""cobra's directives, in the last line of an answer: whether the shell may complete file names besides."""
 
-@click.command(help=HELP)
+
+@click.command(cls=Explained, help=HELP)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> int:
     """Print the completion script."""
     from .main import topospread
 
-    made = get_completion_class(shell)
-    assert made is not None
-    click.echo(made(topospread, {}, "topospread", "_TOPOSPREAD_COMPLETE").source())
+    kind = get_completion_class(shell)
+    assert kind is not None
+    made = kind(topospread, {}, "topospread", VARIABLE)
+    # Not made.source(): it runs the shell to ask for its version.
+    click.echo(made.source_template % made.source_vars())
     return 0
+
+
+def kubectl_complete() -> None:
+    """Answer kubectl, which passes the words after ``kubectl topospread``, the one that is being typed last."""
+    from .main import topospread
+
+    words = sys.argv[1:] or [""]
+    found = ShellComplete(topospread, {}, "kubectl topospread", VARIABLE).get_completions(words[:-1], words[-1])
+    named = [each for each in found if each.type == "plain"]
+    click.echo("\n".join([*map(_line, named), _FILES if len(named) < len(found) else _NO_FILES]))
+
+
+def _line(item: CompletionItem) -> str:
+    return f"{item.value}\t{item.help}" if item.help else str(item.value)

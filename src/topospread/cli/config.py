@@ -8,7 +8,8 @@ import click
 
 from topospread.errors import Place
 
-from .inputs import read_configuration, read_documents, read_gates
+from .inputs import PATH, read_configuration, read_documents, read_gates
+from .usage import Explained, ExplainedGroup
 
 HELP = """\
 Check, convert and show configurations of kube-scheduler (KubeSchedulerConfiguration), also wrapped in a ConfigMap.
@@ -26,13 +27,24 @@ VERSION = click.option(
 GATES = click.option("--feature-gates", default="", metavar="A=true,B=false", help="kube-scheduler's feature gates.")
 
 
-@click.group(help=HELP)
+@click.group(cls=ExplainedGroup, help=HELP)
 def config() -> None:
     """Hold the subcommands."""
 
 
-@config.command(help="Say what kube-scheduler would refuse in a configuration, with the place of each problem.")
-@click.argument("file")
+@config.command(
+    cls=Explained,
+    short_help="Say what kube-scheduler would refuse.",
+    help="""\
+Say what kube-scheduler would refuse in a configuration, with the place of each problem.
+
+\b
+Examples:
+  topospread config validate scheduler.yaml
+  kubectl get configmap scheduler -o yaml | topospread config validate -
+""",
+)
+@click.argument("file", type=PATH)
 @VERSION
 @GATES
 def validate(file: str, kube_version: str, feature_gates: str) -> int:
@@ -45,8 +57,20 @@ def validate(file: str, kube_version: str, feature_gates: str) -> int:
     return 0
 
 
-@config.command(help="Show the profiles in force: plugins, their order and weights, default constraints, and whence.")
-@click.argument("file", required=False)
+@config.command(
+    cls=Explained,
+    short_help="Show the profiles in force.",
+    help="""\
+Show the profiles in force: plugins, their order and weights, default constraints, and what sets each. Without a FILE
+these are the defaults.
+
+\b
+Examples:
+  topospread config show
+  topospread config show scheduler.yaml --kube-version 1.27 -o json
+""",
+)
+@click.argument("file", required=False, type=PATH)
 @VERSION
 @GATES
 @click.option("-o", "--output", type=click.Choice(["text", "json", "yaml"]), default="text", help="How to show it.")
@@ -68,8 +92,18 @@ def show(file: str | None, kube_version: str, feature_gates: str, output: str) -
     return 0
 
 
-@config.command(help="Write a configuration in another version; what that version cannot express is an error.")
-@click.argument("file")
+@config.command(
+    cls=Explained,
+    short_help="Write a configuration in another version.",
+    help="""\
+Write a configuration in another version, as YAML; what that version cannot express is an error.
+
+\b
+Examples:
+  topospread config convert scheduler.yaml --to v1
+""",
+)
+@click.argument("file", type=PATH)
 @click.option("--to", "version", default="v1", metavar="VERSION", help="v1, v1beta3, v1beta2, v1beta1 or v1alpha2.")
 def convert(file: str, version: str) -> int:
     """Print the converted configuration as YAML."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from .terminal import width
+from .usage import Explained
 
 HELP = """\
 Explain topologySpreadConstraints and its fields, as kubectl explain does, without a cluster.
@@ -17,7 +18,7 @@ Examples:
 """
 
 
-@click.command(help=HELP)
+@click.command(cls=Explained, help=HELP)
 @click.argument("field", default="", metavar="[FIELD]")
 def fields(field: str) -> int:
     """Print the documentation of a field."""

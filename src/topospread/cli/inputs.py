@@ -4,28 +4,36 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from topospread.api.inventory import Inventory
-from topospread.config.gates import Gates, gates_for, parse_gates
-from topospread.config.profile import Configuration
 from topospread.errors import ConfigError, DecodeError, Place, UsageError
 
 from .terminal import progress
 
+if TYPE_CHECKING:
+    from topospread.api.inventory import Inventory
+    from topospread.config.gates import Gates
+    from topospread.config.profile import Configuration
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 COLOUR = click.Choice(["auto", "always", "never"])
+PATH = click.Path()
+"""Only so that shells complete files: what is there is found out when it is read."""
 
 
 def input_options(command: Command) -> Command:
     """``[PATH…] --cluster --strict --config --kube-version --feature-gates --color``."""
     decorators = [
-        click.argument("paths", nargs=-1, metavar="[PATH]..."),
-        click.option("--cluster", metavar="SPEC|FILE", help="Make a cluster up, or read it from a file (see below)."),
-        click.option("--config", "config_path", metavar="FILE", help="kube-scheduler's configuration, of any version."),
+        click.argument("paths", nargs=-1, metavar="[PATH]...", type=PATH),
+        click.option(
+            "--cluster", type=PATH, metavar="SPEC|FILE", help="Make a cluster up, or read it from a file (see below)."
+        ),
+        click.option(
+            "--config", "config_path", type=PATH, metavar="FILE", help="kube-scheduler's configuration, of any version."
+        ),
         click.option("--kube-version", default="1.37", metavar="VERSION", help="Act as this Kubernetes (1.18 … 1.37)."),
         click.option("--feature-gates", default="", metavar="A=true,B=false", help="kube-scheduler's feature gates."),
         click.option("--strict", is_flag=True, help="Refuse fields that Kubernetes does not know."),
@@ -53,6 +61,8 @@ def read_inventory(paths: tuple[str, ...], cluster: str | None, *, strict: bool)
 
 def read_gates(kube_version: str, feature_gates: str) -> Gates:
     """kube-scheduler's gates in a version, with those of ``--feature-gates`` on top."""
+    from topospread.config.gates import gates_for, parse_gates
+
     place = Place(source="--feature-gates")
     return gates_for(kube_version, parse_gates(feature_gates, place), place=place)
 

@@ -12,8 +12,13 @@ from importlib import import_module
 from typing import Any
 
 import click
+from click.shell_completion import shell_complete
 
+from topospread.errors import TopospreadError
 from topospread.version import __version__
+
+from .terminal import print_anywhere
+from .usage import VARIABLE, ExplainedGroup
 
 COMMANDS = {
     "simulate": ("topospread.cli.simulate:simulate", "Where will my pods land?"),
@@ -24,21 +29,27 @@ COMMANDS = {
 """Name → where the command is, and what it answers."""
 
 ABOUT = """\
-Kubernetes topology spread, decided exactly as kube-scheduler decides it, and explained.
+Kubernetes topology spread, decided exactly as kube-scheduler decides it, and
+explained.
 
 \b
-  topospread simulate nodes.yaml app.yaml           where will my pods land?
   topospread simulate app.yaml --cluster zones=3,nodes=12,cpu=8,memory=32Gi
-  kubectl get nodes,pods,deploy,rs,sts,svc -A -o json | topospread simulate - app.yaml
+  topospread simulate cluster.json app.yaml -o json
+  kubectl get no,po,svc,rs,sts -A -o json | topospread simulate - app.yaml
   topospread fields topologySpreadConstraints.minDomains
 
-Exit codes: 0 the answer is yes, 1 the answer is no (pods stay pending), 2 bad input or usage.
+Exit codes: 0 yes, 1 no (pods stay pending), 2 bad input or usage.
 """
 
+BAD_INPUT = 2
+FAULT = 3
 INTERRUPTED = 130
+PIPE_CLOSED = 141
+DEBUG = "TOPOSPREAD_DEBUG"
+"""Environment variable that makes a fault show its traceback."""
 
 
-class LazyGroup(click.Group):
+class LazyGroup(ExplainedGroup):
     """A group whose commands are imported when they are used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -49,8 +60,10 @@ class LazyGroup(click.Group):
         """The command of a name, ``None`` when there is none."""
         if cmd_name not in COMMANDS:
             return None
-        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        where, about = COMMANDS[cmd_name]
+        module, _, name = where.partition(":")
         command: click.Command = getattr(import_module(module), name)
+        command.short_help = about
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -64,8 +77,8 @@ class LazyGroup(click.Group):
         """Find the command; a misspelt one is answered with the nearest."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
             close = get_close_matches(args[0], COMMANDS, n=1)
-            hint = f" Is {close[0]!r} meant?" if close else f" There are: {', '.join(COMMANDS)}."
-            ctx.fail(f"There is no command {args[0]!r}.{hint}")
+            hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(COMMANDS)}"
+            ctx.fail(f"there is no command '{args[0]}'; {hint}")
         return super().resolve_command(ctx, args)
 
 
@@ -81,30 +94,60 @@ def topospread(ctx: click.Context) -> None:
 
 
 def main() -> None:
-    """Run a command; errors become one line on stderr and exit code 2."""
-    from topospread.errors import TopospreadError
-
+    """Run a command; whatever goes wrong becomes a line on stderr and an exit code, never a traceback."""
+    print_anywhere(sys.stdout)
     try:
         code = _run()
-    except click.ClickException as error:
-        error.show()
-        code = error.exit_code
+        sys.stdout.flush()
+    except click.exceptions.Exit as exit_:
+        code = exit_.exit_code
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
-        code = INTERRUPTED
+        code = _say("interrupted", INTERRUPTED)
+    except click.ClickException as error:
+        code = _say(f"error: {_usage(error)}", BAD_INPUT)
     except TopospreadError as error:
-        click.echo(f"error: {error}", err=True)
-        code = 2
+        code = _say(f"error: {error}", BAD_INPUT)
     except BrokenPipeError:
+        # Whoever read our output is gone: nothing is said, and what is left in buffers goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 1
+        code = PIPE_CLOSED
+    except Exception as error:
+        code = _fault(error)
     sys.exit(code)
 
 
 def _run() -> int:
-    result: Any = topospread(prog_name=program_name(), standalone_mode=False)
-    sys.stdout.flush()
+    """Answer a shell that completes, or run the command that was typed.
+
+    Not click's own ``main``: it answers a closed pipe with exit code 1, which is an answer here.
+    """
+    name = program_name()
+    asked = os.environ.get(VARIABLE)
+    if asked:
+        return shell_complete(topospread, {}, name, VARIABLE, asked)
+    with topospread.make_context(name, sys.argv[1:]) as context:
+        result: Any = topospread.invoke(context)
     return result if isinstance(result, int) else 0
+
+
+def _usage(error: click.ClickException) -> str:
+    message = error.format_message()
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return f"{message}\nTry '{context.command_path} --help'." if context else message
+
+
+def _fault(error: Exception) -> int:
+    if os.environ.get(DEBUG):
+        import traceback
+
+        traceback.print_exc()
+    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return _say(f"error: a fault of topospread, not of what it was given ({what}); {DEBUG}=1 shows where", FAULT)
+
+
+def _say(text: str, code: int) -> int:
+    click.echo(text, err=True)
+    return code
 
 
 def program_name() -> str:

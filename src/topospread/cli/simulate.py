@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from topospread.api.inventory import Inventory
-from topospread.config.gates import Gates
-from topospread.config.profile import Configuration
 from topospread.errors import UsageError
-from topospread.report.json import simulation_json
-from topospread.simulation import Simulation
-from topospread.simulation.comparison import Comparison, compare
 
 from .inputs import input_options, parse_scale, read_configuration, read_gates, read_inventory
 from .terminal import progress, style, width
+from .usage import Explained
+
+if TYPE_CHECKING:
+    from topospread.api.inventory import Inventory
+    from topospread.config.gates import Gates
+    from topospread.config.profile import Configuration
+    from topospread.simulation import Simulation
+    from topospread.simulation.comparison import Comparison
+
+    Other = tuple[tuple[str, str], Gates, Configuration | None]
+    """The names of the two sides, and the gates and configuration of the second."""
 
 HELP = """\
 Place every pod that the manifests want, exactly as kube-scheduler would, and show where each lands.
@@ -24,27 +28,30 @@ Place every pod that the manifests want, exactly as kube-scheduler would, and sh
 PATHs are YAML or JSON files, folders, or - for standard input, applied in their order. They hold nodes (or use
 --cluster), workloads, and whatever else decides: pods that are there, Services, PriorityClasses, volumes.
 
+The table shows each workload, its spread constraints with the pods of each domain before → after, and for pods that
+stay pending the sum that forbids each domain. Many domains are summed up; -o wide shows all. The exit code is 1 when
+pods stay pending.
+
 \b
 Examples:
   topospread simulate nodes.yaml app.yaml
   topospread simulate app.yaml --cluster zones=3,nodes=12,cpu=8,memory=32Gi
   topospread simulate snapshot.json app.yaml --scale deploy/web=30 -o json
   topospread simulate snapshot.json app.yaml --config scheduler.yaml --seed 7
-  topospread simulate snapshot.json app.yaml --compare-config other.yaml
-  topospread simulate snapshot.json app.yaml --kube-version 1.27 --compare-kube-version 1.37
+  topospread simulate snapshot.json --compare-config other.yaml
+  topospread simulate snapshot.json --compare-kube-version 1.27
 """
 
 FORMATS = click.Choice(["table", "wide", "json", "yaml", "name"])
 
 
-def _epilog() -> str:
+def _grammar() -> str:
     from topospread.sources.made_up import GRAMMAR
 
-    paragraphs = GRAMMAR.strip().split("\n\n")
-    return "\n\n".join(f"\b\n{paragraph}" for paragraph in paragraphs)
+    return GRAMMAR
 
 
-@click.command(help=HELP, epilog=_epilog())
+@click.command(cls=Explained, help=HELP, below=_grammar)
 @input_options
 @click.option("--scale", multiple=True, metavar="[NS/]KIND/NAME=N", help="Other replicas than the manifest says.")
 @click.option("--seed", type=int, metavar="N", help="Draw among equal nodes as kube-scheduler does, repeatably.")
@@ -52,10 +59,12 @@ def _epilog() -> str:
 @click.option("--compare-config", metavar="FILE", help="Show only what another configuration changes.")
 @click.option("--compare-kube-version", "compare_version", metavar="VERSION", help="… or another Kubernetes version.")
 @click.option("--no-preemption", is_flag=True, help="Evict nothing for more important pods.")
-@click.option("-n", "--namespace", metavar="NAMESPACE", help="Show only this namespace (all are simulated).")
+@click.option("-n", "--namespace", metavar="NAMESPACE", help="Show only this namespace; all take part.")
 @click.option("-o", "--output", type=FORMATS, default="table", help="How to show the result.")
 def simulate(**given: Any) -> int:
     """Run the simulation; 1 when pods stay pending, or when a comparison leaves pods pending that were placed."""
+    from topospread.simulation.comparison import compare
+
     gates = read_gates(given["kube_version"], given["feature_gates"])
     configuration = read_configuration(given["config_path"], gates)
     other = _other(given, gates, configuration)
@@ -87,10 +96,6 @@ def _simulated(given: dict[str, Any], inventory: Inventory, gates: Gates, config
         )
 
 
-Other = tuple[tuple[str, str], Gates, Configuration | None]
-"""The names of the two sides, and the gates and configuration of the second."""
-
-
 def _other(given: dict[str, Any], gates: Gates, configuration: Configuration | None) -> Other | None:
     """What to compare with, ``None`` when nothing is asked for."""
     path, version = given["compare_config"], given["compare_version"]
@@ -114,7 +119,7 @@ def _comparison_text(comparison: Comparison, output: str, color: str) -> str:
 
     match output:
         case "json":
-            return json.dumps(comparison_json(comparison), indent=2, ensure_ascii=False) + "\n"
+            return _json(comparison_json(comparison))
         case "yaml":
             from topospread.api.yaml_text import yaml_text
 
@@ -124,19 +129,26 @@ def _comparison_text(comparison: Comparison, output: str, color: str) -> str:
 
 
 def _text(result: Simulation, output: str, namespace: str | None, color: str) -> str:
+    from topospread.report.json import names, simulation_json
+    from topospread.report.table import Layout, table
+
+    if output in ("table", "wide"):
+        return table(result, Layout(width(), output == "wide", style(color)), namespace)
+    # The table has its warnings; who reads a program's form of the result sees them on stderr.
+    for warning in result.warnings:
+        click.echo(f"warning: {warning}", err=True)
     match output:
         case "json":
-            return json.dumps(simulation_json(result, namespace), indent=2, ensure_ascii=False) + "\n"
+            return _json(simulation_json(result, namespace))
         case "yaml":
             from topospread.api.yaml_text import yaml_text
 
             return yaml_text(simulation_json(result, namespace))
-        case "name":
-            for warning in result.warnings:
-                click.echo(f"warning: {warning}", err=True)
-            shown = [each for each in result.placements if namespace in (None, each.namespace)]
-            return "".join(f"pod/{each.name} {each.node or '<none>'}\n" for each in shown)
         case _:
-            from topospread.report.table import Layout, table
+            return names(result, namespace)
 
-            return table(result, Layout(width(), output == "wide", style(color)), namespace)
+
+def _json(data: object) -> str:
+    import msgspec
+
+    return msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n"

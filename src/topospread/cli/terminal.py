@@ -8,7 +8,8 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Protocol
+from io import TextIOWrapper
+from typing import Protocol, TextIO
 
 from topospread.report.style import Style
 
@@ -64,3 +65,22 @@ def progress(what: str) -> Iterator[Bar | None]:
         if shown:
             sys.stderr.write("\r\x1b[2K")
             sys.stderr.flush()
+
+
+_SUBSTITUTES = {"→": "->", "−": "-", "█": "#", "·": "-", "≤": "<=", "×": "x", "…": "..."}
+_ERRORS = "topospread-substitutes"
+
+
+def print_anywhere(stream: TextIO) -> None:
+    """Let a stream whose encoding lacks our signs take plain ones in their place."""
+    import codecs
+
+    if (stream.encoding or "").lower().replace("-", "") != "utf8" and isinstance(stream, TextIOWrapper):
+        codecs.register_error(_ERRORS, _substituted)
+        stream.reconfigure(errors=_ERRORS)
+
+
+def _substituted(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    lacking = error.object[error.start : error.end]
+    return "".join(_SUBSTITUTES.get(sign, "?") for sign in lacking), error.end

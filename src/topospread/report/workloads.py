@@ -139,7 +139,8 @@ def _nodes(found: Sequence[tuple[WorkloadResult, Landed]], layout: Layout) -> It
     if not layout.wide and len(nodes) > _SHOWN_NODES:
         by_number = Counter(nodes.values())
         parts = [f"{counted(pods, 'pod')} on {number}" for pods, number in sorted(by_number.items(), reverse=True)]
-        text = f"{len(nodes)} nodes: {', '.join(parts)}"
+        each = f", {counted(next(iter(by_number)), 'pod')} each"
+        text = f"{len(nodes)} nodes" + (each if len(by_number) == 1 else f": {', '.join(parts)}")
     elif len(found) > 1 and layout.few(len(found)):
         text = ", ".join(f"{where.most_common(1)[0][0]} ({each.name})" for each, where in found if where)
     else:

@@ -21,22 +21,27 @@ from topospread.errors import InputError, Place
 GRAMMAR: Final = """\
 A made-up cluster is a list of KEY=VALUE, separated by commas:
 
-  nodes=12             nodes in all, dealt to the zones in turn (default: one a zone);
-                       nodes=5+3+1 gives each zone its number
-  zones=3              zones: zone-a, zone-b, … (label topology.kubernetes.io/zone; default 1)
-  regions=1            regions the zones belong to, in turn: region-1, … (label topology.kubernetes.io/region)
-  racks=2              racks in each zone (label topology.kubernetes.io/rack: zone-a-rack-1, …)
+  nodes=12             nodes in all, dealt to the zones in turn; one a zone
+                       by default; nodes=5+3+1 gives each zone its number
+  zones=3              zone-a, zone-b, … as topology.kubernetes.io/zone;
+                       1 by default
+  regions=1            region-1, … as topology.kubernetes.io/region; zones
+                       belong to them in turn
+  racks=2              racks in each zone, zone-a-rack-1, …, as
+                       topology.kubernetes.io/rack
   cpu=8 memory=32Gi pods=110 ephemeral-storage=100Gi
-                       what each node can allocate (defaults: 4, 16Gi, 110, 100Gi)
+                       what each node can allocate; by default 4, 16Gi, 110
+                       and 100Gi
   nvidia.com/gpu=2     an extended resource on each node
-  label=disk=ssd       a label on each node; label=zone-a:disk=ssd only on those of a zone, region or rack,
-                       or on one node
+  label=disk=ssd       a label on each node; label=zone-a:disk=ssd only in a
+                       zone, region or rack, or on one node
   taint=zone-c:dedicated=gpu:NoSchedule
-                       a taint; without zone-c: on every node; label and taint may be given several times
-  cordon=node-3        spec.unschedulable and its taint on a node, or on a whole zone, region or rack
+                       a taint; without zone-c: on each node
+  cordon=node-3        no new pods on a node, or in a zone, region or rack
 
-Nodes are named node-1, node-2, …. Each has the label kubernetes.io/hostname, and kubernetes.io/os=linux and
-kubernetes.io/arch=amd64 as most nodes have.
+label and taint may be given several times. Nodes are named node-1, node-2
+and so on, and labelled kubernetes.io/hostname, kubernetes.io/os=linux and
+kubernetes.io/arch=amd64, as most nodes are.
 """
 
 ZONE: Final = "topology.kubernetes.io/zone"
