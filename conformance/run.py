@@ -61,7 +61,7 @@ FLAVOURS = {
     )
 }
 # What a run judges when nothing else is asked: all that topospread claims to decide exactly.
-DEFAULT = ("spread", "replicas-spread", "large", "invalid")
+DEFAULT = ("spread", "replicas-spread", "large", "mixed", "replicas", "preemption", "invalid")
 
 
 @dataclass(frozen=True, slots=True)

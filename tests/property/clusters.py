@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 from topospread.api.labels import LabelSelector
 from topospread.api.meta import ObjectMeta
 from topospread.api.node import Node, NodeSpec, NodeStatus
-from topospread.api.node_selection import Taint, Toleration
+from topospread.api.node_selection import (
+    Affinity,
+    PodAffinity,
+    PodAffinityTerm,
+    Taint,
+    Toleration,
+    WeightedPodAffinityTerm,
+)
 from topospread.api.pod import Container, ContainerPort, Pod, PodSpec, ResourceRequirements
 from topospread.api.spread import TopologySpreadConstraint
 
@@ -56,7 +63,29 @@ def constraints(draw: st.DrawFn, key: str) -> TopologySpreadConstraint:
 
 
 @st.composite
+def affinities(draw: st.DrawFn) -> Affinity | None:
+    if draw(st.integers(0, 2)):
+        return None
+
+    def term() -> PodAffinityTerm:
+        selector = LabelSelector(match_labels={"app": draw(st.sampled_from(["a", "b"]))})
+        return PodAffinityTerm(topology_key=draw(st.sampled_from([ZONE, HOST, RACK])), label_selector=selector)
+
+    def terms() -> PodAffinity | None:
+        required = [term() for _ in range(draw(st.integers(0, 1)))]
+        weights = draw(st.lists(st.integers(1, 100), max_size=2))
+        preferred = [WeightedPodAffinityTerm(weight=weight, pod_affinity_term=term()) for weight in weights]
+        return PodAffinity(
+            required_during_scheduling_ignored_during_execution=required,
+            preferred_during_scheduling_ignored_during_execution=preferred,
+        )
+
+    return Affinity(pod_affinity=terms(), pod_anti_affinity=terms())
+
+
+@st.composite
 def pods(draw: st.DrawFn, name: str = "") -> Pod:
+    affinity = draw(affinities())
     keys = draw(st.lists(st.sampled_from([ZONE, HOST, RACK]), max_size=3, unique=True))
     ports = [ContainerPort(host_port=8080)] if draw(st.integers(0, 5)) == 0 else None
     requests = {"cpu": draw(st.sampled_from(["100m", "300m"])), "memory": "64Mi"}
@@ -68,6 +97,7 @@ def pods(draw: st.DrawFn, name: str = "") -> Pod:
             ],
             topology_spread_constraints=[draw(constraints(key)) for key in keys] or None,
             node_selector=draw(st.sampled_from([None, None, {"disk": "ssd"}])),
+            affinity=affinity,
             tolerations=draw(st.sampled_from([None, [Toleration(key="dedicated", operator="Exists")]])),
         ),
     )

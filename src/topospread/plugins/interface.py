@@ -51,7 +51,10 @@ class Scope(IntEnum):
 
 
 class Filter(Protocol):
-    """Says of each node whether the pod may run there."""
+    """Says of each node whether the pod may run there.
+
+    One of scope CLUSTER may have an ``idle`` property: true while every node passes, whatever it is asked.
+    """
 
     @property
     def scope(self) -> Scope:
@@ -65,7 +68,10 @@ class Filter(Protocol):
 
 
 class Score(Protocol):
-    """Gives each feasible node points."""
+    """Gives each feasible node points.
+
+    One of scope CLUSTER may have an ``idle`` property: true while it gives every node 0.
+    """
 
     @property
     def scope(self) -> Scope:
@@ -88,6 +94,10 @@ class Normalized(Score, Protocol):
 
 class Watcher(Protocol):
     """What a filter or score of scope CLUSTER is besides: it keeps counts, and sorts nodes that look alike."""
+
+    @property
+    def layout(self) -> int:
+        """Changes when `groups` gets other columns, or when ``idle`` of the filter or score changes."""
 
     def on_pod(self, row: int, pod_class: PodClass, delta: int) -> Iterable[int]:
         """A pod came to a node (+1) or left it (−1); rows whose group may have changed."""

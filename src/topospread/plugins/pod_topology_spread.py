@@ -191,6 +191,8 @@ class Spread:
             it is scored by the pods on the node itself.
     """
 
+    layout = 0
+
     def __init__(
         self,
         inclusion: Inclusion,

@@ -8,16 +8,29 @@ from dataclasses import dataclass
 from topospread.config.args import PluginArgs
 from topospread.config.gates import Gates, gates_for
 
+from .dynamic_resources import DynamicResources
 from .image_locality import ImageLocality
+from .inter_pod_affinity import InterPodAffinity
 from .interface import Plugin
 from .node_affinity import NodeAffinity
+from .node_declared_features import NodeDeclaredFeatures
 from .node_name import NodeName
 from .node_ports import NodePorts
 from .node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from .node_resources_fit import NodeResourcesFit
 from .node_unschedulable import NodeUnschedulable
+from .node_volume_limits import NodeVolumeLimits, NodeVolumeLimitsRules
 from .pod_topology_spread import PodTopologySpread
 from .taint_toleration import TaintToleration
+from .volume_binding import VolumeBinding, VolumeBindingRules
+from .volume_finding import REASON_CONFLICT, REASON_CONFLICT_UNTIL_1_32
+from .volume_restrictions import (
+    REASON_IN_USE,
+    REASON_IN_USE_UNTIL_1_33,
+    VolumeRestrictions,
+    VolumeRestrictionsRules,
+)
+from .volume_zone import VolumeZone
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +60,42 @@ def _pod_topology_spread(settings: Settings) -> Plugin:
     )
 
 
+def _volume_restrictions(settings: Settings) -> Plugin:
+    minor = settings.gates.kube_version.minor
+    return VolumeRestrictions(
+        VolumeRestrictionsRules(
+            once_per_pod=settings.gates.enabled("ReadWriteOncePod"),
+            preemptible=minor >= 27,
+            skips=minor >= 28,
+            reason_in_use=REASON_IN_USE if minor >= 34 else REASON_IN_USE_UNTIL_1_33,
+        )
+    )
+
+
+def _node_volume_limits(settings: Settings) -> Plugin:
+    minor = settings.gates.kube_version.minor
+    return NodeVolumeLimits(
+        NodeVolumeLimitsRules(annotated=minor <= 35, portworx=minor >= 31, missing_rejects=minor >= 30)
+    )
+
+
+def _volume_binding(settings: Settings) -> Plugin:
+    minor = settings.gates.kube_version.minor
+    enabled = settings.gates.enabled
+    scored = enabled("StorageCapacityScoring") or enabled("VolumeCapacityPriority")
+    return VolumeBinding(
+        VolumeBindingRules(
+            shape=settings.args.volume_binding.shape if scored else (),
+            attributes_classes=minor >= 34,
+            portworx=minor >= 31,
+            lost_claims=minor >= 23,
+            ephemeral_words=minor >= 23,
+            names_nodes=27 <= minor <= 29,
+            reason_conflict=REASON_CONFLICT if minor >= 33 else REASON_CONFLICT_UNTIL_1_32,
+        )
+    )
+
+
 PLUGINS: Mapping[str, Callable[[Settings], Plugin]] = {
     "NodeName": lambda settings: NodeName(),
     "NodeUnschedulable": _node_unschedulable,
@@ -58,7 +107,14 @@ PLUGINS: Mapping[str, Callable[[Settings], Plugin]] = {
         settings.args.node_resources_balanced_allocation
     ),
     "ImageLocality": lambda settings: ImageLocality(),
+    "VolumeRestrictions": _volume_restrictions,
+    "NodeVolumeLimits": _node_volume_limits,
+    "VolumeBinding": _volume_binding,
+    "VolumeZone": lambda settings: VolumeZone(current_labels=settings.gates.kube_version.minor >= 29),
+    "NodeDeclaredFeatures": lambda settings: NodeDeclaredFeatures(settings.gates.kube_version.minor),
+    "DynamicResources": lambda settings: DynamicResources(),
     "PodTopologySpread": _pod_topology_spread,
+    "InterPodAffinity": lambda settings: InterPodAffinity(settings.args.inter_pod_affinity),
 }
 """Plugins with a Filter or a Score. SchedulingGates and PrioritySort work on the queue (`workloads`)."""
 

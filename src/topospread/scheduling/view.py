@@ -61,7 +61,7 @@ class View:
         scores, filters = self.judges.scores, self.judges.filters
         self._node_filters = [each.filter for each in filters if each.filter.scope is Scope.NODE]
         self._pod_filters = [each.filter for each in filters if Scope.NODE < each.filter.scope < Scope.CLUSTER]
-        self.cluster_filters = [each.filter for each in filters if each.filter.scope is Scope.CLUSTER]
+        self._cluster_filters = [each.filter for each in filters if each.filter.scope is Scope.CLUSTER]
         plain = [each for each in scores if each.normalized is None and each.score.scope < Scope.CLUSTER]
         self._node_scores = [each for each in plain if each.score.scope is Scope.NODE]
         self._pod_scores = [each for each in plain if each.score.scope is not Scope.NODE]
@@ -81,8 +81,19 @@ class View:
         self.points: Ints = np.zeros(0, dtype=np.int64)
         self._grow()
         self._flatten()
+        self._layout: list[int] = []
+        self._take_layout()
         self._evaluate_nodes(slice(0, cluster.nodes.size))
         self._evaluate(slice(0, cluster.nodes.size))
+
+    def _take_layout(self) -> None:
+        """Leave out what has no say as things stand; the groups have to be made anew where this has changed."""
+        layout = [each.layout for each in self.judges.watchers]
+        if layout != self._layout:
+            self._layout = layout
+            self._buckets = None
+            self.cluster_filters = [each for each in self._cluster_filters if not getattr(each, "idle", False)]
+            self._active_scores = [each for each in self.relative_scores if not getattr(each.score, "idle", False)]
 
     @property
     def flat(self) -> frozenset[str]:
@@ -130,6 +141,7 @@ class View:
             self._on_nodes(changed_nodes)
         for row in rows:
             self._evaluate_row(row)
+        self._take_layout()
         if self._buckets is not None:
             if self._renumbered != self.cluster.nodes.renumbered:
                 self._renumbered = self.cluster.nodes.renumbered
@@ -167,7 +179,7 @@ class View:
     def total(self, rows: Ints, nodes: Ints | None = None) -> Ints:
         """Weighted total of every score for feasible rows; ``nodes`` as in `Score.score`."""
         total: Ints = self.points[rows].copy()
-        for each in self.relative_scores:
+        for each in self._active_scores:
             total += each.weight * points_of(each, rows, nodes)
         return total
 

@@ -1,0 +1,122 @@
+"""Pod affinity terms compiled: which pods a term means. What follows from a match is in `inter_pod_affinity`.
+
+Source: k8s.io/kube-scheduler/framework/types.go (AffinityTerm, getNamespacesFromPodAffinityTerm).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from topospread.api.labels import InvalidSelectorError, Selector
+from topospread.api.node import Namespace
+from topospread.api.node_selection import PodAffinity, PodAffinityTerm
+from topospread.cluster import PodClass
+
+NO_LABELS: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A term: pods of these namespaces (by name, or by their labels) that the selector matches.
+
+    Attributes:
+        weight: what a preferred term adds, 0 for a required one.
+    """
+
+    topology_key: str
+    selector: Selector
+    namespaces: frozenset[str]
+    namespace_selector: Selector
+    weight: int = 0
+
+    def matches(self, pod_class: PodClass, namespace_labels: Mapping[str, str]) -> bool:
+        """Whether the term means pods of a class; ``namespace_labels`` are those of the pods' namespace."""
+        named = pod_class.namespace in self.namespaces or self.namespace_selector.matches(namespace_labels)
+        return named and self.selector.matches(pod_class.labels)
+
+    def resolved(self, namespaces: Iterable[Namespace]) -> Term:
+        """The term with its namespace selector turned into names, as kube-scheduler does for the incoming pod's.
+
+        An empty selector stays: it matches every namespace, also one whose object is not there.
+        """
+        if self.namespace_selector.empty:
+            return self
+        named = {each.name for each in namespaces if self.namespace_selector.matches(each.labels)}
+        return replace(self, namespaces=self.namespaces | named, namespace_selector=Selector.nothing())
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """All terms of a pod, by what they do."""
+
+    affinity: tuple[Term, ...] = ()
+    anti_affinity: tuple[Term, ...] = ()
+    preferred_affinity: tuple[Term, ...] = ()
+    preferred_anti_affinity: tuple[Term, ...] = ()
+    problems: tuple[str, ...] = field(default=())
+
+    @property
+    def any(self) -> bool:
+        """Whether the pod has a term at all."""
+        return bool(self.affinity or self.anti_affinity or self.preferred_affinity or self.preferred_anti_affinity)
+
+    def resolved(self, namespaces: Iterable[Namespace]) -> Terms:
+        """The terms with namespace selectors turned into names."""
+        every = list(namespaces)
+        kinds = (self.affinity, self.anti_affinity, self.preferred_affinity, self.preferred_anti_affinity)
+        affinity, anti_affinity, preferred, preferred_anti = (
+            tuple(term.resolved(every) for term in terms) for terms in kinds
+        )
+        return Terms(affinity, anti_affinity, preferred, preferred_anti, self.problems)
+
+
+NO_TERMS = Terms()
+
+
+def terms_of(pod_class: PodClass) -> Terms:
+    """The terms of a class's pods; those that do not parse are left out and named in ``problems``."""
+    affinity = pod_class.pod.spec.affinity
+    if affinity is None or (affinity.pod_affinity is None and affinity.pod_anti_affinity is None):
+        return NO_TERMS
+    problems: list[str] = []
+    near, away = affinity.pod_affinity, affinity.pod_anti_affinity
+    return Terms(
+        _required(near, pod_class, "requiredAffinityTerms", problems),
+        _required(away, pod_class, "requiredAntiAffinityTerms", problems),
+        _preferred(near, pod_class, "preferredAffinityTerms", problems),
+        _preferred(away, pod_class, "preferredAntiAffinityTerms", problems),
+        problems=tuple(problems),
+    )
+
+
+def _required(given: PodAffinity | None, pod_class: PodClass, name: str, problems: list[str]) -> tuple[Term, ...]:
+    terms = (given.required_during_scheduling_ignored_during_execution if given else None) or ()
+    return _compiled([(term, 0) for term in terms], pod_class, name, problems)
+
+
+def _preferred(given: PodAffinity | None, pod_class: PodClass, name: str, problems: list[str]) -> tuple[Term, ...]:
+    terms = (given.preferred_during_scheduling_ignored_during_execution if given else None) or ()
+    weighted = [(each.pod_affinity_term, each.weight) for each in terms if each.pod_affinity_term is not None]
+    return _compiled(weighted, pod_class, name, problems)
+
+
+def _compiled(
+    terms: list[tuple[PodAffinityTerm, int]], pod_class: PodClass, name: str, problems: list[str]
+) -> tuple[Term, ...]:
+    try:
+        return tuple(_term(term, weight, pod_class.namespace) for term, weight in terms)
+    except InvalidSelectorError as error:
+        problems.append(f"{name}: {error}")
+        return ()
+
+
+def _term(term: PodAffinityTerm, weight: int, namespace: str) -> Term:
+    own = not term.namespaces and term.namespace_selector is None
+    return Term(
+        topology_key=term.topology_key,
+        selector=Selector.from_label_selector(term.label_selector),
+        namespaces=frozenset({namespace} if own else term.namespaces or ()),
+        namespace_selector=Selector.from_label_selector(term.namespace_selector),
+        weight=weight,
+    )

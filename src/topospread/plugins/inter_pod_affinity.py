@@ -1,0 +1,306 @@
+"""InterPodAffinity: pods near to other pods, or away from them (plugins/interpodaffinity).
+
+Filter: the incoming pod's required affinity and anti-affinity, and the required anti-affinity of pods there.
+Score: preferred terms of both, and required affinity terms of pods there by ``hardPodAffinityWeight``.
+Everything is counted by pod class and topology domain, pod by pod, as the journal tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from topospread.cluster import Cluster, PodClass
+from topospread.cluster.arrays import Codes, Ints, Rows, grown
+from topospread.cluster.nodes import LabelColumn, NodeTable
+from topospread.config.args import InterPodAffinityArgs
+
+from .affinity_terms import NO_LABELS, Term, Terms, terms_of
+from .interface import MAX_NODE_SCORE, UNRESOLVABLE, UNSCHEDULABLE, Prepared, Scope, Status, length
+
+REASON_AFFINITY = "node(s) didn't match pod affinity rules"
+REASON_ANTI_AFFINITY = "node(s) didn't match pod anti-affinity rules"
+REASON_EXISTING = "node(s) didn't satisfy existing pods anti-affinity rules"
+_AFFINITY, _ANTI_AFFINITY, _EXISTING = 1, 2, 3
+_REASONS = {_AFFINITY: REASON_AFFINITY, _ANTI_AFFINITY: REASON_ANTI_AFFINITY, _EXISTING: REASON_EXISTING}
+_GROUPED_BY_DOMAIN = 32
+"""Keys with up to so many values group nodes by domain; those with more by what the domain counts."""
+
+
+class InterPodAffinity:
+    """Places pods by the pods that are already there.
+
+    Terms' matchLabelKeys and mismatchLabelKeys mean nothing here: the API server writes them into the selectors.
+    """
+
+    name = "InterPodAffinity"
+
+    def __init__(self, args: InterPodAffinityArgs | None = None) -> None:
+        self._args = args or InterPodAffinityArgs()
+
+    def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
+        """Always watches: a pod with terms may come to a cluster that had none."""
+        terms = terms_of(pod_class)
+        if terms.problems:
+            text = terms.problems[0] if len(terms.problems) == 1 else f"[{', '.join(terms.problems)}]"
+            return Prepared(rejected=Status(UNRESOLVABLE, (f"parsing pod: {text}",)))
+        affinities = Affinities(pod_class, terms.resolved(cluster.objects.namespaces.values()), cluster, self._args)
+        return Prepared(filter=_AffinityFilter(affinities), score=_AffinityScore(affinities), watcher=affinities)
+
+
+class Tally:
+    """Sums over the pods in each domain of a topology key.
+
+    Attributes:
+        sums: by code of the key's column, int64[codes].
+        domains: how many domains have a sum other than 0.
+        by_domain: whether nodes are grouped by domain rather than by the domain's sum.
+    """
+
+    def __init__(self, column: LabelColumn, capacity: int) -> None:
+        self.column = column
+        self.by_domain = len(column.values) <= _GROUPED_BY_DOMAIN
+        self.sums: Ints = np.zeros(len(column.values), dtype=np.int64)
+        self.domains = 0
+        self._of_node: Ints = np.zeros(capacity, dtype=np.int64)
+        self._member: Codes = column.codes.copy()
+
+    def add(self, row: int, amount: int) -> int:
+        """Add to the domain of a node; its code, −1 where the node lacks the key."""
+        self._grow()
+        self._of_node[row] += amount
+        code = int(self._member[row])
+        if code >= 0:
+            self._change(code, amount)
+        return code
+
+    def move(self, row: int) -> tuple[int, int]:
+        """Take note that the node changed; the codes of the domains it was and is in."""
+        self._grow()
+        before, after = int(self._member[row]), int(self.column.codes[row])
+        if before != after:
+            amount = int(self._of_node[row])
+            if before >= 0:
+                self._change(before, -amount)
+            if after >= 0:
+                self._change(after, amount)
+            self._member[row] = after
+        return before, after
+
+    def at(self, rows: Rows) -> Ints:
+        """Sums of the nodes' domains, 0 where a node lacks the key, int64[rows]."""
+        self._grow()
+        codes = self.column.codes[rows]
+        if not len(self.sums):
+            return np.zeros(length(rows), dtype=np.int64)
+        return np.where(codes >= 0, self.sums[codes], 0)
+
+    def _grow(self) -> None:
+        if len(self.sums) < len(self.column.values):
+            self.sums = grown(self.sums, len(self.column.values))
+        if len(self._member) < len(self.column.codes):
+            self._of_node = grown(self._of_node, len(self.column.codes))
+            self._member = grown(self._member, len(self.column.codes), -1)
+
+    def _change(self, code: int, amount: int) -> None:
+        before = int(self.sums[code])
+        self.sums[code] = before + amount
+        self.domains += (before + amount != 0) - (before != 0)
+
+
+Effect = tuple[Tally, int]
+"""What one pod of a class adds to a tally, in the domain of its node."""
+
+
+class Affinities:
+    """The counts behind one pod class; the plugin's `Watcher`.
+
+    Attributes:
+        existing: key → terms of pods there that keep this pod away.
+        affinity: key → pods that match all of this pod's required terms.
+        anti_affinity: key → pods that this pod's required anti-affinity terms match.
+        preference: key → points.
+        layout: changes when `groups` gets other columns.
+    """
+
+    def __init__(self, pod_class: PodClass, terms: Terms, cluster: Cluster, args: InterPodAffinityArgs) -> None:
+        self.pod_class = pod_class
+        self.terms = terms
+        self.nodes: NodeTable = cluster.nodes
+        self.layout = 0
+        self.existing: dict[str, Tally] = {}
+        self.affinity: dict[str, Tally] = {}
+        self.anti_affinity: dict[str, Tally] = {}
+        self.preference: dict[str, Tally] = {}
+        self.matches_itself = bool(terms.affinity) and all(
+            term.matches(pod_class, NO_LABELS) for term in terms.affinity
+        )
+        self._args = args
+        own = cluster.objects.namespaces.get(pod_class.namespace)
+        self._namespace_labels: Mapping[str, str] = own.labels if own else NO_LABELS
+        preferred = terms.preferred_affinity or terms.preferred_anti_affinity
+        self._scores = bool(preferred) or not args.ignore_preferred_terms_of_existing_pods
+        self._effects: dict[int, list[Effect]] = {}
+        for key in (term.topology_key for term in terms.affinity):
+            self._tally(self.affinity, key)
+        for each in cluster.classes:
+            if each.occupancy:
+                for tally, amount in self.effects(each):
+                    for row, count in each.occupancy.items():
+                        tally.add(row, amount * count)
+
+    @property
+    def tallies(self) -> Iterable[Tally]:
+        """All of them."""
+        for each in (self.existing, self.affinity, self.anti_affinity, self.preference):
+            yield from each.values()
+
+    @property
+    def no_pod_matches(self) -> bool:
+        """Whether no pod anywhere fulfils the required affinity, so that a pod fulfilling it itself may be first."""
+        return not any(tally.domains for tally in self.affinity.values())
+
+    def effects(self, other: PodClass) -> list[Effect]:
+        """What a pod of a class changes by being on a node; found once for each class."""
+        known = self._effects.get(other.index)
+        if known is None:
+            sums: dict[int, Effect] = {}
+            for tally, amount in self._found(other):
+                sums[id(tally)] = (tally, sums.get(id(tally), (tally, 0))[1] + amount)
+            known = self._effects[other.index] = [effect for effect in sums.values() if effect[1]]
+        return known
+
+    def _found(self, other: PodClass) -> Iterable[Effect]:
+        theirs = terms_of(other)
+        for term in self._meaning_us(theirs.anti_affinity):
+            yield self._tally(self.existing, term.topology_key), 1
+        mine = self.terms
+        if mine.affinity and all(term.matches(other, NO_LABELS) for term in mine.affinity):
+            for term in mine.affinity:
+                yield self._tally(self.affinity, term.topology_key), 1
+        for term in mine.anti_affinity:
+            if term.matches(other, NO_LABELS):
+                yield self._tally(self.anti_affinity, term.topology_key), 1
+        if self._scores:
+            yield from self._preferences(other, theirs)
+
+    def _preferences(self, other: PodClass, theirs: Terms) -> Iterable[Effect]:
+        hard_weight = self._args.hard_pod_affinity_weight
+        weighted = [(term, term.weight) for term in self.terms.preferred_affinity if term.matches(other, NO_LABELS)]
+        weighted += [
+            (term, -term.weight) for term in self.terms.preferred_anti_affinity if term.matches(other, NO_LABELS)
+        ]
+        weighted += [(term, hard_weight) for term in self._meaning_us(theirs.affinity) if hard_weight > 0]
+        weighted += [(term, term.weight) for term in self._meaning_us(theirs.preferred_affinity)]
+        weighted += [(term, -term.weight) for term in self._meaning_us(theirs.preferred_anti_affinity)]
+        for term, weight in weighted:
+            yield self._tally(self.preference, term.topology_key), weight
+
+    def _meaning_us(self, terms: Iterable[Term]) -> list[Term]:
+        """Terms of a pod there that mean the incoming pod."""
+        return [term for term in terms if term.matches(self.pod_class, self._namespace_labels)]
+
+    def _tally(self, tallies: dict[str, Tally], key: str) -> Tally:
+        tally = tallies.get(key)
+        if tally is None:
+            tally = tallies[key] = Tally(self.nodes.labels(key), self.nodes.capacity)
+            self.layout += 1
+        return tally
+
+    def on_pod(self, row: int, pod_class: PodClass, delta: int) -> Iterable[int]:
+        """Count the pod; the rows of domains whose sum groups them."""
+        effects = self.effects(pod_class)
+        if not effects:
+            return ()
+        touched: set[int] = set()
+        for tally, amount in effects:
+            code = tally.add(row, amount * delta)
+            if code >= 0 and not tally.by_domain:
+                touched |= tally.column.rows(code)
+        return touched
+
+    def on_node(self, row: int) -> Iterable[int]:
+        """Count the node's pods where it now belongs; it, and the rows of domains whose sum groups them."""
+        touched = {row}
+        for tally in self.tallies:
+            codes = tally.move(row)
+            if not tally.by_domain and codes[0] != codes[1]:
+                touched = touched.union(*(tally.column.rows(code) for code in codes if code >= 0))
+        return touched
+
+    def groups(self, rows: Rows) -> list[Ints] | None:
+        """The domain for keys with few, for others what the filter or the score sees of the domain."""
+        columns: list[Ints] = []
+        keys: set[str] = set()
+        for tally in self.tallies:
+            key = tally.column.key
+            if tally.by_domain:
+                if key not in keys:
+                    columns.append(tally.column.codes[rows].astype(np.int64))
+                keys.add(key)
+            else:
+                columns.append(np.where(tally.column.codes[rows] >= 0, tally.at(rows), _MISSING))
+        return columns
+
+
+_MISSING = -(1 << 62)
+
+
+class _AffinityFilter:
+    """Codes say which rule rejects: the pod's affinity, its anti-affinity, or that of pods there."""
+
+    scope = Scope.CLUSTER
+
+    def __init__(self, affinities: Affinities) -> None:
+        self._affinities = affinities
+
+    @property
+    def idle(self) -> bool:
+        """Whether every node passes as things stand."""
+        state = self._affinities
+        return not (state.existing or state.affinity or state.anti_affinity)
+
+    def filter(self, rows: Rows) -> Ints:
+        state = self._affinities
+        result = np.zeros(length(rows), dtype=np.int64)
+        for tally in state.existing.values():
+            result[tally.at(rows) > 0] = _EXISTING
+        for tally in state.anti_affinity.values():
+            result[tally.at(rows) > 0] = _ANTI_AFFINITY
+        if state.affinity:
+            may_be_first = state.no_pod_matches and state.matches_itself
+            for tally in state.affinity.values():
+                if not may_be_first:
+                    result[tally.at(rows) <= 0] = _AFFINITY
+                result[tally.column.codes[rows] < 0] = _AFFINITY
+        return result
+
+    def status(self, code: int) -> Status:
+        return Status(UNRESOLVABLE if code == _AFFINITY else UNSCHEDULABLE, (_REASONS[code],))
+
+
+class _AffinityScore:
+    scope = Scope.CLUSTER
+
+    def __init__(self, affinities: Affinities) -> None:
+        self._affinities = affinities
+
+    @property
+    def idle(self) -> bool:
+        """Whether every node gets 0 as things stand."""
+        return not self._affinities.preference
+
+    def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
+        total = np.zeros(length(rows), dtype=np.int64)
+        for tally in self._affinities.preference.values():
+            total += tally.at(rows)
+        return total
+
+    def normalize(self, raw: Ints, rows: Rows) -> Ints:
+        """``100 · (raw − lowest) / (highest − lowest)``, truncated; 0 where all are equal."""
+        lowest, highest = int(np.minimum.reduce(raw)), int(np.maximum.reduce(raw))
+        if highest == lowest:
+            return np.zeros(len(raw), dtype=np.int64)
+        shares = float(MAX_NODE_SCORE) * ((raw - lowest).astype(np.float64) / float(highest - lowest))
+        return shares.astype(np.int64)
