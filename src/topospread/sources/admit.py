@@ -18,6 +18,7 @@ from topospread.errors import DecodeError, InvalidError
 
 from .json_text import too_deep
 from .spots import Spot, label_of
+from .text import printable
 from .versions import OLD_FIELDS, to_current
 
 NAME_REQUIRED: Final = "metadata.name: Required value: name or generateName is required"
@@ -94,7 +95,7 @@ def _checked(value: dict[str, Any], kind: str, spot: Spot, label: str) -> dict[s
         return decoded(value, STRUCT_OF_ANY[kind])
     except WrongTypeError as error:
         hint = " (put it in quotes)" if error.words.startswith(_NOT_A_STRING) else ""
-        raise DecodeError(error.words + hint, spot.place(label, error.path)) from None
+        raise DecodeError(printable(error.words) + hint, spot.place(label, error.path)) from None
 
 
 def _require_name(value: dict[str, Any], spot: Spot) -> None:
@@ -109,7 +110,7 @@ def _refuse_unknown(value: dict[str, Any], kind: str, spot: Spot, label: str) ->
     unknown = [path for path in unknown_fields(value, STRUCT_OF_ANY[kind]) if path not in old]
     if unknown:
         place = replace(spot.place(label, unknown[0]), field="")
-        raise InvalidError([f'unknown field "{path}"' for path in unknown], place)
+        raise InvalidError([f'unknown field "{printable(path)}"' for path in unknown], place)
 
 
 def _validate(value: dict[str, Any], spot: Spot, label: str) -> None:
@@ -119,7 +120,7 @@ def _validate(value: dict[str, Any], spot: Spot, label: str) -> None:
     problems = validate_object(value)
     if problems:
         place = replace(spot.place(label, problems[0].field), field="")
-        raise InvalidError([problem.message for problem in problems], place)
+        raise InvalidError([printable(problem.message) for problem in problems], place)
 
 
 def _undecodable(error: msgspec.ValidationError, spot: Spot, label: str) -> DecodeError:

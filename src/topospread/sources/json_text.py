@@ -21,6 +21,8 @@ from .yaml import MAX_DEPTH, read_documents
 
 _WHITESPACE: Final = re.compile(r"[ \t\r\n]*")
 _QUOTED_KEY: Final = re.compile(rb'\s*[{\[]\s*["{\[]')
+_HALF_CHARACTER: Final = re.compile(rb"\\u[dD][89a-fA-F]")
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _LONGEST_NUMBER: Final = 400
 _RAW: Final = msgspec.json.Decoder(msgspec.Raw)
 
@@ -94,13 +96,14 @@ def read_value(text: Text, start: int, end: int) -> Any:
     """
     part = text.data[start:end]
     try:
-        return json.loads(
+        value = json.loads(
             part,
             object_pairs_hook=_without_duplicates,
             parse_constant=_no_number,
             parse_int=_integer,
             parse_float=_float,
         )
+        return _without_surrogates(value) if _HALF_CHARACTER.search(part) else value
     except _DuplicateKeyError as error:
         raise _duplicate(text, start, end, error.key) from None
     except RecursionError:
@@ -130,6 +133,17 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
                 raise _DuplicateKeyError(key)
             seen.add(key)
     return result
+
+
+def _without_surrogates(value: Any) -> Any:
+    """The value with half characters (a lone ``\\ud800``) replaced, as Go replaces them."""
+    if isinstance(value, str):
+        return _SURROGATE.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [_without_surrogates(item) for item in value]
+    if isinstance(value, dict):
+        return {_without_surrogates(key): _without_surrogates(item) for key, item in value.items()}
+    return value
 
 
 def _duplicate(text: Text, start: int, end: int, key: str) -> DuplicateError:

@@ -260,7 +260,9 @@ class ObjectReader:
         try:
             known = resolve_kind(version, kind)
         except NoMatchError as error:
-            raise InvalidError([str(error)], spot.place(label_of(value, kind, self.rules.namespace))) from None
+            raise InvalidError(
+                [printable(str(error))], spot.place(label_of(value, kind, self.rules.namespace))
+            ) from None
         if known is None:
             self.skipped[f"{kind}.{version.partition('/')[0]}" if kind in KINDS else kind] += 1
             similar = similar_kind(kind) if kind not in KINDS and "." not in version else None
