@@ -15,7 +15,7 @@ from topospread.version import __version__
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
-    from topospread.api.spread import TopologySpreadConstraint
+    from topospread.api.spread import TopologySpreadConstraint, merge, merge_constraints
     from topospread.config.load import load_configuration
     from topospread.errors import InputError, TopospreadError
     from topospread.simulate import simulate
@@ -28,6 +28,8 @@ _MODULES = {
     "TopologySpreadConstraint": "topospread.api.spread",
     "TopospreadError": "topospread.errors",
     "load_configuration": "topospread.config.load",
+    "merge": "topospread.api.spread",
+    "merge_constraints": "topospread.api.spread",
     "simulate": "topospread.simulate",
 }
 
@@ -40,6 +42,8 @@ __all__ = [
     "__version__",
     "load",
     "load_configuration",
+    "merge",
+    "merge_constraints",
     "simulate",
 ]
 
