@@ -43,6 +43,7 @@ class Annotations(KubeStruct):
     )
     bind_completed: str | None = msgspec.field(default=None, name="pv.kubernetes.io/bind-completed")
     selected_node: str | None = msgspec.field(default=None, name="volume.kubernetes.io/selected-node")
+    storage_class: str | None = msgspec.field(default=None, name="volume.beta.kubernetes.io/storage-class")
     migrated_plugins: str | None = msgspec.field(default=None, name="storage.alpha.kubernetes.io/migrated-plugins")
 
 

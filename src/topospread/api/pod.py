@@ -29,6 +29,18 @@ class ContainerPort(KubeStruct):
     protocol: str | None = None
 
 
+class ContainerRestartRule(KubeStruct):
+    """What happens when a container exits."""
+
+    action: str | None = None
+
+
+class VolumeMount(KubeStruct):
+    """Where a volume is mounted; of it only what a node has to be able to do."""
+
+    bind_mount_options: list[str] | None = None
+
+
 class Container(KubeStruct):
     """A container or init container; ``restartPolicy: Always`` makes an init container a sidecar."""
 
@@ -37,6 +49,8 @@ class Container(KubeStruct):
     resources: ResourceRequirements | None = None
     ports: list[ContainerPort] | None = None
     restart_policy: str | None = None
+    restart_policy_rules: list[ContainerRestartRule] | None = None
+    volume_mounts: list[VolumeMount] | None = None
 
 
 class PersistentVolumeClaimVolumeSource(KubeStruct):
@@ -91,6 +105,26 @@ class RBDVolumeSource(KubeStruct):
     read_only: bool | None = None
 
 
+class AzureDiskVolumeSource(KubeStruct):
+    """An Azure disk named in the pod."""
+
+    disk_name: str = ""
+    disk_uri: str = msgspec.field(default="", name="diskURI")
+    kind: str | None = None
+
+
+class CinderVolumeSource(KubeStruct):
+    """An OpenStack disk named in the pod."""
+
+    volume_id: str = msgspec.field(default="", name="volumeID")
+
+
+class PortworxVolumeSource(KubeStruct):
+    """A Portworx volume named in the pod."""
+
+    volume_id: str = msgspec.field(default="", name="volumeID")
+
+
 class ImageVolumeSource(KubeStruct):
     """A volume that is an image."""
 
@@ -107,11 +141,19 @@ class Volume(KubeStruct):
     aws_elastic_block_store: AWSElasticBlockStoreVolumeSource | None = None
     iscsi: ISCSIVolumeSource | None = None
     rbd: RBDVolumeSource | None = None
+    azure_disk: AzureDiskVolumeSource | None = None
+    cinder: CinderVolumeSource | None = None
+    portworx_volume: PortworxVolumeSource | None = None
     image: ImageVolumeSource | None = None
 
     @property
     def restricts(self) -> bool:
         """Whether a scheduler plugin looks at this volume."""
+        return self.is_storage or self.image is not None
+
+    @property
+    def is_storage(self) -> bool:
+        """Whether a volume plugin looks at it: a claim, or a disk that is named in the pod."""
         return any(
             source is not None
             for source in (
@@ -121,7 +163,9 @@ class Volume(KubeStruct):
                 self.aws_elastic_block_store,
                 self.iscsi,
                 self.rbd,
-                self.image,
+                self.azure_disk,
+                self.cinder,
+                self.portworx_volume,
             )
         )
 

@@ -38,6 +38,7 @@ class NamedDisk(KubeStruct):
     volume_id: str | None = msgspec.field(default=None, name="volumeID")
     disk_name: str | None = None
     disk_uri: str | None = msgspec.field(default=None, name="diskURI")
+    kind: str | None = None
 
 
 class PersistentVolumeSpec(KubeStruct):
@@ -54,6 +55,8 @@ class PersistentVolumeSpec(KubeStruct):
     aws_elastic_block_store: NamedDisk | None = None
     azure_disk: NamedDisk | None = None
     cinder: NamedDisk | None = None
+    portworx_volume: NamedDisk | None = None
+    volume_attributes_class_name: str | None = None
 
 
 class VolumeStatus(KubeStruct):
@@ -84,6 +87,7 @@ class PersistentVolumeClaimSpec(KubeStruct):
     volume_name: str | None = None
     volume_mode: str | None = None
     selector: LabelSelector | None = None
+    volume_attributes_class_name: str | None = None
 
 
 class PersistentVolumeClaim(KubeObject):

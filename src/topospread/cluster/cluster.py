@@ -12,6 +12,7 @@ from .journal import NODE_CHANGED, Journal
 from .nodes import NodeTable
 from .objects import ClusterObjects
 from .pod_class import PodClass, identity, signature
+from .volume_use import VolumeUse
 
 PodKey = str
 """``namespace/name``."""
@@ -31,6 +32,7 @@ class Cluster:
         placed: pod key → row of its node.
         on_node: row → pod key → class of the pods there, in the order they came.
         ports: (protocol, port) → row → IP → how many pods use it.
+        volume_use: which claims and disks the pods on each node use.
         started: pod key → ``status.startTime`` of the pods that have one.
         nominated: row → pod key → class of pending pods that preemption has promised that node.
         objects: Services, owners, namespaces, volumes: what plugins look up by name.
@@ -45,6 +47,7 @@ class Cluster:
         self.placed: dict[PodKey, int] = {}
         self.on_node: list[dict[PodKey, PodClass]] = []
         self.ports: dict[tuple[str, int], dict[int, dict[str, int]]] = {}
+        self.volume_use = VolumeUse()
         self.started: dict[PodKey, str] = {}
         self.nominated: dict[int, dict[PodKey, PodClass]] = {}
         self._by_identity: dict[Hashable, list[tuple[tuple[object, ...], PodClass]]] = {}
@@ -124,6 +127,8 @@ class Cluster:
         self.on_node[row][key] = pod_class
         if pod_class.host_ports:
             self._use_ports(pod_class, row)
+        if pod_class.volumes:
+            self.volume_use.add(pod_class.volumes, row)
         self.journal.append((row, pod_class.index, 1))
 
     def unbind(self, key: PodKey) -> PodClass:
@@ -139,6 +144,8 @@ class Cluster:
             del pod_class.occupancy[row]
         if pod_class.host_ports:
             self._release_ports(pod_class, row)
+        if pod_class.volumes:
+            self.volume_use.remove(pod_class.volumes, row)
         self.journal.append((row, pod_class.index, -1))
         return pod_class
 

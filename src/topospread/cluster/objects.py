@@ -17,10 +17,16 @@ Key = tuple[str, str]
 
 
 class ClusterObjects:
-    """What a scheduler's listers see. ``version`` changes with every change, for whoever derived something."""
+    """What a scheduler's listers see.
+
+    Attributes:
+        version: changes with every change, for whoever derived something.
+        loads: changes when objects were added, but not when a claim is bound.
+    """
 
     def __init__(self) -> None:
         self.version = 0
+        self.loads = 0
         self.services: dict[str, list[Service]] = {}
         self.replication_controllers: dict[Key, ReplicationController] = {}
         self.replica_sets: dict[Key, ReplicaSet] = {}
@@ -57,4 +63,12 @@ class ClusterObjects:
                 self.services.setdefault(each.namespace, []).append(each)
             elif isinstance(each, PodDisruptionBudget):
                 self.pod_disruption_budgets.append(each)
+        self.version += 1
+        self.loads += 1
+
+    def bind_claim(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> None:
+        """Put a claim and the volume it is bound to in place of what was known of both."""
+        self.persistent_volume_claims[claim.namespace, claim.name] = claim
+        self.persistent_volumes[volume.name] = volume
+        self.assumed_claims.discard((claim.namespace, claim.name))
         self.version += 1

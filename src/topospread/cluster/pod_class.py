@@ -18,6 +18,7 @@ from topospread.api.requests import (
 
 from .arrays import Ints
 from .nodes import NON_ZERO_CPU, NON_ZERO_MEMORY, PODS, NodeTable
+from .volume_use import VolumeRef, volume_refs
 
 HostPort = tuple[str, str, int]
 """(IP, protocol, port); the IP is 0.0.0.0 when the pod names none."""
@@ -34,6 +35,7 @@ class PodClass:
         counted: whether selectors count its pods: terminating pods hold resources and are not counted.
         occupancy: row → how many of its pods are on that node.
         host_ports: ports that its containers and sidecars take on the node.
+        volumes: the claims and disks that a volume plugin looks at.
     """
 
     __slots__ = (
@@ -50,6 +52,7 @@ class PodClass:
         "pod",
         "priority",
         "request",
+        "volumes",
     )
 
     def __init__(self, index: int, pod: Pod, node_name: str, rules: RequestRules) -> None:
@@ -63,6 +66,7 @@ class PodClass:
         self.priority = pod.spec.priority or 0
         self.occupancy: dict[int, int] = {}
         self.host_ports = host_ports(pod)
+        self.volumes: tuple[VolumeRef, ...] = volume_refs(pod)
         self.request: dict[str, int] = {n: v for n, v in incoming_requests(pod, rules).items() if _is_counted(n)}
         self._rules = rules
         self._taken: Ints | None = None
@@ -113,7 +117,13 @@ def identity(pod: Pod) -> Hashable:
     owner = pod.metadata.controller
     owner_key = (owner.api_version, owner.kind, owner.name) if owner else None
     labels = pod.metadata.labels
-    return (pod.metadata.namespace, frozenset(labels.items()) if labels else None, pod.terminating, owner_key)
+    return (
+        pod.metadata.namespace,
+        frozenset(labels.items()) if labels else None,
+        pod.terminating,
+        owner_key,
+        volume_refs(pod),
+    )
 
 
 def signature(pod: Pod) -> tuple[object, ...]:
@@ -133,6 +143,7 @@ def signature(pod: Pod) -> tuple[object, ...]:
         spec.preemption_policy,
         [volume for volume in spec.volumes or () if volume.restricts],
         bool(spec.resource_claims),
+        bool(spec.host_network) and spec.host_users is False,
         _resized(pod),
         _evicted(pod),
     )

@@ -1,0 +1,236 @@
+"""Which CSI volumes are attached to which nodes, kept up to date as pods come and go; it limits nothing.
+
+Source: plugins/nodevolumelimits/csi.go (``filterAttachableVolumes``, ``getCSIDriverInfo``). A volume is known by its
+driver and handle; a claim without a volume is counted under its StorageClass's provisioner.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from topospread.api.storage import CSINode, PersistentVolumeClaim
+from topospread.cluster import Cluster
+from topospread.cluster.arrays import Bools, Ints, Rows, grown
+from topospread.cluster.volume_use import CLAIM, EPHEMERAL, VolumeRef
+
+from .csi_migration import (
+    MIGRATED,
+    NEVER_MIGRATED,
+    PX,
+    InTree,
+    TranslationError,
+    handle,
+    in_tree_plugin,
+    inline_handle,
+    inline_plugin,
+    is_annotated,
+)
+from .interface import length, numbers
+from .pod_volumes import claim_class, is_owned, not_owner
+
+NO_LIMIT = np.iinfo(np.int64).max
+
+
+class AttachmentError(ValueError):
+    """A volume that kube-scheduler cannot count, in its words."""
+
+
+class CsiVolume(NamedTuple):
+    """A volume as a CSI driver knows it.
+
+    Attributes:
+        name: driver and handle, ``DRIVER/HANDLE``.
+        plugin: the in-tree plugin it belongs to; it counts only where that has moved to its driver.
+    """
+
+    name: str
+    driver: str
+    plugin: InTree | None = None
+
+
+class AttachedVolumes:
+    """The CSI volumes that each node's pods use.
+
+    Args:
+        annotated: an in-tree plugin has moved where CSINode's annotation says so (until 1.35), else wherever
+            there is a CSINode.
+        portworx: Portworx is among those plugins (gate CSIMigrationPortworx, on since 1.31).
+
+    Attributes:
+        where: volume → row → under how many names it is used there.
+        failed: row → volumes there that cannot be counted, and why.
+    """
+
+    def __init__(self, cluster: Cluster, *, annotated: bool, portworx: bool) -> None:
+        self.cluster = cluster
+        self._annotated = annotated
+        self._portworx = portworx
+        self._loads = -1
+        self.where: dict[str, dict[int, int]] = {}
+        self.failed: dict[int, dict[VolumeRef, str]] = {}
+        self._counts: dict[str, Ints] = {}
+        self._held: dict[tuple[int, VolumeRef], CsiVolume] = {}
+        self._moved: dict[str, set[str]] = {}
+        self._limits: dict[str, dict[str, int]] = {}
+        cluster.volume_use.follow(self)
+
+    def refresh(self) -> None:
+        """Count anew when volumes, claims, classes or CSINodes were added since."""
+        if self._loads == self.cluster.objects.loads:
+            return
+        self._loads = self.cluster.objects.loads
+        for table in (self.where, self.failed, self._counts, self._held, self._moved, self._limits):
+            table.clear()
+        for csi_node in self.cluster.objects.csi_nodes.values():
+            for each in csi_node.spec.drivers or ():
+                if each.allocatable is not None and each.allocatable.count is not None:
+                    self._limits.setdefault(each.name, {})[csi_node.name] = each.allocatable.count
+        for ref, rows in self.cluster.volume_use.users.items():
+            for row in rows:
+                self.on_volume(row, ref, True)
+
+    def on_volume(self, row: int, ref: VolumeRef, used: bool) -> None:
+        """A node's pods began or ceased to use a volume."""
+        if self._loads != self.cluster.objects.loads:
+            return
+        if used:
+            self._attach(row, ref)
+        else:
+            self._detach(row, ref)
+
+    def counts(self, driver: str, rows: Rows) -> Ints:
+        """How many volumes of a driver are attached, int64[rows]."""
+        counts = self._counts.get(driver)
+        if counts is None:
+            return np.zeros(length(rows), dtype=np.int64)
+        result: Ints = self._column(driver)[rows]
+        return result
+
+    def is_attached(self, name: str, rows: Rows) -> Bools:
+        """Whether a volume is attached already, bool[rows]."""
+        where = self.where.get(name, {})
+        if not isinstance(rows, slice):
+            return np.array([int(row) in where for row in rows], dtype=np.bool_)
+        found = np.zeros(length(rows), dtype=np.bool_)
+        found[list(where)] = True
+        return found
+
+    def has_moved(self, plugin: InTree, rows: Rows) -> Bools:
+        """Whether an in-tree plugin has moved to its driver, bool[rows]."""
+        moved = self._moved.get(plugin.name)
+        if moved is None:
+            csi_nodes = self.cluster.objects.csi_nodes.items()
+            moved = self._moved[plugin.name] = {name for name, each in csi_nodes if self._moved_on(plugin, each)}
+        names = self.cluster.nodes.names
+        return np.array([names[row] in moved for row in numbers(rows).tolist()], dtype=np.bool_)
+
+    def limits(self, driver: str, rows: Rows) -> Ints:
+        """How many of a driver's volumes the nodes take, NO_LIMIT where that is not said, int64[rows]."""
+        limits = self._limits.get(driver, {})
+        names = self.cluster.nodes.names
+        return np.array([limits.get(names[row], NO_LIMIT) for row in numbers(rows).tolist()], dtype=np.int64)
+
+    def failure(self, row: int) -> str:
+        """Why the volumes on a node cannot be counted, "" where they can, or where nothing limits them."""
+        name = self.cluster.nodes.names[row]
+        if row not in self.failed or not any(name in each for each in self._limits.values()):
+            return ""
+        return next(iter(self.failed[row].values()))
+
+    def volume(self, ref: VolumeRef) -> CsiVolume | None:
+        """The CSI volume behind a name in a pod, ``None`` for one that is not counted.
+
+        Raises:
+            AttachmentError: kube-scheduler fails on it.
+        """
+        if ref.source not in (CLAIM, EPHEMERAL):
+            return self._inline(ref)
+        claim = self.cluster.objects.persistent_volume_claims.get((ref.namespace, ref.name))
+        if not ref.name:
+            raise AttachmentError("PersistentVolumeClaim had no name")
+        if claim is None:
+            return None
+        if ref.source == EPHEMERAL and not is_owned(claim, ref.detail[1]):
+            raise AttachmentError(not_owner(ref.namespace, ref.name, ref.detail[0]))
+        return self._claimed(claim)
+
+    def _attach(self, row: int, ref: VolumeRef) -> None:
+        csi_node = self.cluster.objects.csi_nodes.get(self.cluster.nodes.names[row])
+        try:
+            volume = self.volume(ref)
+        except AttachmentError as error:
+            plugin = inline_plugin(ref)
+            if plugin is None or self._moved_on(plugin, csi_node):
+                self.failed.setdefault(row, {})[ref] = str(error)
+            return
+        if volume is None or (volume.plugin is not None and not self._moved_on(volume.plugin, csi_node)):
+            return
+        self._held[row, ref] = volume
+        rows = self.where.setdefault(volume.name, {})
+        rows[row] = rows.get(row, 0) + 1
+        if rows[row] == 1:
+            self._column(volume.driver)[row] += 1
+
+    def _detach(self, row: int, ref: VolumeRef) -> None:
+        failed = self.failed.get(row)
+        if failed is not None and failed.pop(ref, None) is not None and not failed:
+            del self.failed[row]
+        volume = self._held.pop((row, ref), None)
+        if volume is None:
+            return
+        rows = self.where[volume.name]
+        rows[row] -= 1
+        if not rows[row]:
+            del rows[row]
+            if not rows:
+                del self.where[volume.name]
+            self._column(volume.driver)[row] -= 1
+
+    def _column(self, driver: str) -> Ints:
+        column = grown(self._counts.get(driver, np.zeros(0, dtype=np.int64)), self.cluster.nodes.capacity)
+        self._counts[driver] = column
+        return column
+
+    def _moved_on(self, plugin: InTree, csi_node: CSINode | None) -> bool:
+        """``isCSIMigrationOn``."""
+        if csi_node is None or (plugin is PX and not self._portworx):
+            return False
+        return not self._annotated or is_annotated(plugin, csi_node)
+
+    def _inline(self, ref: VolumeRef) -> CsiVolume | None:
+        plugin = inline_plugin(ref)
+        if plugin is None:
+            return None
+        try:
+            return CsiVolume(f"{plugin.driver}/{inline_handle(ref)}", plugin.driver, plugin)
+        except TranslationError as error:
+            raise AttachmentError(f"converting volume({ref.name}) from inline to csi: {error}") from error
+
+    def _claimed(self, claim: PersistentVolumeClaim) -> CsiVolume | None:
+        volume = self.cluster.objects.persistent_volumes.get(claim.spec.volume_name or "")
+        if volume is None:
+            return self._to_be_provisioned(claim)
+        csi = volume.spec.csi
+        if csi is not None:
+            if not csi.driver or not csi.volume_handle:
+                return None
+            return CsiVolume(f"{csi.driver}/{csi.volume_handle}", csi.driver)
+        plugin = in_tree_plugin(volume.spec)
+        if plugin is None:
+            return None
+        try:
+            found = handle(volume)
+        except TranslationError:
+            return None
+        return CsiVolume(f"{plugin.driver}/{found}", plugin.driver, plugin) if found else None
+
+    def _to_be_provisioned(self, claim: PersistentVolumeClaim) -> CsiVolume | None:
+        """``getCSIDriverInfoFromSC``; the handle cannot be a real volume's."""
+        storage_class = self.cluster.objects.storage_classes.get(claim_class(claim))
+        if storage_class is None or not storage_class.provisioner or storage_class.provisioner in NEVER_MIGRATED:
+            return None
+        plugin = MIGRATED.get(storage_class.provisioner)
+        driver = plugin.driver if plugin is not None else storage_class.provisioner
+        return CsiVolume(f"{driver}/ {claim.namespace}/{claim.name}", driver, plugin)

@@ -1,0 +1,132 @@
+"""NodeDeclaredFeatures: a pod that needs something of the kubelet goes where the node says that it has it.
+
+Source: plugins/nodedeclaredfeatures, k8s.io/component-helpers/nodedeclaredfeatures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from topospread.api.node import Node
+from topospread.api.pod import PodSpec
+from topospread.cluster import Cluster, NodeTable, PodClass
+from topospread.cluster.arrays import Ints, Rows
+
+from .interface import UNRESOLVABLE, Prepared, Scope, Status, numbers
+
+REASON = "node(s) didn't match Pod's required features"
+REASON_1_35 = "node declared features check failed - unsatisfied requirements: "
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredFeature:
+    """Something a node may declare.
+
+    Attributes:
+        since: the minor version of Kubernetes 1 in which kube-scheduler knows it.
+        needed_by: whether a pod needs it to start, ``None`` where only a pod's change can need it.
+        until: the last minor version that knows it, 0 while it is known.
+    """
+
+    name: str
+    since: int
+    needed_by: Callable[[PodSpec], bool] | None = None
+    until: int = 0
+
+
+def _restarts_all_containers(spec: PodSpec) -> bool:
+    containers = (*(spec.containers or ()), *(spec.init_containers or ()))
+    rules = (rule for container in containers for rule in container.restart_policy_rules or ())
+    return any(rule.action == "RestartAllContainers" for rule in rules)
+
+
+def _shares_network_but_not_users(spec: PodSpec) -> bool:
+    return bool(spec.host_network) and spec.host_users is False
+
+
+def _has_bind_mount_options(spec: PodSpec) -> bool:
+    containers = (*(spec.containers or ()), *(spec.init_containers or ()))
+    return any(mount.bind_mount_options for container in containers for mount in container.volume_mounts or ())
+
+
+FEATURES = (
+    DeclaredFeature("DRANodeAllocatableResources", 37),
+    DeclaredFeature("DRAOptionalNodeOperations", 37),
+    DeclaredFeature("ExtendWebSocketsToKubelet", 36),
+    DeclaredFeature("GuaranteedQoSPodCPUResize", 35, until=35),
+    DeclaredFeature("InPlacePodLevelResourcesVerticalScaling", 35),
+    DeclaredFeature("InPlacePodVerticalScalingInitContainers", 36),
+    DeclaredFeature("InPlacePodVerticalScalingMemoryBackedVolumes", 37),
+    DeclaredFeature("RestartAllContainersOnContainerExits", 35, _restarts_all_containers),
+    DeclaredFeature("UserNamespacesHostNetworkSupport", 36, _shares_network_but_not_users),
+    DeclaredFeature("VolumeBindMountOptions", 37, _has_bind_mount_options),
+)
+"""All of them, by name."""
+
+
+class NodeDeclaredFeatures:
+    """Rejects nodes that do not declare all that the pod needs.
+
+    Args:
+        minor: the minor version of Kubernetes 1; it says which features are known, and in 1.35 the words.
+    """
+
+    name = "NodeDeclaredFeatures"
+
+    def __init__(self, minor: int = 37) -> None:
+        self._known = [each for each in FEATURES if each.since <= minor and (not each.until or minor <= each.until)]
+        self._as_sets = minor < 36
+
+    def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
+        """Nothing to say about pods that need nothing special."""
+        spec = pod_class.pod.spec
+        needed = [each.name for each in self._known if each.needed_by is not None and each.needed_by(spec)]
+        if not needed:
+            return Prepared()
+        names = [each.name for each in self._known]
+        return Prepared(filter=_Declared(needed, names, cluster.nodes, self._as_sets))
+
+
+class _Declared:
+    scope = Scope.NODE
+
+    def __init__(self, needed: Sequence[str], known: Sequence[str], nodes: NodeTable, as_sets: bool) -> None:
+        self._needed = needed
+        self._known = known
+        self._nodes = nodes
+        self._as_sets = as_sets
+
+    def filter(self, rows: Rows) -> Ints:
+        """One bit for each feature that is missing."""
+        nodes = self._nodes.nodes
+        return np.array([self._missing(nodes[row]) for row in numbers(rows).tolist()], dtype=np.int64)
+
+    def _missing(self, node: Node | None) -> int:
+        listed = (node.status.declared_features or []) if node is not None else []
+        declared = set(listed) if self._as_sets else _merged(listed, self._known)
+        return sum(1 << position for position, name in enumerate(self._needed) if name not in declared)
+
+    def status(self, code: int) -> Status:
+        if not self._as_sets:
+            return Status(UNRESOLVABLE, (REASON,))
+        missing = [name for position, name in enumerate(self._needed) if code >> position & 1]
+        return Status(UNRESOLVABLE, (REASON_1_35 + ", ".join(missing),))
+
+
+def _merged(listed: Sequence[str], known: Sequence[str]) -> set[str]:
+    """The known ones of a list that is taken to be sorted: what stands out of order is missed (``TryMap``)."""
+    found = set()
+    i = j = 0
+    while i < len(listed) and j < len(known):
+        if listed[i] == known[j]:
+            found.add(known[j])
+            i += 1
+            j += 1
+        elif listed[i] < known[j]:
+            i += 1
+        else:
+            j += 1
+    return found

@@ -1,0 +1,125 @@
+"""NodeVolumeLimits: a node takes as many of a CSI driver's volumes as its CSINode says (plugins/nodevolumelimits)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from topospread.cluster import Cluster, PodClass
+from topospread.cluster.arrays import Bools, Ints, Rows
+from topospread.cluster.volume_use import CLAIM, EPHEMERAL
+
+from .attached_volumes import AttachedVolumes, AttachmentError, CsiVolume
+from .csi_migration import inline_plugin
+from .interface import UNRESOLVABLE, UNSCHEDULABLE, PluginError, Prepared, Scope, Status, length, numbers
+from .pod_volumes import not_found
+
+REASON = "node(s) exceed max volume count"
+_EXCEEDED, _MISSING, _ERROR = 1, 2, 3
+
+
+@dataclass(frozen=True, slots=True)
+class NodeVolumeLimitsRules:
+    """What changed from version to version.
+
+    Attributes:
+        annotated: in-tree volumes count where CSINode's annotation names their plugin (until 1.35).
+        portworx: Portworx volumes are among them (gate CSIMigrationPortworx, on since 1.31).
+        missing_rejects: a claim that is not there rejects the node, instead of an error (since 1.30).
+    """
+
+    annotated: bool = False
+    portworx: bool = True
+    missing_rejects: bool = True
+
+
+class NodeVolumeLimits:
+    """Rejects nodes whose pods use so many of a driver's volumes that the pod's new ones are too many.
+
+    A volume that another pod on the node uses is not new; a driver without a limit on the node has none.
+    """
+
+    name = "NodeVolumeLimits"
+
+    def __init__(self, rules: NodeVolumeLimitsRules = NodeVolumeLimitsRules()) -> None:
+        self._rules = rules
+        self._attached: AttachedVolumes | None = None
+
+    def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
+        """Nothing to say about pods without claims and without disks that a CSI driver may have taken over."""
+        if not any(ref.source in (CLAIM, EPHEMERAL) or inline_plugin(ref) for ref in pod_class.volumes):
+            return Prepared()
+        attached = self._attached
+        if attached is None or attached.cluster is not cluster:
+            attached = AttachedVolumes(cluster, annotated=self._rules.annotated, portworx=self._rules.portworx)
+            self._attached = attached
+        attached.refresh()
+        limits = _Limits(pod_class, attached, self._rules)
+        return Prepared(filter=limits if limits.has_say else None)
+
+
+class _Limits:
+    scope = Scope.PODS
+
+    def __init__(self, pod_class: PodClass, attached: AttachedVolumes, rules: NodeVolumeLimitsRules) -> None:
+        self._attached = attached
+        self._cluster = attached.cluster
+        self._volumes: set[CsiVolume] = set()
+        self._problem = ""
+        self._missing = False
+        objects = self._cluster.objects
+        for ref in pod_class.volumes:
+            claimed = ref.source in (CLAIM, EPHEMERAL)
+            if claimed and ref.name and (ref.namespace, ref.name) not in objects.persistent_volume_claims:
+                words = not_found("persistentvolumeclaim", ref.name)
+                self._problem = f"looking up PVC {ref.namespace}/{ref.name}: {words}"
+                self._missing = rules.missing_rejects
+                return
+            try:
+                volume = attached.volume(ref)
+            except AttachmentError as error:
+                self._problem = str(error)
+                return
+            if volume is not None:
+                self._volumes.add(volume)
+
+    @property
+    def has_say(self) -> bool:
+        """Whether any node can be rejected."""
+        return bool(self._volumes or self._problem)
+
+    def filter(self, rows: Rows) -> Ints:
+        self._attached.refresh()
+        if self._problem:
+            return np.full(length(rows), _MISSING if self._missing else _ERROR, dtype=np.int64)
+        attached = self._attached
+        exceeded = np.zeros(length(rows), dtype=np.bool_)
+        counted = np.zeros(length(rows), dtype=np.bool_)
+        for driver in {volume.driver for volume in self._volumes}:
+            new = np.zeros(length(rows), dtype=np.int64)
+            for volume in self._volumes:
+                if volume.driver == driver:
+                    here = self._counts_on(volume, rows)
+                    counted |= here
+                    new += here & ~attached.is_attached(volume.name, rows)
+            exceeded |= (new > 0) & (attached.counts(driver, rows) + new > attached.limits(driver, rows))
+        codes = np.where(exceeded, _EXCEEDED, 0).astype(np.int64)
+        if attached.failed:
+            fails = [bool(attached.failure(row)) for row in numbers(rows).tolist()]
+            codes[counted & np.array(fails, dtype=np.bool_)] = _ERROR
+        return codes
+
+    def _counts_on(self, volume: CsiVolume, rows: Rows) -> Bools:
+        if volume.plugin is None:
+            return np.ones(length(rows), dtype=np.bool_)
+        return self._attached.has_moved(volume.plugin, rows)
+
+    def status(self, code: int) -> Status:
+        if code == _EXCEEDED:
+            return Status(UNSCHEDULABLE, (REASON,))
+        if code == _MISSING:
+            return Status(UNRESOLVABLE, (self._problem,))
+        failures = (self._attached.failure(row) for row in self._attached.failed)
+        words = self._problem or next(words for words in failures if words)
+        raise PluginError(f'running "NodeVolumeLimits" filter plugin: {words}')

@@ -1,0 +1,184 @@
+"""VolumeBinding: a pod runs where its claims' volumes can be reached, or can be made (plugins/volumebinding).
+
+Which volume a claim would get is `volume_matching`'s matter, what happens to the claims of a placed pod
+`claim_binding`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from topospread.api.pod import Pod
+from topospread.api.storage import PersistentVolume, PersistentVolumeClaim
+from topospread.cluster import Cluster, PodClass
+from topospread.cluster.objects import ClusterObjects
+from topospread.config.args import ShapePoint
+
+from .interface import UNRESOLVABLE, PluginError, Prepared, Status
+from .pod_volumes import (
+    WAIT_FOR_FIRST_CONSUMER,
+    PodClaim,
+    claim_class,
+    is_assumed,
+    is_bound,
+    is_owned,
+    not_found,
+    not_owner,
+    pod_claims,
+)
+from .volume_catalog import VolumeCatalog
+from .volume_finding import REASON_CONFLICT, FindVolumes, PodVolumeClaims, VolumeScore
+
+REASON_UNBOUND = "pod has unbound immediate PersistentVolumeClaims"
+HOSTNAME = "kubernetes.io/hostname"
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeBindingRules:
+    """What changed from version to version.
+
+    Attributes:
+        shape: points by utilisation; empty where storage is not scored (gate VolumeCapacityPriority, off; since 1.33
+            StorageCapacityScoring, on since 1.37).
+        attributes_classes: VolumeAttributesClasses have to agree (since 1.34).
+        portworx: Portworx volumes may have moved to their CSI driver (gate CSIMigrationPortworx, on since 1.31).
+        lost_claims: a claim whose volume is gone rejects the pod as a whole (since 1.23).
+        ephemeral_words: what is said of an ephemeral volume's claim is said of that (since 1.23).
+        names_nodes: PreFilter narrows the nodes to those that local volumes name (1.27 to 1.29).
+        reason_conflict: the words for a volume that is elsewhere (others until 1.32).
+    """
+
+    shape: tuple[ShapePoint, ...] = ()
+    attributes_classes: bool = True
+    portworx: bool = True
+    lost_claims: bool = True
+    ephemeral_words: bool = True
+    names_nodes: bool = False
+    reason_conflict: str = REASON_CONFLICT
+
+
+class VolumeBinding:
+    """Filter: bound claims, by their volumes' node affinity; claims that wait for their first consumer, by the
+    volumes there are and by the topologies their class allows. Score: how well the volumes that are there are used.
+
+    Claims that no file holds but a controller would create (`ClusterObjects.assumed_claims`) can be provisioned
+    wherever their class allows, and anywhere when there is no such class.
+    """
+
+    name = "VolumeBinding"
+
+    def __init__(self, rules: VolumeBindingRules = VolumeBindingRules()) -> None:
+        self._rules = rules
+        self._catalog: VolumeCatalog | None = None
+
+    def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
+        """Nothing to say about pods without claims; some claims reject the pod as a whole.
+
+        Raises:
+            PluginError: a claim's StorageClass does not say when it binds.
+        """
+        if not pod_class.volumes:
+            return Prepared()
+        found = list(pod_claims(pod_class.pod, cluster.objects))
+        if not found:
+            return Prepared()
+        refused = self._refused(found, pod_class.pod)
+        if refused:
+            return Prepared(rejected=Status(UNRESOLVABLE, (refused,)))
+        claims, unbound = sorted_claims(found, cluster.objects)
+        if unbound:
+            return Prepared(rejected=Status(UNRESOLVABLE, (REASON_UNBOUND,)))
+        finder = FindVolumes(claims, self._catalog_of(cluster), self._rules)
+        return Prepared(
+            filter=finder,
+            score=VolumeScore(finder, self._rules.shape) if self._rules.shape and finder.may_bind else None,
+            narrowed=_named_nodes(claims.bound, cluster.objects) if self._rules.names_nodes else None,
+        )
+
+    def _catalog_of(self, cluster: Cluster) -> VolumeCatalog:
+        if self._catalog is None or self._catalog.cluster is not cluster:
+            self._catalog = VolumeCatalog(cluster)
+        return self._catalog
+
+    def _refused(self, claims: Iterable[PodClaim], pod: Pod) -> str:
+        """Why the pod has to wait whatever the node, "" when it has not (``podHasPVCs``)."""
+        return next(filter(None, (self._refusal(each, pod) for each in claims)), "")
+
+    def _refusal(self, each: PodClaim, pod: Pod) -> str:
+        rules, claim, words = self._rules, each.claim, ""
+        if claim is None:
+            words = not_found("persistentvolumeclaim", each.name)
+            if each.ephemeral and rules.ephemeral_words:
+                words = f'waiting for ephemeral volume controller to create the persistentvolumeclaim "{each.name}"'
+        elif rules.lost_claims and claim.status is not None and claim.status.phase == "Lost":
+            volume = claim.spec.volume_name or ""
+            words = f'persistentvolumeclaim "{claim.name}" bound to non-existent persistentvolume "{volume}"'
+        elif claim.metadata.deletion_timestamp is not None:
+            words = f'persistentvolumeclaim "{claim.name}" is being deleted'
+        elif each.ephemeral and not is_owned(claim, pod.metadata.uid or ""):
+            words = f'persistentvolumeclaim "{claim.name}" was not created for the pod'
+            if rules.ephemeral_words:
+                words = not_owner(pod.namespace, claim.name, pod.name)
+        return words
+
+
+def sorted_claims(found: Iterable[PodClaim], objects: ClusterObjects) -> tuple[PodVolumeClaims, bool]:
+    """A pod's claims by what becomes of them, and whether one should be bound by now (``GetPodVolumeClaims``).
+
+    Raises:
+        PluginError: a claim's StorageClass does not say when it binds.
+    """
+    claims = PodVolumeClaims()
+    unbound = False
+    for each in found:
+        if each.claim is None:
+            continue
+        if is_bound(each.claim):
+            claims.bound.append(each.claim)
+        elif _waits(each.claim, objects):
+            claims.waiting.append(each.claim)
+        else:
+            unbound = True
+    return claims, unbound
+
+
+def _waits(claim: PersistentVolumeClaim, objects: ClusterObjects) -> bool:
+    """Whether the claim is bound with its first pod."""
+    if is_assumed(claim, objects):
+        return True
+    storage_class = objects.storage_classes.get(claim_class(claim))
+    if storage_class is None:
+        return False
+    if storage_class.volume_binding_mode is None:
+        words = f'VolumeBindingMode not set for StorageClass "{storage_class.name}"'
+        raise PluginError(f'running PreFilter plugin "VolumeBinding": {words}')
+    return storage_class.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER and not claim.spec.volume_name
+
+
+def _named_nodes(claims: Iterable[PersistentVolumeClaim], objects: ClusterObjects) -> frozenset[str] | None:
+    """Nodes that all volumes which name nodes have in common, ``None`` where none does (``GetEligibleNodes``)."""
+    eligible: frozenset[str] | None = None
+    for claim in claims:
+        volume = objects.persistent_volumes.get(claim.spec.volume_name or "")
+        if volume is None:
+            return None
+        names = _local_nodes(volume)
+        if names:
+            eligible = names if eligible is None else eligible & names
+    return eligible
+
+
+def _local_nodes(volume: PersistentVolume) -> frozenset[str]:
+    """The values of the hostname label that a volume's node affinity names (``GetLocalPersistentVolumeNodeNames``)."""
+    affinity = volume.spec.node_affinity
+    required = affinity.required if affinity is not None else None
+    names: frozenset[str] = frozenset()
+    for term in (required.node_selector_terms or ()) if required is not None else ():
+        of_term: frozenset[str] | None = None
+        for each in term.match_expressions or ():
+            if each.key == HOSTNAME and each.operator == "In":
+                values = frozenset(each.values or ())
+                of_term = values if of_term is None else of_term & values
+        names |= of_term or frozenset()
+    return names

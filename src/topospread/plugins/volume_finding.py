@@ -1,0 +1,279 @@
+"""Whether a pod's volumes can be had on a node, and at what price: the filter and the score of VolumeBinding.
+
+Source: plugins/volumebinding/binder.go (``FindPodVolumes``), scorer.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from topospread.api.labels import InvalidSelectorError, Requirement
+from topospread.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
+from topospread.cluster import NodeTable
+from topospread.cluster.arrays import Bools, Ints, Rows
+from topospread.config.args import ShapePoint
+
+from .csi_migration import PX, InTree, TranslationError, handle, in_tree_plugin, is_annotated, translated_affinity
+from .interface import UNRESOLVABLE, PluginError, Scope, Status, length, numbers
+from .node_matching import AllOf, AnyOf, LabelMask, Mask
+from .pod_volumes import NO_PROVISIONER, claim_class, is_assumed, reach_mask, selected_node
+from .resource_scoring import RequestedToCapacityRatio, rounded
+from .volume_catalog import VolumeCatalog, capacity
+from .volume_matching import NO_VOLUME, Candidates, Choice, MatchingError, by_size, requested
+
+REASON_CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
+REASON_CONFLICT_UNTIL_1_32 = "node(s) had volume node affinity conflict"
+REASON_NO_VOLUME = "node(s) didn't find available persistent volumes to bind"
+REASON_NO_SPACE = "node(s) did not have enough free storage"
+REASON_GONE = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)"
+_CONFLICT, _NONE, _SPACE, _GONE, _ERROR = 1, 2, 4, 8, 16
+_FEW = 16
+
+
+class FindingRules(Protocol):
+    """The part of `VolumeBindingRules` that matters here."""
+
+    @property
+    def attributes_classes(self) -> bool:
+        """VolumeAttributesClasses have to agree."""
+
+    @property
+    def portworx(self) -> bool:
+        """Portworx volumes may have moved to their CSI driver."""
+
+    @property
+    def reason_conflict(self) -> str:
+        """The words for a volume that is elsewhere."""
+
+
+@dataclass(slots=True)
+class PodVolumeClaims:
+    """A pod's claims: those with a volume, and those that get one with their first pod."""
+
+    bound: list[PersistentVolumeClaim] = field(default_factory=list)
+    waiting: list[PersistentVolumeClaim] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Found:
+    """What was found on some nodes.
+
+    Attributes:
+        codes: 0 where the pod's volumes can be had, else one bit a reason, int64[rows].
+        choices: volumes for the waiting claims, in the order in which they choose.
+    """
+
+    codes: Ints
+    choices: list[Choice]
+
+
+class FindVolumes:
+    """The filter.
+
+    Raises:
+        PluginError: from `status`, where kube-scheduler fails on the node.
+    """
+
+    scope = Scope.NODE
+
+    def __init__(self, claims: PodVolumeClaims, catalog: VolumeCatalog, rules: FindingRules) -> None:
+        self._catalog = catalog
+        self._cluster = catalog.cluster
+        self._rules = rules
+        self._errors: list[str] = []
+        volumes = self._cluster.objects.persistent_volumes
+        self._bound = [volumes.get(claim.spec.volume_name or "") for claim in claims.bound]
+        self._selected = [claim for claim in claims.waiting if selected_node(claim) is not None]
+        waiting = by_size(claim for claim in claims.waiting if selected_node(claim) is None)
+        self._provisions = {id(claim): self._provision(claim) for claim in claims.waiting}
+        self._matching_error = 0
+        self._candidates: list[Candidates] = []
+        try:
+            for claim in waiting:
+                found = Candidates(claim, catalog, attributes_classes=rules.attributes_classes)
+                self._candidates.append(found)
+        except MatchingError as error:
+            self._matching_error = self._error(str(error))
+
+    @property
+    def may_bind(self) -> bool:
+        """Whether there are volumes that a claim could be bound to."""
+        return any(each.volumes for each in self._candidates)
+
+    def filter(self, rows: Rows) -> Ints:
+        """0 where the pod's volumes can be had, int64[rows]."""
+        return self.find(rows).codes
+
+    def find(self, rows: Rows) -> Found:
+        """Everything about some nodes; for many of them all are looked at, which costs less."""
+        if not isinstance(rows, slice) and len(rows) > _FEW and self.may_bind:
+            whole = self.find(slice(0, self._cluster.nodes.size))
+            choices = [Choice(each.candidates, rows, each.places[rows]) for each in whole.choices]
+            return Found(whole.codes[rows], choices)
+        codes = self._check_bound(rows)
+        failed = codes >= _ERROR
+        here = self._selected_here(rows)
+        choices = self._choose(rows)
+        codes[~failed] |= self._check_waiting(rows, here, choices)[~failed]
+        return Found(codes, choices)
+
+    def status(self, code: int) -> Status:
+        """The reasons, in kube-scheduler's order."""
+        if code >= _ERROR:
+            raise PluginError(f'running "VolumeBinding" filter plugin: {self._errors[code // _ERROR - 1]}')
+        words = (
+            (_CONFLICT, self._rules.reason_conflict),
+            (_NONE, REASON_NO_VOLUME),
+            (_SPACE, REASON_NO_SPACE),
+            (_GONE, REASON_GONE),
+        )
+        return Status(UNRESOLVABLE, tuple(reason for bit, reason in words if code & bit))
+
+    def _error(self, words: str) -> int:
+        """The code for an error."""
+        if words not in self._errors:
+            self._errors.append(words)
+        return _ERROR * (self._errors.index(words) + 1)
+
+    def _check_bound(self, rows: Rows) -> Ints:
+        """The first claim whose volume is out of reach decides (``checkBoundClaims``)."""
+        codes = np.zeros(length(rows), dtype=np.int64)
+        for volume in self._bound:
+            if volume is None:
+                codes[codes == 0] = _GONE
+                break
+            codes = np.where(codes == 0, self._reach_codes(volume, rows), codes)
+        return codes
+
+    def _reach_codes(self, volume: PersistentVolume, rows: Rows) -> Ints:
+        reached = self._catalog.reached(volume, rows)
+        codes = np.where(reached, 0, _CONFLICT).astype(np.int64)
+        plugin = in_tree_plugin(volume.spec)
+        if plugin is None or (plugin is PX and not self._rules.portworx):
+            return codes
+        moved = self._moved(plugin, rows)
+        if not moved.any():
+            return codes
+        try:
+            handle(volume)
+        except TranslationError as error:
+            return np.where(moved, self._error(f"could not translate pv: {error}"), codes)
+        mask = reach_mask(translated_affinity(volume, plugin), self._cluster.nodes)
+        passes = np.ones(length(rows), dtype=np.bool_) if mask is None else mask(rows)
+        return np.where(moved, np.where(passes, 0, _CONFLICT), codes)
+
+    def _moved(self, plugin: InTree, rows: Rows) -> Bools:
+        names, csi_nodes = self._cluster.nodes.names, self._cluster.objects.csi_nodes
+        return np.array([is_annotated(plugin, csi_nodes.get(names[row])) for row in numbers(rows).tolist()], np.bool_)
+
+    def _selected_here(self, rows: Rows) -> Bools:
+        """Whether the claims that are being provisioned are for this node."""
+        here = np.ones(length(rows), dtype=np.bool_)
+        for claim in self._selected:
+            here &= numbers(rows) == self._cluster.nodes.row_of.get(selected_node(claim) or "", -1)
+        return here
+
+    def _choose(self, rows: Rows) -> list[Choice]:
+        choices: list[Choice] = []
+        for candidates in self._candidates:
+            choices.append(candidates.choose(rows, choices))
+        return choices
+
+    def _check_waiting(self, rows: Rows, here: Bools, choices: Sequence[Choice]) -> Ints:
+        """Whether the claims that have no volume yet can get one."""
+        if self._matching_error:
+            return np.where(here, self._matching_error, _NONE)
+        codes = np.where(here, 0, _NONE).astype(np.int64)
+        for claim in self._selected:
+            codes = np.where(codes == 0, self._provisions[id(claim)].codes(rows), codes)
+        for choice in choices:
+            lacking = (codes == 0) & (choice.places == NO_VOLUME)
+            if lacking.any():
+                codes = np.where(lacking, self._provisions[id(choice.candidates.claim)].codes(rows), codes)
+        return codes
+
+    def _provision(self, claim: PersistentVolumeClaim) -> Provision:
+        objects = self._cluster.objects
+        storage_class = objects.storage_classes.get(claim_class(claim))
+        if storage_class is None and is_assumed(claim, objects):
+            return Provision(None)
+        if storage_class is None or storage_class.provisioner in ("", NO_PROVISIONER):
+            return Provision(AnyOf([]))
+        return Provision(topology_mask(storage_class, self._cluster.nodes))
+
+
+@dataclass(frozen=True, slots=True)
+class Provision:
+    """Where a volume can be made; ``allowed`` is ``None`` for everywhere."""
+
+    allowed: Mask | None
+
+    def codes(self, rows: Rows) -> Ints:
+        """0 where it can, int64[rows] (``checkVolumeProvisions``)."""
+        if self.allowed is None:
+            return np.zeros(length(rows), dtype=np.int64)
+        return np.where(self.allowed(rows), 0, _NONE).astype(np.int64)
+
+
+def topology_mask(storage_class: StorageClass, nodes: NodeTable) -> Mask | None:
+    """Rows in the topologies that a class allows, ``None`` for all (``MatchTopologySelectorTerms``)."""
+    terms = storage_class.allowed_topologies
+    if not terms:
+        return None
+    masks: list[Mask] = []
+    for term in terms:
+        try:
+            wanted = [Requirement.checked(each.key, "In", each.values) for each in term.match_label_expressions or ()]
+        except InvalidSelectorError:
+            continue
+        if wanted:
+            masks.append(AllOf([LabelMask(requirement, nodes) for requirement in wanted]))
+    return AnyOf(masks)
+
+
+class VolumeScore:
+    """The score: how much of the chosen volumes the claims use, class by class, through the shape.
+
+    Classes count alike; a node on which no volume is chosen gets 0 (``buildScorerFunction``).
+    """
+
+    scope = Scope.NODE
+
+    def __init__(self, finder: FindVolumes, shape: Sequence[ShapePoint]) -> None:
+        self._finder = finder
+        self._shape = RequestedToCapacityRatio(shape)
+
+    def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
+        """Points from 0 to 100, int64[rows]."""
+        total = np.zeros(length(rows), dtype=np.int64)
+        classes = np.zeros(length(rows), dtype=np.int64)
+        for wanted, had in self._by_class(rows).values():
+            there = had >= 0
+            over = (had <= 0) | (wanted > had)
+            utilisation = np.where(over, 100, wanted * 100 // np.where(over, 1, had))
+            total += np.where(there, self._shape.at(utilisation), 0)
+            classes += there
+        return rounded(total / np.maximum(classes, 1))
+
+    def _by_class(self, rows: Rows) -> dict[str, tuple[Ints, Ints]]:
+        """StorageClass → bytes wanted and bytes of the chosen volumes, −1 where none is chosen."""
+        sums: dict[str, tuple[Ints, Ints]] = {}
+        for choice in self._finder.find(rows).choices:
+            volumes = choice.candidates.volumes
+            size = requested(choice.candidates.claim).value()
+            for place in np.unique(choice.places[choice.places != NO_VOLUME]).tolist():
+                name = volumes[place].spec.storage_class_name or ""
+                if name not in sums:
+                    sums[name] = (
+                        np.zeros(length(rows), dtype=np.int64),
+                        np.full(length(rows), -1, dtype=np.int64),
+                    )
+                wanted, had = sums[name]
+                here = choice.places == place
+                had[here] = np.maximum(had[here], 0) + capacity(volumes[place]).value()
+                wanted[here] += size
+        return sums

@@ -1,0 +1,206 @@
+"""VolumeRestrictions: a disk that one pod mounts, and a claim that one pod may use (plugins/volumerestrictions)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from topospread.api.pod import Volume
+from topospread.cluster import Cluster, PodClass
+from topospread.cluster.arrays import Ints, Rows
+from topospread.cluster.volume_use import AWS_DISK, CLAIM, GCE_DISK, ISCSI, RBD, VolumeRef
+
+from .interface import UNRESOLVABLE, UNSCHEDULABLE, Prepared, Scope, Status, StatusCode, length
+from .pod_volumes import not_found, pod_claims
+
+REASON_DISK = "node(s) had no available disk"
+REASON_IN_USE = (
+    "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod"
+)
+REASON_IN_USE_UNTIL_1_33 = (
+    "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode"
+)
+READ_WRITE_ONCE_POD = "ReadWriteOncePod"
+_DISKS = frozenset({GCE_DISK, AWS_DISK, ISCSI, RBD})
+_DISK, _IN_USE = 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeRestrictionsRules:
+    """What changed from version to version.
+
+    Attributes:
+        once_per_pod: ReadWriteOncePod claims exclude a second pod (gate ReadWriteOncePod, on since 1.27); claims
+            have to be there.
+        preemptible: evicting the claim's pod can help (since 1.27).
+        skips: a pod that finds its claims free is not looked at again, even beside nominated pods (since 1.28).
+        reason_in_use: the words (others until 1.33).
+    """
+
+    once_per_pod: bool = True
+    preemptible: bool = True
+    skips: bool = True
+    reason_in_use: str = REASON_IN_USE
+
+
+class VolumeRestrictions:
+    """Rejects nodes where a disk the pod names is mounted, and all nodes while a ReadWriteOncePod claim is in use.
+
+    GCE disks, iSCSI targets and RBD images may be shared by pods that all mount them read-only, EBS disks never.
+    """
+
+    name = "VolumeRestrictions"
+
+    def __init__(self, rules: VolumeRestrictionsRules = VolumeRestrictionsRules()) -> None:
+        self._rules = rules
+
+    def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
+        """Nothing to say about pods without such volumes; a claim that is not there rejects the pod as a whole."""
+        if not pod_class.volumes:
+            return Prepared()
+        claims: set[VolumeRef] = set()
+        for each in pod_claims(pod_class.pod, cluster.objects) if self._rules.once_per_pod else ():
+            if each.ephemeral:
+                continue
+            if each.claim is None:
+                return Prepared(rejected=Status(UNRESOLVABLE, (not_found("persistentvolumeclaim", each.name),)))
+            if READ_WRITE_ONCE_POD in (each.claim.spec.access_modes or ()):
+                claims.add(VolumeRef(CLAIM, pod_class.namespace, each.name))
+        disks = _Disks(pod_class, cluster) if any(ref.source in _DISKS for ref in pod_class.volumes) else None
+        if not claims:
+            return Prepared(filter=disks)
+        exclusive = _Exclusive(claims, disks, cluster, self._rules)
+        return Prepared(filter=exclusive, watcher=exclusive)
+
+
+class _Disks:
+    """Disks named in the pod that pods on the node mount."""
+
+    scope = Scope.PODS
+
+    def __init__(self, pod_class: PodClass, cluster: Cluster) -> None:
+        self._volumes = pod_class.pod.spec.volumes or ()
+        self._refs = [ref for ref in pod_class.volumes if ref.source in _DISKS]
+        self._cluster = cluster
+
+    def filter(self, rows: Rows) -> Ints:
+        if not isinstance(rows, slice):
+            return np.array([_DISK * self.conflicts(int(row)) for row in rows], dtype=np.int64)
+        codes = np.zeros(length(rows), dtype=np.int64)
+        users = self._cluster.volume_use.users
+        for row in {row for ref in self._refs for row in users.get(ref, ())}:
+            codes[row] = _DISK * self.conflicts(row)
+        return codes
+
+    def conflicts(self, row: int) -> bool:
+        """Whether a pod on the node keeps this one from mounting its disks."""
+        users = self._cluster.volume_use.users
+        if not any(row in users.get(ref, ()) for ref in self._refs):
+            return False
+        there = {id(each): each for each in self._cluster.on_node[row].values() if each.volumes}
+        return any(
+            _conflict(mine, theirs)
+            for mine in self._volumes
+            for each in there.values()
+            for theirs in each.pod.spec.volumes or ()
+        )
+
+    def status(self, code: int) -> Status:
+        return Status(UNSCHEDULABLE, (REASON_DISK,))
+
+
+class _Exclusive:
+    """ReadWriteOncePod claims of the pod that other pods use, wherever they are; and its disks.
+
+    PreFilter counts claims in use; AddPod and RemovePod count pods by the bare name of the claim, whatever their
+    namespace (``conflictingPVCRefCountForPod``).
+    """
+
+    layout = 0
+
+    scope = Scope.CLUSTER
+
+    def __init__(
+        self, claims: set[VolumeRef], disks: _Disks | None, cluster: Cluster, rules: VolumeRestrictionsRules
+    ) -> None:
+        self._claims = claims
+        self._names = {ref.name for ref in claims}
+        self._disks = disks
+        self._use = cluster.volume_use
+        self._rules = rules
+        self._assumed = 0
+        self._moved: dict[VolumeRef, int] = {}
+
+    def filter(self, rows: Rows) -> Ints:
+        codes = np.full(length(rows), _IN_USE * self._in_use(), dtype=np.int64)
+        if self._disks is not None:
+            codes[self._disks.filter(rows) != 0] = _DISK
+        return codes
+
+    def _in_use(self) -> bool:
+        counted = sum(self._use.total(ref) > self._moved.get(ref, 0) for ref in self._claims)
+        if not counted and self._disks is None and self._rules.skips:
+            return False
+        return counted + self._assumed > 0
+
+    def status(self, code: int) -> Status:
+        if code == _DISK:
+            return Status(UNSCHEDULABLE, (REASON_DISK,))
+        status_code: StatusCode = UNSCHEDULABLE if self._rules.preemptible else UNRESOLVABLE
+        return Status(status_code, (self._rules.reason_in_use,))
+
+    def assume(self, row: int, pod_class: PodClass, delta: int) -> None:
+        """A pod is put on a node or taken off it for a trial."""
+        for ref in pod_class.volumes:
+            if ref.source == CLAIM and ref.name in self._names:
+                self._assumed += delta
+                if ref in self._claims:
+                    self._moved[ref] = self._moved.get(ref, 0) + delta
+
+    def on_pod(self, row: int, pod_class: PodClass, delta: int) -> Iterable[int]:
+        """Only the disks on a node tell it from others."""
+        return (row,) if self._disks is not None and pod_class.volumes else ()
+
+    def on_node(self, row: int) -> Iterable[int]:
+        return (row,) if self._disks is not None else ()
+
+    def groups(self, rows: Rows) -> list[Ints] | None:
+        return [] if self._disks is None else [self._disks.filter(rows)]
+
+
+def _conflict(mine: Volume, theirs: Volume) -> bool:
+    """Whether two volumes are one disk that the two pods may not share (``isVolumeConflict``)."""
+    return (
+        _same_gce_disk(mine, theirs)
+        or _same_ebs_disk(mine, theirs)
+        or _same_iscsi_target(mine, theirs)
+        or _same_rbd_image(mine, theirs)
+    )
+
+
+def _same_gce_disk(mine: Volume, theirs: Volume) -> bool:
+    one, other = mine.gce_persistent_disk, theirs.gce_persistent_disk
+    if one is None or other is None or one.pd_name != other.pd_name:
+        return False
+    return not (one.read_only and other.read_only)
+
+
+def _same_ebs_disk(mine: Volume, theirs: Volume) -> bool:
+    one, other = mine.aws_elastic_block_store, theirs.aws_elastic_block_store
+    return one is not None and other is not None and one.volume_id == other.volume_id
+
+
+def _same_iscsi_target(mine: Volume, theirs: Volume) -> bool:
+    one, other = mine.iscsi, theirs.iscsi
+    if one is None or other is None or one.iqn != other.iqn:
+        return False
+    return not (one.read_only and other.read_only)
+
+
+def _same_rbd_image(mine: Volume, theirs: Volume) -> bool:
+    one, other = mine.rbd, theirs.rbd
+    if one is None or other is None or (one.pool or "", one.image) != (other.pool or "", other.image):
+        return False
+    return bool({*(one.monitors or ())} & {*(other.monitors or ())}) and not (one.read_only and other.read_only)

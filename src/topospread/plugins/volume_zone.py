@@ -1,0 +1,129 @@
+"""VolumeZone: a volume's zone and region labels have to match the node's (plugins/volumezone)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from topospread.api.pod import Pod
+from topospread.api.storage import PersistentVolume, PersistentVolumeClaim
+from topospread.cluster import Cluster, NodeTable, PodClass
+from topospread.cluster.arrays import Bools, Ints, Rows
+from topospread.cluster.objects import ClusterObjects
+
+from .csi_migration import BETA_REGION, BETA_ZONE, MULTI_ZONE, REGION, ZONE
+from .interface import UNRESOLVABLE, Prepared, Scope, Status, length
+from .pod_volumes import WAIT_FOR_FIRST_CONSUMER, claim_class, is_assumed, not_found, pod_claims
+
+REASON = "node(s) had no available volume zone"
+_LABELS = (BETA_ZONE, BETA_REGION, ZONE, REGION)
+_CURRENT = {BETA_ZONE: ZONE, BETA_REGION: REGION}
+
+
+class _Required(NamedTuple):
+    """A label that a volume has, and the values one of which the node must have."""
+
+    key: str
+    values: frozenset[str]
+
+
+class VolumeZone:
+    """Rejects nodes in another zone or region than the volumes behind the pod's claims.
+
+    Nodes without any such label pass. ``current_labels``: a volume's beta label is also looked for under the
+    current name (since 1.29).
+    """
+
+    name = "VolumeZone"
+
+    def __init__(self, *, current_labels: bool = True) -> None:
+        self._current_labels = current_labels
+
+    def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
+        """Nothing to say where no volume has such a label; claims without a volume may reject the pod as a whole."""
+        if not pod_class.volumes:
+            return Prepared()
+        required: list[_Required] = []
+        for found in _volumes(pod_class.pod, cluster.objects):
+            if isinstance(found, str):
+                return Prepared(rejected=Status(UNRESOLVABLE, (found,)))
+            required += _labels_of(found)
+        return Prepared(filter=_Zones(required, cluster.nodes, self._current_labels)) if required else Prepared()
+
+
+def _volumes(pod: Pod, objects: ClusterObjects) -> Iterator[PersistentVolume | str]:
+    """The volumes behind a pod's claims, or why there is none (``getPVbyPod``)."""
+    for each in pod_claims(pod, objects):
+        if each.ephemeral:
+            continue
+        if not each.name:
+            yield "PersistentVolumeClaim had no name"
+        elif each.claim is None:
+            yield not_found("persistentvolumeclaim", each.name)
+        elif each.claim.spec.volume_name:
+            name = each.claim.spec.volume_name
+            yield objects.persistent_volumes.get(name) or not_found("persistentvolume", name)
+        elif not is_assumed(each.claim, objects):
+            words = _unbound(each.claim, objects)
+            if words:
+                yield words
+
+
+def _unbound(claim: PersistentVolumeClaim, objects: ClusterObjects) -> str:
+    """Why a claim without a volume keeps the pod from being placed, "" when it does not."""
+    class_name = claim_class(claim)
+    if not class_name:
+        return "PersistentVolumeClaim had no pv name and storageClass name"
+    storage_class = objects.storage_classes.get(class_name)
+    if storage_class is None:
+        return not_found("storageclass.storage.k8s.io", class_name)
+    if storage_class.volume_binding_mode is None:
+        return f'VolumeBindingMode not set for StorageClass "{class_name}"'
+    return "" if storage_class.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER else "PersistentVolume had no name"
+
+
+def _labels_of(volume: PersistentVolume) -> Iterator[_Required]:
+    for key in _LABELS:
+        value = volume.labels.get(key)
+        if value is None:
+            continue
+        zones = [zone.strip() for zone in value.split(MULTI_ZONE)]
+        if all(zones):  # kube-scheduler ignores a label that it cannot parse
+            yield _Required(key, frozenset(zones))
+
+
+class _Zones:
+    scope = Scope.NODE
+
+    def __init__(self, required: list[_Required], nodes: NodeTable, current_labels: bool) -> None:
+        self._required = required
+        self._nodes = nodes
+        self._current_labels = current_labels
+
+    def filter(self, rows: Rows) -> Ints:
+        passes = np.ones(length(rows), dtype=np.bool_)
+        for each in self._required:
+            passes &= self._has(each, rows)
+        labelled = np.zeros(length(rows), dtype=np.bool_)
+        for key in _LABELS:
+            labelled |= self._nodes.labels(key).codes[rows] >= 0
+        return (labelled & ~passes).astype(np.int64)
+
+    def _has(self, required: _Required, rows: Rows) -> Bools:
+        column = self._nodes.labels(required.key)
+        found = self._in(required, required.key, rows)
+        current = _CURRENT.get(required.key)
+        if current is not None and self._current_labels:
+            found |= (column.codes[rows] < 0) & self._in(required, current, rows)
+        return found
+
+    def _in(self, required: _Required, key: str, rows: Rows) -> Bools:
+        column = self._nodes.labels(key)
+        table = np.array([*(value in required.values for value in column.values), False])
+        result: Bools = table[column.codes[rows]]
+        return result
+
+    def status(self, code: int) -> Status:
+        return Status(UNRESOLVABLE, (REASON,))
