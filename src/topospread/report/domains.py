@@ -12,7 +12,7 @@ from .reasons import Reasons, nodes_and, of_them, on_it
 from .sums import below_min_domains
 
 if TYPE_CHECKING:
-    from topospread.plugins.spread_arithmetic import ConstraintArithmetic
+    from topospread.plugins.spread_arithmetic import ConstraintArithmetic, LeftOut
     from topospread.simulation import DomainSpread, WorkloadSpread
 
 _BAR = 20
@@ -22,28 +22,47 @@ _ORIGINS = {"profile": "profile default", "system": "built-in default"}
 _HOSTNAME = "kubernetes.io/hostname"
 
 
-def spread_lines(spread: WorkloadSpread, layout: Layout) -> Iterator[str]:
-    """A constraint and its domains."""
+def spread_lines(spreads: Sequence[WorkloadSpread], layout: Layout) -> Iterator[str]:
+    """The constraints of a workload, each with its domains.
+
+    A built-in default that finds no domain is left out: nobody asked for it, and it does nothing.
+    """
+    told: set[LeftOut] = set()
+    for spread in spreads:
+        if spread.domains or spread.origin != "system":
+            yield from _constraint(spread, told, layout)
+            told |= set(spread.arithmetic.left_out)
+
+
+def _constraint(spread: WorkloadSpread, told: set[LeftOut], layout: Layout) -> Iterator[str]:
     yield from _heading(spread, layout)
-    if spread.domains:
-        if layout.few(len(spread.domains)):
-            yield from _rows(spread.domains, layout, nodes=spread.topology_key != _HOSTNAME)
-        else:
-            yield from _summed_up(spread, layout)
+    if not spread.domains:
+        yield from hanging(_ROW, no_domain(spread.arithmetic), layout.width, len(_ROW) + 2)
+        return
+    if layout.few(len(spread.domains)):
+        yield from _rows(spread.domains, layout, nodes=spread.topology_key != _HOSTNAME)
     else:
-        yield f"{_ROW}no node takes part"
-    for text in _remarks(spread.arithmetic, layout):
+        yield from _summed_up(spread, layout)
+    for text in _remarks(spread.arithmetic, told, layout):
         yield from hanging(_ROW, text, layout.width, len(_ROW) + 2)
 
 
-def _remarks(arithmetic: ConstraintArithmetic, layout: Layout) -> Iterator[str]:
-    """What else a person should know of a constraint's counts."""
+def no_domain(arithmetic: ConstraintArithmetic) -> str:
+    """Why a constraint counts nothing at all: ``no node takes part (no label rack)``."""
+    why = ", ".join(left.reason for left in arithmetic.left_out)
+    return "no node takes part" + (f" ({why})" if why else "")
+
+
+def _remarks(arithmetic: ConstraintArithmetic, told: set[LeftOut], layout: Layout) -> Iterator[str]:
+    """What else a person should know of a constraint's counts; ``told``: what was said of the workload already."""
     if below_min_domains(arithmetic):
         few = f"fewer domains than minDomains ({len(arithmetic.domains)} < {arithmetic.min_domains})"
         yield f"{few}: the minimum counts as 0"
     if not arithmetic.counts_itself:
         yield f"the pods do not match their own labelSelector ({arithmetic.selector}): each adds 0"
     for left in arithmetic.left_out:
+        if left in told:
+            continue
         yield f"not counted: {layout.names(in_order(left.nodes))} ({left.reason})"
 
 
@@ -93,8 +112,13 @@ def _summed_up(spread: WorkloadSpread, layout: Layout) -> Iterator[str]:
     domains = spread.domains
     noun = "node" if spread.topology_key == _HOSTNAME else "domain"
     totals = f"{sum(each.before for each in domains)} → {sum(each.after for each in domains)}"
-    yield f"{_ROW}{counted(len(domains), noun)} with {totals} pods; -o wide lists them"
     groups = _grouped(domains)
+    if len(groups) == 1:
+        trouble = of_them(_summed([each.rejected for each in domains]))
+        text = f"{counted(len(domains), noun)} with {totals} pods, {groups[0][0]} on each"
+        yield from hanging(_ROW, f"{text}; {trouble}" if trouble else text, layout.width, len(_ROW) + 2)
+        return
+    yield f"{_ROW}{counted(len(domains), noun)} with {totals} pods; -o wide lists them"
     most = max(len(group) for _, group in groups)
     pods = max(len(label) for label, _ in groups)
     number = max(len(counted(len(group), noun)) for _, group in groups)

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from .domains import no_domain
 from .layout import Layout
 from .paragraphs import counted, hanging, listed, natural
-from .reasons import its_nodes, others
+from .reasons import SPREAD, its_nodes, others
 from .sums import sum_of
 
 if TYPE_CHECKING:
@@ -16,33 +17,38 @@ if TYPE_CHECKING:
     from topospread.simulation import DomainOutcome, PendingGroup
 
 _SHOWN_WORKLOADS = 8
+_SHOWN_SUMS = 12
 _SUMS = "matching pods + 1 (self) − global minimum = skew, at most maxSkew"
+
+
+Reason = tuple[str, str, tuple[str, ...]]
+"""kube-scheduler's sentence, preemption's, and the sums."""
 
 
 def pending_lines(groups: Sequence[PendingGroup], layout: Layout) -> Iterator[str]:
     """All that stays pending, by reason."""
-    explained = any(_is_explained(each) for each in groups)
-    yield layout.style("Pending", "bold", "red") + (f"  ({_SUMS})" if explained else "")
-    for alike in _by_reason(groups):
+    reasons = _by_reason(groups, layout)
+    yield layout.style("Pending", "bold", "red") + (f"  ({_SUMS})" if any(sums for *_, sums in reasons) else "")
+    for (*_, sums), alike in reasons.items():
         yield from _heading(alike, layout)
-        for arithmetic, outcomes in alike[0].outcomes if _is_explained(alike[0]) else ():
-            yield from _constraint(arithmetic, outcomes, layout)
+        yield from sums
 
 
-def _is_explained(group: PendingGroup) -> bool:
-    """Whether a spread constraint has a part in it: where none forbids a domain there is nothing to reckon."""
-    return any(not outcome.domain.allowed for _, outcomes in group.outcomes for outcome in outcomes) or any(
-        not outcomes for _, outcomes in group.outcomes
+def _sums(group: PendingGroup, layout: Layout) -> tuple[str, ...]:
+    """The sums of its constraints; nothing where they have no part in it."""
+    return tuple(
+        line
+        for arithmetic, outcomes in (group.outcomes if SPREAD in group.message else ())
+        for line in _constraint(arithmetic, outcomes, layout)
     )
 
 
-def _by_reason(groups: Sequence[PendingGroup]) -> list[list[PendingGroup]]:
-    """Groups with one sentence and no sums of their own, together, in the order of the first."""
-    together: dict[object, list[PendingGroup]] = {}
+def _by_reason(groups: Sequence[PendingGroup], layout: Layout) -> dict[Reason, list[PendingGroup]]:
+    """Groups with one sentence and the same sums, together, in the order of the first."""
+    together: dict[Reason, list[PendingGroup]] = {}
     for each in groups:
-        key = id(each) if _is_explained(each) else (each.message, each.preemption)
-        together.setdefault(key, []).append(each)
-    return list(together.values())
+        together.setdefault((each.message, each.preemption, _sums(each, layout)), []).append(each)
+    return together
 
 
 def _heading(alike: Sequence[PendingGroup], layout: Layout) -> Iterator[str]:
@@ -72,7 +78,7 @@ def _name(group: PendingGroup) -> str:
 def _constraint(arithmetic: ConstraintArithmetic, outcomes: Sequence[DomainOutcome], layout: Layout) -> Iterator[str]:
     yield f"    {arithmetic.topology_key}  maxSkew {arithmetic.max_skew}"
     if not outcomes:
-        yield "      no node takes part"
+        yield from hanging("      ", no_domain(arithmetic), layout.width, 8)
     if layout.few(len(outcomes)):
         rows = [(each.domain.name, _why(arithmetic, each)) for each in sorted(outcomes, key=_by_name)]
     else:
@@ -106,8 +112,8 @@ def _alike(arithmetic: ConstraintArithmetic, outcomes: Sequence[DomainOutcome]) 
     for each in sorted(outcomes, key=_by_name):
         names.setdefault(_why(arithmetic, each), []).append(each.domain.name)
     order = Counter({why: len(found) for why, found in names.items()}).most_common()
-    rows = [(counted(number, "domain"), f"{why}: {listed(names[why], 2)}") for why, number in order]
-    if len(rows) <= 2 * _SHOWN_WORKLOADS:
+    rows = [(counted(number, "domain"), f"{why} ({listed(names[why], 2)})") for why, number in order]
+    if len(rows) <= _SHOWN_SUMS:
         return rows
-    left = sum(number for _, number in order[2 * _SHOWN_WORKLOADS :])
-    return [*rows[: 2 * _SHOWN_WORKLOADS], (counted(left, "domain"), "other sums; -o wide lists them all")]
+    left = sum(number for _, number in order[_SHOWN_SUMS:])
+    return [*rows[:_SHOWN_SUMS], (counted(left, "domain"), "other sums; -o wide lists them all")]

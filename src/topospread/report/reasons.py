@@ -23,15 +23,21 @@ _SHORT = {
     f"{SPREAD} (missing required label)": "lack a topology key",
 }
 _SINGULAR = {"are": "is", "have": "has", "lack": "lacks"}
-_STATES = ("Insufficient ", "Too many pods", "node(s) were unschedulable", "node(s) had untolerated taint")
+_CLOSED = ("node(s) were unschedulable", "node(s) had untolerated taint")
+_FULL = ("Insufficient ", "Too many pods")
 
 Reasons = Mapping[str, int]
 """Reason → how many nodes of a domain are rejected for it."""
 
 
-def states(reasons: Reasons) -> dict[str, int]:
-    """Only what a node itself is or lacks, without what the pods' own rules bring about."""
-    return {reason: nodes for reason, nodes in reasons.items() if reason.startswith(_STATES)}
+def closed(reasons: Reasons) -> dict[str, int]:
+    """The reasons of nodes that are cordoned or tainted."""
+    return {reason: nodes for reason, nodes in reasons.items() if reason.startswith(_CLOSED)}
+
+
+def full(reasons: Reasons) -> dict[str, int]:
+    """The reasons of nodes that have no room."""
+    return {reason: nodes for reason, nodes in reasons.items() if reason.startswith(_FULL)}
 
 
 def others(reasons: Reasons) -> dict[str, int]:

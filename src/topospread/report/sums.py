@@ -19,7 +19,7 @@ def sum_of(arithmetic: ConstraintArithmetic, domain: Domain) -> str:
     minimum = together(f"{arithmetic.minimum} ({minimum_words(arithmetic)})")
     return (
         f"{domain.matching} + {together(f'{arithmetic.counts_itself} (self)')} − {minimum} "
-        f"= {domain.skew} {relation} {together(f'maxSkew {arithmetic.max_skew}')}"
+        f"{together(f'= {domain.skew} {relation} maxSkew {arithmetic.max_skew}')}"
     )
 
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from .domains import spread_lines
 from .layout import Layout
 from .paragraphs import counted, hanging, in_order, natural
-from .reasons import others, states
+from .reasons import closed, full, others
 
 if TYPE_CHECKING:
-    from topospread.simulation import PodPlacement, Simulation, WorkloadResult, WorkloadSpread
+    from topospread.simulation import DomainSpread, PodPlacement, Simulation, WorkloadResult, WorkloadSpread
 
 _SHOWN_NODES = 8
 _SHOWN_UNCHANGED = 6
@@ -42,15 +42,18 @@ class _Block:
 
 
 def workload_blocks(simulation: Simulation, layout: Layout) -> Iterator[str]:
-    """A block for each workload; those that nothing happened to are named together when there are many."""
+    """A block for each workload; of many, those that nothing happened to are only named."""
     landed = _landed(simulation.placements)
     workloads = [each for each in simulation.workloads if _says_something(each)]
-    unchanged = [] if layout.few(len(workloads)) else [each for each in workloads if _is_unchanged(each)]
-    if len(unchanged) == len(workloads):
-        unchanged = []
-    kept = set(map(id, workloads)) - set(map(id, unchanged))
-    for block in _blocks([each for each in workloads if id(each) in kept]):
-        yield "\n".join(_block(block, landed, layout))
+    unchanged: list[WorkloadResult] = []
+    if not layout.few(len(workloads)):
+        unchanged = [each for each in workloads if _is_unchanged(each)]
+        changed = [each for each in workloads if not _is_unchanged(each)]
+        workloads = [replace(each, spread=()) if _waits_for_room(each) else each for each in changed]
+    texts = ["\n".join(_block(block, landed, layout)) for block in _blocks(workloads)]
+    for in_a_line, found in groupby(texts, lambda text: "\n" not in text):
+        alike = list(found)
+        yield from ["\n".join(alike)] if in_a_line else alike
     if unchanged:
         names = layout.names([f"{each.namespace}/{each.name}" for each in unchanged], _SHOWN_UNCHANGED)
         text = f"{counted(len(unchanged), 'workload')} had nothing to place: {names}; -o wide shows them"
@@ -62,8 +65,17 @@ def _says_something(workload: WorkloadResult) -> bool:
 
 
 def _is_unchanged(workload: WorkloadResult) -> bool:
-    moved = any(domain.before != domain.after for each in workload.spread for domain in each.domains)
-    return not (moved or workload.pending or workload.notes or workload.placed != workload.existing)
+    return not (_has_moved(workload) or workload.pending or workload.notes or workload.placed != workload.existing)
+
+
+def _waits_for_room(workload: WorkloadResult) -> bool:
+    """Whether none of its pods was placed, and not because of its constraints: what they count says nothing then."""
+    forbids = any(spread.hard and not each.allowed for spread in workload.spread for each in spread.arithmetic.domains)
+    return bool(workload.pending) and workload.placed == workload.existing and not (forbids or _has_moved(workload))
+
+
+def _has_moved(workload: WorkloadResult) -> bool:
+    return any(domain.before != domain.after for each in workload.spread for domain in each.domains)
 
 
 def _landed(placements: Sequence[PodPlacement]) -> dict[tuple[str, str], Landed]:
@@ -99,8 +111,7 @@ def _block(block: _Block, landed: dict[tuple[str, str], Landed], layout: Layout)
     yield from hanging(f"{name}  ", f"{_amount(block)} · {state}", layout.width, 4)
     if not single:
         yield from _nodes(where, layout)
-    for spread in first.spread:
-        yield from spread_lines(_trouble(first, spread), layout)
+    yield from spread_lines([_trouble(first, spread) for spread in first.spread], layout)
     for note in first.notes:
         yield from hanging("  note: ", note, layout.width, 4)
 
@@ -151,8 +162,15 @@ def _nodes(found: Sequence[tuple[WorkloadResult, Landed]], layout: Layout) -> It
 def _trouble(workload: WorkloadResult, spread: WorkloadSpread) -> WorkloadSpread:
     """The constraint with those reasons alone that are worth a word in its rows.
 
-    A domain's own sum says what spread constraints reject. Where nothing is pending, what the pods' own rules bring
-    about, as one pod a node, is no trouble.
+    A domain's own sum says what spread constraints reject. Where nothing is pending, only what explains a domain that
+    holds less than others does: nodes that are closed, and full ones unless the pods are spread as well as can be.
     """
-    told = others if workload.pending else states
-    return replace(spread, domains=tuple(replace(each, rejected=told(each.rejected)) for each in spread.domains))
+    most = max((each.after for each in spread.domains), default=0)
+    uneven = spread.skew > 1
+
+    def told(domain: DomainSpread) -> dict[str, int]:
+        if workload.pending:
+            return others(domain.rejected)
+        return closed(domain.rejected) | (full(domain.rejected) if uneven and domain.after < most else {})
+
+    return replace(spread, domains=tuple(replace(each, rejected=told(each)) for each in spread.domains))

@@ -24,7 +24,7 @@ A made-up cluster is a list of KEY=VALUE, separated by commas:
   nodes=12             nodes in all, dealt to the zones in turn; one a zone
                        by default; nodes=5+3+1 gives each zone its number
   zones=3              zone-a, zone-b, … as topology.kubernetes.io/zone;
-                       1 by default
+                       without it nodes have no zone
   regions=1            region-1, … as topology.kubernetes.io/region; zones
                        belong to them in turn
   racks=2              racks in each zone, zone-a-rack-1, …, as
