@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
 import msgspec
+
+Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
+"""An integer of 32 bits, as most numbers of the API are; others do not decode."""
+
+Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+"""An integer of 64 bits."""
 
 Quantity = str | int | float
 """A resource quantity as it stands in a file; `topospread.api.quantity.parse_quantity` gives it a meaning."""

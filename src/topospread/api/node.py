@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from .meta import KubeObject, KubeStruct, ResourceList
+from .meta import Int64, KubeObject, KubeStruct, ResourceList
 from .node_selection import Taint
 
 
@@ -19,7 +19,7 @@ class ContainerImage(KubeStruct):
     """An image that is on the node, under all its names."""
 
     names: list[str] | None = None
-    size_bytes: int | None = None
+    size_bytes: Int64 | None = None
 
 
 class NodeCondition(KubeStruct):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from .labels import LabelSelector
-from .meta import KubeStruct
+from .meta import Int32, Int64, KubeStruct
 
 
 class NodeSelectorRequirement(KubeStruct):
@@ -32,7 +32,7 @@ class NodeSelector(KubeStruct):
 class PreferredSchedulingTerm(KubeStruct):
     """A node selector term with the points it adds (1 to 100)."""
 
-    weight: int = 0
+    weight: Int32 = 0
     preference: NodeSelectorTerm | None = None
 
 
@@ -57,7 +57,7 @@ class PodAffinityTerm(KubeStruct):
 class WeightedPodAffinityTerm(KubeStruct):
     """A pod affinity term with the points it adds or takes (1 to 100)."""
 
-    weight: int = 0
+    weight: Int32 = 0
     pod_affinity_term: PodAffinityTerm | None = None
 
 
@@ -91,4 +91,4 @@ class Toleration(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit
     operator: str | None = None
     value: str | None = None
     effect: str | None = None
-    toleration_seconds: int | None = None
+    toleration_seconds: Int64 | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from .meta import KubeObject, KubeStruct, ObjectMeta, ResourceList
+from .meta import Int32, KubeObject, KubeStruct, ObjectMeta, ResourceList
 from .node_selection import Affinity, Toleration
 from .spread import TopologySpreadConstraint
 from .storage import PersistentVolumeClaimSpec
@@ -23,8 +23,8 @@ class ResourceRequirements(KubeStruct):
 class ContainerPort(KubeStruct):
     """A port; only those with a host port take part in scheduling."""
 
-    container_port: int | None = None
-    host_port: int | None = None
+    container_port: Int32 | None = None
+    host_port: Int32 | None = None
     host_ip: str | None = msgspec.field(default=None, name="hostIP")
     protocol: str | None = None
 
@@ -92,7 +92,7 @@ class ISCSIVolumeSource(KubeStruct):
 
     target_portal: str = ""
     iqn: str = ""
-    lun: int = 0
+    lun: Int32 = 0
     read_only: bool | None = None
 
 
@@ -187,7 +187,7 @@ class PodSpec(KubeStruct):
 
     node_name: str | None = None
     scheduler_name: str | None = None
-    priority: int | None = None
+    priority: Int32 | None = None
     priority_class_name: str | None = None
     preemption_policy: str | None = None
     node_selector: dict[str, str] | None = None
@@ -212,7 +212,7 @@ class ContainerStatus(KubeStruct):
 
     name: str = ""
     ready: bool | None = None
-    restart_count: int | None = None
+    restart_count: Int32 | None = None
     allocated_resources: ResourceList | None = None
     resources: ResourceRequirements | None = None
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import msgspec
 
 from .labels import LabelSelector
-from .meta import KubeObject, KubeStruct, ResourceList
+from .meta import Int32, KubeObject, KubeStruct, ResourceList
 from .node_selection import Toleration
 
 
 class PriorityClass(KubeObject):
     """``scheduling.k8s.io/v1`` PriorityClass."""
 
-    value: int = 0
+    value: Int32 = 0
     global_default: bool | None = None
     preemption_policy: str | None = None
 
@@ -21,17 +21,17 @@ class PodDisruptionBudgetSpec(KubeStruct):
     """``spec`` of a PodDisruptionBudget."""
 
     selector: LabelSelector | None = None
-    min_available: int | str | None = None
-    max_unavailable: int | str | None = None
+    min_available: Int32 | str | None = None
+    max_unavailable: Int32 | str | None = None
 
 
 class PodDisruptionBudgetStatus(KubeStruct):
     """``status`` of a PodDisruptionBudget."""
 
-    disruptions_allowed: int | None = None
-    current_healthy: int | None = None
-    desired_healthy: int | None = None
-    expected_pods: int | None = None
+    disruptions_allowed: Int32 | None = None
+    current_healthy: Int32 | None = None
+    desired_healthy: Int32 | None = None
+    expected_pods: Int32 | None = None
     disrupted_pods: dict[str, str | None] | None = None
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -17,10 +17,8 @@ from topospread.errors import DecodeError, Place, UsageError
 from .apply_merge import apply_constraint, apply_constraints
 from .decoding import decode
 from .labels import LabelSelector, Selector
-from .meta import KubeStruct
+from .meta import Int32, KubeStruct
 from .strategic_merge import ELEMENT_ORDER, PatchMeta, merge_object
-
-Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
 
 WhenUnsatisfiable = Literal["DoNotSchedule", "ScheduleAnyway"]
 NodeInclusionPolicy = Literal["Honor", "Ignore"]

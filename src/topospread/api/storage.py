@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from .labels import LabelSelector
-from .meta import KubeObject, KubeStruct, ResourceList
+from .meta import Int32, KubeObject, KubeStruct, ResourceList
 from .node_selection import NodeSelector
 
 
@@ -121,7 +121,7 @@ class StorageClass(KubeObject):
 class VolumeNodeResources(KubeStruct):
     """How many volumes of a driver a node takes."""
 
-    count: int | None = None
+    count: Int32 | None = None
 
 
 class CSINodeDriver(KubeStruct):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from .labels import LabelSelector
-from .meta import KubeObject, KubeStruct
+from .meta import Int32, KubeObject, KubeStruct
 from .pod import PodCondition, PodTemplateSpec
 from .storage import PersistentVolumeClaim
 
@@ -25,7 +25,7 @@ class Service(KubeObject):
 class ReplicationControllerSpec(KubeStruct):
     """``spec`` of a ReplicationController: its selector is a plain map."""
 
-    replicas: int | None = None
+    replicas: Int32 | None = None
     selector: dict[str, str] | None = None
     template: PodTemplateSpec | None = None
 
@@ -39,7 +39,7 @@ class ReplicationController(KubeObject):
 class ReplicaSetSpec(KubeStruct):
     """``spec`` of a ReplicaSet."""
 
-    replicas: int | None = None
+    replicas: Int32 | None = None
     selector: LabelSelector | None = None
     template: PodTemplateSpec = msgspec.field(default_factory=PodTemplateSpec)
 
@@ -59,7 +59,7 @@ class DeploymentStrategy(KubeStruct):
 class DeploymentSpec(KubeStruct):
     """``spec`` of a Deployment."""
 
-    replicas: int | None = None
+    replicas: Int32 | None = None
     selector: LabelSelector | None = None
     template: PodTemplateSpec = msgspec.field(default_factory=PodTemplateSpec)
     strategy: DeploymentStrategy | None = None
@@ -75,13 +75,13 @@ class Deployment(KubeObject):
 class StatefulSetOrdinals(KubeStruct):
     """Where a StatefulSet's ordinals start."""
 
-    start: int | None = None
+    start: Int32 | None = None
 
 
 class StatefulSetSpec(KubeStruct):
     """``spec`` of a StatefulSet."""
 
-    replicas: int | None = None
+    replicas: Int32 | None = None
     selector: LabelSelector | None = None
     template: PodTemplateSpec = msgspec.field(default_factory=PodTemplateSpec)
     service_name: str | None = None
@@ -120,8 +120,8 @@ class DaemonSet(KubeObject):
 class JobSpec(KubeStruct):
     """``spec`` of a Job."""
 
-    parallelism: int | None = None
-    completions: int | None = None
+    parallelism: Int32 | None = None
+    completions: Int32 | None = None
     completion_mode: str | None = None
     suspend: bool | None = None
     manual_selector: bool | None = None
@@ -134,9 +134,9 @@ class JobSpec(KubeStruct):
 class JobStatus(KubeStruct):
     """``status`` of a Job: how much of it is done."""
 
-    succeeded: int | None = None
-    failed: int | None = None
-    active: int | None = None
+    succeeded: Int32 | None = None
+    failed: Int32 | None = None
+    active: Int32 | None = None
     completed_indexes: str | None = None
     failed_indexes: str | None = None
     completion_time: str | None = None
