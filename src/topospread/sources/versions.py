@@ -37,6 +37,7 @@ VERSIONS: Final[Mapping[str, tuple[str, ...]]] = {
 OLD_FIELDS: Final[Mapping[str, frozenset[str]]] = {
     "Deployment": frozenset({"spec.rollbackTo", "spec.rollbackTo.revision"}),
     "DaemonSet": frozenset({"spec.templateGeneration"}),
+    "RuntimeClass": frozenset({"spec"}),
 }
 """Fields that only old versions had."""
 

@@ -237,6 +237,10 @@ class TestFields:
     def test_fields_only_old_versions_had_pass_strictly(self):
         assert items(deployment("extensions/v1beta1", rollbackTo={"revision": 1}), strict=True)[0].name == "web"
 
+    def test_and_no_others_do(self):
+        with pytest.raises(InvalidError, match=r'unknown field "spec\.rollbackTo"'):
+            items(deployment("apps/v1", rollbackTo={"revision": 1}), strict=True)
+
     def test_types_of_fields_that_play_no_part_are_checked_too(self):
         value = pod()
         value["spec"] = {"containers": [{**CONTAINERS[0], "env": [{"name": "PORT", "value": 80}]}]}
@@ -255,6 +259,10 @@ class TestStored:
     def test_but_its_types_are(self):
         with pytest.raises(DecodeError, match=r"Pod default/web: spec\.priority: expected an integer"):
             items({**pod(uid="1"), "spec": {"priority": "high"}})
+
+    def test_and_the_size_of_its_numbers(self):
+        with pytest.raises(DecodeError, match=r"spec\.priority: expected an integer from -2147483648 to 2147483647"):
+            items({**pod(uid="1"), "spec": {"priority": 2**31}})
 
     def test_and_its_quantities(self):
         value = {

@@ -1,4 +1,4 @@
-// Schema prints the fields of pods and workloads as the API server decodes them, JSON, one struct a line:
+// Schema prints the fields of the kinds that are read as the API server decodes them, JSON, one struct a line:
 // go run ./cmd/schema > ../../src/topospread/api/validation/schema.json
 package main
 
@@ -13,6 +13,10 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -74,7 +78,10 @@ func fields(t reflect.Type, out map[string]string) {
 
 func main() {
 	for _, t := range []any{corev1.Pod{}, corev1.ReplicationController{}, appsv1.Deployment{}, appsv1.ReplicaSet{},
-		appsv1.StatefulSet{}, appsv1.DaemonSet{}, batchv1.Job{}, batchv1.CronJob{}} {
+		appsv1.StatefulSet{}, appsv1.DaemonSet{}, batchv1.Job{}, batchv1.CronJob{}, corev1.Node{}, corev1.Namespace{},
+		corev1.Service{}, corev1.PersistentVolume{}, corev1.PersistentVolumeClaim{}, corev1.LimitRange{},
+		policyv1.PodDisruptionBudget{}, schedulingv1.PriorityClass{}, storagev1.StorageClass{}, storagev1.CSINode{},
+		nodev1.RuntimeClass{}} {
 		name(reflect.TypeOf(t))
 	}
 	names := slices.Sorted(maps.Keys(structs))

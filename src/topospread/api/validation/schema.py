@@ -1,7 +1,7 @@
-"""The fields of pods and workloads and their JSON types, and the check of plain data against them.
+"""The fields of the kinds that are read and their JSON types, and the check of plain data against them.
 
-``schema.json`` lists every struct that the API server decodes a pod or a workload into (Kubernetes 1.37:
-k8s.io/api core/v1, apps/v1, batch/v1), field by field; ``conformance/oracle/cmd/schema`` writes it. What values a field
+``schema.json`` lists every struct that the API server decodes an object of these kinds into (Kubernetes 1.37:
+k8s.io/api), field by field; ``conformance/oracle/cmd/schema`` writes it. What values a field
 may hold is not asked here. As in Go, ``null`` leaves a field unset and is the zero value in a list or a map,
 unknown fields are ignored, and the case of a field counts.
 """
@@ -49,7 +49,7 @@ STRUCT_OF_ANY: Final = STRUCT_OF | {
         "RuntimeClass",
     )
 }
-"""Every kind that is read → its struct; ``other_kinds.json`` lists the structs that only these need."""
+"""Every kind that is read → its struct."""
 
 _RFC_3339 = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:[.,]\d+)?(?:Z|[+-](?:[01]\d|2[0-4]):[0-5]\d)", re.ASCII)
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -104,9 +104,7 @@ def unknown_fields(data: object, struct: str, path: str = "") -> Iterator[str]:
 
 @cache
 def _structs() -> dict[str, dict[str, str]]:
-    folder = files(__package__)
-    others, own = (json.loads(folder.joinpath(name).read_text("utf-8")) for name in ("other_kinds.json", "schema.json"))
-    read: dict[str, dict[str, str]] = others | own
+    read: dict[str, dict[str, str]] = json.loads(files(__package__).joinpath("schema.json").read_text("utf-8"))
     return read
 
 
