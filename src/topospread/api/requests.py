@@ -8,7 +8,7 @@ Source: k8s.io/component-helpers/resource/helpers.go (``PodRequests``), pkg/sche
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .meta import ResourceList
 from .pod import Container, ContainerStatus, Pod
@@ -60,8 +60,13 @@ def incoming_requests(pod: Pod, rules: RequestRules = CURRENT_RULES) -> dict[str
 
 
 def scoring_requests(pod: Pod, rules: RequestRules = CURRENT_RULES) -> dict[str, int]:
-    """The same for NodeResourcesFit's score: containers without cpu or memory requests count as 100m and 200Mi."""
-    return _integers(_requests(pod, rules, use_status=rules.status, non_missing=_NON_MISSING))
+    """The same for NodeResourcesFit's score: containers without cpu or memory requests count as 100m and 200Mi.
+
+    Neither requests at pod level nor the status count here: kube-scheduler's scorers of this plugin are made without
+    those features (noderesources/fit.go, ``nodeResourceStrategyTypeMap``; so since 1.33), although its filter and
+    the sums of its nodes know them.
+    """
+    return _integers(_requests(pod, replace(rules, pod_level=False), use_status=False, non_missing=_NON_MISSING))
 
 
 def non_zero_requests(pod: Pod, rules: RequestRules = CURRENT_RULES) -> tuple[int, int]:
