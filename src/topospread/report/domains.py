@@ -122,7 +122,7 @@ def _summed_up(spread: WorkloadSpread, layout: Layout) -> Iterator[str]:
     most = max(len(group) for _, group in groups)
     pods = max(len(label) for label, _ in groups)
     number = max(len(counted(len(group), noun)) for _, group in groups)
-    bar = min(most, _BAR)
+    bar = min(most, _BAR, layout.width // 5)
     for label, group in groups:
         row = f"{_ROW}{label:>{pods}} on {counted(len(group), noun):>{number}}  {_bar(len(group), most, bar):<{bar}}  "
         names = layout.names(in_order(each.name for each in group), 2)

@@ -20,10 +20,12 @@ def hanging(first: str, text: str, width: int, indent: int) -> list[str]:
     """
     first = first.replace(_KEPT_TOGETHER, " ")
     used = shown_length(first)
-    if width - used < min(_NARROW, len(text)):
+    if not text:
+        return [first.rstrip()]
+    if used > indent and width - used < min(_NARROW, len(text)):
         return [first.rstrip(), *_lines(text, width, indent)]
     lines = _lines("." * (used - indent) + text, width, indent) if used > indent else _lines(text, width, indent)
-    return [first + lines[0][max(used, indent) :], *lines[1:]] if lines else [first.rstrip()]
+    return [first + lines[0][max(used, indent) :], *lines[1:]]
 
 
 def _lines(text: str, width: int, indent: int) -> list[str]:

@@ -28,7 +28,8 @@ Reason = tuple[str, str, tuple[str, ...]]
 def pending_lines(groups: Sequence[PendingGroup], layout: Layout) -> Iterator[str]:
     """All that stays pending, by reason."""
     reasons = _by_reason(groups, layout)
-    yield layout.style("Pending", "bold", "red") + (f"  ({_SUMS})" if any(sums for *_, sums in reasons) else "")
+    legend = f"({_SUMS})" if any(sums for *_, sums in reasons) else ""
+    yield from hanging(layout.style("Pending", "bold", "red") + "  ", legend, layout.width, 2)
     for (*_, sums), alike in reasons.items():
         yield from _heading(alike, layout)
         yield from sums
