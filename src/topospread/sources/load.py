@@ -15,6 +15,7 @@ from topospread.errors import DecodeError, DuplicateError, InputError, UsageErro
 from .admit import Rules
 from .collection import Collection
 from .files import STANDARD_INPUT, Progress, Source, find_sources, read_text, shown_path, total_size
+from .json_list import JsonList
 from .json_text import is_meant_as_json, looks_like_json, split_documents
 from .made_up import GRAMMAR, is_made_up, made_up_nodes
 from .objects import ObjectReader, ReadObject
@@ -131,11 +132,17 @@ def read_objects(text: Text, reader: ObjectReader, progress: Callable[[int], Non
     Raises:
         InputError: the text is neither, or an object in it cannot be used.
     """
-    spans = _json_documents(text) if looks_like_json(text) else None
-    if spans is not None:
-        for start, end in spans:
-            yield from reader.read_json(text, start, end, progress)
-        return
+    if looks_like_json(text):
+        listed = JsonList.at(Spot(text, start=0, end=len(text.data)))
+        if listed is not None:
+            yield from reader.read_json_list(listed, progress)
+            return
+        spans = _json_documents(text)
+        if spans is not None:
+            for start, end in spans:
+                yield from reader.read_json(Spot(text, start=start, end=end))
+                progress(end)
+            return
     for document in read_documents(text, progress):
         yield from reader.read_value(document.value, Spot(text, document.number, document.line))
 

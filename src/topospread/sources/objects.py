@@ -12,7 +12,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -24,16 +23,16 @@ from topospread.api.pod import Pod
 from topospread.errors import DecodeError, InvalidError, Place
 
 from .admit import Rules, admit
+from .json_list import JsonList
 from .json_text import read_value
 from .quantities import KnownQuantities
 from .spots import Spot, label_of
-from .text import Text, printable
+from .text import printable
 from .versions import VERSIONS, NoMatchError, resolve_kind, similar_kind
 
 _CONFIGURATION_GROUP: Final = "kubescheduler.config.k8s.io/"
 _TYPE: Final = re.compile(rb'\s*\{\s*"apiVersion"\s*:\s*"([^"\\]*)"\s*,\s*"kind"\s*:\s*"([^"\\]*)"')
 _ITEMS_BETWEEN_REPORTS: Final = 1000
-_BETWEEN_ITEMS: Final = re.compile(rb"[\s,]*")
 _SUBDOMAIN: Final = re.compile(r"(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _KEY: Final = msgspec.json.Encoder()
 
@@ -60,17 +59,10 @@ class ReadObject(NamedTuple):
         spot = self.spot
         if spot is None:
             return self.place
-        if self.position is not None:
-            spot = next(islice(_json_items(spot), self.position, None))
+        listed = JsonList.at(spot) if self.position is not None else None
+        if listed is not None and self.position is not None:
+            spot = listed.spot_of(self.position)
         return spot.place(self.place.object)
-
-
-class _Envelope(KubeStruct):
-    """The outermost part of a document: enough to tell a list from an object."""
-
-    kind: str = ""
-    api_version: str = ""
-    items: list[msgspec.Raw] | None = None
 
 
 class _Type(KubeStruct):
@@ -95,7 +87,6 @@ class _Known:
     decoder: msgspec.json.Decoder[KubeObject]
 
 
-_ENVELOPE: Final = msgspec.json.Decoder(_Envelope)
 _TYPE_ALONE: Final = msgspec.json.Decoder(_Type)
 _OF_NO_USE: Final = _Known(None, False, msgspec.json.Decoder(KubeObject))
 
@@ -119,45 +110,42 @@ class ObjectReader:
         self._labels: set[tuple[str, str]] = set()
         self._quantities = KnownQuantities()
 
-    def read_json(self, text: Text, start: int, end: int, progress: Callable[[int], None]) -> Iterator[ReadObject]:
-        """The objects of a JSON document.
+    def read_json(self, spot: Spot) -> Iterator[ReadObject]:
+        """The objects of the JSON document at a spot: a list's, or the one it is."""
+        listed = JsonList.at(spot)
+        if listed is not None:
+            yield from self.read_json_list(listed, lambda done: None)
+            return
+        single = self._decoded(spot.text.data[spot.start : spot.end], _Type())
+        if single is not None:
+            yield ReadObject(single.kind, single, spot.rough(_label(single)), spot)
+        else:
+            yield from self._look_closely(spot, _Type())
+
+    def read_json_list(self, listed: JsonList, progress: Callable[[int], None]) -> Iterator[ReadObject]:
+        """The objects of a list, each decoded at once if it can be.
 
         Args:
-            text: what it stands in.
-            start: its first byte.
-            end: the byte behind it.
-            progress: is told the bytes of the text that are dealt with.
+            listed: the list.
+            progress: is told about how many bytes of the text are dealt with.
         """
-        spot = Spot(text, start=start, end=end)
-        whole = text.data[start:end]
-        envelope = _envelope(whole)
-        if envelope is None:
-            single = self._decoded(whole, _Type())
-            if single is not None:
-                yield ReadObject(single.kind, single, spot.rough(_label(single)), spot)
-            else:
-                yield from self._look_closely(spot, _Type())
-        else:
-            yield from self._read_json_list(spot, envelope, progress)
-        progress(end)
-
-    def _read_json_list(self, spot: Spot, envelope: _Envelope, progress: Callable[[int], None]) -> Iterator[ReadObject]:
-        """The objects of a list, each decoded at once if it can be."""
-        of = _item_type(envelope.kind, envelope.api_version)
-        for index, (raw, start) in enumerate(_starts(spot, envelope)):
+        spot = listed.spot
+        of = _item_type(listed.kind, listed.api_version)
+        for index, raw in enumerate(listed.items):
             item = self._decoded(raw, of)
             if item is not None:
                 yield ReadObject(item.kind, item, spot.rough(_label(item)), spot, index)
-            elif raw != b"null":
-                yield from self._look_closely(spot.json_item(index, start, start + len(raw)), of)
+            elif bytes(raw) != b"null":
+                yield from self._look_closely(listed.spot_of(index), of)
             if index % _ITEMS_BETWEEN_REPORTS == 0:
-                progress(start)
+                progress(spot.start + (spot.end - spot.start) * index // len(listed.items))
+        progress(spot.end)
 
     def _look_closely(self, spot: Spot, of: _Type) -> Iterator[ReadObject]:
         """The objects at a spot of JSON, by way of plain data."""
         yield from self.read_value(read_value(spot.text, spot.start, spot.end), spot, of)
 
-    def _decoded(self, raw: bytes, of: _Type) -> KubeObject | None:
+    def _decoded(self, raw: bytes | msgspec.Raw, of: _Type) -> KubeObject | None:
         """The typed object; None when it has to be looked at as plain data."""
         if self.rules.strict:
             return None
@@ -182,7 +170,7 @@ class ObjectReader:
             metadata.namespace = self.rules.namespace
         return item
 
-    def _known(self, raw: bytes, of: _Type) -> _Known:
+    def _known(self, raw: bytes | msgspec.Raw, of: _Type) -> _Known:
         """What is done with objects of this one's type."""
         found = _TYPE.match(raw)
         if found is not None:
@@ -269,36 +257,6 @@ class ObjectReader:
             if similar is not None:
                 self.suspects.setdefault((kind, similar), spot.rough(label_of(value, kind, self.rules.namespace)))
         return known
-
-
-def _envelope(data: bytes) -> _Envelope | None:
-    """The list that a JSON document is; None for anything else."""
-    try:
-        envelope = _ENVELOPE.decode(data)
-    except (ValueError, RecursionError):
-        return None
-    return envelope if envelope.items is not None and envelope.kind.endswith("List") else None
-
-
-def _json_items(spot: Spot) -> Iterator[Spot]:
-    """Where the items of the JSON list at a spot stand."""
-    envelope = _envelope(spot.text.data[spot.start : spot.end])
-    for index, (raw, start) in enumerate(_starts(spot, envelope) if envelope else ()):
-        yield spot.json_item(index, start, start + len(raw))
-
-
-def _starts(spot: Spot, envelope: _Envelope) -> Iterator[tuple[bytes, int]]:
-    """The items of a list as they stand in the text, and the offset of the first byte of each."""
-    data = spot.text.data
-    end = spot.start
-    for index, item in enumerate(envelope.items or ()):
-        raw = bytes(item)
-        gap = _BETWEEN_ITEMS.match(data, end) if index else None
-        start = gap.end() if gap else end
-        if not data.startswith(raw, start):
-            start = max(end, data.find(raw, end, spot.end))
-        end = start + len(raw)
-        yield raw, start
 
 
 def _how_to_read(version: str, kind: str) -> _Known:

@@ -1,0 +1,72 @@
+"""A list of objects in JSON, taken apart but not decoded; where an item stands is found out when somebody asks."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import msgspec
+
+from topospread.api.meta import KubeStruct
+
+from .spots import Spot
+
+_BETWEEN_ITEMS: Final = re.compile(rb"[\s,]*")
+
+
+class _Envelope(KubeStruct):
+    """The outermost part of a document: enough to tell a list from an object."""
+
+    kind: str = ""
+    api_version: str = ""
+    items: list[msgspec.Raw] | None = None
+
+
+_ENVELOPE: Final = msgspec.json.Decoder(_Envelope)
+
+
+class JsonList:
+    """A ``List``, ``PodList`` ….
+
+    Attributes:
+        spot: where the list stands.
+        kind: its kind.
+        api_version: its apiVersion, "" when it has none.
+        items: what stands in it, item by item.
+    """
+
+    def __init__(self, spot: Spot, envelope: _Envelope) -> None:
+        self.spot = spot
+        self.kind = envelope.kind
+        self.api_version = envelope.api_version
+        self.items = envelope.items or []
+        self._next = 0
+        self._offset = spot.start
+
+    @classmethod
+    def at(cls, spot: Spot) -> JsonList | None:
+        """The list that stands at a spot; None when something else does."""
+        try:
+            envelope = _ENVELOPE.decode(spot.text.data[spot.start : spot.end])
+        except (ValueError, RecursionError):
+            return None
+        return cls(spot, envelope) if envelope.items is not None and envelope.kind.endswith("List") else None
+
+    def spot_of(self, index: int) -> Spot:
+        """Where an item stands; asked in the order of the items, the text is gone through once."""
+        if index < self._next:
+            self._next, self._offset = 0, self.spot.start
+        start = self._offset
+        while self._next <= index:
+            raw = bytes(self.items[self._next])
+            start = self._start_of(raw)
+            self._offset = start + len(raw)
+            self._next += 1
+        return self.spot.json_item(index, start, self._offset)
+
+    def _start_of(self, raw: bytes) -> int:
+        """Where the next item stands: right behind the last one, but for a comma and space."""
+        data = self.spot.text.data
+        gap = _BETWEEN_ITEMS.match(data, self._offset) if self._next else None
+        start = gap.end() if gap else self._offset
+        return start if data.startswith(raw, start) else max(self._offset, data.find(raw, self._offset, self.spot.end))
