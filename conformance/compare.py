@@ -37,7 +37,8 @@ class Difference:
 def verdict_differences(ours: Json, theirs: Json) -> list[Difference]:
     """Where two answers of a scheduling judge, ``{"name", "verdicts", "error"?}``, differ; empty when they agree.
 
-    Scores of 0 and absent scores mean the same; a node's reasons come in no order. All else must be equal.
+    Scores of 0 and absent scores mean the same; a node's reasons come in no order. Of a pod on which a plugin failed
+    only the error counts: how far the nodes were looked at before is chance. All else must be equal.
     """
     return list(_walk("", _normal_answer(ours), _normal_answer(theirs)))
 
@@ -65,6 +66,8 @@ def _normal_answer(answer: Json) -> Json:
 
 
 def _normal_verdict(verdict: Json) -> Json:
+    if verdict.get("error"):
+        return {key: verdict[key] for key in ("pod", "error", "chosen") if key in verdict}
     normal = dict(verdict)
     if "rejected" in verdict:
         normal["rejected"] = {

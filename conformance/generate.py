@@ -21,9 +21,11 @@ from conformance.generators.nodes import nodes
 from conformance.generators.owners import owners
 from conformance.generators.pods import Pods
 from conformance.generators.preemption import preemption
+from conformance.generators.requests import requests
+from conformance.generators.storage import storage
 from conformance.generators.volumes import Volumes
 
-FLAVOURS = ("spread", "mixed", "volumes", "preemption")
+FLAVOURS = ("spread", "mixed", "volumes", "preemption", "storage", "requests")
 # Gates that 1.27 could still switch off, or on.
 GATES_1_27 = (
     "MinDomainsInPodTopologySpread",
@@ -38,7 +40,8 @@ class Recipe:
 
     Attributes:
         flavour: ``spread`` (no other pod's affinity, no volumes), ``mixed`` (the former too), ``volumes``,
-            ``preemption``.
+            ``preemption``, ``storage`` (volumes of every kind, and what nodes declare), ``requests`` (resources in
+            every form).
         sequential: replicas placed one after another; 0: independent pods.
         incoming: independent pods a case.
         nodes: fewest and most nodes a case.
@@ -81,6 +84,10 @@ def _case(draw: Draw, recipe: Recipe, name: str) -> Json:
         case |= preemption(draw, pods, cluster, bound, incoming)
     if recipe.flavour == "volumes":
         case |= Volumes(draw, cluster).add(bound, incoming)
+    if recipe.flavour == "storage":
+        case |= storage(draw, pods, case, newest=recipe.kube_version is None)
+    if recipe.flavour == "requests":
+        requests(draw, bound, incoming)
     if recipe.sequential:
         case["sequential"] = True
     if recipe.kube_version:

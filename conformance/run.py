@@ -52,6 +52,7 @@ FLAVOURS = {
         Flavour("invalid", 1000, None),
         Flavour("mixed", 250, Recipe("mixed")),
         Flavour("replicas", 30, Recipe("mixed", sequential=30)),
+        Flavour("requests", 120, Recipe("requests")),
         Flavour("volumes", 120, Recipe("volumes")),
         Flavour("preemption", 250, Recipe("preemption")),
         Flavour("v1.35", 80, Recipe("mixed", kube_version="1.35"), "1.35"),
@@ -61,7 +62,7 @@ FLAVOURS = {
     )
 }
 # What a run judges when nothing else is asked: all that topospread claims to decide exactly.
-DEFAULT = ("spread", "replicas-spread", "large", "mixed", "replicas", "preemption", "invalid")
+DEFAULT = ("spread", "replicas-spread", "large", "mixed", "replicas", "preemption", "requests", "invalid")
 
 
 @dataclass(frozen=True, slots=True)
