@@ -15,7 +15,7 @@ def requests(draw: Draw, bound: list[Json], incoming: list[Json]) -> None:
         for container in (*pod["spec"]["containers"], *pod["spec"].get("initContainers", [])):
             _odd(draw, container)
         if draw.chance(0.15):
-            sidecar = {"name": "sidecar", "image": "sidecar", "restartPolicy": "Always"}
+            sidecar: Json = {"name": "sidecar", "image": "sidecar", "restartPolicy": "Always"}
             late = {"name": "late", "image": "late", "resources": {"requests": {"cpu": draw.choice(["100m", "3"])}}}
             sidecar |= {"resources": {"requests": {"cpu": "200m"}}}
             pod["spec"].setdefault("initContainers", []).extend([sidecar, late])
