@@ -19,13 +19,13 @@ import numpy as np
 
 from topospread.api.labels import InvalidSelectorError, LabelSelector, Selector
 from topospread.api.spread import TopologySpreadConstraint
-from topospread.api.taints import untolerated
 from topospread.cluster import Cluster, NodeTable, PodClass
 from topospread.cluster.arrays import Bools, Codes, Ints, Rows
 from topospread.config.args import DefaultConstraint, PodTopologySpreadArgs
 
 from .default_selector import default_selector
 from .domain_counts import DomainCounts, MatchingPods
+from .inclusion import Inclusion
 from .interface import (
     MAX_NODE_SCORE,
     UNRESOLVABLE,
@@ -36,7 +36,6 @@ from .interface import (
     Status,
     length,
 )
-from .node_matching import required_mask
 from .resource_scoring import rounded
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -296,44 +295,6 @@ def _distinct(codes: Codes) -> int:
     return int(np.count_nonzero(np.bincount(codes + 1)))
 
 
-class Inclusion:
-    """Which nodes take part in counting, by the policies (``matchNodeInclusionPolicies``)."""
-
-    def __init__(self, pod_class: PodClass, nodes: NodeTable, comparison_operators: bool) -> None:
-        self.pod_class = pod_class
-        self._affinity = required_mask(pod_class.pod.spec, nodes)
-        self._nodes = nodes
-        self._tolerations = pod_class.pod.spec.tolerations or []
-        self._comparison_operators = comparison_operators
-        self._tolerated: Bools = np.zeros(0, dtype=np.bool_)
-
-    def matches_affinity(self, rows: Rows) -> Bools:
-        """Nodes that match the pod's nodeSelector and required node affinity."""
-        return np.ones(length(rows), dtype=np.bool_) if self._affinity is None else self._affinity(rows)
-
-    def tolerated(self, rows: Rows) -> Bools:
-        """Nodes without a NoSchedule or NoExecute taint that the pod does not tolerate."""
-        sets = self._nodes.taint_sets
-        known = len(self._tolerated)
-        if known < len(sets):
-            more = [
-                not untolerated(each, self._tolerations, comparison_operators=self._comparison_operators)
-                for each in sets[known:]
-            ]
-            self._tolerated = np.concatenate([self._tolerated, np.array(more, dtype=np.bool_)])
-        result: Bools = self._tolerated[self._nodes.taints[rows]]
-        return result
-
-    def __call__(self, constraint: Constraint, rows: Rows) -> Bools:
-        """Nodes that the constraint's policies include, bool[rows]."""
-        result = self._nodes.alive[rows].copy()
-        if constraint.honors_affinity:
-            result &= self.matches_affinity(rows)
-        if constraint.honors_taints:
-            result &= self.tolerated(rows)
-        return result
-
-
 class CountedConstraint:
     """A constraint with its counts by domain.
 
@@ -359,7 +320,11 @@ class CountedConstraint:
 
     def takes_part(self, rows: Rows) -> Bools:
         """Nodes whose pods count: all keys are there and the policies include them."""
-        return self._spread.has_keys(self.keys, rows) & self._spread.inclusion(self.constraint, rows)
+        constraint = self.constraint
+        included = self._spread.inclusion(
+            rows, honors_affinity=constraint.honors_affinity, honors_taints=constraint.honors_taints
+        )
+        return self._spread.has_keys(self.keys, rows) & included
 
 
 class HardConstraints:
