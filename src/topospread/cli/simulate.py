@@ -9,7 +9,7 @@ import click
 from topospread.errors import UsageError
 
 from .inputs import input_options, parse_scale, read_configuration, read_gates, read_inventory
-from .terminal import progress, style, width
+from .terminal import progress, show, style, width
 from .usage import Explained
 
 if TYPE_CHECKING:
@@ -65,17 +65,18 @@ def simulate(**given: Any) -> int:
     """Run the simulation; 1 when pods stay pending, or when a comparison leaves pods pending that were placed."""
     from topospread.simulation.comparison import compare
 
+    given["scale"] = parse_scale(given["scale"])
     gates = read_gates(given["kube_version"], given["feature_gates"])
     configuration = read_configuration(given["config_path"], gates)
     other = _other(given, gates, configuration)
     inventory = read_inventory(given["paths"], given["cluster"], strict=given["strict"])
     result = _simulated(given, inventory, gates, configuration)
     if other is None:
-        click.echo(_text(result, given["output"], given["namespace"], given["color"]), nl=False)
+        show(_text(result, given["output"], given["namespace"], given["color"]))
         return 0 if result.all_placed else 1
     names, other_gates, other_configuration = other
     comparison = compare(result, _simulated(given, inventory, other_gates, other_configuration), names)
-    click.echo(_comparison_text(comparison, given["output"], given["color"]), nl=False)
+    show(_comparison_text(comparison, given["output"], given["color"]))
     return 1 if comparison.newly_pending else 0
 
 
@@ -86,7 +87,7 @@ def _simulated(given: dict[str, Any], inventory: Inventory, gates: Gates, config
         return topospread.simulate(
             inventory,
             config=config,
-            scale=parse_scale(given["scale"]),
+            scale=given["scale"],
             seed=given["seed"],
             kube_version=str(gates.kube_version),
             gates=gates,

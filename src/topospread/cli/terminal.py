@@ -31,6 +31,11 @@ def style(colour: str) -> Style:
     return Style(colour == "always")
 
 
+def show(text: str) -> None:
+    """Print a text as it is: whether it is coloured was decided when it was made, `click.echo` would decide again."""
+    sys.stdout.write(text)
+
+
 class Bar(Protocol):
     """Is told how far the work has come."""
 

@@ -1,0 +1,262 @@
+"""The command as users run it: the installed program, its exit codes, its streams, and every example its help shows."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parent.parent.parent
+BIN = Path(sys.executable).parent
+TOPOSPREAD = BIN / "topospread"
+MIN_DOMAINS = [ROOT / "examples/min-domains/cluster.yaml", ROOT / "examples/min-domains/app.yaml"]
+ONE_CONSTRAINT = [ROOT / "examples/one-constraint/cluster.yaml", ROOT / "examples/one-constraint/app.yaml"]
+DEMO = [ROOT / "examples/demo/cluster.yaml", ROOT / "examples/demo/shop.yaml"]
+
+Done = subprocess.CompletedProcess[str]
+
+
+def run(*words: str | Path, env: Mapping[str, str] | None = None, program: str = "topospread") -> Done:
+    return subprocess.run(
+        [BIN / program, *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": os.environ["PATH"]} | (env or {}),
+    )
+
+
+def test_exit_code_0_when_every_pod_is_placed() -> None:
+    done = run("simulate", *ONE_CONSTRAINT)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "nothing pending" in done.stdout
+
+
+def test_exit_code_1_when_pods_stay_pending() -> None:
+    done = run("simulate", *MIN_DOMAINS)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "2 pending" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["simulate", "nowhere.yaml"], "nowhere.yaml"),
+        (["simulate", *ONE_CONSTRAINT, "--config", "nowhere.yaml"], "nowhere.yaml"),
+        (["simulate", *ONE_CONSTRAINT, "--kube-version", "1.4"], "1.4"),
+        (["simulate", *ONE_CONSTRAINT, "--feature-gates", "Nope=true"], "unrecognized feature gate: Nope"),
+        (["simulate", *ONE_CONSTRAINT, "--scale", "deploy/nope=3"], "nope"),
+        (["simulate", *ONE_CONSTRAINT, "--run-cron-job", "nope"], "nope"),
+        (["simulate", *ONE_CONSTRAINT, "-n", "nope"], 'no workload in the namespace "nope"; there are default'),
+        (["simulate", *ONE_CONSTRAINT, "--cluster", "zones=many"], "--cluster"),
+        (["simulate", "-", "-"], "twice"),
+        (["nope"], "there is no command 'nope'"),
+    ],
+)
+def test_exit_code_2_and_nothing_on_stdout_for_bad_input(words: list[str | Path], said: str) -> None:
+    done = run(*words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: ")
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_names() -> None:
+    done = run("simulate", *ONE_CONSTRAINT, "-o", "name")
+    assert done.stdout == "pod/mypod node4\n"
+
+
+def test_names_of_pods_that_stay_pending() -> None:
+    lines = run("simulate", *MIN_DOMAINS, "-o", "name").stdout.splitlines()
+    assert len(lines) == 8
+    assert [line.split()[1] for line in lines[6:]] == ["<none>", "<none>"]
+    assert all(re.fullmatch(r"pod/web-\S+ (node[1-3]|<none>)", line) for line in lines)
+
+
+def test_yaml_says_what_json_says() -> None:
+    as_json = run("simulate", *MIN_DOMAINS, "-o", "json")
+    as_yaml = run("simulate", *MIN_DOMAINS, "-o", "yaml")
+    assert yaml.safe_load(as_yaml.stdout) == json.loads(as_json.stdout)
+    assert as_json.returncode == as_yaml.returncode == 1
+
+
+def test_a_seed_repeats_itself() -> None:
+    first, again = (run("simulate", *DEMO, "--seed", "7", "-o", "json").stdout for _ in range(2))
+    assert first == again
+    nodes = [each["node"] for each in json.loads(first)["placements"]]
+    others = [each["node"] for each in json.loads(run("simulate", *DEMO, "-o", "json").stdout)["placements"]]
+    assert nodes != others
+
+
+def test_scaling() -> None:
+    done = run("simulate", *MIN_DOMAINS, "--scale", "deploy/web=3", "-o", "json")
+    (found,) = json.loads(done.stdout)["workloads"]
+    assert (found["replicas"], found["placed"], done.returncode) == (3, 3, 0)
+
+
+def test_another_version_and_gates() -> None:
+    gates = "MinDomainsInPodTopologySpread=false"
+    done = run("simulate", *MIN_DOMAINS, "--kube-version", "1.27", "--feature-gates", gates, "-o", "json")
+    assert done.returncode == 0, "without the gate minDomains is not kept, and nothing holds the last pods back"
+
+
+def test_one_namespace_is_shown_and_all_take_part() -> None:
+    shown = run("simulate", *DEMO, "-n", "kube-system", "--scale", "shop/deploy/checkout=16")
+    assert "shop/" not in shown.stdout
+    assert shown.returncode == 1
+    assert "nothing pending (in other namespaces " in shown.stdout
+
+
+def test_standard_input() -> None:
+    text = "\n---\n".join(path.read_text() for path in ONE_CONSTRAINT)
+    done = subprocess.run(
+        [TOPOSPREAD, "simulate", "-", "-o", "name"], input=text, capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "pod/mypod node4\n"
+
+
+def test_warnings_are_in_the_table_or_on_stderr() -> None:
+    folder = ROOT / "examples/scale-down"
+    words = ["simulate", folder / "cluster.yaml", "--scale", "rs/web=3"]
+    table, names = run(*words), run(*words, "-o", "name")
+    assert "warning: no Services are given" in table.stdout
+    assert table.stderr == ""
+    assert "warning: no Services are given" in names.stderr
+
+
+def test_no_colour_in_a_pipe_unless_asked_for() -> None:
+    assert "\x1b" not in run("simulate", *MIN_DOMAINS).stdout
+    assert "\x1b[1;31m" in run("simulate", *MIN_DOMAINS, "--color", "always").stdout
+
+
+def on_a_terminal(*words: str | Path, **env: str) -> str:
+    """What the command writes to a terminal."""
+    leader, follower = pty.openpty()
+    with subprocess.Popen(
+        [TOPOSPREAD, *words], stdout=follower, stderr=follower, env={"PATH": "", "TERM": "xterm", "COLUMNS": "80"} | env
+    ) as process:
+        os.close(follower)
+        parts = []
+        while True:
+            try:
+                part = os.read(leader, 4096)
+            except OSError:
+                break
+            if not part:
+                break
+            parts.append(part)
+        process.wait()
+    os.close(leader)
+    return b"".join(parts).decode()
+
+
+def test_colour_on_a_terminal_and_none_with_no_color() -> None:
+    assert "\x1b[1m" in on_a_terminal("simulate", *ONE_CONSTRAINT)
+    assert "\x1b" not in on_a_terminal("simulate", *ONE_CONSTRAINT, NO_COLOR="1")
+    assert "\x1b" not in on_a_terminal("simulate", *ONE_CONSTRAINT, "--color", "never")
+
+
+def test_a_terminal_and_a_pipe_show_the_same_words() -> None:
+    shown = on_a_terminal("simulate", *MIN_DOMAINS, NO_COLOR="1").replace("\r\n", "\n")
+    assert shown == run("simulate", *MIN_DOMAINS).stdout
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    command = f"'{TOPOSPREAD}' simulate '{DEMO[0]}' '{DEMO[1]}' -o json --scale shop/deploy/checkout=2000"
+    done = subprocess.run(
+        ["bash", "-c", f"{command} | head -n 1; echo ${{PIPESTATUS[0]}}"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": os.environ["PATH"]},
+    )
+    assert (done.stdout, done.stderr) == ("{\n141\n", "")
+
+
+def test_an_encoding_without_our_signs() -> None:
+    done = subprocess.run(
+        [TOPOSPREAD, "simulate", *MIN_DOMAINS],
+        capture_output=True,
+        check=False,
+        env={"PATH": "", "PYTHONIOENCODING": "latin-1"},
+    )
+    assert b"zone-a  0 -> 2  ##" in done.stdout
+    assert done.returncode == 1
+
+
+def test_the_kubectl_plugin() -> None:
+    assert run("--help", program="kubectl-topospread").stdout.startswith("Usage: kubectl topospread ")
+    assert run("simulate", "-o", "w", program="kubectl_complete-topospread").stdout == "wide\n:4\n"
+
+
+def test_version() -> None:
+    assert re.fullmatch(r"topospread \d+\.\d+\.\d+\n", run("--version").stdout)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_are_scripts(shell: str) -> None:
+    done = run("completion", shell)
+    assert done.returncode == 0
+    found = shutil.which(shell)
+    if found is not None:
+        assert subprocess.run([found, "-n"], input=done.stdout, text=True, check=False).returncode == 0
+
+
+HELPS = ["", "simulate", "config", "config validate", "config show", "config convert", "fields", "completion"]
+MANIFEST = (ROOT / "docs/tutorial/app.yaml").read_text()
+CONFIGURATION = (ROOT / "examples/default-constraints/config.yaml").read_text()
+
+
+def examples() -> list[str]:
+    """The command lines that help texts show."""
+    lines = [line.strip() for words in HELPS for line in run(*words.split(), "--help").stdout.splitlines()]
+    shown = re.compile(r"(source <\()?(kubectl get .*\| )?topospread \w")
+    return list(dict.fromkeys(line for line in lines if shown.match(line)))
+
+
+@pytest.fixture
+def workplace(tmp_path: Path) -> Path:
+    """A folder with the files that examples speak of, and a kubectl that answers with them."""
+    cluster = MIN_DOMAINS[0].read_text()
+    nodes = list(yaml.safe_load_all(cluster))
+    files = {
+        "nodes.yaml": cluster,
+        "app.yaml": MANIFEST,
+        "scheduler.yaml": CONFIGURATION,
+        "other.yaml": CONFIGURATION,
+    }
+    listed = [*nodes, *yaml.safe_load_all(MANIFEST)]
+    for name in ("snapshot.json", "cluster.json"):
+        files[name] = json.dumps({"apiVersion": "v1", "kind": "List", "items": listed})
+    wrapped = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "scheduler"}, "data": {"c": CONFIGURATION}}
+    files["scheduler-map.yaml"] = yaml.safe_dump(wrapped)
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    kubectl = tmp_path / "bin" / "kubectl"
+    kubectl.parent.mkdir()
+    kubectl.write_text('#!/bin/sh\ncase "$2" in configmap) cat scheduler-map.yaml;; *) cat cluster.json;; esac\n')
+    kubectl.chmod(0o755)
+    (tmp_path / ".config/fish/completions").mkdir(parents=True)
+    return tmp_path
+
+
+def test_help_shows_examples() -> None:
+    assert len(examples()) > 15
+
+
+@pytest.mark.parametrize("line", examples())
+def test_examples_of_the_help_run(line: str, workplace: Path) -> None:
+    env = {"PATH": f"{workplace / 'bin'}:{BIN}:{os.environ['PATH']}", "HOME": str(workplace)}
+    script = f"set -o pipefail; fpath=(. .); {line}"
+    done = subprocess.run(["bash", "-c", script], cwd=workplace, capture_output=True, text=True, check=False, env=env)
+    assert done.returncode in (0, 1), done.stderr
+    assert "error" not in done.stderr

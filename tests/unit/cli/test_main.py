@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import click
+import pytest
+
+from topospread.cli import main as command
+from topospread.cli.completion import kubectl_complete
+from topospread.cli.inputs import parse_scale
+from topospread.cli.main import COMMANDS, topospread
+from topospread.config.versions import NEWEST
+from topospread.errors import UsageError
+
+
+def commands(given: click.Command = topospread, name: str = "topospread") -> Iterator[tuple[str, click.Command]]:
+    yield name, given
+    if isinstance(given, click.Group):
+        context = click.Context(given, info_name=name)
+        for below in given.list_commands(context):
+            found = given.get_command(context, below)
+            assert found is not None
+            yield from commands(found, f"{name} {below}")
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *words: str, program: str = "topospread") -> int:
+    monkeypatch.setattr(sys, "argv", [program, *words])
+    with pytest.raises(SystemExit) as exit_:
+        command.main()
+    assert isinstance(exit_.value.code, int)
+    return exit_.value.code
+
+
+def test_every_command_that_is_listed_exists() -> None:
+    assert {name.split()[1] for name, _ in commands() if " " in name} == set(COMMANDS)
+
+
+@pytest.mark.parametrize(("name", "found"), list(commands()), ids=lambda value: value if isinstance(value, str) else "")
+def test_every_command_shows_examples(name: str, found: click.Command) -> None:
+    assert f"  {name}" in (found.help or "") if name != "topospread" else "  topospread simulate" in (found.help or "")
+
+
+@pytest.mark.parametrize(("name", "found"), list(commands()), ids=lambda value: value if isinstance(value, str) else "")
+def test_every_option_is_explained(name: str, found: click.Command) -> None:
+    assert [each.name for each in found.params if isinstance(each, click.Option) and not each.help] == []
+
+
+def test_the_newest_version_is_the_default() -> None:
+    defaults = {option.default for _, found in commands() for option in found.params if "--kube-version" in option.opts}
+    assert defaults == {str(NEWEST)}
+
+
+def test_alone_it_explains_itself_in_a_screen(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    assert all(any(name in line for line in lines) for name in COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["simulat"], "there is no command 'simulat'; did you mean 'simulate'?"),
+        (["frobnicate"], "there are simulate, config, fields, completion"),
+        (["simulate", "--sclae", "deploy/web=3"], "--scale"),
+        (["simulate", "-o", "jsn"], "'json'"),
+        (["simulate", "--seed", "x"], "'x' is not a valid integer"),
+        (["completion", "tcsh"], "'bash'"),
+        (["simulate"], "name files or folders to read"),
+        (["simulate", "a.yaml", "--scale", "web"], "[NAMESPACE/]KIND/NAME=REPLICAS"),
+        (["fields", "minDomain"], 'did you mean "minDomains"?'),
+    ],
+)
+def test_usage_errors_say_what_would_do(
+    words: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, *words) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith("error: ")
+    assert said in shown.err
+
+
+def failing(error: BaseException) -> click.Command:
+    @click.command
+    def fail() -> None:
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (click.Abort(), 130, "interrupted"),
+        (click.FileError("x", "no"), 2, "error: Could not open file"),
+        (ZeroDivisionError("oh"), 3, "a fault of topospread, not of what it was given (ZeroDivisionError: oh)"),
+        (RecursionError(), 3, "(RecursionError)"),
+    ],
+)
+def test_whatever_happens_there_is_no_traceback(
+    error: BaseException,
+    code: int,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.delenv(command.DEBUG, raising=False)
+    monkeypatch.setattr(command, "topospread", failing(error))
+    assert run(monkeypatch) == code
+    shown = capsys.readouterr()
+    assert said in shown.err
+    assert "Traceback" not in shown.err
+
+
+def test_a_fault_shows_where_on_request(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv(command.DEBUG, "1")
+    monkeypatch.setattr(command, "topospread", failing(ZeroDivisionError()))
+    assert run(monkeypatch) == 3
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_as_a_kubectl_plugin_it_speaks_of_kubectl(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(monkeypatch, "fields", "--help", program="/usr/bin/kubectl-topospread") == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("Usage: kubectl topospread fields ")
+    assert "  kubectl topospread fields topologySpreadConstraints.minDomains" in shown
+
+
+def test_scale() -> None:
+    assert parse_scale(("deploy/web=3", "shop/sts/db=0")) == {"deploy/web": 3, "shop/sts/db": 0}
+
+
+@pytest.mark.parametrize("given", ["web", "deploy/web=", "deploy/web=-1", "deploy/web=three", "deploy/web=²"])
+def test_scale_wants_a_number(given: str) -> None:
+    with pytest.raises(UsageError, match="write it as"):
+        parse_scale((given,))
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(shell: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(monkeypatch, "completion", shell) == 0
+    shown = capsys.readouterr()
+    assert f"_TOPOSPREAD_COMPLETE={shell}_complete" in shown.out
+    assert shown.err == ""
+
+
+def test_a_shell_is_answered(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, value in {
+        "_TOPOSPREAD_COMPLETE": "bash_complete",
+        "COMP_WORDS": "topospread si",
+        "COMP_CWORD": "1",
+    }.items():
+        monkeypatch.setenv(name, value)
+    assert run(monkeypatch) == 0
+    assert capsys.readouterr().out == "plain,simulate\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        (["si"], ["simulate\tWhere will my pods land?", ":4"]),
+        (["simulate", "-o", "j"], ["json", ":4"]),
+        (["simulate", "--config", "x"], [":0"]),
+        (["simulate", "x"], [":0"]),
+        (["simulate", "--see"], ["--seed\tDraw among equal nodes as kube-scheduler does, repeatably.", ":4"]),
+    ],
+)
+def test_kubectl_is_answered(
+    words: list[str], answer: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["kubectl_complete-topospread", *words])
+    kubectl_complete()
+    assert capsys.readouterr().out.splitlines() == answer

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+from topospread.cli import terminal
+
+
+class Screen(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
+    """Let the test write to a terminal. No fixture: pytest exchanges the streams between a fixture and its test."""
+    for name in ("NO_COLOR", "TERM", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+    made = Screen()
+    monkeypatch.setattr(sys, "stdout", made)
+    monkeypatch.setattr(sys, "stderr", made)
+    return made
+
+
+def test_colour_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen(monkeypatch)
+    assert terminal.style("auto").colour
+
+
+@pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
+def test_no_colour_where_the_environment_says_so(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
+    screen(monkeypatch)
+    monkeypatch.setenv(name, value)
+    assert not terminal.style("auto").colour
+    assert terminal.style("always").colour
+
+
+def test_an_empty_no_color_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen(monkeypatch)
+    monkeypatch.setenv("NO_COLOR", "")
+    assert terminal.style("auto").colour
+
+
+def test_no_colour_in_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    assert not terminal.style("auto").colour
+    assert terminal.width() == 80
+
+
+def test_the_width_of_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen(monkeypatch)
+    monkeypatch.setenv("COLUMNS", "132")
+    assert terminal.width() == 132
+
+
+def test_no_bar_where_nobody_sees_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with terminal.progress("reading") as bar:
+        assert bar is None
+
+
+def test_a_bar_only_after_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = screen(monkeypatch)
+    now = 0.0
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: now)
+    with terminal.progress("reading") as bar:
+        assert bar is not None
+        now = 0.9
+        bar(1, 4)
+        assert shown.getvalue() == ""
+        now = 1.5
+        bar(2, 4)
+        assert "reading" in shown.getvalue()
+        assert "50%" in shown.getvalue()
+        bar(3, 4)
+        assert "75%" not in shown.getvalue()
+    assert shown.getvalue().endswith("\r\x1b[2K")
+
+
+def test_a_bar_without_a_known_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = screen(monkeypatch)
+    now = 0.0
+    monkeypatch.setattr(terminal.time, "monotonic", lambda: now)
+    with terminal.progress("reading") as bar:
+        assert bar is not None
+        now = 2.0
+        bar(3 << 20, None)
+        assert "3 MiB" in shown.getvalue()
+
+
+@pytest.mark.parametrize(("encoding", "text"), [("ascii", "a -> # - <= x ?"), ("latin-1", "a -> # - <= \xd7 ?")])
+def test_signs_that_an_encoding_lacks_are_replaced(encoding: str, text: str) -> None:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding=encoding)
+    terminal.print_anywhere(stream)
+    stream.write("a → █ − ≤ × ✗")
+    stream.flush()
+    assert raw.getvalue().decode(encoding) == text
+
+
+def test_utf_8_is_left_alone() -> None:
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    terminal.print_anywhere(stream)
+    assert stream.errors == "strict"
