@@ -19,6 +19,8 @@ class Claims:
         self.names = [node["metadata"]["name"] for node in nodes]
         self.zones = sorted({each[ZONE] for each in labels if ZONE in each}) or ["z0"]
         self.number = 0
+        # What a plugin fails on: one such thing a case, because of several failures kube-scheduler reports any.
+        self.failure = draw.choice(["", "", "owner", "azure", "gce"])
         self.volumes: list[Json] = []
         self.claims: list[Json] = []
         self.classes = self._classes()
@@ -39,11 +41,11 @@ class Claims:
         draw = self.draw
         for _ in range(draw.choice([1, 1, 1, 2, 3])):
             x = draw.random()
-            if x < 0.22:
+            if x < 0.3:
                 self._disk(pod)
-            elif x < 0.42 and self._shared(pod):
+            elif x < 0.46 and self._shared(pod):
                 continue
-            elif x < 0.52:
+            elif x < 0.54:
                 self._ephemeral(pod, placed)
             else:
                 self._claimed(pod, placed)
@@ -51,6 +53,13 @@ class Claims:
     def _next(self) -> int:
         self.number += 1
         return self.number
+
+    def _fails(self, failure: str) -> bool:
+        """Whether to let kube-scheduler fail here; once a case."""
+        if self.failure != failure:
+            return False
+        self.failure = ""
+        return True
 
     def _volume(self, pod: Json, source: Json) -> None:
         volumes = pod["spec"].setdefault("volumes", [])
@@ -60,11 +69,11 @@ class Claims:
         """A disk named in the pod, of a few that there are."""
         draw = self.draw
         read_only = {"readOnly": True} if draw.chance(0.4) else {}
-        disk = f"disk-{draw.randint(0, 3)}"
-        ebs = draw.choice([f"vol-{draw.randint(0, 2)}", f"aws://z0/vol-{draw.randint(0, 2)}"])
-        rbd = {"image": disk, "pool": draw.choice(["a", "b"]), "monitors": draw.sample(["m0", "m1", "m2"], 2)}
+        disk = f"disk-{draw.choice([0, 0, 0, 1, 2])}"
+        ebs = draw.choice([f"vol-{draw.randint(0, 1)}", f"aws://z0/vol-{draw.randint(0, 1)}"])
+        rbd = {"image": disk, "pool": draw.choice(["a", "a", "b"]), "monitors": draw.sample(["m0", "m1", "m2"], 2)}
         azure = {"diskName": disk, "diskURI": f"/{disk}", **({"kind": "Managed"} if draw.chance(0.7) else {})}
-        iscsi = {"targetPortal": "p", "iqn": draw.choice(["i0", "i1"]), "lun": draw.randint(0, 1), **read_only}
+        iscsi = {"targetPortal": "p", "iqn": draw.choice(["i0", "i0", "i1"]), "lun": draw.randint(0, 1), **read_only}
         self._volume(
             pod,
             draw.choice(
@@ -99,9 +108,11 @@ class Claims:
         if x < 0.12:
             return
         claim = self._claim(pod["metadata"]["namespace"], f"{pod['metadata']['name']}-{name}", placed)
-        uid = pod["metadata"]["uid"] if placed or x < 0.9 else "another"
-        owner = {"apiVersion": "v1", "kind": "Pod", "name": pod["metadata"]["name"], "uid": uid}
-        claim["metadata"]["ownerReferences"] = [{**owner, "controller": placed or x < 0.97}]
+        theirs = x > 0.92 and (not placed or self._fails("owner"))
+        owner = {"apiVersion": "v1", "kind": "Pod", "name": pod["metadata"]["name"], "uid": pod["metadata"]["uid"]}
+        claim["metadata"]["ownerReferences"] = [{**owner, "controller": not theirs or x < 0.97}]
+        if theirs and x < 0.97:
+            claim["metadata"]["ownerReferences"][0]["uid"] = "another"
         self.claims.append(claim)
 
     def _claimed(self, pod: Json, placed: bool) -> None:
@@ -181,6 +192,9 @@ class Claims:
             self._locate(volume)
         if draw.chance(0.35):
             self._label(volume)
+            labels = volume["metadata"]["labels"]
+            if "gcePersistentDisk" in volume["spec"] and "__" in "".join(labels.values()) and not self._fails("gce"):
+                del volume["metadata"]["labels"]
         if not draw.chance(0.01):
             self.volumes.append(volume)
         claim["spec"] |= {"volumeName": volume["metadata"]["name"], "storageClassName": "now"}
@@ -232,7 +246,7 @@ class Claims:
         """What stands behind a bound volume; handles repeat now and then."""
         draw = self.draw
         number = draw.randint(0, 60)
-        kind = {} if draw.chance(0.2) else {"kind": draw.choice(["Managed", "Managed", "Dedicated"])}
+        kind = {} if draw.chance(0.2) else {"kind": "Dedicated" if self._fails("azure") else "Managed"}
         azure = {"diskName": f"d{number}", "diskURI": f"/d{number}", **kind}
         source = draw.choice(
             [

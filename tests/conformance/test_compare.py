@@ -84,6 +84,14 @@ def test_is_another_answer(path: list[Any], value: object, where: str) -> None:
     assert [difference.path for difference in verdict_differences(changed(path, value), ANSWER)] == [where]
 
 
+def test_of_a_failure_only_the_error_counts() -> None:
+    ours = changed(["verdicts", 0], {"pod": "default/a", "feasible": [], "error": "a plugin failed"})
+    theirs = changed(["verdicts", 0, "error"], "a plugin failed")
+    assert not verdict_differences(ours, theirs)
+    theirs["verdicts"][0]["error"] = "another did"
+    assert [each.path for each in verdict_differences(ours, theirs)] == ["verdicts[0].error"]
+
+
 def test_another_number_of_verdicts_is_another_answer() -> None:
     short = changed(["verdicts"], ANSWER["verdicts"][:1])
     assert [difference.path for difference in verdict_differences(short, ANSWER)] == ["verdicts"]
