@@ -106,6 +106,8 @@ def preemption_json(preemption: Preemption) -> Json:
             candidate["pdbViolations"] = each.violations
         answer["candidates"][each.node] = candidate
     answer["picked"] = sorted(each.node for each in preemption.picked)
+    if preemption.message:
+        answer["message"] = preemption.message
     return answer
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from topospread.api.node_selection import NodeSelector, NodeSelectorTerm
+from topospread.api.node_selection import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from topospread.api.pod import Pod
 from topospread.api.storage import PersistentVolume, PersistentVolumeClaim, VolumeNodeAffinity
 from topospread.cluster import NodeTable
@@ -100,7 +100,7 @@ def selected_node(claim: PersistentVolumeClaim) -> str | None:
 def reach_mask(affinity: VolumeNodeAffinity | None, nodes: NodeTable) -> Mask | None:
     """Rows from which a volume can be reached, ``None`` for all (``CheckNodeAffinity``).
 
-    Only labels are looked at: there, matchFields see a node without a name.
+    Only labels are looked at: the node that is asked has no fields, and then matchFields are passed over.
     """
     required = affinity.required if affinity is not None else None
     if required is None:
@@ -110,7 +110,12 @@ def reach_mask(affinity: VolumeNodeAffinity | None, nodes: NodeTable) -> Mask | 
 
 
 def _nameless(term: NodeSelectorTerm) -> NodeSelectorTerm:
-    """The term with fields that no node has, so that each reads as ""."""
+    """The term with fields that every node fulfils; those that do not parse are left, for the term to be ignored."""
     if not term.match_fields:
         return term
-    return replace(term, match_fields=[replace(each, key="") for each in term.match_fields])
+    passed = NodeSelectorRequirement(key="", operator="NotIn", values=["-"])
+    return replace(term, match_fields=[passed if _parses(each) else each for each in term.match_fields])
+
+
+def _parses(field: NodeSelectorRequirement) -> bool:
+    return field.operator in ("In", "NotIn") and len(field.values or ()) == 1

@@ -79,7 +79,8 @@ class Scheduler:
         nominated = nominated or pod.nominated_node_name
         chosen = self._choose_nominated(view, key, nominated) or self._choose(view, key)
         if chosen is None:
-            return Placement(key, None, message=self._pending_verdict(pod_class, key).message)
+            verdict = self.pending_verdict(pod, name)
+            return Placement(key, None, message=verdict.message or verdict.error)
         row, score = chosen
         if self.cluster.nominated:
             self.cluster.withdraw(key)
@@ -111,10 +112,9 @@ class Scheduler:
         pod_class = self.cluster.shared_class(pod)
         key = pod_key(pod.namespace, pod.name if name is None else name)
         try:
-            view = self.view(pod_class)
+            return verdict_of(key, self.view(pod_class), self.framework_of(pod_class))
         except PluginError as error:
             return failed_verdict(key, error, tuple(sorted(self.cluster.nodes.row_of)))
-        return verdict_of(key, view, self.framework_of(pod_class))
 
     def preempts(self, pod: Pod) -> bool:
         """Whether the pod's profile has preemption."""

@@ -17,9 +17,10 @@ from topospread.api.policy import PodDisruptionBudget
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.cluster import PodKey
 from topospread.config.args import DefaultPreemptionArgs
-from topospread.plugins.interface import UNRESOLVABLE, UNSCHEDULABLE
+from topospread.plugins.interface import UNRESOLVABLE, UNSCHEDULABLE, PluginError
 
 from .evaluate import nominated_beside
+from .framework import NamedFilter
 from .trial import Trial
 from .verdict import Rejection, Verdict, fit_message
 from .view import View
@@ -66,7 +67,7 @@ class Preemption:
         ineligible: why the pod may not preempt, "" when it may.
         candidates: nodes where it would help, in the order they were tried.
         picked: the candidates kube-scheduler may take: it draws among equals.
-        message: its sentence when there is no candidate.
+        message: its sentence when there is no candidate; else the errors of plugins that failed on other nodes.
     """
 
     ineligible: str = ""
@@ -77,7 +78,7 @@ class Preemption:
     @property
     def sentence(self) -> str:
         """What is added to the pod's event when preemption does not help."""
-        words = self.ineligible or self.message
+        words = self.ineligible or ("" if self.candidates else self.message)
         return f"preemption: {words}" if words else ""
 
 
@@ -130,6 +131,7 @@ class Preemptor:
         self._budgets = Budgets(self._cluster.objects.pod_disruption_budgets)
         self._wanted = candidates_wanted
         self._failed = Rejection(UNRESOLVABLE, "", ())
+        self._errors: dict[str, None] = {}
 
     def search(self, nominated_node: str = "") -> Preemption:
         """Dry-run preemption on every node that evictions can help."""
@@ -148,7 +150,9 @@ class Preemptor:
             else:
                 failures.append(found)
         if candidates:
-            return Preemption(candidates=tuple(candidates), picked=tuple(pick(candidates)))
+            return Preemption(
+                candidates=tuple(candidates), picked=tuple(pick(candidates)), message=_aggregate(list(self._errors))
+            )
         others = len(self._verdict.nodes) - len(failures)
         failures += [Rejection(UNRESOLVABLE, "", (NOT_HELPFUL,))] * others
         return Preemption(message=fit_message(len(self._verdict.nodes), failures))
@@ -231,9 +235,22 @@ class Preemptor:
         for each in self._view.judges.filters:
             code = int(each.filter.filter(only)[0])
             if code:
-                status = each.filter.status(code)
-                return Rejection(status.code, each.plugin, status.reasons)
+                return self._rejection(each, code)
         raise AssertionError("a node that no filter rejects passes")
+
+    def _rejection(self, named: NamedFilter, code: int) -> Rejection:
+        """What the filter says, or that it failed."""
+        try:
+            status = named.filter.status(code)
+        except PluginError as error:
+            self._errors[str(error)] = None
+            return Rejection("Error", named.plugin, (str(error),))
+        return Rejection(status.code, named.plugin, status.reasons)
+
+
+def _aggregate(errors: Sequence[str]) -> str:
+    """Several errors as one (``utilerrors.Aggregate``)."""
+    return errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]" if errors else ""
 
 
 def candidates_wanted(args: DefaultPreemptionArgs, nodes: int) -> int:
