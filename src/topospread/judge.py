@@ -20,6 +20,7 @@ from topospread.cluster.cluster import pod_key
 from topospread.config.gates import Gates, gates_for
 from topospread.config.load import default_profile, load_configuration
 from topospread.config.profile import Profile
+from topospread.config.request_rules import request_rules
 from topospread.errors import Place, TopospreadError
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.framework import Framework
@@ -114,7 +115,7 @@ def preemption_json(preemption: Preemption) -> Json:
 def _scheduler(case: Case) -> Scheduler:
     version = case.get("kubeVersion") or "1.37"
     gates = gates_for(version, case.get("featureGates") or {})
-    cluster = Cluster()
+    cluster = Cluster(request_rules(gates))
     for node in _read(case.get("nodes"), Node):
         cluster.add_node(node)
     for key, kind in _OBJECTS.items():

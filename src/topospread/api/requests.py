@@ -2,19 +2,19 @@
 
 Source: k8s.io/component-helpers/resource/helpers.go (``PodRequests``), pkg/scheduler/framework/types.go
 (``CalculateResource``, ``SetMaxResource``). Units of the results: cpu in millicores, all else in units
-(bytes, pieces), both rounded up from the exact sum as Kubernetes rounds them.
+(bytes, pieces), rounded up as Kubernetes rounds them. Which version counts how is in ``config/request_rules.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from .meta import ResourceList
-from .pod import Container, ContainerStatus, Pod
+from .pod import Container, Pod
 from .quantity import Quantity, parse_quantity
-
-Requests = dict[str, Quantity]
+from .resource_lists import Requests, add, integers, maximum, quantities, rounded
+from .running_resources import Reader, StatusRule, readers, resize_infeasible, spec_requests
 
 DEFAULT_MILLI_CPU = 100
 """What a container without a cpu request counts as in scoring (pkg/scheduler/util/pod_resources.go)."""
@@ -32,41 +32,71 @@ class RequestRules:
     """Which rules of counting are in force; the defaults are those of Kubernetes 1.37.
 
     Attributes:
-        sidecars: restartable init containers count beside the containers (SidecarContainers, 1.28).
-        pod_level: ``spec.resources`` counts (PodLevelResources, 1.34).
-        status: what the kubelet allocated and runs counts too (InPlacePodVerticalScaling, 1.33).
-        pod_level_status: likewise at pod level (InPlacePodLevelResourcesVerticalScaling, 1.36).
+        sidecars: restartable init containers count beside the containers.
+        sidecar_ports: their host ports are taken too.
+        overhead: ``spec.overhead`` counts.
+        local_storage: ephemeral storage counts.
+        pod_level: ``spec.resources`` counts; pod_level_huge_pages: its huge pages too.
+        pod_level_status: for a resized pod what runs at pod level counts too.
+        status: how what the kubelet allocated and runs counts.
+        fit_scores_containers_alone: NodeResourcesFit's score knows neither pod level nor status.
+        non_zero_of_sum: what counts where nothing is requested stands in container by container, sidecars included;
+            without it, the larger of the containers' sum and what initialising takes counts.
+        rounds_the_sum: fractions are rounded up once; without it, container by container.
+        scoring_overhead_in_units: the scorers add cpu overhead in whole cores to millicores, a mistake of the time.
     """
 
     sidecars: bool = True
+    sidecar_ports: bool = True
+    overhead: bool = True
+    local_storage: bool = True
     pod_level: bool = True
-    status: bool = True
+    pod_level_huge_pages: bool = True
     pod_level_status: bool = True
+    status: StatusRule = "whole pod"
+    fit_scores_containers_alone: bool = True
+    non_zero_of_sum: bool = True
+    rounds_the_sum: bool = True
+    scoring_overhead_in_units: bool = False
 
 
 CURRENT_RULES = RequestRules()
 
-_Reader = Callable[[Container, "ContainerStatus | None", bool], "ResourceList | None"]
-
 
 def pod_requests(pod: Pod, rules: RequestRules = CURRENT_RULES) -> dict[str, int]:
     """What the pod takes from a node it runs on (``UseStatusResources``)."""
-    return _integers(_requests(pod, rules, use_status=rules.status))
+    return integers(_requests(pod, rules))
 
 
 def incoming_requests(pod: Pod, rules: RequestRules = CURRENT_RULES) -> dict[str, int]:
     """What the pod needs of a node it is tried on: its spec, whatever its status says."""
-    return _integers(_requests(pod, rules, use_status=False))
+    return integers(_requests(pod, replace(rules, status="ignored")))
 
 
-def scoring_requests(pod: Pod, rules: RequestRules = CURRENT_RULES) -> dict[str, int]:
-    """The same for NodeResourcesFit's score: containers without cpu or memory requests count as 100m and 200Mi.
+def scoring_requests(pod: Pod, rules: RequestRules = CURRENT_RULES, *, missing_count: bool = True) -> dict[str, int]:
+    """What a scorer of node resources takes the pod to request.
 
-    Neither requests at pod level nor the status count here: kube-scheduler's scorers of this plugin are made without
-    those features (noderesources/fit.go, ``nodeResourceStrategyTypeMap``; so since 1.33), although its filter and
-    the sums of its nodes know them.
+    ``missing_count``: containers without cpu or memory requests count as 100m and 200Mi, as for NodeResourcesFit.
     """
-    return _integers(_requests(pod, replace(rules, pod_level=False), use_status=False, non_missing=_NON_MISSING))
+    requests = _requests(pod, replace(rules, overhead=False), _NON_MISSING if missing_count else None)
+    overhead = quantities(pod.spec.overhead) if rules.overhead else {}
+    if not rules.scoring_overhead_in_units:
+        add(requests, overhead)
+        return integers(requests)
+    counted = integers(requests)
+    for name, quantity in overhead.items():
+        counted[name] = counted.get(name, 0) + quantity.value()
+    return counted
+
+
+def fit_scoring_requests(pod: Pod, rules: RequestRules = CURRENT_RULES) -> dict[str, int]:
+    """The same for NodeResourcesFit, whose scorers are made without some features.
+
+    Source: noderesources/fit.go, ``nodeResourceStrategyTypeMap``; its filter and the sums of its nodes know them.
+    """
+    if rules.fit_scores_containers_alone:
+        rules = replace(rules, pod_level=False, status="ignored")
+    return scoring_requests(pod, rules)
 
 
 def non_zero_requests(pod: Pod, rules: RequestRules = CURRENT_RULES) -> tuple[int, int]:
@@ -74,19 +104,33 @@ def non_zero_requests(pod: Pod, rules: RequestRules = CURRENT_RULES) -> tuple[in
 
     With requests at pod level, the defaults stand in only for a resource that nothing in the pod requests.
     """
-    requests = _requests(pod, rules, use_status=rules.status)
+    if not rules.non_zero_of_sum:
+        return _non_zero_by_container(pod, rules)
     non_missing = _NON_MISSING
-    if rules.pod_level and _pod_level_requests(pod):
+    if rules.pod_level and _pod_level_requests(pod, rules):
+        requests = _requests(pod, rules)
         non_missing = {name: quantity for name, quantity in _NON_MISSING.items() if name not in requests}
-    if non_missing:
-        requests = _requests(pod, rules, use_status=rules.status, non_missing=non_missing)
-    counted = _integers(requests)
+    counted = integers(_requests(pod, rules, non_missing))
     return counted.get("cpu", 0), counted.get("memory", 0)
+
+
+def _non_zero_by_container(pod: Pod, rules: RequestRules) -> tuple[int, int]:
+    """Until 1.31: sidecars count as what initialising takes, not beside the containers."""
+    read = readers(pod, rules.status)[0]
+    running: Requests = {}
+    for container in pod.spec.containers or ():
+        add(running, rounded({**_NON_MISSING, **read(container)}))
+    initialising = [rounded({**_NON_MISSING, **needed}) for needed in _initialising(pod, rules, read)]
+    total = maximum([running, *initialising])
+    if rules.overhead:
+        add(total, rounded(quantities(pod.spec.overhead)))
+    counted = integers(total)
+    return counted["cpu"], counted["memory"]
 
 
 def resource_amounts(resources: ResourceList | None) -> dict[str, int]:
     """A resource list (allocatable, overhead) as integers in the units of this module."""
-    return _integers(_quantities(resources))
+    return integers(quantities(resources))
 
 
 def is_scalar_resource(name: str) -> bool:
@@ -104,139 +148,88 @@ def is_extended_resource(name: str) -> bool:
     return "/" in name and "kubernetes.io/" not in name and not name.startswith("requests.")
 
 
-def _requests(
-    pod: Pod, rules: RequestRules, *, use_status: bool, non_missing: Mapping[str, Quantity] | None = None
-) -> Requests:
-    if use_status and pod.status is not None:
-        total = _with_status(pod, rules, non_missing)
-    else:
-        total = _aggregate(pod, rules, _spec_requests, non_missing)
-    if rules.pod_level and _pod_level_requests(pod):
-        total.update(_effective_pod_level(pod, use_status=use_status and rules.pod_level_status))
-    _add(total, _quantities(pod.spec.overhead))
+def _requests(pod: Pod, rules: RequestRules, non_missing: Mapping[str, Quantity] | None = None) -> Requests:
+    total = _of_containers(pod, rules, non_missing)
+    if rules.pod_level and _pod_level_requests(pod, rules):
+        total.update(_effective_pod_level(pod, rules))
+    if rules.overhead:
+        add(total, quantities(pod.spec.overhead))
+    if not rules.local_storage:
+        total.pop("ephemeral-storage", None)
     return total
 
 
-def _with_status(pod: Pod, rules: RequestRules, non_missing: Mapping[str, Quantity] | None) -> Requests:
+def _of_containers(pod: Pod, rules: RequestRules, non_missing: Mapping[str, Quantity] | None) -> Requests:
     status = pod.status
-    infeasible = _resize_infeasible(pod)
     if (
-        rules.pod_level_status
+        rules.status == "whole pod"
+        and rules.pod_level_status
         and status is not None
         and status.allocated_resources is not None
         and status.resources is not None
         and status.resources.requests is not None
     ):
-        running = [_quantities(status.allocated_resources), _quantities(status.resources.requests)]
-    elif status is not None and (status.container_statuses or status.init_container_statuses or infeasible):
-        running = [_aggregate(pod, rules, read, non_missing) for read in (_allocated_requests, _actuated_requests)]
+        sums = [quantities(status.allocated_resources), quantities(status.resources.requests)]
+        reading: list[Reader] = [] if resize_infeasible(pod) else [spec_requests]
     else:
-        running = []
-    if infeasible:
-        return _maximum(running)
-    return _maximum([_aggregate(pod, rules, _spec_requests, non_missing), *running])
+        sums, reading = [], readers(pod, rules.status)
+    return maximum([*sums, *(_aggregate(pod, rules, read, non_missing) for read in reading)])
 
 
-def _aggregate(pod: Pod, rules: RequestRules, read: _Reader, non_missing: Mapping[str, Quantity] | None) -> Requests:
+def _aggregate(pod: Pod, rules: RequestRules, read: Reader, non_missing: Mapping[str, Quantity] | None) -> Requests:
     """Sum of the containers, or what initialising takes if that is more (KEP-753 for the order of sidecars)."""
-    infeasible = read is not _spec_requests and _resize_infeasible(pod)
 
     def requests_of(container: Container) -> Requests:
-        status = None if read is _spec_requests else _status_of(pod, container.name)
-        requests = _quantities(read(container, status, infeasible))
-        for name, quantity in (non_missing or {}).items():
-            requests.setdefault(name, quantity)
-        return requests
+        requests = {**(non_missing or {}), **read(container)}
+        return requests if rules.rounds_the_sum else rounded(requests)
 
     total: Requests = {}
     for container in pod.spec.containers or ():
-        _add(total, requests_of(container))
+        add(total, requests_of(container))
+    for container in (pod.spec.init_containers or ()) if rules.sidecars else ():
+        if container.restart_policy == "Always":
+            add(total, requests_of(container))
+    return maximum([total, *_initialising(pod, rules, requests_of)])
+
+
+def _initialising(pod: Pod, rules: RequestRules, read: Reader) -> list[Requests]:
+    """What runs at once at each step of initialising: an init container beside the sidecars before it."""
     sidecars: Requests = {}
-    initialising: Requests = {}
+    steps = []
     for container in pod.spec.init_containers or ():
-        needed = requests_of(container)
+        needed = dict(read(container))
         if rules.sidecars and container.restart_policy == "Always":
-            _add(total, needed)
-            _add(sidecars, needed)
-            needed = sidecars
+            add(sidecars, needed)
+            needed = dict(sidecars)
         else:
-            _add(needed, sidecars)
-        initialising = _maximum([initialising, needed])
-    return _maximum([total, initialising])
+            add(needed, sidecars)
+        steps.append(needed)
+    return steps
 
 
-def _spec_requests(container: Container, _status: ContainerStatus | None, _infeasible: bool) -> ResourceList | None:
-    return container.resources.requests if container.resources else None
-
-
-def _allocated_requests(container: Container, status: ContainerStatus | None, infeasible: bool) -> ResourceList | None:
-    if status is not None and status.allocated_resources is not None:
-        return status.allocated_resources
-    return None if infeasible else _spec_requests(container, status, infeasible)
-
-
-def _actuated_requests(container: Container, status: ContainerStatus | None, infeasible: bool) -> ResourceList | None:
-    if status is not None and status.resources is not None and status.resources.requests is not None:
-        return status.resources.requests
-    return _allocated_requests(container, status, infeasible)
-
-
-def _status_of(pod: Pod, name: str) -> ContainerStatus | None:
-    if pod.status is None:
-        return None
-    for statuses in (pod.status.container_statuses, pod.status.init_container_statuses):
-        for status in statuses or ():
-            if status.name == name:
-                return status
-    return None
-
-
-def _resize_infeasible(pod: Pod) -> bool:
-    for condition in (pod.status.conditions or ()) if pod.status else ():
-        if condition.type == "PodResizePending":
-            return condition.reason == "Infeasible"
-    return False
-
-
-def _is_pod_level_resource(name: str) -> bool:
-    return name in ("cpu", "memory") or name.startswith("hugepages-")
-
-
-def _pod_level_requests(pod: Pod) -> Requests:
+def _pod_level_requests(pod: Pod, rules: RequestRules) -> Requests:
     """``spec.resources.requests`` as far as pod level supports the resource; empty when it is not set."""
     resources = pod.spec.resources
     if resources is None or not resources.requests:
         return {}
-    return {n: q for n, q in _quantities(resources.requests).items() if _is_pod_level_resource(n)}
+    return {n: q for n, q in quantities(resources.requests).items() if _is_pod_level_resource(n, rules)}
 
 
-def _effective_pod_level(pod: Pod, *, use_status: bool) -> Requests:
-    requests = _pod_level_requests(pod)
+def _is_pod_level_resource(name: str, rules: RequestRules) -> bool:
+    return name in ("cpu", "memory") or (rules.pod_level_huge_pages and name.startswith("hugepages-"))
+
+
+def _effective_pod_level(pod: Pod, rules: RequestRules) -> Requests:
+    requests = _pod_level_requests(pod, rules)
     status = pod.status
-    if not use_status or status is None or status.resources is None:
+    if rules.status == "ignored" or not rules.pod_level_status or status is None or status.resources is None:
         return requests
-    spec = {} if _resize_infeasible(pod) else requests
-    running = [_quantities(status.resources.requests), _quantities(status.allocated_resources)]
-    return {n: q for n, q in _maximum([spec, *running]).items() if _is_pod_level_resource(n)}
+    spec = {} if resize_infeasible(pod) else requests
+    running = [quantities(status.resources.requests), quantities(status.allocated_resources)]
+    effective = {n: q for n, q in maximum([spec, *running]).items() if _is_pod_level_resource(n, rules)}
+    if rules.status == "whole pod":
+        return effective
+    return {name: effective.get(name, _NOTHING) for name in requests}
 
 
-def _quantities(resources: ResourceList | None) -> Requests:
-    return {name: parse_quantity(0 if text is None else text) for name, text in (resources or {}).items()}
-
-
-def _add(total: Requests, more: Mapping[str, Quantity]) -> None:
-    for name, quantity in more.items():
-        total[name] = total[name].add(quantity) if name in total else quantity
-
-
-def _maximum(lists: Iterable[Mapping[str, Quantity]]) -> Requests:
-    result: Requests = {}
-    for each in lists:
-        for name, quantity in each.items():
-            if name not in result or result[name] < quantity:
-                result[name] = quantity
-    return result
-
-
-def _integers(requests: Mapping[str, Quantity]) -> dict[str, int]:
-    return {name: q.milli_value() if name == "cpu" else q.value() for name, q in requests.items()}
+_NOTHING = parse_quantity(0)

@@ -65,7 +65,7 @@ class PodClass:
         self.evicted = _evicted(pod)
         self.priority = pod.spec.priority or 0
         self.occupancy: dict[int, int] = {}
-        self.host_ports = host_ports(pod)
+        self.host_ports = host_ports(pod, rules)
         self.volumes: tuple[VolumeRef, ...] = volume_refs(pod)
         self.request: dict[str, int] = {n: v for n, v in incoming_requests(pod, rules).items() if _is_counted(n)}
         self._rules = rules
@@ -100,9 +100,10 @@ def _is_counted(name: str) -> bool:
     return name in ("cpu", "memory", "ephemeral-storage") or is_scalar_resource(name)
 
 
-def host_ports(pod: Pod) -> tuple[HostPort, ...]:
+def host_ports(pod: Pod, rules: RequestRules) -> tuple[HostPort, ...]:
     """Host ports of containers and sidecars (pkg/scheduler/util/utils.go, ``GetHostPorts``)."""
-    containers: list[Container] = [c for c in pod.spec.init_containers or () if c.restart_policy == "Always"]
+    sidecars = (pod.spec.init_containers or ()) if rules.sidecar_ports else ()
+    containers: list[Container] = [c for c in sidecars if c.restart_policy == "Always"]
     containers += pod.spec.containers or ()
     return tuple(
         (port.host_ip or "0.0.0.0", port.protocol or "TCP", port.host_port)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from topospread.api.requests import is_extended_resource, scoring_requests
+from topospread.api.requests import is_extended_resource, fit_scoring_requests
 from topospread.cluster import Cluster, NodeTable, PodClass
 from topospread.cluster.arrays import Ints, Rows
 from topospread.cluster.nodes import PODS
@@ -33,7 +33,7 @@ class NodeResourcesFit:
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
         """Both extension points, always: even a pod without requests takes one of the node's pods."""
         strategy = self._args.scoring_strategy
-        requests = scoring_requests(pod_class.pod, pod_class.rules)
+        requests = fit_scoring_requests(pod_class.pod, pod_class.rules)
         reader = ResourceReader(strategy.resources, requests, cluster.nodes, non_zero=True)
         checked = {name: amount for name, amount in pod_class.request.items() if amount > 0 and not self._ignores(name)}
         return Prepared(

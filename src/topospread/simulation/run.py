@@ -9,12 +9,12 @@ import msgspec
 
 from topospread.api.inventory import Inventory
 from topospread.api.node import Node
-from topospread.api.requests import RequestRules
 from topospread.cluster import Cluster
 from topospread.cluster.cluster import pod_key
 from topospread.config.gates import Gates, gates_for
 from topospread.config.load import default_configuration
 from topospread.config.profile import Configuration
+from topospread.config.request_rules import request_rules
 from topospread.plugins.pod_topology_spread import PodTopologySpread
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, spread_arithmetic
 from topospread.scheduling.cycle import Placement, Scheduler
@@ -154,13 +154,3 @@ def as_served(node: Node) -> Node:
     if node.status.allocatable is not None or node.status.capacity is None:
         return node
     return msgspec.structs.replace(node, status=msgspec.structs.replace(node.status, allocatable=node.status.capacity))
-
-
-def request_rules(gates: Gates) -> RequestRules:
-    """How requests are counted under these gates."""
-    return RequestRules(
-        sidecars=gates.enabled("SidecarContainers"),
-        pod_level=gates.enabled("PodLevelResources"),
-        status=gates.enabled("InPlacePodVerticalScaling"),
-        pod_level_status=gates.enabled("InPlacePodLevelResourcesVerticalScaling"),
-    )

@@ -1,0 +1,115 @@
+"""What a running pod's containers count as, given what the kubelet says it allocated; every version its own way.
+
+Pods may be resized in place (KEP-1287), so that spec and status differ for a while. Source: ``PodRequests`` in
+k8s.io/component-helpers/resource/helpers.go, until 1.31 in pkg/api/v1/resource/helpers.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from .meta import ResourceList
+from .pod import Container, ContainerStatus, Pod
+from .quantity import Quantity
+from .resource_lists import Requests, maximum, quantities
+
+StatusRule = Literal["ignored", "allocated", "running", "running or allocated", "whole pod"]
+"""How the status counts.
+
+    ignored: not at all.
+    allocated: of each container the larger of spec and ``allocatedResources`` (1.27 to 1.31).
+    running: the larger of spec and ``resources`` (1.32).
+    running or allocated: the largest of the three, of sidecars too (1.33 to 1.36).
+    whole pod: the three are summed up over the pod first; the largest sum counts (1.37).
+"""
+
+Reader = Callable[[Container], Requests]
+"""What one container counts as."""
+
+
+def spec_requests(container: Container) -> Requests:
+    """What the container's spec requests."""
+    return quantities(_spec(container))
+
+
+def readers(pod: Pod, rule: StatusRule) -> list[Reader]:
+    """How to read the pod's containers; summed up one by one, the largest sum counts."""
+    status = pod.status
+    told = status is not None and (status.container_statuses or status.init_container_statuses)
+    if rule == "whole pod":
+        if not told and not resize_infeasible(pod):
+            return [spec_requests]
+        running = [_by_sum(pod, _allocated), _by_sum(pod, _actuated)]
+        return running if resize_infeasible(pod) else [spec_requests, *running]
+    return [_largest(pod, rule)] if told and rule != "ignored" else [spec_requests]
+
+
+def resize_infeasible(pod: Pod) -> bool:
+    """Whether the kubelet says that the resize asked for can never be."""
+    for condition in (pod.status.conditions or ()) if pod.status else ():
+        if condition.type == "PodResizePending":
+            return condition.reason == "Infeasible"
+    return False
+
+
+def _largest(pod: Pod, rule: StatusRule) -> Reader:
+    old = rule != "running or allocated"
+    infeasible = _said_infeasible(pod) if old else resize_infeasible(pod)
+    sidecars = () if old else [c.name for c in pod.spec.init_containers or () if c.restart_policy == "Always"]
+    told = {*(container.name for container in pod.spec.containers or ()), *sidecars}
+
+    def read(container: Container) -> Requests:
+        status = _status_of(pod, container.name) if container.name in told else None
+        running = None if status is None else _counted(status, rule)
+        if running is None:
+            return spec_requests(container)
+        return maximum(running if infeasible else [spec_requests(container), *running])
+
+    return read
+
+
+def _counted(status: ContainerStatus, rule: StatusRule) -> list[Mapping[str, Quantity]] | None:
+    """What a rule counts of a status; ``None`` where the status says nothing that it knows."""
+    if rule == "allocated":
+        return [quantities(status.allocated_resources)]
+    if status.resources is None:
+        return None
+    running = quantities(status.resources.requests)
+    return [running] if rule == "running" else [running, quantities(status.allocated_resources)]
+
+
+def _said_infeasible(pod: Pod) -> bool:
+    """Until 1.32 it stood in ``status.resize``."""
+    return pod.status is not None and pod.status.resize == "Infeasible"
+
+
+def _by_sum(pod: Pod, read: Callable[[Container, ContainerStatus | None, bool], ResourceList | None]) -> Reader:
+    infeasible = resize_infeasible(pod)
+    return lambda container: quantities(read(container, _status_of(pod, container.name), infeasible))
+
+
+def _spec(container: Container) -> ResourceList | None:
+    return container.resources.requests if container.resources else None
+
+
+def _allocated(container: Container, status: ContainerStatus | None, infeasible: bool) -> ResourceList | None:
+    if status is not None and status.allocated_resources is not None:
+        return status.allocated_resources
+    return None if infeasible else _spec(container)
+
+
+def _actuated(container: Container, status: ContainerStatus | None, infeasible: bool) -> ResourceList | None:
+    if status is not None and status.resources is not None and status.resources.requests is not None:
+        return status.resources.requests
+    return _allocated(container, status, infeasible)
+
+
+def _status_of(pod: Pod, name: str) -> ContainerStatus | None:
+    if pod.status is None:
+        return None
+    for statuses in (pod.status.container_statuses, pod.status.init_container_statuses):
+        for status in statuses or ():
+            if status.name == name:
+                return status
+    return None
