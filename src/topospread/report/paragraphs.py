@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from textwrap import wrap
 
 _CODE = re.compile(r"\x1b\[[0-9;]*m")
+_SPACES = re.compile("( +)")
 _NUMBER = re.compile(r"(\d+)")
 _NARROW = 24
 _KEPT_TOGETHER = "\xa0"
@@ -15,25 +15,25 @@ _KEPT_TOGETHER = "\xa0"
 def hanging(first: str, text: str, width: int, indent: int) -> list[str]:
     """``first`` and behind it a text over as many lines as it takes, those that follow indented.
 
-    ``first`` may hold colour codes. Where it leaves too little room the text begins on the next line. Words are not
+    Both may hold colour codes. Where ``first`` leaves too little room the text begins on the next line. Words are not
     broken, so a name can be copied even where it is longer than a line; non-breaking spaces become plain ones.
     """
     first = first.replace(_KEPT_TOGETHER, " ")
+    begin = " " * indent
     used = shown_length(first)
-    if not text:
-        return [first.rstrip()]
-    if used > indent and width - used < min(_NARROW, len(text)):
-        return [first.rstrip(), *_lines(text, width, indent)]
-    lines = _lines("." * (used - indent) + text, width, indent) if used > indent else _lines(text, width, indent)
-    return [first + lines[0][max(used, indent) :], *lines[1:]]
-
-
-def _lines(text: str, width: int, indent: int) -> list[str]:
-    spaces = " " * indent
-    lines = wrap(
-        text, width, initial_indent=spaces, subsequent_indent=spaces, break_long_words=False, break_on_hyphens=False
-    )
-    return [line.replace(_KEPT_TOGETHER, " ") for line in lines]
+    lines, line, column, gap = [], first, used, ""
+    if text and used > indent and width - used < min(_NARROW, shown_length(text)):
+        lines, line, column = [first], begin, indent
+    for i, part in enumerate(_SPACES.split(text)):
+        if i % 2:
+            gap = part
+            continue
+        length = shown_length(part)
+        if column + len(gap) + length > width and column > indent:
+            lines.append(line)
+            line, column, gap = begin, indent, ""
+        line, column, gap = line + gap + part, column + len(gap) + length, ""
+    return [each.rstrip().replace(_KEPT_TOGETHER, " ") for each in (*lines, line)]
 
 
 def shown_length(text: str) -> int:

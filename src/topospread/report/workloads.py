@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from .domains import spread_lines
 from .layout import Layout
-from .paragraphs import counted, hanging, in_order, natural
+from .paragraphs import counted, hanging, in_order, natural, together
 from .reasons import closed, full, others
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _state(block: _Block, layout: Layout) -> str:
     text = f"{placed} placed"
     if existing:
         text += " before" if existing == placed else f" ({existing} before)"
-    return text + (", " + layout.style(f"{pending} pending", "bold", "red") if pending else "")
+    return text + (", " + layout.style(together(f"{pending} pending"), "bold", "red") if pending else "")
 
 
 def _state_of_one(pod: WorkloadResult, where: Landed, layout: Layout) -> str:

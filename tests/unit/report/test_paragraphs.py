@@ -16,7 +16,7 @@ def test_lines_that_follow_hang() -> None:
 
 def test_colour_codes_take_no_room() -> None:
     assert shown_length("\x1b[1;31mab\x1b[0m") == 2
-    assert hanging("\x1b[1mab\x1b[0m ", "cde fgh", 10, 2) == ["\x1b[1mab\x1b[0m cde fgh"]
+    assert hanging("\x1b[1mab\x1b[0m ", "cde \x1b[1mfgh\x1b[0m", 10, 2) == ["\x1b[1mab\x1b[0m cde \x1b[1mfgh\x1b[0m"]
 
 
 def test_text_begins_below_where_there_is_no_room_behind() -> None:
