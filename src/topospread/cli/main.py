@@ -96,6 +96,7 @@ def topospread(ctx: click.Context) -> None:
 def main() -> None:
     """Run a command; whatever goes wrong becomes a line on stderr and an exit code, never a traceback."""
     print_anywhere(sys.stdout)
+    print_anywhere(sys.stderr)
     try:
         code = _run()
         sys.stdout.flush()

@@ -17,6 +17,8 @@ DEFAULT_WIDTH = 80
 _PATIENCE = 1.0
 _REDRAW = 0.1
 _BAR = 30
+_BEGIN = time.monotonic()
+"""When the command began, near enough: who has waited for its reading need not wait again for its placing."""
 
 
 def width() -> int:
@@ -45,17 +47,17 @@ class Bar(Protocol):
 
 @contextmanager
 def progress(what: str) -> Iterator[Bar | None]:
-    """A bar on stderr that appears after a second; ``None`` when stderr is no terminal."""
+    """A bar on stderr that appears when the command has taken a second; ``None`` when stderr is no terminal."""
     if not sys.stderr.isatty():
         yield None
         return
-    begin = drawn = time.monotonic()
+    drawn = 0.0
     shown = False
 
     def draw(done: int, total: int | None) -> None:
         nonlocal drawn, shown
         now = time.monotonic()
-        if now - begin < _PATIENCE or now - drawn < _REDRAW:
+        if now - _BEGIN < _PATIENCE or now - drawn < _REDRAW:
             return
         drawn, shown = now, True
         share = min(done / total, 1.0) if total else 0.0
@@ -65,6 +67,7 @@ def progress(what: str) -> Iterator[Bar | None]:
         sys.stderr.flush()
 
     try:
+        draw(0, 1)
         yield draw
     finally:
         if shown:

@@ -62,31 +62,43 @@ def test_no_bar_where_nobody_sees_it(monkeypatch: pytest.MonkeyPatch) -> None:
         assert bar is None
 
 
+class Clock:
+    """Time as a test wants it; the command began at 0."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 0.0
+        monkeypatch.setattr(terminal, "_BEGIN", 0.0)
+        monkeypatch.setattr(terminal.time, "monotonic", lambda: self.now)
+
+
 def test_a_bar_only_after_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown = screen(monkeypatch)
-    now = 0.0
-    monkeypatch.setattr(terminal.time, "monotonic", lambda: now)
+    shown, clock = screen(monkeypatch), Clock(monkeypatch)
     with terminal.progress("reading") as bar:
         assert bar is not None
-        now = 0.9
+        clock.now = 0.9
         bar(1, 4)
         assert shown.getvalue() == ""
-        now = 1.5
+        clock.now = 1.5
         bar(2, 4)
         assert "reading" in shown.getvalue()
         assert "50%" in shown.getvalue()
         bar(3, 4)
-        assert "75%" not in shown.getvalue()
+        assert "75%" not in shown.getvalue(), "too soon to draw again"
     assert shown.getvalue().endswith("\r\x1b[2K")
 
 
+def test_a_second_step_of_a_slow_command_shows_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown, clock = screen(monkeypatch), Clock(monkeypatch)
+    clock.now = 1.2
+    with terminal.progress("placing"):
+        assert "placing" in shown.getvalue()
+
+
 def test_a_bar_without_a_known_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown = screen(monkeypatch)
-    now = 0.0
-    monkeypatch.setattr(terminal.time, "monotonic", lambda: now)
+    shown, clock = screen(monkeypatch), Clock(monkeypatch)
     with terminal.progress("reading") as bar:
         assert bar is not None
-        now = 2.0
+        clock.now = 2.0
         bar(3 << 20, None)
         assert "3 MiB" in shown.getvalue()
 
