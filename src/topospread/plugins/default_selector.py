@@ -1,6 +1,7 @@
 """The selector of the Services and the controller a pod belongs to, for constraints that bring none.
 
-Source: pkg/scheduler/framework/plugins/helper/spread.go (``DefaultSelector``).
+Source: pkg/scheduler/framework/plugins/helper/spread.go (``DefaultSelector``); for versions until 1.21 also the
+expansions of client-go's listers (``GetPodControllers``, ``GetPodReplicaSets``, ``GetPodStatefulSets``).
 """
 
 from __future__ import annotations
@@ -11,17 +12,24 @@ from topospread.cluster import PodClass
 from topospread.cluster.objects import ClusterObjects
 
 
-def default_selector(pod_class: PodClass, objects: ClusterObjects) -> Selector:
+def default_selector(pod_class: PodClass, objects: ClusterObjects, *, by_owner: bool = True) -> Selector:
     """What selects the pod's group; empty when nothing owns it.
 
     Services add up to one set of labels; a ReplicationController adds its own to them; a ReplicaSet or
     StatefulSet adds its requirements. The owner's group and version must be exact, and the object must be there.
+    ``by_owner``: only the pod's owner counts (since 1.22), else whatever selects the pod.
     """
     labels: dict[str, str] = {}
     for service in objects.services.get(pod_class.namespace, ()):
         wanted = service.spec.selector
         if wanted is not None and Selector.from_set(wanted).matches(pod_class.labels):
             labels |= wanted
+    if not by_owner:
+        return _of_all_that_select(pod_class, objects, labels)
+    return _of_owner(pod_class, objects, labels)
+
+
+def _of_owner(pod_class: PodClass, objects: ClusterObjects, labels: dict[str, str]) -> Selector:
     selector = Selector.from_set(labels)
     owner = pod_class.owner
     if owner is None:
@@ -45,3 +53,25 @@ def default_selector(pod_class: PodClass, objects: ClusterObjects) -> Selector:
     except InvalidSelectorError:
         return selector
     return selector.with_requirements(*of_owner.requirements)
+
+
+def _of_all_that_select(pod_class: PodClass, objects: ClusterObjects, labels: dict[str, str]) -> Selector:
+    namespace, own = pod_class.namespace, pod_class.labels
+    for (where, _), controller in objects.replication_controllers.items():
+        wanted = controller.spec.selector
+        if where == namespace and wanted and Selector.from_set(wanted).matches(own):
+            labels = labels | wanted
+    selector = Selector.from_set(labels)
+    owners: list[tuple[tuple[str, str], ReplicaSet | StatefulSet]] = []
+    owners += objects.replica_sets.items()
+    owners += objects.stateful_sets.items()
+    for (where, _), each in owners:
+        if where != namespace or not own:
+            continue
+        try:
+            of_owner = Selector.from_label_selector(each.spec.selector)
+        except InvalidSelectorError:
+            continue
+        if not of_owner.empty and of_owner.matches(own):
+            selector = selector.with_requirements(*of_owner.requirements)
+    return selector

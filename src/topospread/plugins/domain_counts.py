@@ -18,14 +18,19 @@ from topospread.cluster.nodes import LabelColumn
 class MatchingPods:
     """Pods of some namespaces that a selector matches, by node; terminating pods are not counted.
 
+    ``empty_counts``: a selector without requirements counts every pod (until 1.26), else none.
+
     Attributes:
         per_node: matching pods on each node, int64[capacity].
     """
 
-    def __init__(self, cluster: Cluster, namespaces: Collection[str], selector: Selector) -> None:
+    def __init__(
+        self, cluster: Cluster, namespaces: Collection[str], selector: Selector, *, empty_counts: bool = False
+    ) -> None:
         self._cluster = cluster
         self._namespaces = namespaces
         self._selector = selector
+        self._counts_nothing = selector.empty and not empty_counts
         self._matches: dict[int, bool] = {}
         self.per_node: Ints = np.zeros(cluster.nodes.capacity, dtype=np.int64)
         for namespace in namespaces:
@@ -40,7 +45,7 @@ class MatchingPods:
         if known is None:
             known = self._matches[pod_class.index] = (
                 pod_class.counted
-                and not self._selector.empty
+                and not self._counts_nothing
                 and pod_class.namespace in self._namespaces
                 and self._selector.matches(pod_class.labels)
             )
@@ -87,10 +92,13 @@ class DomainCounts:
         codes_known = len(column.values)
         self.nodes: Ints = np.bincount(codes, minlength=codes_known).astype(np.int64)
         weights = pods.per_node[counted]
-        self.counts: Ints = np.bincount(codes, weights=weights, minlength=codes_known).astype(np.int64)
         self.domains = int(np.count_nonzero(self.nodes))
+        self._recount(np.bincount(codes, weights=weights, minlength=codes_known).astype(np.int64))
+
+    def _recount(self, counts: Ints) -> None:
+        self.counts: Ints = counts
         self._domains_with: dict[int, int] = {}
-        for count in self.counts[self.nodes > 0].tolist():
+        for count in counts[self.nodes > 0].tolist():
             self._domains_with[count] = self._domains_with.get(count, 0) + 1
         self._minimum = min(self._domains_with, default=0)
 
@@ -121,7 +129,7 @@ class DomainCounts:
         after = int(self._column.codes[row]) if taking_part else -1
         if before == after:
             return before, after
-        pods = int(self.pods.per_node[row])
+        pods = self._moving(row)
         if before >= 0:
             self._change(before, -pods)
             self.nodes[before] -= 1
@@ -143,6 +151,10 @@ class DomainCounts:
         if not len(self.counts):
             return np.zeros(len(codes), dtype=np.int64)
         return self.counts[codes]
+
+    def _moving(self, row: int) -> int:
+        """How many pods change their domain with a row."""
+        return int(self.pods.per_node[row])
 
     def _grow_codes(self) -> None:
         known = len(self._column.values)

@@ -146,6 +146,19 @@ class Plugin(Protocol):
         """
 
 
+class SameEverywhere:
+    """A score that gives every node the same points."""
+
+    scope = Scope.NODE
+
+    def __init__(self, points: int) -> None:
+        self._points = points
+
+    def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
+        """The points, int64[rows]."""
+        return np.full(length(rows), self._points, dtype=np.int64)
+
+
 def length(rows: Rows) -> int:
     """How many rows these are; a slice is of the form ``slice(0, n)``."""
     return int(rows.stop) if isinstance(rows, slice) else len(rows)

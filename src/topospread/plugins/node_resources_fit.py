@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from topospread.api.requests import is_extended_resource, fit_scoring_requests
+from topospread.api.requests import fit_scoring_requests, is_extended_resource
 from topospread.cluster import Cluster, NodeTable, PodClass
 from topospread.cluster.arrays import Ints, Rows
 from topospread.cluster.nodes import PODS

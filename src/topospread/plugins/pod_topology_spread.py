@@ -5,7 +5,7 @@ Filter (whenUnsatisfiable: DoNotSchedule): a node is rejected where
     matching pods in its domain + (1 if the pod matches its own selector) − global minimum > maxSkew
 
 Score (ScheduleAnyway): Σ over constraints of (count · ln(domains + 2) + maxSkew − 1), rounded, fewer is better.
-How pods are counted is in `domain_counts`; where default constraints get their selector in `default_selector`.
+Which constraints are in force is in `spread_constraints`, how pods are counted in `domain_counts`.
 """
 
 from __future__ import annotations
@@ -13,30 +13,31 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
-from topospread.api.labels import InvalidSelectorError, LabelSelector, Selector
-from topospread.api.spread import TopologySpreadConstraint
+from topospread.api.labels import Selector
 from topospread.cluster import Cluster, NodeTable, PodClass
 from topospread.cluster.arrays import Bools, Codes, Ints, Rows
-from topospread.config.args import DefaultConstraint, PodTopologySpreadArgs
+from topospread.config.args import PodTopologySpreadArgs
 
-from .default_selector import default_selector
 from .domain_counts import DomainCounts, MatchingPods
 from .inclusion import Inclusion
 from .interface import (
     MAX_NODE_SCORE,
     UNRESOLVABLE,
     UNSCHEDULABLE,
-    PluginError,
     Prepared,
+    SameEverywhere,
     Scope,
+    Score,
     Status,
     length,
 )
+from .pod_topology_spread_rules import PodTopologySpreadRules
 from .resource_scoring import rounded
+from .spread_constraints import Constraint, ConstraintsInForce
+from .spread_until_1_23 import PlainSum, WholeDomainCounts
 
 HOSTNAME = "kubernetes.io/hostname"
 REASON = "node(s) didn't match pod topology spread constraints"
@@ -47,33 +48,6 @@ IGNORED = -(1 << 32)
 _FEW = 64
 _GROUPED_BY_DOMAIN = 32
 """Up to so many domains, nodes are grouped by domain; above, by their domain's count."""
-
-Origin = Literal["pod", "profile", "system"]
-WhenUnsatisfiable = Literal["DoNotSchedule", "ScheduleAnyway"]
-
-
-@dataclass(frozen=True, slots=True)
-class Constraint:
-    """A constraint as it is in force for a pod: selector compiled, matchLabelKeys merged, defaults filled in.
-
-    Attributes:
-        position: place in the pod's (or the default) list, from 0.
-        origin: whether the pod brings it, the profile's defaultConstraints, or the built-in ones.
-    """
-
-    topology_key: str
-    when_unsatisfiable: str
-    max_skew: int
-    selector: Selector
-    min_domains: int
-    honors_affinity: bool
-    honors_taints: bool
-    position: int
-    origin: Origin
-
-    def counts_itself(self, pod_class: PodClass) -> int:
-        """1 when the pod matches the constraint's selector, so that it adds to its domain, else 0."""
-        return int(self.selector.matches(pod_class.labels))
 
 
 def skew_of(matching: Ints, counts_itself: int, minimum: int) -> Ints:
@@ -96,90 +70,46 @@ class PodTopologySpread:
 
     Args:
         args: default constraints for pods that bring none.
-        inclusion_policies: nodeAffinityPolicy and nodeTaintsPolicy mean something (1.25, on since 1.26).
-        match_label_keys: matchLabelKeys means something (1.25, on since 1.27).
-        min_domains: minDomains means something (1.24, on since 1.27).
-        comparison_operators: tolerations may compare with Lt and Gt (1.35, off).
+        rules: what is not the same in every Kubernetes version.
     """
 
     name = "PodTopologySpread"
 
-    def __init__(
-        self,
-        args: PodTopologySpreadArgs | None = None,
-        *,
-        inclusion_policies: bool = True,
-        match_label_keys: bool = True,
-        min_domains: bool = True,
-        comparison_operators: bool = False,
-    ) -> None:
+    def __init__(self, args: PodTopologySpreadArgs | None = None, rules: PodTopologySpreadRules | None = None) -> None:
         self._args = args or PodTopologySpreadArgs()
-        self._inclusion_policies = inclusion_policies
-        self._match_label_keys = match_label_keys
-        self._min_domains = min_domains
-        self._comparison_operators = comparison_operators
+        self._rules = rules or PodTopologySpreadRules()
+        self._constraints = ConstraintsInForce(self._args, self._rules)
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
         """Counts for the constraints in force; nothing to say where there are none."""
-        hard = self.constraints(pod_class, cluster, "DoNotSchedule")
-        soft = self.constraints(pod_class, cluster, "ScheduleAnyway")
+        hard = self._constraints(pod_class, cluster, "DoNotSchedule")
+        soft = self._constraints(pod_class, cluster, "ScheduleAnyway")
+        everywhere = SameEverywhere(MAX_NODE_SCORE) if self._rules.scores_without_constraints else None
         if not hard and not soft:
-            return Prepared()
+            return Prepared(score=everywhere)
         requires_all_keys = bool(pod_class.pod.spec.topology_spread_constraints) or self._args.defaulting_type == "List"
-        inclusion = Inclusion(pod_class, cluster.nodes, self._comparison_operators)
-        spread = Spread(inclusion, cluster, hard, soft, requires_all_keys)
+        inclusion = Inclusion(pod_class, cluster.nodes, self._rules.comparison_operators)
+        spread = Spread(inclusion, cluster, hard, soft, SpreadSettings(requires_all_keys, self._rules))
         return Prepared(
             filter=HardConstraints(spread) if hard else None,
-            score=SoftConstraints(spread) if soft else None,
+            score=self._score(spread) if soft else everywhere,
             watcher=spread,
         )
 
-    def constraints(self, pod_class: PodClass, cluster: Cluster, when: WhenUnsatisfiable) -> list[Constraint]:
-        """The constraints of one kind that are in force for a pod: its own, or else the default ones.
+    def _score(self, spread: Spread) -> Score:
+        return SoftConstraints(spread) if self._rules.weighs_domains else PlainSum(spread)
 
-        Raises:
-            PluginError: a selector does not compile.
-        """
-        if own := pod_class.pod.spec.topology_spread_constraints:
-            try:
-                return [
-                    self._compiled(
-                        each, i, "pod", self._selector(each.label_selector, each.match_label_keys, pod_class)
-                    )
-                    for i, each in enumerate(own)
-                    if each.when_unsatisfiable == when
-                ]
-            except InvalidSelectorError as error:
-                kind = "hard" if when == "DoNotSchedule" else "soft"
-                raise PluginError(f"obtaining pod's {kind} topology spread constraints: {error}") from error
-        defaults = [(i, c) for i, c in enumerate(self._args.constraints_in_force) if c.when_unsatisfiable == when]
-        if not defaults:
-            return []
-        selector = default_selector(pod_class, cluster.objects)
-        if selector.empty:
-            return []
-        origin: Origin = "system" if self._args.defaulting_type == "System" else "profile"
-        return [self._compiled(each, i, origin, selector) for i, each in defaults]
 
-    def _selector(self, given: LabelSelector | None, keys: Sequence[str] | None, pod_class: PodClass) -> Selector:
-        selector = Selector.from_label_selector(given)
-        return selector.with_match_label_keys(keys, pod_class.labels) if self._match_label_keys else selector
+@dataclass(frozen=True, slots=True)
+class SpreadSettings:
+    """What the constraints of a pod have in common.
 
-    def _compiled(
-        self, given: TopologySpreadConstraint | DefaultConstraint, position: int, origin: Origin, selector: Selector
-    ) -> Constraint:
-        policies = self._inclusion_policies
-        return Constraint(
-            topology_key=given.topology_key or "",
-            when_unsatisfiable=given.when_unsatisfiable or "",
-            max_skew=given.max_skew or 0,
-            selector=selector,
-            min_domains=1 if given.min_domains is None or not self._min_domains else given.min_domains,
-            honors_affinity=not policies or (given.node_affinity_policy or "Honor") == "Honor",
-            honors_taints=policies and given.node_taints_policy == "Honor",
-            position=position,
-            origin=origin,
-        )
+    Attributes:
+        requires_all_keys: nodes that lack the key of a soft constraint are not scored.
+    """
+
+    requires_all_keys: bool
+    rules: PodTopologySpreadRules
 
 
 class Spread:
@@ -198,18 +128,21 @@ class Spread:
         cluster: Cluster,
         hard: Sequence[Constraint],
         soft: Sequence[Constraint],
-        requires_all_keys: bool,
+        settings: SpreadSettings,
     ) -> None:
         self.inclusion = inclusion
+        self.rules = rules = settings.rules
         self.pod_class = pod_class = inclusion.pod_class
         self.nodes: NodeTable = cluster.nodes
-        self.requires_all_keys = requires_all_keys
+        self.requires_all_keys = settings.requires_all_keys
         self._pods: dict[Selector, MatchingPods] = {}
         for each in (*hard, *soft):
             if each.selector not in self._pods:
-                self._pods[each.selector] = MatchingPods(cluster, (pod_class.namespace,), each.selector)
+                self._pods[each.selector] = MatchingPods(
+                    cluster, (pod_class.namespace,), each.selector, empty_counts=rules.empty_selector_counts
+                )
         self.hard = [CountedConstraint(each, self, [c.topology_key for c in hard]) for each in hard]
-        soft_keys = [c.topology_key for c in soft] if requires_all_keys else []
+        soft_keys = [c.topology_key for c in soft] if self.requires_all_keys else []
         self.soft = [CountedConstraint(each, self, soft_keys) for each in soft]
         self._by_count = [each for each in self.hard if not each.grouped_by_domain]
         self._by_node = any(each.counts is None for each in self.soft)
@@ -270,6 +203,8 @@ class Spread:
 
     def groups(self, rows: Rows) -> list[Ints] | None:
         """By domain where there are few, by the domain's count where there are many."""
+        if self.soft and not self.rules.weighs_domains:
+            return None  # the sum over all nodes counts
         columns: list[Ints] = []
         for each in self.hard:
             codes = self.codes(each.constraint.topology_key, rows)
@@ -314,9 +249,11 @@ class CountedConstraint:
         self.column = column = spread.nodes.labels(constraint.topology_key)
         self.grouped_by_domain = len(column.values) <= _GROUPED_BY_DOMAIN
         self.counts: DomainCounts | None = None
-        if constraint.when_unsatisfiable == "DoNotSchedule" or constraint.topology_key != HOSTNAME:
+        hard = constraint.when_unsatisfiable == "DoNotSchedule"
+        if hard or constraint.topology_key != HOSTNAME or not spread.rules.weighs_domains:
             everything = slice(0, spread.nodes.size)
-            self.counts = DomainCounts(column, self.pods, self.takes_part(everything))
+            counted = WholeDomainCounts if hard and spread.rules.counts_whole_domain else DomainCounts
+            self.counts = counted(column, self.pods, self.takes_part(everything))
 
     def takes_part(self, rows: Rows) -> Bools:
         """Nodes whose pods count: all keys are there and the policies include them."""
@@ -334,6 +271,7 @@ class HardConstraints:
 
     def __init__(self, spread: Spread) -> None:
         self.spread = spread
+        self._missing_label = _MISSING_LABEL if spread.rules.tells_missing_label else _SKEW
 
     def filter(self, rows: Rows) -> Ints:
         """Whether the skew or a missing label rejects, int64[rows]; the first constraint that rejects counts."""
@@ -345,7 +283,7 @@ class HardConstraints:
             skew = skew_of(each.counts.at(codes), each.counts_itself, minimum)
             result[skew > each.constraint.max_skew] = _SKEW
             if each.column.missing:
-                result[codes < 0] = _MISSING_LABEL
+                result[codes < 0] = self._missing_label
         return result
 
     def status(self, code: int) -> Status:
@@ -382,7 +320,7 @@ class SoftConstraints:
             matching = each.pods.per_node[rows] if each.counts is None else each.counts.at(codes)
             points = matching * normalizing_weight(size) + (each.constraint.max_skew - 1)
             total += np.where(codes >= 0, points, 0.0) if each.column.missing else points
-        raw = rounded(total)
+        raw = rounded(total) if self.spread.rules.rounds_score else total.astype(np.int64)
         if scored is not None:
             raw[~scored] = IGNORED
         return raw

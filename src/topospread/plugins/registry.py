@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from topospread.config.args import PluginArgs
 from topospread.config.gates import Gates, gates_for
+from topospread.config.version_rules import rules_for
 
 from .dynamic_resources import DynamicResources
 from .image_locality import ImageLocality
@@ -21,6 +22,7 @@ from .node_resources_fit import NodeResourcesFit
 from .node_unschedulable import NodeUnschedulable
 from .node_volume_limits import NodeVolumeLimits, NodeVolumeLimitsRules
 from .pod_topology_spread import PodTopologySpread
+from .pod_topology_spread_rules import PodTopologySpreadRules
 from .taint_toleration import TaintToleration
 from .volume_binding import VolumeBinding, VolumeBindingRules
 from .volume_finding import REASON_CONFLICT, REASON_CONFLICT_UNTIL_1_32
@@ -50,14 +52,7 @@ def _node_unschedulable(settings: Settings) -> Plugin:
 
 
 def _pod_topology_spread(settings: Settings) -> Plugin:
-    enabled = settings.gates.enabled
-    return PodTopologySpread(
-        settings.args.pod_topology_spread,
-        inclusion_policies=enabled("NodeInclusionPolicyInPodTopologySpread"),
-        match_label_keys=enabled("MatchLabelKeysInPodTopologySpread"),
-        min_domains=enabled("MinDomainsInPodTopologySpread"),
-        comparison_operators=enabled("TaintTolerationComparisonOperators"),
-    )
+    return PodTopologySpread(settings.args.pod_topology_spread, rules_for(PodTopologySpreadRules, settings.gates))
 
 
 def _volume_restrictions(settings: Settings) -> Plugin:

@@ -14,14 +14,13 @@ from topospread.cluster import Cluster, PodClass
 
 from .domain_counts import DomainCounts
 from .pod_topology_spread import (
-    Constraint,
     CountedConstraint,
-    Origin,
     PodTopologySpread,
     Spread,
     minimum_in_force,
     skew_of,
 )
+from .spread_constraints import Constraint, Origin
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,60 @@
+"""What of topology spread is not the same in every Kubernetes version; how it works is in `pod_topology_spread`.
+
+Source: pkg/scheduler/framework/plugins/podtopologyspread of every minor version from 1.18 to 1.37. A hard constraint
+counts what is counted here; the skew, and what follows from it, has been the same all along.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from topospread.config.version_rules import by_version, gated, since, until
+
+
+@dataclass(frozen=True, slots=True)
+class PodTopologySpreadRules:
+    """The rules, each with the version it entered."""
+
+    inclusion_policies: bool = gated("NodeInclusionPolicyInPodTopologySpread")
+    match_label_keys: bool = gated("MatchLabelKeysInPodTopologySpread")
+    min_domains: bool = gated("MinDomainsInPodTopologySpread")
+    comparison_operators: bool = gated("TaintTolerationComparisonOperators")
+    tells_missing_label: bool = since(
+        "1.19",
+        "A node without the topology key of a hard constraint is rejected as unresolvable, with `(missing required "
+        "label)`. Before, it read as if its skew were too large.",
+    )
+    counts_whole_domain: bool = by_version(
+        {"1.18": False, "1.19": True, "1.24": False},
+        {
+            "1.19": "Hard constraints count pods on every node of an eligible domain, also on nodes that node affinity "
+            "rules out or that lack the key of another hard constraint.",
+            "1.24": "Hard constraints count pods on eligible nodes alone, as in 1.18.",
+        },
+    )
+    empty_selector_counts: bool = until(
+        "1.26", "An empty labelSelector (`{}`) counts no pods. Before, it counted every pod of the namespace."
+    )
+    keys_need_selector: bool = since(
+        "1.27",
+        "matchLabelKeys without a labelSelector selects nothing. Before (behind its gate) the keys alone selected.",
+    )
+    selector_by_owner: bool = since(
+        "1.22",
+        "The selector of default constraints comes from the controller that owns the pod. Before, from every "
+        "ReplicationController, ReplicaSet and StatefulSet whose selector matches the pod's labels.",
+    )
+    weighs_domains: bool = since(
+        "1.19",
+        "The score weighs each constraint by how many domains it has, looks at maxSkew, and sets nodes against the "
+        "highest and lowest. In 1.18 it is the plain number of matching pods against the sum over all nodes.",
+    )
+    rounds_score: bool = since("1.24", "The score is rounded. Before, fractions were cut off.")
+    scores_without_constraints: bool = by_version(
+        {"1.18": False, "1.19": True, "1.28": False},
+        {
+            "1.19": "Every node gets 100 points for a pod without soft constraints, which changes totals and no "
+            "placement.",
+            "1.28": "Pods without soft constraints are not scored, as in 1.18.",
+        },
+    )

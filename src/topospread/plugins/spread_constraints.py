@@ -1,0 +1,105 @@
+"""The spread constraints in force for a pod: its own, or else the default ones, with their selectors compiled.
+
+Source: plugins/podtopologyspread/common.go. What they decide is in `pod_topology_spread`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from topospread.api.labels import InvalidSelectorError, LabelSelector, Selector
+from topospread.api.spread import TopologySpreadConstraint
+from topospread.cluster import Cluster, PodClass
+from topospread.config.args import DefaultConstraint, PodTopologySpreadArgs
+
+from .default_selector import default_selector
+from .interface import PluginError
+from .pod_topology_spread_rules import PodTopologySpreadRules
+
+Origin = Literal["pod", "profile", "system"]
+WhenUnsatisfiable = Literal["DoNotSchedule", "ScheduleAnyway"]
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A constraint as it is in force for a pod: selector compiled, matchLabelKeys merged, defaults filled in.
+
+    Attributes:
+        position: place in the pod's (or the default) list, from 0.
+        origin: whether the pod brings it, the profile's defaultConstraints, or the built-in ones.
+    """
+
+    topology_key: str
+    when_unsatisfiable: str
+    max_skew: int
+    selector: Selector
+    min_domains: int
+    honors_affinity: bool
+    honors_taints: bool
+    position: int
+    origin: Origin
+
+    def counts_itself(self, pod_class: PodClass) -> int:
+        """1 when the pod matches the constraint's selector, so that it adds to its domain, else 0."""
+        return int(self.selector.matches(pod_class.labels))
+
+
+class ConstraintsInForce:
+    """Finds the constraints of a pod, under a profile's arguments and a version's rules."""
+
+    def __init__(self, args: PodTopologySpreadArgs, rules: PodTopologySpreadRules) -> None:
+        self._args = args
+        self._rules = rules
+
+    def __call__(self, pod_class: PodClass, cluster: Cluster, when: WhenUnsatisfiable) -> list[Constraint]:
+        """The constraints of one kind that are in force for a pod: its own, or else the default ones.
+
+        Raises:
+            PluginError: a selector does not compile.
+        """
+        if own := pod_class.pod.spec.topology_spread_constraints:
+            try:
+                return [
+                    self._compiled(
+                        each, i, "pod", self._selector(each.label_selector, each.match_label_keys, pod_class)
+                    )
+                    for i, each in enumerate(own)
+                    if each.when_unsatisfiable == when
+                ]
+            except InvalidSelectorError as error:
+                kind = "hard" if when == "DoNotSchedule" else "soft"
+                raise PluginError(f"obtaining pod's {kind} topology spread constraints: {error}") from error
+        defaults = [(i, c) for i, c in enumerate(self._args.constraints_in_force) if c.when_unsatisfiable == when]
+        if not defaults:
+            return []
+        selector = default_selector(pod_class, cluster.objects, by_owner=self._rules.selector_by_owner)
+        if selector.empty:
+            return []
+        origin: Origin = "system" if self._args.defaulting_type == "System" else "profile"
+        return [self._compiled(each, i, origin, selector) for i, each in defaults]
+
+    def _selector(self, given: LabelSelector | None, keys: Sequence[str] | None, pod_class: PodClass) -> Selector:
+        selector = Selector.from_label_selector(given)
+        if not self._rules.match_label_keys:
+            return selector
+        if given is None and not self._rules.keys_need_selector and any(key in pod_class.labels for key in keys or ()):
+            selector = Selector.everything()
+        return selector.with_match_label_keys(keys, pod_class.labels)
+
+    def _compiled(
+        self, given: TopologySpreadConstraint | DefaultConstraint, position: int, origin: Origin, selector: Selector
+    ) -> Constraint:
+        policies = self._rules.inclusion_policies
+        return Constraint(
+            topology_key=given.topology_key or "",
+            when_unsatisfiable=given.when_unsatisfiable or "",
+            max_skew=given.max_skew or 0,
+            selector=selector,
+            min_domains=1 if given.min_domains is None or not self._rules.min_domains else given.min_domains,
+            honors_affinity=not policies or (given.node_affinity_policy or "Honor") == "Honor",
+            honors_taints=policies and given.node_taints_policy == "Honor",
+            position=position,
+            origin=origin,
+        )
