@@ -21,7 +21,7 @@ Printed from the command's own help by `python docs/reference/write_cli.py`.
 | 0 | the answer is yes: every pod is placed |
 | 1 | the answer is no: pods stay pending, whether `-n` shows them or not |
 | 2 | bad input or usage: one message on stderr that names the place, nothing on stdout |
-| 3 | a fault of topospread itself; with `TOPOSPREAD_DEBUG=1` it shows where |
+| 3 | a fault of topospread itself (with `TOPOSPREAD_DEBUG=1` it shows where), or output that cannot be written |
 | 130 | interrupted |
 | 141 | whoever read the output stopped reading |
 

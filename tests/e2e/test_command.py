@@ -182,6 +182,23 @@ def test_a_closed_pipe_is_no_error() -> None:
     assert (done.stdout, done.stderr) == ("{\n141\n", "")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_disk_is_said() -> None:
+    done = subprocess.run(
+        ["bash", "-c", f"'{TOPOSPREAD}' simulate '{MIN_DOMAINS[0]}' '{MIN_DOMAINS[1]}' > /dev/full"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (3, "error: the output cannot be written: No space left on device\n")
+
+
+def test_closed_standard_input_is_said() -> None:
+    done = subprocess.run(["bash", "-c", f"'{TOPOSPREAD}' simulate - <&-"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: ")
+
+
 def test_an_encoding_without_our_signs() -> None:
     done = subprocess.run(
         [TOPOSPREAD, "simulate", *MIN_DOMAINS],

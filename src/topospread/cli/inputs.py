@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import click
 
@@ -56,7 +56,7 @@ def read_inventory(paths: tuple[str, ...], cluster: str | None, *, strict: bool)
     if not paths and cluster is None:
         raise UsageError("name files or folders to read, - for standard input, or make a cluster up with --cluster")
     with progress("reading") as bar:
-        return load(paths, cluster=cluster, stdin=sys.stdin.buffer, strict=strict, progress=bar)
+        return load(paths, cluster=cluster, stdin=_standard_input(), strict=strict, progress=bar)
 
 
 def read_gates(kube_version: str, feature_gates: str) -> Gates:
@@ -90,11 +90,16 @@ def read_documents(path: str) -> list[Any]:
     sources = find_sources(path)
     if len(sources) != 1:
         raise ConfigError("this is a folder; name one file", Place(source=path))
-    text = read_text(sources[0], sys.stdin.buffer)
+    text = read_text(sources[0], _standard_input())
     found = [document.value for document in read_yaml(text)]
     if not any(found):
         raise DecodeError("this file holds no document", Place(source=path))
     return found
+
+
+def _standard_input() -> BinaryIO | None:
+    """Standard input, ``None`` where it is closed."""
+    return sys.stdin.buffer if sys.stdin is not None else None
 
 
 def parse_scale(given: tuple[str, ...]) -> dict[str, int]:

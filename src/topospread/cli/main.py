@@ -109,9 +109,12 @@ def main() -> None:
     except TopospreadError as error:
         code = _say(f"error: {error}", BAD_INPUT)
     except BrokenPipeError:
-        # Whoever read our output is gone: nothing is said, and what is left in buffers goes nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         code = PIPE_CLOSED
+    except OSError as error:
+        # What cannot be read is an InputError: only writing is left.
+        _discard_output()
+        code = _say(f"error: the output cannot be written: {error.strerror}", FAULT)
     except Exception as error:
         code = _fault(error)
     sys.exit(code)
@@ -129,6 +132,11 @@ def _run() -> int:
     with topospread.make_context(name, sys.argv[1:]) as context:
         result: Any = topospread.invoke(context)
     return result if isinstance(result, int) else 0
+
+
+def _discard_output() -> None:
+    """Nobody takes the output: what is left in buffers goes nowhere, or Python would try once more at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _usage(error: click.ClickException) -> str:

@@ -79,11 +79,11 @@ _SUBSTITUTES = {"→": "->", "−": "-", "█": "#", "·": "-", "≤": "<=", "×
 _ERRORS = "topospread-substitutes"
 
 
-def print_anywhere(stream: TextIO) -> None:
-    """Let a stream whose encoding lacks our signs take plain ones in their place."""
+def print_anywhere(stream: TextIO | None) -> None:
+    """Let a stream whose encoding lacks our signs take plain ones in their place; ``None`` is a closed one."""
     import codecs
 
-    if (stream.encoding or "").lower().replace("-", "") != "utf8" and isinstance(stream, TextIOWrapper):
+    if isinstance(stream, TextIOWrapper) and stream.encoding.lower().replace("-", "") != "utf8":
         codecs.register_error(_ERRORS, _substituted)
         stream.reconfigure(errors=_ERRORS)
 
