@@ -6,11 +6,14 @@ driver and handle; a claim without a volume is counted under its StorageClass's 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from hashlib import sha1
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from topospread.api.storage import CSINode, PersistentVolumeClaim
+from topospread.api.node import Node
+from topospread.api.quantity import parse_quantity
+from topospread.api.storage import PersistentVolumeClaim
 from topospread.cluster import Cluster
 from topospread.cluster.arrays import Bools, Ints, Rows, grown
 from topospread.cluster.volume_use import CLAIM, EPHEMERAL, VolumeRef
@@ -18,23 +21,39 @@ from topospread.cluster.volume_use import CLAIM, EPHEMERAL, VolumeRef
 from .csi_migration import (
     MIGRATED,
     NEVER_MIGRATED,
-    PX,
     InTree,
     TranslationError,
+    counts_as_csi,
     handle,
     in_tree_plugin,
     inline_handle,
     inline_plugin,
-    is_annotated,
 )
 from .interface import length, numbers
 from .pod_volumes import claim_class, is_owned, not_owner
 
+_LIMIT_PREFIX = "attachable-volumes-"
+_LONGEST_KEY = 63
 NO_LIMIT = np.iinfo(np.int64).max
 
 
 class AttachmentError(ValueError):
     """A volume that kube-scheduler cannot count, in its words."""
+
+
+class CountingRules(Protocol):
+    """The part of `NodeVolumeLimitsRules` that matters here."""
+
+    @property
+    def minor(self) -> int:
+        """The minor version of Kubernetes 1."""
+
+    @property
+    def node_limits(self) -> bool:
+        """A node's allocatable can limit volumes."""
+
+    def counts(self, ref: VolumeRef) -> bool:
+        """Whether a volume of a pod may count."""
 
 
 class CsiVolume(NamedTuple):
@@ -54,19 +73,17 @@ class AttachedVolumes:
     """The CSI volumes that each node's pods use.
 
     Args:
-        annotated: an in-tree plugin has moved where CSINode's annotation says so (until 1.35), else wherever
-            there is a CSINode.
-        portworx: Portworx is among those plugins (gate CSIMigrationPortworx, on since 1.31).
+        rules: what the version counts.
 
     Attributes:
         where: volume → row → under how many names it is used there.
         failed: row → volumes there that cannot be counted, and why.
     """
 
-    def __init__(self, cluster: Cluster, *, annotated: bool, portworx: bool) -> None:
+    def __init__(self, cluster: Cluster, rules: CountingRules) -> None:
         self.cluster = cluster
-        self._annotated = annotated
-        self._portworx = portworx
+        self._rules = rules
+        self._minor = rules.minor
         self._loads = -1
         self.where: dict[str, dict[int, int]] = {}
         self.failed: dict[int, dict[VolumeRef, str]] = {}
@@ -117,25 +134,36 @@ class AttachedVolumes:
         found[list(where)] = True
         return found
 
-    def has_moved(self, plugin: InTree, rows: Rows) -> Bools:
-        """Whether an in-tree plugin has moved to its driver, bool[rows]."""
+    def counts_as_csi(self, plugin: InTree, rows: Rows) -> Bools:
+        """Whether an in-tree plugin's volumes count as its driver's, bool[rows]."""
         moved = self._moved.get(plugin.name)
         if moved is None:
             csi_nodes = self.cluster.objects.csi_nodes.items()
-            moved = self._moved[plugin.name] = {name for name, each in csi_nodes if self._moved_on(plugin, each)}
+            moved = self._moved[plugin.name] = {
+                name for name, each in csi_nodes if counts_as_csi(plugin, each, self._minor)
+            }
         names = self.cluster.nodes.names
         return np.array([names[row] in moved for row in numbers(rows).tolist()], dtype=np.bool_)
 
     def limits(self, driver: str, rows: Rows) -> Ints:
         """How many of a driver's volumes the nodes take, NO_LIMIT where that is not said, int64[rows]."""
         limits = self._limits.get(driver, {})
-        names = self.cluster.nodes.names
-        return np.array([limits.get(names[row], NO_LIMIT) for row in numbers(rows).tolist()], dtype=np.int64)
+        nodes = self.cluster.nodes
+        found = [limits.get(nodes.names[row], NO_LIMIT) for row in numbers(rows).tolist()]
+        if self._rules.node_limits:
+            key = limit_key(driver)
+            for i, row in enumerate(numbers(rows).tolist()):
+                if found[i] == NO_LIMIT:
+                    found[i] = _allocatable(nodes.nodes[row]).get(key, NO_LIMIT)
+        return np.array(found, dtype=np.int64)
 
     def failure(self, row: int) -> str:
         """Why the volumes on a node cannot be counted, "" where they can, or where nothing limits them."""
+        if row not in self.failed:
+            return ""
         name = self.cluster.nodes.names[row]
-        if row not in self.failed or not any(name in each for each in self._limits.values()):
+        limited = any(name in each for each in self._limits.values())
+        if not limited and not (self._rules.node_limits and _allocatable(self.cluster.nodes.nodes[row])):
             return ""
         return next(iter(self.failed[row].values()))
 
@@ -145,6 +173,8 @@ class AttachedVolumes:
         Raises:
             AttachmentError: kube-scheduler fails on it.
         """
+        if not self._rules.counts(ref):
+            return None
         if ref.source not in (CLAIM, EPHEMERAL):
             return self._inline(ref)
         claim = self.cluster.objects.persistent_volume_claims.get((ref.namespace, ref.name))
@@ -162,10 +192,10 @@ class AttachedVolumes:
             volume = self.volume(ref)
         except AttachmentError as error:
             plugin = inline_plugin(ref)
-            if plugin is None or self._moved_on(plugin, csi_node):
+            if plugin is None or counts_as_csi(plugin, csi_node, self._minor):
                 self.failed.setdefault(row, {})[ref] = str(error)
             return
-        if volume is None or (volume.plugin is not None and not self._moved_on(volume.plugin, csi_node)):
+        if volume is None or (volume.plugin is not None and not counts_as_csi(volume.plugin, csi_node, self._minor)):
             return
         self._held[row, ref] = volume
         rows = self.where.setdefault(volume.name, {})
@@ -192,12 +222,6 @@ class AttachedVolumes:
         column = grown(self._counts.get(driver, np.zeros(0, dtype=np.int64)), self.cluster.nodes.capacity)
         self._counts[driver] = column
         return column
-
-    def _moved_on(self, plugin: InTree, csi_node: CSINode | None) -> bool:
-        """``isCSIMigrationOn``."""
-        if csi_node is None or (plugin is PX and not self._portworx):
-            return False
-        return not self._annotated or is_annotated(plugin, csi_node)
 
     def _inline(self, ref: VolumeRef) -> CsiVolume | None:
         plugin = inline_plugin(ref)
@@ -234,3 +258,18 @@ class AttachedVolumes:
         plugin = MIGRATED.get(storage_class.provisioner)
         driver = plugin.driver if plugin is not None else storage_class.provisioner
         return CsiVolume(f"{driver}/ {claim.namespace}/{claim.name}", driver, plugin)
+
+
+def limit_key(driver: str) -> str:
+    """The node's resource that limits a driver's volumes; long names are cut (``GetCSIAttachLimitKey``)."""
+    key = f"{_LIMIT_PREFIX}csi-{driver}"
+    if len(key) < _LONGEST_KEY:
+        return key
+    return f"{_LIMIT_PREFIX}csi-{driver[:23]}{sha1(driver.encode(), usedforsecurity=False).hexdigest()[:16]}"
+
+
+def _allocatable(node: Node | None) -> dict[str, int]:
+    """The limits that a node's allocatable holds."""
+    amounts = (node.status.allocatable or {}) if node is not None else {}
+    limits = {name: amount for name, amount in amounts.items() if name.startswith(_LIMIT_PREFIX)}
+    return {name: parse_quantity(amount).value() for name, amount in limits.items() if amount is not None}

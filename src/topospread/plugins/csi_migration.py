@@ -34,19 +34,23 @@ class InTree:
     Attributes:
         name: as provisioner and in CSINode's annotation.
         driver: the CSI driver in its place.
+        since: the minor version of Kubernetes 1 in which moving to the driver is on unless switched off.
+        complete: the minor version from which volumes count as the driver's on every node that has a CSINode.
         topology_key: the driver's label of a node's zone, "" where its volumes keep their topology.
     """
 
     name: str
     driver: str
+    since: int
+    complete: int
     topology_key: str = ""
 
 
-AWS = InTree("kubernetes.io/aws-ebs", "ebs.csi.aws.com", "topology.ebs.csi.aws.com/zone")
-GCE = InTree("kubernetes.io/gce-pd", "pd.csi.storage.gke.io", "topology.gke.io/zone")
-AZURE = InTree("kubernetes.io/azure-disk", "disk.csi.azure.com")
-OPENSTACK = InTree("kubernetes.io/cinder", "cinder.csi.openstack.org", "topology.cinder.csi.openstack.org/zone")
-PX = InTree("kubernetes.io/portworx-volume", "pxd.portworx.com")
+AWS = InTree("kubernetes.io/aws-ebs", "ebs.csi.aws.com", 23, 27, "topology.ebs.csi.aws.com/zone")
+GCE = InTree("kubernetes.io/gce-pd", "pd.csi.storage.gke.io", 23, 28, "topology.gke.io/zone")
+AZURE = InTree("kubernetes.io/azure-disk", "disk.csi.azure.com", 23, 27)
+OPENSTACK = InTree("kubernetes.io/cinder", "cinder.csi.openstack.org", 21, 24, "topology.cinder.csi.openstack.org/zone")
+PX = InTree("kubernetes.io/portworx-volume", "pxd.portworx.com", 31, 36)
 
 MIGRATED = {each.name: each for each in (AWS, GCE, AZURE, OPENSTACK, PX)}
 """In-tree plugins whose volumes kube-scheduler counts and places as their CSI driver's."""
@@ -106,8 +110,17 @@ def handle(volume: PersistentVolume) -> str:
     return disk.volume_id or ""
 
 
-def is_annotated(plugin: InTree, csi_node: CSINode | None) -> bool:
+def counts_as_csi(plugin: InTree, csi_node: CSINode | None, minor: int) -> bool:
+    """Whether a node's volumes of a plugin count as its driver's (nodevolumelimits/utils.go, ``isCSIMigrationOn``)."""
+    if minor < plugin.complete:
+        return has_moved(plugin, csi_node, minor)
+    return csi_node is not None
+
+
+def has_moved(plugin: InTree, csi_node: CSINode | None, minor: int) -> bool:
     """Whether the node says that it has moved to the plugin's driver (``isPluginMigratedToCSIOnNode``)."""
+    if minor < plugin.since:
+        return False
     annotations = csi_node.metadata.annotations if csi_node is not None else None
     listed = annotations.migrated_plugins if annotations is not None else None
     return listed is not None and plugin.name in listed.split(",")

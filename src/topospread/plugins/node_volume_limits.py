@@ -8,7 +8,7 @@ import numpy as np
 
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Bools, Ints, Rows
-from topospread.cluster.volume_use import CLAIM, EPHEMERAL
+from topospread.cluster.volume_use import CLAIM, EPHEMERAL, VolumeRef
 
 from .attached_volumes import AttachedVolumes, AttachmentError, CsiVolume
 from .csi_migration import inline_plugin
@@ -24,14 +24,24 @@ class NodeVolumeLimitsRules:
     """What changed from version to version.
 
     Attributes:
-        annotated: in-tree volumes count where CSINode's annotation names their plugin (until 1.35).
-        portworx: Portworx volumes are among them (gate CSIMigrationPortworx, on since 1.31).
+        minor: the minor version of Kubernetes 1; it says which in-tree volumes count as a CSI driver's.
+        ephemeral: ephemeral volumes count, and a claim of the pod that is not there is a failure (since 1.23).
+        inline: in-tree disks named in pods count (since 1.25).
         missing_rejects: a claim that is not there rejects the node, instead of an error (since 1.30).
+        node_limits: a node's allocatable can say how many volumes it takes, where its CSINode does not (until 1.31).
     """
 
-    annotated: bool = False
-    portworx: bool = True
+    minor: int = 37
+    ephemeral: bool = True
+    inline: bool = True
     missing_rejects: bool = True
+    node_limits: bool = False
+
+    def counts(self, ref: VolumeRef) -> bool:
+        """Whether a volume of a pod may count."""
+        if ref.source == CLAIM:
+            return True
+        return self.ephemeral if ref.source == EPHEMERAL else self.inline and inline_plugin(ref) is not None
 
 
 class NodeVolumeLimits:
@@ -48,12 +58,11 @@ class NodeVolumeLimits:
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
         """Nothing to say about pods without claims and without disks that a CSI driver may have taken over."""
-        if not any(ref.source in (CLAIM, EPHEMERAL) or inline_plugin(ref) for ref in pod_class.volumes):
+        if not any(self._rules.counts(ref) for ref in pod_class.volumes):
             return Prepared()
         attached = self._attached
         if attached is None or attached.cluster is not cluster:
-            attached = AttachedVolumes(cluster, annotated=self._rules.annotated, portworx=self._rules.portworx)
-            self._attached = attached
+            attached = self._attached = AttachedVolumes(cluster, self._rules)
         attached.refresh()
         limits = _Limits(pod_class, attached, self._rules)
         return Prepared(filter=limits if limits.has_say else None)
@@ -70,8 +79,8 @@ class _Limits:
         self._missing = False
         objects = self._cluster.objects
         for ref in pod_class.volumes:
-            claimed = ref.source in (CLAIM, EPHEMERAL)
-            if claimed and ref.name and (ref.namespace, ref.name) not in objects.persistent_volume_claims:
+            named = ref.source in (CLAIM, EPHEMERAL) and ref.name and rules.ephemeral
+            if named and (ref.namespace, ref.name) not in objects.persistent_volume_claims:
                 words = not_found("persistentvolumeclaim", ref.name)
                 self._problem = f"looking up PVC {ref.namespace}/{ref.name}: {words}"
                 self._missing = rules.missing_rejects
@@ -113,7 +122,7 @@ class _Limits:
     def _counts_on(self, volume: CsiVolume, rows: Rows) -> Bools:
         if volume.plugin is None:
             return np.ones(length(rows), dtype=np.bool_)
-        return self._attached.has_moved(volume.plugin, rows)
+        return self._attached.counts_as_csi(volume.plugin, rows)
 
     def status(self, code: int) -> Status:
         if code == _EXCEEDED:

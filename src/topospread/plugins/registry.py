@@ -21,6 +21,7 @@ from .node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from .node_resources_fit import NodeResourcesFit
 from .node_unschedulable import NodeUnschedulable
 from .node_volume_limits import NodeVolumeLimits, NodeVolumeLimitsRules
+from .non_csi_limits import KINDS, NonCsiLimits
 from .pod_topology_spread import PodTopologySpread
 from .pod_topology_spread_rules import PodTopologySpreadRules
 from .taint_toleration import TaintToleration
@@ -70,8 +71,18 @@ def _volume_restrictions(settings: Settings) -> Plugin:
 def _node_volume_limits(settings: Settings) -> Plugin:
     minor = settings.gates.kube_version.minor
     return NodeVolumeLimits(
-        NodeVolumeLimitsRules(annotated=minor <= 35, portworx=minor >= 31, missing_rejects=minor >= 30)
+        NodeVolumeLimitsRules(
+            minor=minor,
+            ephemeral=minor >= 23,
+            inline=minor >= 25,
+            missing_rejects=minor >= 30,
+            node_limits=minor <= 31,
+        )
     )
+
+
+def _non_csi_limits(name: str) -> Callable[[Settings], Plugin]:
+    return lambda settings: NonCsiLimits(name, settings.gates.kube_version.minor)
 
 
 def _volume_binding(settings: Settings) -> Plugin:
@@ -82,7 +93,7 @@ def _volume_binding(settings: Settings) -> Plugin:
         VolumeBindingRules(
             shape=settings.args.volume_binding.shape if scored else (),
             attributes_classes=minor >= 34,
-            portworx=minor >= 31,
+            minor=minor,
             lost_claims=minor >= 23,
             ephemeral_words=minor >= 23,
             names_nodes=27 <= minor <= 29,
@@ -103,6 +114,7 @@ PLUGINS: Mapping[str, Callable[[Settings], Plugin]] = {
     ),
     "ImageLocality": lambda settings: ImageLocality(),
     "VolumeRestrictions": _volume_restrictions,
+    **{name: _non_csi_limits(name) for name in KINDS},
     "NodeVolumeLimits": _node_volume_limits,
     "VolumeBinding": _volume_binding,
     "VolumeZone": lambda settings: VolumeZone(current_labels=settings.gates.kube_version.minor >= 29),

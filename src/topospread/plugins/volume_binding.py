@@ -27,7 +27,7 @@ from .pod_volumes import (
     not_owner,
     pod_claims,
 )
-from .volume_catalog import VolumeCatalog
+from .volume_catalog import catalog_of
 from .volume_finding import REASON_CONFLICT, FindVolumes, PodVolumeClaims, VolumeScore
 
 REASON_UNBOUND = "pod has unbound immediate PersistentVolumeClaims"
@@ -42,7 +42,7 @@ class VolumeBindingRules:
         shape: points by utilisation; empty where storage is not scored (gate VolumeCapacityPriority, off; since 1.33
             StorageCapacityScoring, on since 1.37).
         attributes_classes: VolumeAttributesClasses have to agree (since 1.34).
-        portworx: Portworx volumes may have moved to their CSI driver (gate CSIMigrationPortworx, on since 1.31).
+        minor: the minor version of Kubernetes 1; it says which in-tree volumes may have moved to a CSI driver.
         lost_claims: a claim whose volume is gone rejects the pod as a whole (since 1.23).
         ephemeral_words: what is said of an ephemeral volume's claim is said of that (since 1.23).
         names_nodes: PreFilter narrows the nodes to those that local volumes name (1.27 to 1.29).
@@ -51,7 +51,7 @@ class VolumeBindingRules:
 
     shape: tuple[ShapePoint, ...] = ()
     attributes_classes: bool = True
-    portworx: bool = True
+    minor: int = 37
     lost_claims: bool = True
     ephemeral_words: bool = True
     names_nodes: bool = False
@@ -70,7 +70,6 @@ class VolumeBinding:
 
     def __init__(self, rules: VolumeBindingRules = VolumeBindingRules()) -> None:
         self._rules = rules
-        self._catalog: VolumeCatalog | None = None
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
         """Nothing to say about pods without claims; some claims reject the pod as a whole.
@@ -89,17 +88,12 @@ class VolumeBinding:
         claims, unbound = sorted_claims(found, cluster.objects)
         if unbound:
             return Prepared(rejected=Status(UNRESOLVABLE, (REASON_UNBOUND,)))
-        finder = FindVolumes(claims, self._catalog_of(cluster), self._rules)
+        finder = FindVolumes(claims, catalog_of(cluster), self._rules)
         return Prepared(
             filter=finder,
             score=VolumeScore(finder, self._rules.shape) if self._rules.shape and finder.may_bind else None,
             narrowed=_named_nodes(claims.bound, cluster.objects) if self._rules.names_nodes else None,
         )
-
-    def _catalog_of(self, cluster: Cluster) -> VolumeCatalog:
-        if self._catalog is None or self._catalog.cluster is not cluster:
-            self._catalog = VolumeCatalog(cluster)
-        return self._catalog
 
     def _refused(self, claims: Iterable[PodClaim], pod: Pod) -> str:
         """Why the pod has to wait whatever the node, "" when it has not (``podHasPVCs``)."""

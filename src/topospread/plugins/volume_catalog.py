@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cmp_to_key
 from typing import NamedTuple
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 
@@ -38,10 +39,17 @@ class VolumeCatalog:
     """The volumes of a cluster."""
 
     def __init__(self, cluster: Cluster) -> None:
-        self.cluster = cluster
+        self._cluster = ref(cluster)  # it must not keep alive what it is remembered by
         self._loads = -1
         self._by_class: dict[str, list[_Sized]] = {}
         self._masks: dict[str, tuple[PersistentVolume, Mask | None]] = {}
+
+    @property
+    def cluster(self) -> Cluster:
+        """Whose volumes these are."""
+        cluster = self._cluster()
+        assert cluster is not None, "a catalog is asked while its cluster is there"
+        return cluster
 
     def of_class(self, name: str) -> Iterator[tuple[Quantity, PersistentVolume]]:
         """Volumes of a StorageClass as they now are, smallest first, each after its capacity.
@@ -81,6 +89,17 @@ class VolumeCatalog:
             self._by_class.setdefault(volume_class(volume), []).append(_Sized(capacity(volume), volume.name))
         for volumes in self._by_class.values():
             volumes.sort(key=cmp_to_key(_compare))
+
+
+_CATALOGS: WeakKeyDictionary[Cluster, VolumeCatalog] = WeakKeyDictionary()
+
+
+def catalog_of(cluster: Cluster) -> VolumeCatalog:
+    """The catalog of a cluster, made when it is first asked for."""
+    catalog = _CATALOGS.get(cluster)
+    if catalog is None:
+        catalog = _CATALOGS[cluster] = VolumeCatalog(cluster)
+    return catalog
 
 
 def _compare(one: _Sized, other: _Sized) -> int:

@@ -17,7 +17,7 @@ from topospread.cluster import NodeTable
 from topospread.cluster.arrays import Bools, Ints, Rows
 from topospread.config.args import ShapePoint
 
-from .csi_migration import PX, InTree, TranslationError, handle, in_tree_plugin, is_annotated, translated_affinity
+from .csi_migration import InTree, TranslationError, handle, has_moved, in_tree_plugin, translated_affinity
 from .interface import UNRESOLVABLE, PluginError, Scope, Status, length, numbers
 from .node_matching import AllOf, AnyOf, LabelMask, Mask
 from .pod_volumes import NO_PROVISIONER, claim_class, is_assumed, reach_mask, selected_node
@@ -42,8 +42,8 @@ class FindingRules(Protocol):
         """VolumeAttributesClasses have to agree."""
 
     @property
-    def portworx(self) -> bool:
-        """Portworx volumes may have moved to their CSI driver."""
+    def minor(self) -> int:
+        """The minor version of Kubernetes 1."""
 
     @property
     def reason_conflict(self) -> str:
@@ -153,7 +153,7 @@ class FindVolumes:
         reached = self._catalog.reached(volume, rows)
         codes = np.where(reached, 0, _CONFLICT).astype(np.int64)
         plugin = in_tree_plugin(volume.spec)
-        if plugin is None or (plugin is PX and not self._rules.portworx):
+        if plugin is None:
             return codes
         moved = self._moved(plugin, rows)
         if not moved.any():
@@ -168,7 +168,8 @@ class FindVolumes:
 
     def _moved(self, plugin: InTree, rows: Rows) -> Bools:
         names, csi_nodes = self._cluster.nodes.names, self._cluster.objects.csi_nodes
-        return np.array([is_annotated(plugin, csi_nodes.get(names[row])) for row in numbers(rows).tolist()], np.bool_)
+        found = [has_moved(plugin, csi_nodes.get(names[row]), self._rules.minor) for row in numbers(rows).tolist()]
+        return np.array(found, dtype=np.bool_)
 
     def _selected_here(self, rows: Rows) -> Bools:
         """Whether the claims that are being provisioned are for this node."""
