@@ -63,8 +63,6 @@ def _grammar() -> str:
 @click.option("-o", "--output", type=FORMATS, default="table", help="How to show the result.")
 def simulate(**given: Any) -> int:
     """Run the simulation; 1 when pods stay pending, or when a comparison leaves pods pending that were placed."""
-    from topospread.simulation.comparison import compare
-
     given["scale"] = parse_scale(given["scale"])
     gates = read_gates(given["kube_version"], given["feature_gates"])
     configuration = read_configuration(given["config_path"], gates)
@@ -74,6 +72,8 @@ def simulate(**given: Any) -> int:
     if other is None:
         show(_text(result, given["output"], given["namespace"], given["color"]))
         return 0 if result.all_placed else 1
+    from topospread.simulation.comparison import compare
+
     names, other_gates, other_configuration = other
     comparison = compare(result, _simulated(given, inventory, other_gates, other_configuration), names)
     show(_comparison_text(comparison, given["output"], given["color"]))
