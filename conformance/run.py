@@ -54,15 +54,29 @@ FLAVOURS = {
         Flavour("replicas", 30, Recipe("mixed", sequential=30)),
         Flavour("requests", 120, Recipe("requests")),
         Flavour("volumes", 120, Recipe("volumes")),
+        Flavour("storage", 150, Recipe("storage")),
         Flavour("preemption", 250, Recipe("preemption")),
         Flavour("v1.35", 80, Recipe("mixed", kube_version="1.35"), "1.35"),
         Flavour("v1.35-volumes", 40, Recipe("volumes", kube_version="1.35"), "1.35"),
+        Flavour("v1.35-storage", 60, Recipe("storage", kube_version="1.35"), "1.35"),
         Flavour("v1.27", 120, Recipe("spread", kube_version="1.27"), "1.27"),
         Flavour("v1.27-mixed", 60, Recipe("mixed", kube_version="1.27"), "1.27"),
+        Flavour("v1.27-storage", 60, Recipe("storage", kube_version="1.27"), "1.27"),
     )
 }
 # What a run judges when nothing else is asked: all that topospread claims to decide exactly.
-DEFAULT = ("spread", "replicas-spread", "large", "mixed", "replicas", "preemption", "requests", "invalid")
+DEFAULT = (
+    "spread",
+    "replicas-spread",
+    "large",
+    "mixed",
+    "replicas",
+    "volumes",
+    "storage",
+    "preemption",
+    "requests",
+    "invalid",
+)
 
 
 @dataclass(frozen=True, slots=True)

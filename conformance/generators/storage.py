@@ -29,6 +29,8 @@ def storage(draw: Draw, pods: Pods, case: Json, newest: bool) -> Json:
     nodes, bound, incoming = case["nodes"], case["pods"], case["incoming"]
     for node in nodes:
         _label(draw, node)
+        if not newest and draw.chance(0.4):
+            _limit(draw, node)
     added: Json = {}
     if newest and draw.chance(0.25):
         added |= preemption(draw, pods, nodes, bound, incoming)
@@ -90,6 +92,15 @@ def _label(draw: Draw, node: Json) -> None:
         node["status"]["declaredFeatures"] = sorted(FEATURES)
     if draw.chance(0.03):
         labels.pop(HOST, None)
+
+
+def _limit(draw: Draw, node: Json) -> None:
+    """Limits where nodes had them until 1.31."""
+    keys = ["aws-ebs", "gce-pd", "azure-disk", "csi-disk.example.com", "csi-pd.csi.storage.gke.io"]
+    amounts = {f"attachable-volumes-{key}": str(draw.randint(0, 2)) for key in keys if draw.chance(0.6)}
+    node["status"]["allocatable"] = node["status"]["allocatable"] | amounts
+    if draw.chance(0.3):
+        node["metadata"]["labels"]["node.kubernetes.io/instance-type"] = draw.choice(["m5.large", "t2.small"])
 
 
 def _csi_node(draw: Draw, name: str) -> Json:
