@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Ints, Rows
+from topospread.config.version_rules import since
 
 from .interface import MAX_NODE_SCORE, Prepared, Scope, length
 
@@ -14,26 +17,40 @@ _MINIMUM = 23 * _MEGABYTE
 _MAXIMUM_PER_IMAGE = 1000 * _MEGABYTE
 
 
-class ImageLocality:
-    """Score: sizes of the pod's images that the node has, each scaled by the share of nodes that have it.
+@dataclass(frozen=True, slots=True)
+class ImageLocalityRules:
+    """What is not the same in every Kubernetes version."""
 
-    ``init_containers``: their images count too (since 1.28); ``image_volumes``: those of image volumes (since 1.32).
-    """
+    more_for_more_containers: bool = since(
+        "1.19", "The size of images that earns all points is 1000 MiB for each container, not for the pod."
+    )
+    init_containers: bool = since("1.30", "Images of init containers count too.")
+    image_volumes: bool = since("1.36", "Images of image volumes count too.")
+    more_for_image_volumes: bool = since(
+        "1.37", "Image volumes raise the size that earns all points, as containers do."
+    )
+
+
+class ImageLocality:
+    """Score: sizes of the pod's images that the node has, each scaled by the share of nodes that have it."""
 
     name = "ImageLocality"
 
-    def __init__(self, *, init_containers: bool = True, image_volumes: bool = True) -> None:
-        self._init_containers = init_containers
-        self._image_volumes = image_volumes
+    def __init__(self, rules: ImageLocalityRules | None = None) -> None:
+        self._rules = rules or ImageLocalityRules()
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
         """Always scores; kube-scheduler does not skip this plugin."""
-        spec = pod_class.pod.spec
-        containers = [*((spec.init_containers or ()) if self._init_containers else ()), *(spec.containers or ())]
+        spec, rules = pod_class.pod.spec, self._rules
+        containers = [*((spec.init_containers or ()) if rules.init_containers else ()), *(spec.containers or ())]
         images = [container.image or "" for container in containers]
-        if self._image_volumes:
-            images += [volume.image.reference or "" for volume in spec.volumes or () if volume.image is not None]
-        return Prepared(score=_ImageScore([normalized_image_name(image) for image in images], cluster))
+        counted = len(images) if rules.more_for_more_containers else 1
+        if rules.image_volumes:
+            mounted = [volume.image.reference or "" for volume in spec.volumes or () if volume.image is not None]
+            images += mounted
+            counted += len(mounted) if rules.more_for_image_volumes else 0
+        maximum = counted * _MAXIMUM_PER_IMAGE
+        return Prepared(score=_ImageScore([normalized_image_name(image) for image in images], maximum, cluster))
 
 
 def normalized_image_name(name: str) -> str:
@@ -46,8 +63,9 @@ class _ImageScore:
 
     scope = Scope.NODE
 
-    def __init__(self, images: list[str], cluster: Cluster) -> None:
+    def __init__(self, images: list[str], maximum: int, cluster: Cluster) -> None:
         self._images = images
+        self._maximum = maximum
         self._cluster = cluster
 
     @property
@@ -65,6 +83,5 @@ class _ImageScore:
             share = len(found) / max(len(table), 1)
             for row, size in found.items():
                 sums[row] += int(size * share)
-        maximum = _MAXIMUM_PER_IMAGE * len(self._images)
-        clipped = np.clip(sums[rows], _MINIMUM, maximum)
-        return MAX_NODE_SCORE * (clipped - _MINIMUM) // (maximum - _MINIMUM)
+        clipped = np.maximum(np.minimum(sums[rows], self._maximum), _MINIMUM)
+        return MAX_NODE_SCORE * (clipped - _MINIMUM) // (self._maximum - _MINIMUM)

@@ -146,6 +146,23 @@ class Plugin(Protocol):
         """
 
 
+class RejectsAll:
+    """A filter that rejects every node."""
+
+    scope = Scope.NODE
+
+    def __init__(self, status: Status) -> None:
+        self._status = status
+
+    def filter(self, rows: Rows) -> Ints:
+        """1 for every node, int64[rows]."""
+        return np.ones(length(rows), dtype=np.int64)
+
+    def status(self, code: int) -> Status:
+        """Why."""
+        return self._status
+
+
 class SameEverywhere:
     """A score that gives every node the same points."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -13,6 +14,7 @@ from topospread.api.node_selection import NodeAffinity as NodeAffinityTerms
 from topospread.api.node_selection import NodeSelectorTerm, PreferredSchedulingTerm
 from topospread.cluster import Cluster, NodeTable, PodClass
 from topospread.cluster.arrays import Ints, Rows
+from topospread.config.version_rules import by_version, since, until
 
 from .interface import (
     UNRESOLVABLE,
@@ -25,10 +27,37 @@ from .interface import (
 )
 from .node_matching import Mask, check_term, required_mask, selector_mask, term_mask
 
-REASON = "node(s) didn't match Pod's node affinity/selector"
 REASON_ENFORCED = "node(s) didn't match scheduler-enforced node affinity"
 REASON_CONFLICT = "pod affinity terms conflict"
 _ENFORCED, _POD = 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class NodeAffinityRules:
+    """What is not the same in every Kubernetes version."""
+
+    reason: str = by_version(
+        {
+            "1.18": "node(s) didn't match node selector",
+            "1.20": "node(s) didn't match Pod's node affinity",
+            "1.21": "node(s) didn't match Pod's node affinity/selector",
+        },
+        {
+            "1.20": "The reason reads `node(s) didn't match Pod's node affinity`; before, `... node selector`.",
+            "1.21": "The reason reads `node(s) didn't match Pod's node affinity/selector`.",
+        },
+    )
+    prefers_fields: bool = since(
+        "1.20", "Preferred terms may match fields (`metadata.name`); before, they were ignored."
+    )
+    narrows: bool = since(
+        "1.24", "A pod that names its nodes (`matchFields: metadata.name`) is tried on those alone, in PreFilter."
+    )
+    any_conflict_rejects: bool = until(
+        "1.26",
+        "Terms that name no node at all reject the pod only if all terms do (`pod affinity terms conflict`). Before, "
+        "one such term was enough.",
+    )
 
 
 class NodeAffinity:
@@ -39,7 +68,8 @@ class NodeAffinity:
 
     name = "NodeAffinity"
 
-    def __init__(self, added_affinity: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, added_affinity: Mapping[str, Any] | None = None, rules: NodeAffinityRules | None = None) -> None:
+        self._rules = rules or NodeAffinityRules()
         added = msgspec.convert(added_affinity or {}, NodeAffinityTerms)
         self._added_required = added.required_during_scheduling_ignored_during_execution
         self._added_preferred = added.preferred_during_scheduling_ignored_during_execution or []
@@ -52,37 +82,53 @@ class NodeAffinity:
         required = required_mask(spec, cluster.nodes)
         enforced = selector_mask(self._added_required, cluster.nodes) if self._added_required else None
         if required is not None or enforced is not None or spec.node_selector is not None:
-            prepared.filter = _Required(enforced, required)
+            prepared.filter = _Required(enforced, required, self._rules.reason)
             node_selector = affinity.required_during_scheduling_ignored_during_execution if affinity else None
-            names = _named_nodes(node_selector.node_selector_terms or []) if node_selector else None
-            if names is not None and not names:
+            if node_selector and self._rules.narrows:
+                prepared.narrowed = self._named_nodes(node_selector.node_selector_terms or [])
+            if prepared.narrowed is not None and not prepared.narrowed:
                 prepared.rejected = Status(UNRESOLVABLE, (REASON_CONFLICT,))
-            prepared.narrowed = names
         preferred = (affinity.preferred_during_scheduling_ignored_during_execution if affinity else None) or []
+        if not self._rules.prefers_fields:
+            preferred = [_without_fields(term) for term in preferred]
         if preferred or self._added_preferred:
             prepared.score = _Preferred([*self._added_preferred, *preferred], cluster.nodes)
         return prepared
 
+    def _named_nodes(self, terms: Sequence[NodeSelectorTerm]) -> frozenset[str] | None:
+        """Nodes the terms name by ``metadata.name``; ``None`` when some term does not, so that all nodes are tried."""
+        names: set[str] = set()
+        for term in terms:
+            of_term = _named_by(term)
+            if of_term is None:
+                return None
+            if not of_term and self._rules.any_conflict_rejects:
+                return frozenset()
+            names |= of_term
+        return frozenset(names) if terms else None
 
-def _named_nodes(terms: Sequence[NodeSelectorTerm]) -> frozenset[str] | None:
-    """Nodes the terms name by ``metadata.name``; ``None`` when some term does not, so that all nodes are tried."""
-    names: set[str] = set()
-    for term in terms:
-        of_term: set[str] | None = None
-        for each in term.match_fields or ():
-            if each.key == "metadata.name" and each.operator == "In":
-                values = set(each.values or ())
-                of_term = values if of_term is None else of_term & values
-        if of_term is None:
-            return None
-        names |= of_term
-    return frozenset(names) if terms else None
+
+def _named_by(term: NodeSelectorTerm) -> set[str] | None:
+    """Nodes that one term names, ``None`` where it does not name nodes."""
+    named: set[str] | None = None
+    for each in term.match_fields or ():
+        if each.key == "metadata.name" and each.operator == "In":
+            values = set(each.values or ())
+            named = values if named is None else named & values
+    return named
+
+
+def _without_fields(term: PreferredSchedulingTerm) -> PreferredSchedulingTerm:
+    if term.preference is None:
+        return term
+    return msgspec.structs.replace(term, preference=msgspec.structs.replace(term.preference, match_fields=None))
 
 
 class _Required:
     scope = Scope.NODE
 
-    def __init__(self, enforced: Mask | None, required: Mask | None) -> None:
+    def __init__(self, enforced: Mask | None, required: Mask | None, reason: str) -> None:
+        self._reason = reason
         self._enforced = enforced
         self._required = required
 
@@ -95,7 +141,7 @@ class _Required:
         return codes
 
     def status(self, code: int) -> Status:
-        return Status(UNRESOLVABLE, (REASON if code == _POD else REASON_ENFORCED,))
+        return Status(UNRESOLVABLE, (self._reason if code == _POD else REASON_ENFORCED,))
 
 
 class _Preferred:

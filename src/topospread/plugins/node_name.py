@@ -2,41 +2,58 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from topospread.cluster import Cluster, NodeTable, PodClass
 from topospread.cluster.arrays import Bools, Ints, Rows
+from topospread.config.version_rules import by_version, since
 
 from .interface import UNRESOLVABLE, Prepared, Scope, Status, numbers
 
-REASON = "node(s) didn't match the requested node name"
+
+@dataclass(frozen=True, slots=True)
+class NodeNameRules:
+    """What is not the same in every Kubernetes version."""
+
+    narrows: bool = since(
+        "1.37",
+        "A pod that names its node is tried on that node alone, in PreFilter and first of all plugins; the others read "
+        "`node(s) didn't satisfy plugin(s) [NodeName]`.",
+    )
+    reason: str = by_version(
+        {
+            "1.18": "node(s) didn't match the requested hostname",
+            "1.21": "node(s) didn't match the requested node name",
+        },
+        {"1.21": "The reason reads `node(s) didn't match the requested node name`, no longer `... hostname`."},
+    )
 
 
 class NodeName:
-    """Rejects nodes other than ``spec.nodeName``.
-
-    ``narrows``: PreFilter leaves only that node; the others are not even tried (since 1.37).
-    """
+    """Rejects nodes other than ``spec.nodeName``."""
 
     name = "NodeName"
 
-    def __init__(self, *, narrows: bool = True) -> None:
-        self._narrows = narrows
+    def __init__(self, rules: NodeNameRules | None = None) -> None:
+        self._rules = rules or NodeNameRules()
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
         """Nothing to say unless the pod names a node."""
         node_name = pod_class.node_name
         if not node_name:
             return Prepared()
-        narrowed = frozenset({node_name}) if self._narrows else None
-        return Prepared(filter=_NamedNode(node_name, cluster.nodes), narrowed=narrowed)
+        narrowed = frozenset({node_name}) if self._rules.narrows else None
+        return Prepared(filter=_NamedNode(node_name, self._rules.reason, cluster.nodes), narrowed=narrowed)
 
 
 class _NamedNode:
     scope = Scope.NODE
 
-    def __init__(self, node_name: str, nodes: NodeTable) -> None:
+    def __init__(self, node_name: str, reason: str, nodes: NodeTable) -> None:
         self._node_name = node_name
+        self._reason = reason
         self._nodes = nodes
 
     def filter(self, rows: Rows) -> Ints:
@@ -44,4 +61,4 @@ class _NamedNode:
         return others.astype(np.int64)
 
     def status(self, code: int) -> Status:
-        return Status(UNRESOLVABLE, (REASON,))
+        return Status(UNRESOLVABLE, (self._reason,))

@@ -5,63 +5,100 @@ Source: plugins/noderesources/balanced_allocation.go.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Literal
+
 import numpy as np
 
-from topospread.api.requests import pod_requests
+from topospread.api.requests import scoring_requests
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Ints, Rows
 from topospread.config.args import NodeResourcesBalancedAllocationArgs
+from topospread.config.version_rules import by_version, since, until
 
 from .interface import MAX_NODE_SCORE, Prepared, Scope, length
 from .resource_scoring import Demand, ResourceReader
+
+Formula = Literal["difference", "deviation", "change"]
+"""How balance gives points: by the difference of two fractions, by their deviation, by what the pod changes in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class BalancedAllocationRules:
+    """What is not the same in every Kubernetes version."""
+
+    formula: Formula = by_version(  # noqa: RUF009
+        {"1.18": "difference", "1.22": "deviation", "1.36": "change"},
+        {
+            "1.22": "Points are 100 · (1 − σ) of the fractions used of any number of resources. Before, they were "
+            "100 · (1 − |cpu − memory|), and 0 where one of them is used up.",
+            "1.36": "Points are for what the pod changes in the balance, no longer for the balance with the pod. That "
+            "sends one pod in ten to another node.",
+        },
+    )
+    counts_missing: bool = until(
+        "1.21",
+        "Containers without requests count as nothing. Before, as 100m and 200Mi, as in NodeResourcesFit's score.",
+    )
+    skips_best_effort: bool = since(
+        "1.33", "Pods that request none of the resources are not scored; before, the balance of the node was."
+    )
 
 
 class NodeResourcesBalancedAllocation:
     """Score: how much the pod improves the balance of the node's resources.
 
-    Args:
-        args: the resources whose use is to be balanced.
-        compares: points for the change the pod makes (since 1.36), else for the balance with the pod.
-        skips_best_effort: no say about a pod that requests none of the resources (since 1.33).
+    ``args``: the resources whose use is to be balanced.
     """
 
     name = "NodeResourcesBalancedAllocation"
 
     def __init__(
-        self,
-        args: NodeResourcesBalancedAllocationArgs | None = None,
-        *,
-        compares: bool = True,
-        skips_best_effort: bool = True,
+        self, args: NodeResourcesBalancedAllocationArgs | None = None, rules: BalancedAllocationRules | None = None
     ) -> None:
         self._args = args or NodeResourcesBalancedAllocationArgs()
-        self._compares = compares
-        self._skips_best_effort = skips_best_effort
+        self._rules = rules or BalancedAllocationRules()
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
         """Skips pods that request none of the resources."""
-        requests = pod_requests(pod_class.pod, pod_class.rules)
-        if self._skips_best_effort and not any(requests.get(each.name, 0) for each in self._args.resources):
+        rules = self._rules
+        requests = scoring_requests(pod_class.pod, pod_class.rules, missing_count=rules.counts_missing)
+        if rules.skips_best_effort and not any(requests.get(each.name, 0) for each in self._args.resources):
             return Prepared()
-        reader = ResourceReader(self._args.resources, requests, cluster.nodes, non_zero=False)
-        return Prepared(score=_BalanceScore(reader, compares=self._compares))
+        reader = ResourceReader(self._args.resources, requests, cluster.nodes, non_zero=rules.counts_missing)
+        return Prepared(score=_BalanceScore(reader, rules.formula))
 
 
 class _BalanceScore:
     scope = Scope.USAGE
 
-    def __init__(self, reader: ResourceReader, *, compares: bool) -> None:
+    def __init__(self, reader: ResourceReader, formula: Formula) -> None:
         self._reader = reader
-        self._compares = compares
+        self._formula = formula
 
     def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
         demands, count = self._reader(rows), length(rows)
+        if self._formula == "difference":
+            return difference(demands, count)
         with_pod = balance(demands, [demand.requested for demand in demands], count)
-        if not self._compares:
+        if self._formula == "deviation":
             return with_pod
         without_pod = balance(demands, [demand.allocated for demand in demands], count)
         half = MAX_NODE_SCORE // 2
         return half + (half + with_pod - without_pod) // 2
+
+
+def difference(demands: list[Demand], nodes: int) -> Ints:
+    """``(1 − |a − b|)·100`` of the used fractions of two resources; 0 where one is used up, or the node has none."""
+    usable = np.ones(nodes, dtype=np.bool_)
+    fractions = []
+    for demand in demands:
+        present = demand.allocatable != 0
+        fraction = demand.requested / np.where(present, demand.allocatable, 1)
+        usable &= present & (fraction < 1)
+        fractions.append(fraction)
+    apart = np.abs(fractions[0] - fractions[1])
+    return np.where(usable, (1 - apart) * float(MAX_NODE_SCORE), 0.0).astype(np.int64)
 
 
 def balance(demands: list[Demand], amounts: list[Ints], nodes: int) -> Ints:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from topospread.api.requests import fit_scoring_requests, is_extended_resource
@@ -9,37 +11,80 @@ from topospread.cluster import Cluster, NodeTable, PodClass
 from topospread.cluster.arrays import Ints, Rows
 from topospread.cluster.nodes import PODS
 from topospread.config.args import NodeResourcesFitArgs
+from topospread.config.version_rules import by_gates, since, until
+from topospread.config.versions import KubeVersion
 
-from .interface import UNRESOLVABLE, UNSCHEDULABLE, Prepared, Scope, Status
+from .interface import UNRESOLVABLE, UNSCHEDULABLE, Prepared, RejectsAll, Scope, Status
 from .resource_scoring import ResourceReader, StrategyScore, scorer_of
 
 TOO_MANY_PODS = "Too many pods"
+_SIDECARS_SINCE = KubeVersion(1, 28)
+_SIDECARS_OFF = Status(
+    UNRESOLVABLE, ("Pod has a restartable init container and the SidecarContainers feature is disabled",)
+)
 _UNRESOLVABLE_BIT = 1 << 62
 _FIRST_RESOURCES = ("cpu", "memory", "ephemeral-storage")
 
 
-class NodeResourcesFit:
-    """Filter: pods, cpu, memory, ephemeral storage, extended resources. Score: the strategy of its arguments.
+@dataclass(frozen=True, slots=True)
+class NodeResourcesFitRules:
+    """What is not the same in every Kubernetes version."""
 
-    ``tells_unresolvable``: a request above the node's whole capacity is UnschedulableAndUnresolvable (since 1.30).
-    """
+    tells_unresolvable: bool = since(
+        "1.34", "A request above the node's whole capacity is rejected as unresolvable: evictions cannot help."
+    )
+    checks_what_is_not_requested: bool = until(
+        "1.27",
+        "A node that is overcommitted in a resource no longer rejects pods that request none of it. (Before, it did "
+        "where the pod requested some other resource.)",
+    )
+    checks_zero_of_extended: bool = until(
+        "1.25", "The same for extended resources of which a pod explicitly requests 0."
+    )
+    knows_sidecars: bool = by_gates(
+        lambda gates: gates.kube_version < _SIDECARS_SINCE or gates.enabled("SidecarContainers"),
+        {
+            "1.28": "Pods with sidecars are rejected while SidecarContainers is off (in 1.28 it is by default): `Pod "
+            "has a restartable init container and the SidecarContainers feature is disabled`.",
+        },
+    )
+    rejects_sidecars_at_once: bool = since("1.30", "That rejection comes from PreFilter, for the pod as a whole.")
+
+
+class NodeResourcesFit:
+    """Filter: pods, cpu, memory, ephemeral storage, extended resources. Score: the strategy of its arguments."""
 
     name = "NodeResourcesFit"
 
-    def __init__(self, args: NodeResourcesFitArgs | None = None, *, tells_unresolvable: bool = True) -> None:
+    def __init__(self, args: NodeResourcesFitArgs | None = None, rules: NodeResourcesFitRules | None = None) -> None:
         self._args = args or NodeResourcesFitArgs()
-        self._tells_unresolvable = tells_unresolvable
+        self._rules = rules or NodeResourcesFitRules()
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
         """Both extension points, always: even a pod without requests takes one of the node's pods."""
         strategy = self._args.scoring_strategy
         requests = fit_scoring_requests(pod_class.pod, pod_class.rules)
-        reader = ResourceReader(strategy.resources, requests, cluster.nodes, non_zero=True)
-        checked = {name: amount for name, amount in pod_class.request.items() if amount > 0 and not self._ignores(name)}
-        return Prepared(
-            filter=_Room(checked, cluster.nodes, tells_unresolvable=self._tells_unresolvable),
+        reader = ResourceReader(strategy.resources, requests, cluster.nodes)
+        prepared = Prepared(
+            filter=_Room(self._checked(pod_class.request), cluster.nodes, self._rules),
             score=StrategyScore(reader, scorer_of(strategy)),
         )
+        if not self._rules.knows_sidecars and _has_sidecar(pod_class):
+            if self._rules.rejects_sidecars_at_once:
+                prepared.rejected = _SIDECARS_OFF
+            prepared.filter = RejectsAll(_SIDECARS_OFF)
+        return prepared
+
+    def _checked(self, requests: dict[str, int]) -> dict[str, int]:
+        """What has to be there, by resource."""
+        rules = self._rules
+        checked = {name: amount for name, amount in requests.items() if not self._ignores(name)}
+        extended = [name for name in requests if name not in _FIRST_RESOURCES]
+        kept: set[str] = set()
+        if rules.checks_what_is_not_requested and (extended or any(requests.values())):
+            checked = {**dict.fromkeys(_FIRST_RESOURCES, 0), **checked}
+            kept = {*_FIRST_RESOURCES, *(extended if rules.checks_zero_of_extended else ())}
+        return {name: amount for name, amount in checked.items() if amount > 0 or name in kept}
 
     def _ignores(self, name: str) -> bool:
         if not is_extended_resource(name):
@@ -48,16 +93,20 @@ class NodeResourcesFit:
         return name in self._args.ignored_resources or group in self._args.ignored_resource_groups
 
 
+def _has_sidecar(pod_class: PodClass) -> bool:
+    return any(container.restart_policy == "Always" for container in pod_class.pod.spec.init_containers or ())
+
+
 class _Room:
     """Codes are a bit for each resource that is short: pods first, then cpu, memory, storage, extended ones."""
 
     scope = Scope.USAGE
 
-    def __init__(self, requests: dict[str, int], nodes: NodeTable, *, tells_unresolvable: bool) -> None:
+    def __init__(self, requests: dict[str, int], nodes: NodeTable, rules: NodeResourcesFitRules) -> None:
         names = [name for name in _FIRST_RESOURCES if name in requests]
         names += sorted(set(requests) - set(names))
         self._nodes = nodes
-        self._tells_unresolvable = tells_unresolvable
+        self._tells_unresolvable = rules.tells_unresolvable
         self._names = names
         self._columns = [nodes.resource(name) for name in names]
         self._amounts = np.array([requests[name] for name in names], dtype=np.int64)

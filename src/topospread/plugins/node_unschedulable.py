@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from topospread.api.taints import UNSCHEDULABLE_TAINT, untolerated
 from topospread.cluster import Cluster, NodeTable, PodClass
 from topospread.cluster.arrays import Ints, Rows
+from topospread.config.version_rules import gated
 
 from .interface import UNRESOLVABLE, Prepared, Scope, Status
 
 REASON = "node(s) were unschedulable"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeUnschedulableRules:
+    """What is not the same in every Kubernetes version."""
+
+    comparison_operators: bool = gated("TaintTolerationComparisonOperators")
 
 
 class NodeUnschedulable:
@@ -18,8 +28,8 @@ class NodeUnschedulable:
 
     name = "NodeUnschedulable"
 
-    def __init__(self, *, comparison_operators: bool = False) -> None:
-        self._comparison_operators = comparison_operators
+    def __init__(self, rules: NodeUnschedulableRules | None = None) -> None:
+        self._comparison_operators = (rules or NodeUnschedulableRules()).comparison_operators
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
         """Nothing to say about a pod that tolerates cordoned nodes."""

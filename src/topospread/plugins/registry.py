@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from topospread.config.args import PluginArgs
 from topospread.config.gates import Gates, gates_for
 from topospread.config.version_rules import rules_for
 
 from .dynamic_resources import DynamicResources
-from .image_locality import ImageLocality
+from .image_locality import ImageLocality, ImageLocalityRules
 from .inter_pod_affinity import InterPodAffinity
 from .interface import Plugin
-from .node_affinity import NodeAffinity
+from .node_affinity import NodeAffinity, NodeAffinityRules
 from .node_declared_features import NodeDeclaredFeatures
-from .node_name import NodeName
+from .node_name import NodeName, NodeNameRules
 from .node_ports import NodePorts
-from .node_resources_balanced_allocation import NodeResourcesBalancedAllocation
-from .node_resources_fit import NodeResourcesFit
-from .node_unschedulable import NodeUnschedulable
+from .node_resources_balanced_allocation import BalancedAllocationRules, NodeResourcesBalancedAllocation
+from .node_resources_fit import NodeResourcesFit, NodeResourcesFitRules
+from .node_unschedulable import NodeUnschedulable, NodeUnschedulableRules
 from .node_volume_limits import NodeVolumeLimits, NodeVolumeLimitsRules
 from .non_csi_limits import KINDS, NonCsiLimits
 from .pod_topology_spread import PodTopologySpread
 from .pod_topology_spread_rules import PodTopologySpreadRules
-from .taint_toleration import TaintToleration
+from .resource_strategies_until_1_22 import StrategyPlugin, StrategyRules
+from .taint_toleration import TaintToleration, TaintTolerationRules
 from .volume_binding import VolumeBinding, VolumeBindingRules
 from .volume_finding import REASON_CONFLICT, REASON_CONFLICT_UNTIL_1_32
 from .volume_restrictions import (
@@ -35,6 +37,8 @@ from .volume_restrictions import (
 )
 from .volume_zone import VolumeZone
 
+Rules = TypeVar("Rules")
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -43,17 +47,9 @@ class Settings:
     args: PluginArgs
     gates: Gates
 
-
-def _taint_toleration(settings: Settings) -> Plugin:
-    return TaintToleration(comparison_operators=settings.gates.enabled("TaintTolerationComparisonOperators"))
-
-
-def _node_unschedulable(settings: Settings) -> Plugin:
-    return NodeUnschedulable(comparison_operators=settings.gates.enabled("TaintTolerationComparisonOperators"))
-
-
-def _pod_topology_spread(settings: Settings) -> Plugin:
-    return PodTopologySpread(settings.args.pod_topology_spread, rules_for(PodTopologySpreadRules, settings.gates))
+    def rules(self, kind: type[Rules]) -> Rules:
+        """A plugin's rules in the version at hand."""
+        return rules_for(kind, self.gates)
 
 
 def _volume_restrictions(settings: Settings) -> Plugin:
@@ -103,16 +99,29 @@ def _volume_binding(settings: Settings) -> Plugin:
 
 
 PLUGINS: Mapping[str, Callable[[Settings], Plugin]] = {
-    "NodeName": lambda settings: NodeName(),
-    "NodeUnschedulable": _node_unschedulable,
-    "TaintToleration": _taint_toleration,
-    "NodeAffinity": lambda settings: NodeAffinity(settings.args.node_affinity.added_affinity),
-    "NodePorts": lambda settings: NodePorts(),
-    "NodeResourcesFit": lambda settings: NodeResourcesFit(settings.args.node_resources_fit),
-    "NodeResourcesBalancedAllocation": lambda settings: NodeResourcesBalancedAllocation(
-        settings.args.node_resources_balanced_allocation
+    "NodeName": lambda settings: NodeName(settings.rules(NodeNameRules)),
+    "NodeUnschedulable": lambda settings: NodeUnschedulable(settings.rules(NodeUnschedulableRules)),
+    "TaintToleration": lambda settings: TaintToleration(settings.rules(TaintTolerationRules)),
+    "NodeAffinity": lambda settings: NodeAffinity(
+        settings.args.node_affinity.added_affinity, settings.rules(NodeAffinityRules)
     ),
-    "ImageLocality": lambda settings: ImageLocality(),
+    "NodePorts": lambda settings: NodePorts(),
+    "NodeResourcesFit": lambda settings: NodeResourcesFit(
+        settings.args.node_resources_fit, settings.rules(NodeResourcesFitRules)
+    ),
+    "NodeResourcesBalancedAllocation": lambda settings: NodeResourcesBalancedAllocation(
+        settings.args.node_resources_balanced_allocation, settings.rules(BalancedAllocationRules)
+    ),
+    "NodeResourcesLeastAllocated": lambda settings: StrategyPlugin(
+        "NodeResourcesLeastAllocated", settings.args.node_resources_least_allocated, settings.rules(StrategyRules)
+    ),
+    "NodeResourcesMostAllocated": lambda settings: StrategyPlugin(
+        "NodeResourcesMostAllocated", settings.args.node_resources_most_allocated, settings.rules(StrategyRules)
+    ),
+    "RequestedToCapacityRatio": lambda settings: StrategyPlugin(
+        "RequestedToCapacityRatio", settings.args.requested_to_capacity_ratio, settings.rules(StrategyRules)
+    ),
+    "ImageLocality": lambda settings: ImageLocality(settings.rules(ImageLocalityRules)),
     "VolumeRestrictions": _volume_restrictions,
     **{name: _non_csi_limits(name) for name in KINDS},
     "NodeVolumeLimits": _node_volume_limits,
@@ -120,7 +129,9 @@ PLUGINS: Mapping[str, Callable[[Settings], Plugin]] = {
     "VolumeZone": lambda settings: VolumeZone(current_labels=settings.gates.kube_version.minor >= 29),
     "NodeDeclaredFeatures": lambda settings: NodeDeclaredFeatures(settings.gates.kube_version.minor),
     "DynamicResources": lambda settings: DynamicResources(),
-    "PodTopologySpread": _pod_topology_spread,
+    "PodTopologySpread": lambda settings: PodTopologySpread(
+        settings.args.pod_topology_spread, settings.rules(PodTopologySpreadRules)
+    ),
     "InterPodAffinity": lambda settings: InterPodAffinity(settings.args.inter_pod_affinity),
 }
 """Plugins with a Filter or a Score. SchedulingGates and PrioritySort work on the queue (`workloads`)."""

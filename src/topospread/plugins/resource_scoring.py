@@ -47,17 +47,26 @@ class ResourceReader:
         resources: which, with their weights.
         requests: what the pod requests of each resource.
         non_zero: containers without cpu or memory requests count as 100m and 200Mi.
+        unrequested: extended resources take part also where the pod requests none.
     """
 
     def __init__(
-        self, resources: Sequence[ResourceWeight], requests: dict[str, int], nodes: NodeTable, *, non_zero: bool
+        self,
+        resources: Sequence[ResourceWeight],
+        requests: dict[str, int],
+        nodes: NodeTable,
+        *,
+        non_zero: bool = True,
+        unrequested: bool = False,
     ) -> None:
         self._nodes = nodes
         self._columns: list[tuple[int, int, int, int]] = []
         for each in resources:
             request = requests.get(each.name, 0)
             scalar = is_scalar_resource(each.name)
-            if (scalar and request == 0) or (not scalar and each.name not in ("cpu", "memory", "ephemeral-storage")):
+            if scalar and request == 0 and not unrequested:
+                continue
+            if not scalar and each.name not in ("cpu", "memory", "ephemeral-storage"):
                 continue
             column = nodes.resource(each.name)
             used = {CPU: NON_ZERO_CPU, MEMORY: NON_ZERO_MEMORY}.get(column, column) if non_zero else column

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,23 +11,37 @@ from topospread.api.node_selection import Taint, Toleration
 from topospread.api.taints import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from topospread.cluster import Cluster, NodeTable, PodClass
 from topospread.cluster.arrays import Ints, Rows
+from topospread.config.version_rules import by_version, gated
 
 from .interface import UNRESOLVABLE, Prepared, Scope, Status, normalize_by_maximum
 
-REASON = "node(s) had untolerated taint(s)"
+
+@dataclass(frozen=True, slots=True)
+class TaintTolerationRules:
+    """What is not the same in every Kubernetes version."""
+
+    comparison_operators: bool = gated("TaintTolerationComparisonOperators")
+    reason: str = by_version(
+        {
+            "1.18": "node(s) had taint {{{key}: {value}}}, that the pod didn't tolerate",
+            "1.24": "node(s) had untolerated taint {{{key}: {value}}}",
+            "1.34": "node(s) had untolerated taint(s)",
+        },
+        {
+            "1.24": "The reason reads `node(s) had untolerated taint {key: value}`; before, "
+            "`node(s) had taint {key: value}, that the pod didn't tolerate`.",
+            "1.34": "The reason no longer names the taint: `node(s) had untolerated taint(s)`.",
+        },
+    )
 
 
 class TaintToleration:
-    """Filter: NoSchedule and NoExecute taints. Score: as few untolerated PreferNoSchedule taints as possible.
-
-    ``names_the_taint``: reasons name the taint, ``node(s) had untolerated taint {key: value}`` (before 1.34).
-    """
+    """Filter: NoSchedule and NoExecute taints. Score: as few untolerated PreferNoSchedule taints as possible."""
 
     name = "TaintToleration"
 
-    def __init__(self, *, comparison_operators: bool = False, names_the_taint: bool = False) -> None:
-        self._comparison_operators = comparison_operators
-        self._names_the_taint = names_the_taint
+    def __init__(self, rules: TaintTolerationRules | None = None) -> None:
+        self._rules = rules or TaintTolerationRules()
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
         """Both extension points, always; kube-scheduler does not skip this plugin."""
@@ -40,13 +55,11 @@ class TaintToleration:
     def _reader(
         self, tolerations: list[Toleration] | tuple[Toleration, ...], effects: frozenset[str]
     ) -> Callable[[tuple[Taint, ...]], list[Taint]]:
-        operators = self._comparison_operators
+        operators = self._rules.comparison_operators
         return lambda taints: untolerated(taints, tolerations, effects, comparison_operators=operators)
 
     def _reason(self, taint: Taint) -> str:
-        if self._names_the_taint:
-            return f"node(s) had untolerated taint {{{taint.key}: {taint.value or ''}}}"
-        return REASON
+        return self._rules.reason.format(key=taint.key, value=taint.value or "")
 
 
 class _BySet:

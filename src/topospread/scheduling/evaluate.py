@@ -32,7 +32,7 @@ def verdict_of(pod: str, view: View, framework: Framework) -> Verdict:
     feasible = rows[blame < 0]
     if len(feasible):
         points = {each.plugin: each.weight * points_of(each, feasible) for each in view.judges.scores}
-    rejected = view.judges.rejected
+    rejected = None if framework.rules.counts_pre_filter else view.judges.rejected
     spread = framework.plugins.get("PodTopologySpread")
     return Verdict(
         pod=pod,
@@ -103,7 +103,8 @@ def _blame(judges: Judges, rows: Ints, view: View, rejections: RejectionList) ->
     if judges.narrowed is not None:
         row_of = view.cluster.nodes.row_of
         kept = [row_of[name] for name in judges.narrowed if name in row_of]
-        status = Status(UNRESOLVABLE, (f"node(s) didn't satisfy plugin(s) [{' '.join(judges.narrowing)}]",))
+        reason = f"node(s) didn't satisfy plugin(s) [{' '.join(judges.narrowing)}]"
+        status = Status(UNRESOLVABLE, (reason,) if judges.names_left_out else ())
         blame[~np.isin(rows, kept)] = rejections.number(LEFT_OUT_BY_PRE_FILTER, status)
     for each in judges.filters:
         left = np.flatnonzero(blame < 0)

@@ -8,11 +8,14 @@ from typing import cast
 from topospread.cluster import Cluster, PodClass
 from topospread.config.gates import Gates
 from topospread.config.profile import Profile
+from topospread.config.version_rules import rules_for, since, until
 from topospread.plugins.interface import (
     UNRESOLVABLE,
+    UNSCHEDULABLE,
     Filter,
     Normalized,
     Plugin,
+    PluginError,
     Prepared,
     Score,
     Status,
@@ -47,6 +50,7 @@ class Judges:
         filters, scores: in the profile's order, without those that skip the pod.
         rejected: PreFilter rejects the pod as a whole, with the plugin that does ("" when several contradict).
         narrowed: the only nodes PreFilter leaves, ``None`` for all; ``narrowing`` names the plugins.
+        names_left_out: whether the other nodes have a reason that is told.
     """
 
     filters: list[NamedFilter] = field(default_factory=list)
@@ -56,6 +60,43 @@ class Judges:
     rejected: tuple[str, Status] | None = None
     narrowed: frozenset[str] | None = None
     narrowing: tuple[str, ...] = ()
+    names_left_out: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class FrameworkRules:
+    """What of asking the plugins is not the same in every Kubernetes version.
+
+    Source: pkg/scheduler/framework/runtime/framework.go, pkg/scheduler/schedule_one.go (until 1.23
+    generic_scheduler.go) and ``FitError``.
+    """
+
+    names_pre_filter_plugin: bool = until(
+        "1.18", 'What PreFilter says is no longer preceded by `rejected by "PLUGIN" at prefilter: `.'
+    )
+    counts_pre_filter: bool = until(
+        "1.25",
+        "Where PreFilter rejects a pod, the message is what it says, without counts: `0/9 nodes are available: "
+        "REASON.` Before, it counted as every node's: `0/9 nodes are available: 9 REASON.`",
+    )
+    missing_node_fails: bool = until(
+        "1.26",
+        "A node that a pod names and that is not there is passed over. Before, the pod could not be scheduled at all, "
+        "with an error.",
+    )
+    asks_every_pre_filter: bool = since(
+        "1.30",
+        "A PreFilter rejection that evictions may mend no longer keeps the plugins after it from being asked; one that "
+        "they cannot mend wins.",
+    )
+    contradiction_unresolvable: bool = since(
+        "1.30", "Plugins whose nodes contradict each other reject the pod as unresolvable: no eviction is tried."
+    )
+    names_left_out: bool = since(
+        "1.32",
+        "Nodes that PreFilter left out are counted: `node(s) didn't satisfy plugin(s) [NodeAffinity]`. Before, they "
+        "were in no message.",
+    )
 
 
 class Framework:
@@ -66,6 +107,7 @@ class Framework:
         used = {*profile.enabled("filter"), *profile.enabled("score"), *profile.enabled("pre_filter")}
         self.profile = profile
         self.gates = gates
+        self.rules = rules_for(FrameworkRules, gates)
         self.plugins: dict[str, Plugin] = {name: make(settings) for name, make in PLUGINS.items() if name in used}
 
     def judges(self, pod_class: PodClass, cluster: Cluster) -> Judges:
@@ -74,7 +116,7 @@ class Framework:
         Raises:
             PluginError: kube-scheduler could not judge the pod.
         """
-        judges = Judges()
+        judges = Judges(names_left_out=self.rules.names_left_out)
         prepared = judges.prepared
         for name, plugin in self.plugins.items():
             prepared[name] = plugin.prepare(pod_class, cluster)
@@ -82,6 +124,8 @@ class Framework:
             if watcher is not None:
                 judges.watchers.append(watcher)
         self._pre_filter(judges)
+        if self.rules.missing_node_fails:
+            _check_all_there(judges, cluster)
         for name in self.profile.enabled("filter"):
             filter_ = prepared[name].filter if name in prepared else None
             if filter_ is not None:
@@ -101,8 +145,8 @@ class Framework:
             if each is None:
                 continue
             if each.rejected is not None:
-                judges.rejected = (name, each.rejected)
-                if each.rejected.code == UNRESOLVABLE:
+                judges.rejected = (name, self._worded(name, each.rejected))
+                if each.rejected.code == UNRESOLVABLE or not self.rules.asks_every_pre_filter:
                     judges.narrowed, judges.narrowing = None, ()
                     return
                 continue
@@ -112,8 +156,20 @@ class Framework:
             judges.narrowed = each.narrowed if judges.narrowed is None else judges.narrowed & each.narrowed
             judges.narrowing = tuple(sorted(narrowing))
             if not judges.narrowed:
-                judges.rejected = ("", Status(UNRESOLVABLE, (_contradiction(judges.narrowing),)))
+                code = UNRESOLVABLE if self.rules.contradiction_unresolvable else UNSCHEDULABLE
+                judges.rejected = ("", Status(code, (_contradiction(judges.narrowing),)))
                 return
+
+    def _worded(self, plugin: str, status: Status) -> Status:
+        if not self.rules.names_pre_filter_plugin:
+            return status
+        return Status(status.code, (f'rejected by "{plugin}" at prefilter: {", ".join(status.reasons)}',))
+
+
+def _check_all_there(judges: Judges, cluster: Cluster) -> None:
+    for name in sorted(judges.narrowed or ()):
+        if name not in cluster.nodes.row_of and judges.rejected is None:
+            raise PluginError(f'nodeinfo not found for node name "{name}"')
 
 
 def _contradiction(plugins: tuple[str, ...]) -> str:

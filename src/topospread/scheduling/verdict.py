@@ -16,7 +16,10 @@ from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """Why a node is rejected: the first filter that does, with kube-scheduler's code and reasons."""
+    """Why a node is rejected: the first filter that does, with kube-scheduler's code and reasons.
+
+    There are no reasons where kube-scheduler does not mention the node (until 1.31: those that PreFilter left out).
+    """
 
     code: str
     plugin: str
@@ -54,8 +57,9 @@ class Verdict:
 
     @cached_property
     def rejected(self) -> dict[str, Rejection]:
-        """Rejected node → why."""
-        return {self.nodes[i]: self.rejections[self.blame[i]] for i in np.flatnonzero(self.blame >= 0).tolist()}
+        """Rejected node → why, of the nodes that kube-scheduler mentions."""
+        why = ((self.nodes[i], self.rejections[self.blame[i]]) for i in np.flatnonzero(self.blame >= 0).tolist())
+        return {node: rejection for node, rejection in why if rejection.reasons}
 
     @cached_property
     def scores(self) -> dict[str, dict[str, int]]:
