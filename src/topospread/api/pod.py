@@ -154,19 +154,16 @@ class Volume(KubeStruct):
     @property
     def is_storage(self) -> bool:
         """Whether a volume plugin looks at it: a claim, or a disk that is named in the pod."""
-        return any(
-            source is not None
-            for source in (
-                self.persistent_volume_claim,
-                self.ephemeral,
-                self.gce_persistent_disk,
-                self.aws_elastic_block_store,
-                self.iscsi,
-                self.rbd,
-                self.azure_disk,
-                self.cinder,
-                self.portworx_volume,
-            )
+        return (
+            self.persistent_volume_claim is not None
+            or self.ephemeral is not None
+            or self.gce_persistent_disk is not None
+            or self.aws_elastic_block_store is not None
+            or self.iscsi is not None
+            or self.rbd is not None
+            or self.azure_disk is not None
+            or self.cinder is not None
+            or self.portworx_volume is not None
         )
 
 

@@ -86,7 +86,7 @@ def _existing(
     choice = candidates.choose(only, choices)
     choices.append(choice)
     place = int(choice.places[0])
-    return None if place == NO_VOLUME else candidates.volumes[place]
+    return None if place == NO_VOLUME else candidates.volumes[place].volume
 
 
 def _bind(claim: PersistentVolumeClaim, volume: PersistentVolume, cluster: Cluster) -> None:

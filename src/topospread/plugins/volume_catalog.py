@@ -5,23 +5,27 @@ It remembers what does not change when a claim is bound, so that pods that look 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cmp_to_key
-from typing import NamedTuple
 from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 
+from topospread.api.node_selection import NodeSelectorRequirement
 from topospread.api.quantity import Quantity, parse_quantity
-from topospread.api.storage import PersistentVolume
+from topospread.api.storage import PersistentVolume, PersistentVolumeClaim, VolumeNodeAffinity
 from topospread.cluster import Cluster
 from topospread.cluster.arrays import Bools, Rows
+from topospread.cluster.nodes import LabelColumn
 
 from .interface import length
 from .node_matching import Mask
-from .pod_volumes import reach_mask, volume_class
+from .pod_volumes import claim_class, reach_mask, volume_class
 
 ZERO = parse_quantity("0")
+_by_quantity = cmp_to_key(Quantity.compare)
 
 
 def capacity(volume: PersistentVolume) -> Quantity:
@@ -30,9 +34,37 @@ def capacity(volume: PersistentVolume) -> Quantity:
     return ZERO if amount is None else parse_quantity(amount)
 
 
-class _Sized(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What a claim asks of a volume besides its size and place."""
+
+    volume_mode: str
+    attributes_class: str
+    access_modes: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where a volume can be reached that asks for some values of one label, as local volumes do."""
+
+    column: LabelColumn
+    values: tuple[str, ...]
+
+    def rows(self) -> set[int]:
+        """The rows; do not change the set."""
+        if len(self.values) == 1:
+            return self.column.rows_with(self.values[0])
+        return set().union(*(self.column.rows_with(value) for value in self.values))
+
+
+@dataclass(slots=True)
+class Stock:
+    """A volume as the catalog lists it; ``volume`` is what it was when the catalog was read."""
+
+    volume: PersistentVolume
     size: Quantity
-    name: str
+    traits: Traits
+    spot: Spot | None
 
 
 class VolumeCatalog:
@@ -41,8 +73,9 @@ class VolumeCatalog:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = ref(cluster)  # it must not keep alive what it is remembered by
         self._loads = -1
-        self._by_class: dict[str, list[_Sized]] = {}
-        self._masks: dict[str, tuple[PersistentVolume, Mask | None]] = {}
+        self._free: dict[str, list[Stock]] = {}
+        self._promised: dict[tuple[str, str], list[Stock]] = {}
+        self._masks: dict[str, tuple[VolumeNodeAffinity | None, Mask | None]] = {}
 
     @property
     def cluster(self) -> Cluster:
@@ -51,44 +84,76 @@ class VolumeCatalog:
         assert cluster is not None, "a catalog is asked while its cluster is there"
         return cluster
 
-    def of_class(self, name: str) -> Iterator[tuple[Quantity, PersistentVolume]]:
-        """Volumes of a StorageClass as they now are, smallest first, each after its capacity.
-
-        Volumes made for a claim that a pod brought are left out: they are nobody else's.
-        """
-        if self._loads != self.cluster.objects.loads:
-            self._read()
+    def free(self, class_name: str, least: Quantity) -> Iterator[Stock]:
+        """Volumes of a class that are promised to nobody, available and large enough; smallest first."""
+        self._refresh()
         volumes = self.cluster.objects.persistent_volumes
-        for size, each in self._by_class.get(name, ()):
-            yield size, volumes[each]
+        listed = self._free.get(class_name, [])
+        start = bisect_left(listed, _by_quantity(least), key=lambda stock: _by_quantity(stock.size))
+        for stock in listed[start:]:
+            if volumes[stock.volume.name].spec.claim_ref is None:
+                yield stock
+
+    def promised(self, claim: PersistentVolumeClaim) -> Iterator[Stock]:
+        """Volumes of the claim's class that name the claim; smallest first."""
+        self._refresh()
+        for stock in self._promised.get((claim.namespace, claim.name), ()):
+            if volume_class(stock.volume) == claim_class(claim):
+                yield stock
 
     def reached(self, volume: PersistentVolume, rows: Rows) -> Bools:
         """Whether nodes can reach the volume, bool[rows]."""
+        affinity = volume.spec.node_affinity
         known = self._masks.get(volume.name)
-        if known is None or known[0].spec.node_affinity is not volume.spec.node_affinity:
-            known = self._masks[volume.name] = (volume, reach_mask(volume.spec.node_affinity, self.cluster.nodes))
+        if known is None or known[0] is not affinity:
+            known = self._masks[volume.name] = (affinity, reach_mask(affinity, self.cluster.nodes))
         mask = known[1]
         return np.ones(length(rows), dtype=np.bool_) if mask is None else mask(rows)
 
-    def few_rows(self, volume: PersistentVolume) -> set[int] | None:
-        """The rows that can reach it, where it asks for values of a single label as local volumes do; else ``None``."""
-        affinity = volume.spec.node_affinity
-        terms = affinity.required.node_selector_terms if affinity is not None and affinity.required else None
-        if terms is None or len(terms) != 1 or terms[0].match_fields:
-            return None
-        expressions = terms[0].match_expressions or ()
-        if len(expressions) != 1 or expressions[0].operator != "In" or not expressions[0].values:
-            return None
-        column = self.cluster.nodes.labels(expressions[0].key)
-        return set().union(*(column.rows_with(value) for value in expressions[0].values))
-
-    def _read(self) -> None:
+    def _refresh(self) -> None:
+        if self._loads == self.cluster.objects.loads:
+            return
         self._loads = self.cluster.objects.loads
-        self._by_class.clear()
+        self._free.clear()
+        self._promised.clear()
+        self._masks.clear()
         for volume in self.cluster.objects.persistent_volumes.values():
-            self._by_class.setdefault(volume_class(volume), []).append(_Sized(capacity(volume), volume.name))
-        for volumes in self._by_class.values():
-            volumes.sort(key=cmp_to_key(_compare))
+            self._list(volume)
+        for listed in (*self._free.values(), *self._promised.values()):
+            listed.sort(key=lambda stock: _by_quantity(stock.size))
+
+    def _list(self, volume: PersistentVolume) -> None:
+        spec = volume.spec
+        if volume.metadata.deletion_timestamp is not None:
+            return
+        traits = Traits(
+            spec.volume_mode or "Filesystem",
+            spec.volume_attributes_class_name or "",
+            frozenset(spec.access_modes or ()),
+        )
+        stock = Stock(volume, capacity(volume), traits, self._spot(spec.node_affinity))
+        if spec.claim_ref is not None:
+            key = (spec.claim_ref.namespace or "", spec.claim_ref.name or "")
+            self._promised.setdefault(key, []).append(stock)
+        elif volume.status is not None and volume.status.phase == "Available":
+            self._free.setdefault(volume_class(volume), []).append(stock)
+
+    def _spot(self, affinity: VolumeNodeAffinity | None) -> Spot | None:
+        wanted = _single_label(affinity)
+        if wanted is None:
+            return None
+        return Spot(self.cluster.nodes.labels(wanted.key), tuple(wanted.values or ()))
+
+
+def _single_label(affinity: VolumeNodeAffinity | None) -> NodeSelectorRequirement | None:
+    """The only thing a volume asks of nodes, where that is a label with certain values."""
+    terms = affinity.required.node_selector_terms if affinity is not None and affinity.required else None
+    if terms is None or len(terms) != 1 or terms[0].match_fields:
+        return None
+    expressions = terms[0].match_expressions or ()
+    if len(expressions) != 1 or expressions[0].operator != "In" or not expressions[0].values:
+        return None
+    return expressions[0]
 
 
 _CATALOGS: WeakKeyDictionary[Cluster, VolumeCatalog] = WeakKeyDictionary()
@@ -100,7 +165,3 @@ def catalog_of(cluster: Cluster) -> VolumeCatalog:
     if catalog is None:
         catalog = _CATALOGS[cluster] = VolumeCatalog(cluster)
     return catalog
-
-
-def _compare(one: _Sized, other: _Sized) -> int:
-    return one.size.compare(other.size)

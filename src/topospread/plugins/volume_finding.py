@@ -22,7 +22,7 @@ from .interface import UNRESOLVABLE, PluginError, Scope, Status, length, numbers
 from .node_matching import AllOf, AnyOf, LabelMask, Mask
 from .pod_volumes import NO_PROVISIONER, claim_class, is_assumed, reach_mask, selected_node
 from .resource_scoring import RequestedToCapacityRatio, rounded
-from .volume_catalog import VolumeCatalog, capacity
+from .volume_catalog import VolumeCatalog
 from .volume_matching import NO_VOLUME, Candidates, Choice, MatchingError, by_size, requested
 
 REASON_CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
@@ -85,6 +85,7 @@ class FindVolumes:
         self._cluster = catalog.cluster
         self._rules = rules
         self._errors: list[str] = []
+        self._whole: tuple[tuple[int, int], Found] | None = None
         volumes = self._cluster.objects.persistent_volumes
         self._bound = [volumes.get(claim.spec.volume_name or "") for claim in claims.bound]
         self._selected = [claim for claim in claims.waiting if selected_node(claim) is not None]
@@ -110,10 +111,23 @@ class FindVolumes:
 
     def find(self, rows: Rows) -> Found:
         """Everything about some nodes; for many of them all are looked at, which costs less."""
-        if not isinstance(rows, slice) and len(rows) > _FEW and self.may_bind:
-            whole = self.find(slice(0, self._cluster.nodes.size))
+        if isinstance(rows, slice):
+            return self._everywhere()
+        if len(rows) > _FEW and self.may_bind:
+            whole = self._everywhere()
             choices = [Choice(each.candidates, rows, each.places[rows]) for each in whole.choices]
             return Found(whole.codes[rows], choices)
+        return self._find(rows)
+
+    def _everywhere(self) -> Found:
+        """All nodes; remembered until something happens, because the score asks what the filter asked."""
+        now = (self._cluster.journal.position, self._cluster.nodes.size)
+        if self._whole is None or self._whole[0] != now:
+            self._whole = (now, self._find(slice(0, self._cluster.nodes.size)))
+        whole = self._whole[1]
+        return Found(whole.codes.copy(), whole.choices)
+
+    def _find(self, rows: Rows) -> Found:
         codes = self._check_bound(rows)
         failed = codes >= _ERROR
         here = self._selected_here(rows)
@@ -252,29 +266,35 @@ class VolumeScore:
         """Points from 0 to 100, int64[rows]."""
         total = np.zeros(length(rows), dtype=np.int64)
         classes = np.zeros(length(rows), dtype=np.int64)
-        for wanted, had in self._by_class(rows).values():
-            there = had >= 0
-            over = (had <= 0) | (wanted > had)
-            utilisation = np.where(over, 100, wanted * 100 // np.where(over, 1, had))
-            total += np.where(there, self._shape.at(utilisation), 0)
-            classes += there
+        for sums in self._by_class(rows).values():
+            over = (sums.had == 0) | (sums.wanted > sums.had)
+            utilisation = np.where(over, 100, sums.wanted * 100 // np.where(over, 1, sums.had))
+            total += np.where(sums.chosen, self._shape.at(utilisation), 0)
+            classes += sums.chosen
         return rounded(total / np.maximum(classes, 1))
 
-    def _by_class(self, rows: Rows) -> dict[str, tuple[Ints, Ints]]:
-        """StorageClass → bytes wanted and bytes of the chosen volumes, −1 where none is chosen."""
-        sums: dict[str, tuple[Ints, Ints]] = {}
+    def _by_class(self, rows: Rows) -> dict[str, _Sums]:
+        sums: dict[str, _Sums] = {}
         for choice in self._finder.find(rows).choices:
             volumes = choice.candidates.volumes
+            if not volumes:
+                continue
             size = requested(choice.candidates.claim).value()
-            for place in np.unique(choice.places[choice.places != NO_VOLUME]).tolist():
-                name = volumes[place].spec.storage_class_name or ""
-                if name not in sums:
-                    sums[name] = (
-                        np.zeros(length(rows), dtype=np.int64),
-                        np.full(length(rows), -1, dtype=np.int64),
-                    )
-                wanted, had = sums[name]
-                here = choice.places == place
-                had[here] = np.maximum(had[here], 0) + capacity(volumes[place]).value()
-                wanted[here] += size
+            sizes = np.array([stock.size.value() for stock in volumes], dtype=np.int64)
+            names = np.array([stock.volume.spec.storage_class_name or "" for stock in volumes])
+            for name in np.unique(names).tolist():
+                here = (choice.places != NO_VOLUME) & (names == name)[choice.places]
+                each = sums.setdefault(name, _Sums(length(rows)))
+                each.chosen |= here
+                each.wanted += size * here
+                each.had += sizes[choice.places] * here
         return sums
+
+
+class _Sums:
+    """Of one StorageClass: where volumes are chosen, the bytes that are wanted of them and those they have."""
+
+    def __init__(self, rows: int) -> None:
+        self.chosen: Bools = np.zeros(rows, dtype=np.bool_)
+        self.wanted: Ints = np.zeros(rows, dtype=np.int64)
+        self.had: Ints = np.zeros(rows, dtype=np.int64)

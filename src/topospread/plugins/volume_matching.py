@@ -19,7 +19,7 @@ from topospread.cluster.arrays import Bools, Ints, Rows
 
 from .interface import length
 from .pod_volumes import claim_class
-from .volume_catalog import ZERO, VolumeCatalog
+from .volume_catalog import ZERO, Spot, Traits, VolumeCatalog
 
 NO_VOLUME = -1
 
@@ -69,41 +69,44 @@ class Candidates:
         self.claim = claim
         self.catalog = catalog
         selector = _selector(claim)
-        wanted = (claim.spec.volume_attributes_class_name or "") if attributes_classes else None
+        suits = _Suits(claim, attributes_classes)
         least = requested(claim)
-        promised: list[PersistentVolume] = []
-        free: list[PersistentVolume] = []
-        for size, volume in catalog.of_class(claim_class(claim)):
-            reference = volume.spec.claim_ref
-            if (reference is not None and not is_promised(volume, claim)) or size.compare(least) < 0:
-                continue
-            if not _suits(volume, claim, wanted):
-                continue
-            if reference is not None:
-                promised.append(volume)
-            elif _is_free(volume, claim, selector):
-                free.append(volume)
+        promised = [
+            stock
+            for stock in catalog.promised(claim)
+            if stock.size.compare(least) >= 0 and suits.kind(stock.traits) and is_promised(stock.volume, claim)
+        ]
+        free = [
+            stock
+            for stock in catalog.free(claim_class(claim), least)
+            if suits.kind(stock.traits)
+            and suits.access(stock.traits)
+            and (selector is None or selector.matches(stock.volume.labels))
+        ]
         self.promised = len(promised)
         self.volumes = [*promised, *free]
-        self.place_of = {volume.name: place for place, volume in enumerate(self.volumes)}
+        self.place_of = {stock.volume.name: place for place, stock in enumerate(self.volumes)}
 
     def choose(self, rows: Rows, taken: Sequence[Choice] = ()) -> Choice:
         """The volume for each node; ``taken``: what the pod's other claims have chosen on the same rows."""
         choice = Choice(self, rows, np.full(length(rows), NO_VOLUME, dtype=np.int64))
         undecided = np.ones(length(rows), dtype=np.bool_)
-        for place in range(len(self.volumes)):
-            if place < self.promised:
-                choice.take_promised(place, undecided, taken)
-            else:
-                choice.take(place, undecided, taken)
-            if not undecided.any():
+        left = len(undecided)
+        for place, stock in enumerate(self.volumes):
+            if not left:
                 break
+            if place < self.promised:
+                left -= choice.take_promised(place, undecided, taken)
+            elif stock.spot is not None and not taken:
+                left -= choice.take_at(stock.spot, place, undecided)
+            else:
+                left -= choice.take(place, undecided, taken)
         return choice
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The volumes chosen for a claim.
+    """The volumes chosen for a claim. What takes a volume says how many nodes are decided by that.
 
     Attributes:
         places: for each node the volume's place among the candidates, NO_VOLUME for none, int64[rows].
@@ -118,26 +121,33 @@ class Choice:
         place = self.candidates.place_of.get(volume.name)
         return None if place is None else self.places == place
 
-    def take(self, place: int, undecided: Bools, taken: Sequence[Choice]) -> None:
-        """Let the nodes that have no volume yet take this one."""
-        catalog, volume = self.candidates.catalog, self.candidates.volumes[place]
-        few = catalog.few_rows(volume) if isinstance(self.rows, slice) else None
-        if few is not None and not taken:
-            for row in few:
-                if undecided[row]:
-                    self.places[row] = place
-                    undecided[row] = False
-            return
-        takers = undecided & catalog.reached(volume, self.rows) & ~_taken(volume, taken, undecided)
+    def take_at(self, spot: Spot, place: int, undecided: Bools) -> int:
+        """Let the nodes of a spot that have no volume yet take this one."""
+        there = spot.rows()
+        if isinstance(self.rows, slice):
+            takers = [row for row in there if undecided[row]]
+        else:
+            takers = [i for i, row in enumerate(self.rows.tolist()) if row in there and undecided[i]]
+        for i in takers:
+            self.places[i] = place
+            undecided[i] = False
+        return len(takers)
+
+    def take(self, place: int, undecided: Bools, taken: Sequence[Choice]) -> int:
+        """Let the nodes that reach it and have no volume yet take this one."""
+        volume = self.candidates.volumes[place].volume
+        takers = undecided & self.candidates.catalog.reached(volume, self.rows) & ~_taken(volume, taken, undecided)
         self.places[takers] = place
         undecided[takers] = False
+        return int(np.count_nonzero(takers))
 
-    def take_promised(self, place: int, undecided: Bools, taken: Sequence[Choice]) -> None:
+    def take_promised(self, place: int, undecided: Bools, taken: Sequence[Choice]) -> int:
         """A volume that is promised to the claim is taken, or none is."""
-        volume = self.candidates.volumes[place]
+        volume = self.candidates.volumes[place].volume
         decided = undecided & ~_taken(volume, taken, undecided)
         self.places[decided & self.candidates.catalog.reached(volume, self.rows)] = place
         undecided[decided] = False
+        return int(np.count_nonzero(decided))
 
 
 def _taken(volume: PersistentVolume, taken: Sequence[Choice], like: Bools) -> Bools:
@@ -149,22 +159,21 @@ def _taken(volume: PersistentVolume, taken: Sequence[Choice], like: Bools) -> Bo
     return result
 
 
-def _suits(volume: PersistentVolume, claim: PersistentVolumeClaim, attributes_class: str | None) -> bool:
-    """What is asked even of a volume that is promised to the claim."""
-    if (volume.spec.volume_mode or "Filesystem") != (claim.spec.volume_mode or "Filesystem"):
-        return False
-    if attributes_class is not None and (volume.spec.volume_attributes_class_name or "") != attributes_class:
-        return False
-    return volume.metadata.deletion_timestamp is None
+class _Suits:
+    """What a claim asks of volumes besides size and place."""
 
+    def __init__(self, claim: PersistentVolumeClaim, attributes_classes: bool) -> None:
+        self._mode = claim.spec.volume_mode or "Filesystem"
+        self._class = (claim.spec.volume_attributes_class_name or "") if attributes_classes else None
+        self._access = frozenset(claim.spec.access_modes or ())
 
-def _is_free(volume: PersistentVolume, claim: PersistentVolumeClaim, selector: Selector | None) -> bool:
-    """What is asked of a volume that is promised to nobody."""
-    if volume.status is None or volume.status.phase != "Available":
-        return False
-    if selector is not None and not selector.matches(volume.labels):
-        return False
-    return set(claim.spec.access_modes or ()) <= set(volume.spec.access_modes or ())
+    def kind(self, traits: Traits) -> bool:
+        """What is asked even of a volume that is promised to the claim."""
+        return traits.volume_mode == self._mode and self._class in (None, traits.attributes_class)
+
+    def access(self, traits: Traits) -> bool:
+        """What is asked of a volume that is promised to nobody."""
+        return self._access <= traits.access_modes
 
 
 def _selector(claim: PersistentVolumeClaim) -> Selector | None:
