@@ -40,6 +40,7 @@ class RequestRules:
         pod_level_status: for a resized pod what runs at pod level counts too.
         status: how what the kubelet allocated and runs counts.
         fit_scores_containers_alone: NodeResourcesFit's score knows neither pod level nor status.
+        fit_scores_overhead: NodeResourcesFit's score knows overhead.
         non_zero_of_sum: what counts where nothing is requested stands in container by container, sidecars included;
             without it, the larger of the containers' sum and what initialising takes counts.
         rounds_the_sum: fractions are rounded up once; without it, container by container.
@@ -55,6 +56,7 @@ class RequestRules:
     pod_level_status: bool = True
     status: StatusRule = "whole pod"
     fit_scores_containers_alone: bool = True
+    fit_scores_overhead: bool = True
     non_zero_of_sum: bool = True
     rounds_the_sum: bool = True
     scoring_overhead_in_units: bool = False
@@ -96,6 +98,8 @@ def fit_scoring_requests(pod: Pod, rules: RequestRules = CURRENT_RULES) -> dict[
     """
     if rules.fit_scores_containers_alone:
         rules = replace(rules, pod_level=False, status="ignored")
+    if not rules.fit_scores_overhead:
+        rules = replace(rules, overhead=False)
     return scoring_requests(pod, rules)
 
 

@@ -48,6 +48,10 @@ class VersionedRequestRules(RequestRules):
     fit_scores_containers_alone: bool = since(
         "1.33", "NodeResourcesFit's score no longer looks at resources at pod level, nor at the status."
     )
+    fit_scores_overhead: bool = since(
+        "1.24",
+        "NodeResourcesFit's score counts the pod's own overhead. (In 1.22 and 1.23, where it took scoring over, not.)",
+    )
     non_zero_of_sum: bool = since(
         "1.32",
         "Scoring by resources: what a container without requests counts as (100m, 200Mi) is added up over containers "
