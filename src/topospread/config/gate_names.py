@@ -126,7 +126,7 @@ _NAMES = """
 29-37: ClusterTrustBundleProjection DisableNodeKubeProxyVersion ImageMaximumGCAge KMSv1 KubeletSeparateDiskGC
     NFTablesProxyMode RuntimeClassInImageCriApi SeparateTaintEvictionController ServiceAccountTokenJTI
     ServiceAccountTokenNodeBinding ServiceAccountTokenNodeBindingValidation ServiceAccountTokenPodNodeInfo
-    TranslateStreamCloseWebsocketRequests VolumeAttributesClass
+    TranslateStreamCloseWebsocketRequests
 30-32: AppArmorFields
 30-34: StrictCostEnforcementForVAP StrictCostEnforcementForWebhooks
 30-35: ServiceTrafficDistribution

@@ -238,6 +238,12 @@ _ROWS = (
         "VolumeBinding scores nodes by storage capacity",
     ),
     _row(
+        "VolumeAttributesClass",
+        "1.29 ALPHA off, 1.31 BETA off, 1.34 GA on, 1.36 GA on locked",
+        "both",
+        "volumeAttributesClassName of claims and volumes is kept, and has to agree; off, claims that name one fail",
+    ),
+    _row(
         "VolumeLimitScaling",
         "1.35 ALPHA off, 1.37 BETA on",
         "scheduler",

@@ -6,7 +6,8 @@ What changed between versions stands beside the code that does it, as a frozen d
     class ImageLocalityRules:
         init_containers: bool = since("1.30", "images of init containers count")
 
-Its defaults are those of the newest version; `rules_for` makes the rules of any other. `changes` lists them for the
+Its defaults are those of the newest version; `rules_for` makes the rules of any other. A field with a plain default
+is the same in all. `changes` lists them for the
 documentation. Which version a run is about is not known here.
 """
 
@@ -71,6 +72,11 @@ def gated(gate: str) -> Any:
     return _field(lambda gates: gates.enabled(gate))
 
 
+def minor_version() -> Any:
+    """A field that is the minor version itself, for tables that are looked up by it."""
+    return _field(lambda gates: gates.kube_version.minor)
+
+
 def by_gates(value: Callable[[Gates], Any], what: Mapping[str, str]) -> Any:
     """A field whose value takes more than one gate or version to tell; ``what`` as in `by_version`."""
     return _field(value, *(Change(KubeVersion.parse(version), text) for version, text in what.items()))
@@ -92,4 +98,5 @@ def _field(value: Callable[[Gates], Any], *told: Change) -> Any:
 
 def _rules(kind: type[Any]) -> Iterator[tuple[str, _Rule]]:
     for each in fields(kind):
-        yield each.name, each.metadata[_KEY]
+        if _KEY in each.metadata:
+            yield each.name, each.metadata[_KEY]

@@ -9,6 +9,7 @@ import numpy as np
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Bools, Ints, Rows
 from topospread.cluster.volume_use import CLAIM, EPHEMERAL, VolumeRef
+from topospread.config.version_rules import minor_version, since, until
 
 from .attached_volumes import AttachedVolumes, AttachmentError, CsiVolume
 from .csi_migration import inline_plugin
@@ -21,21 +22,21 @@ _EXCEEDED, _MISSING, _ERROR = 1, 2, 3
 
 @dataclass(frozen=True, slots=True)
 class NodeVolumeLimitsRules:
-    """What changed from version to version.
+    """What is not the same in every Kubernetes version; ``minor`` says which in-tree volumes count as a driver's."""
 
-    Attributes:
-        minor: the minor version of Kubernetes 1; it says which in-tree volumes count as a CSI driver's.
-        ephemeral: ephemeral volumes count, and a claim of the pod that is not there is a failure (since 1.23).
-        inline: in-tree disks named in pods count (since 1.25).
-        missing_rejects: a claim that is not there rejects the node, instead of an error (since 1.30).
-        node_limits: a node's allocatable can say how many volumes it takes, where its CSINode does not (until 1.31).
-    """
-
-    minor: int = 37
-    ephemeral: bool = True
-    inline: bool = True
-    missing_rejects: bool = True
-    node_limits: bool = False
+    minor: int = minor_version()
+    ephemeral: bool = since(
+        "1.23", "Volume limits: ephemeral volumes count, and a claim of the pod that is not there is a failure."
+    )
+    inline: bool = since("1.25", "NodeVolumeLimits: in-tree disks named in pods count.")
+    missing_rejects: bool = since(
+        "1.30", "Volume limits: a claim that is not there rejects the node. Before, it was an error."
+    )
+    node_limits: bool = until(
+        "1.31",
+        "NodeVolumeLimits: the CSINode alone says how many volumes a node takes. Before, where it did not, the node's "
+        "allocatable could.",
+    )
 
     def counts(self, ref: VolumeRef) -> bool:
         """Whether a volume of a pod may count."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from topospread.config.args import PluginArgs
@@ -28,14 +28,8 @@ from .pod_topology_spread_rules import PodTopologySpreadRules
 from .resource_strategies_until_1_22 import StrategyPlugin, StrategyRules
 from .taint_toleration import TaintToleration, TaintTolerationRules
 from .volume_binding import VolumeBinding, VolumeBindingRules
-from .volume_finding import REASON_CONFLICT, REASON_CONFLICT_UNTIL_1_32
-from .volume_restrictions import (
-    REASON_IN_USE,
-    REASON_IN_USE_UNTIL_1_33,
-    VolumeRestrictions,
-    VolumeRestrictionsRules,
-)
-from .volume_zone import VolumeZone
+from .volume_restrictions import VolumeRestrictions, VolumeRestrictionsRules
+from .volume_zone import VolumeZone, VolumeZoneRules
 
 Rules = TypeVar("Rules")
 
@@ -52,50 +46,15 @@ class Settings:
         return rules_for(kind, self.gates)
 
 
-def _volume_restrictions(settings: Settings) -> Plugin:
-    minor = settings.gates.kube_version.minor
-    return VolumeRestrictions(
-        VolumeRestrictionsRules(
-            once_per_pod=settings.gates.enabled("ReadWriteOncePod"),
-            preemptible=minor >= 27,
-            skips=minor >= 28,
-            reason_in_use=REASON_IN_USE if minor >= 34 else REASON_IN_USE_UNTIL_1_33,
-        )
-    )
-
-
-def _node_volume_limits(settings: Settings) -> Plugin:
-    minor = settings.gates.kube_version.minor
-    return NodeVolumeLimits(
-        NodeVolumeLimitsRules(
-            minor=minor,
-            ephemeral=minor >= 23,
-            inline=minor >= 25,
-            missing_rejects=minor >= 30,
-            node_limits=minor <= 31,
-        )
-    )
-
-
 def _non_csi_limits(name: str) -> Callable[[Settings], Plugin]:
     return lambda settings: NonCsiLimits(name, settings.gates.kube_version.minor)
 
 
 def _volume_binding(settings: Settings) -> Plugin:
-    minor = settings.gates.kube_version.minor
     enabled = settings.gates.enabled
     scored = enabled("StorageCapacityScoring") or enabled("VolumeCapacityPriority")
-    return VolumeBinding(
-        VolumeBindingRules(
-            shape=settings.args.volume_binding.shape if scored else (),
-            attributes_classes=minor >= 34,
-            minor=minor,
-            lost_claims=minor >= 23,
-            ephemeral_words=minor >= 23,
-            names_nodes=27 <= minor <= 29,
-            reason_conflict=REASON_CONFLICT if minor >= 33 else REASON_CONFLICT_UNTIL_1_32,
-        )
-    )
+    rules = settings.rules(VolumeBindingRules)
+    return VolumeBinding(replace(rules, shape=settings.args.volume_binding.shape) if scored else rules)
 
 
 PLUGINS: Mapping[str, Callable[[Settings], Plugin]] = {
@@ -122,11 +81,11 @@ PLUGINS: Mapping[str, Callable[[Settings], Plugin]] = {
         "RequestedToCapacityRatio", settings.args.requested_to_capacity_ratio, settings.rules(StrategyRules)
     ),
     "ImageLocality": lambda settings: ImageLocality(settings.rules(ImageLocalityRules)),
-    "VolumeRestrictions": _volume_restrictions,
+    "VolumeRestrictions": lambda settings: VolumeRestrictions(settings.rules(VolumeRestrictionsRules)),
     **{name: _non_csi_limits(name) for name in KINDS},
-    "NodeVolumeLimits": _node_volume_limits,
+    "NodeVolumeLimits": lambda settings: NodeVolumeLimits(settings.rules(NodeVolumeLimitsRules)),
     "VolumeBinding": _volume_binding,
-    "VolumeZone": lambda settings: VolumeZone(current_labels=settings.gates.kube_version.minor >= 29),
+    "VolumeZone": lambda settings: VolumeZone(current_labels=settings.rules(VolumeZoneRules).current_labels),
     "NodeDeclaredFeatures": lambda settings: NodeDeclaredFeatures(settings.gates.kube_version.minor),
     "DynamicResources": lambda settings: DynamicResources(),
     "PodTopologySpread": lambda settings: PodTopologySpread(

@@ -14,6 +14,8 @@ from topospread.api.storage import PersistentVolume, PersistentVolumeClaim
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.objects import ClusterObjects
 from topospread.config.args import ShapePoint
+from topospread.config.version_rules import by_gates, by_version, gated, minor_version, since
+from topospread.config.versions import KubeVersion
 
 from .interface import UNRESOLVABLE, PluginError, Prepared, Status
 from .pod_volumes import (
@@ -28,34 +30,46 @@ from .pod_volumes import (
     pod_claims,
 )
 from .volume_catalog import catalog_of
-from .volume_finding import REASON_CONFLICT, FindVolumes, PodVolumeClaims, VolumeScore
+from .volume_finding import REASON_CONFLICT, REASON_CONFLICT_UNTIL_1_32, FindVolumes, PodVolumeClaims, VolumeScore
 
 REASON_UNBOUND = "pod has unbound immediate PersistentVolumeClaims"
 HOSTNAME = "kubernetes.io/hostname"
+_REFUSED_SINCE = KubeVersion(1, 31)
 
 
 @dataclass(frozen=True, slots=True)
 class VolumeBindingRules:
-    """What changed from version to version.
+    """What is not the same in every Kubernetes version.
 
     Attributes:
         shape: points by utilisation; empty where storage is not scored (gate VolumeCapacityPriority, off; since 1.33
             StorageCapacityScoring, on since 1.37).
-        attributes_classes: VolumeAttributesClasses have to agree (since 1.34).
-        minor: the minor version of Kubernetes 1; it says which in-tree volumes may have moved to a CSI driver.
-        lost_claims: a claim whose volume is gone rejects the pod as a whole (since 1.23).
-        ephemeral_words: what is said of an ephemeral volume's claim is said of that (since 1.23).
-        names_nodes: PreFilter narrows the nodes to those that local volumes name (1.27 to 1.29).
-        reason_conflict: the words for a volume that is elsewhere (others until 1.32).
+        minor: it says which in-tree volumes may have moved to a CSI driver.
     """
 
     shape: tuple[ShapePoint, ...] = ()
-    attributes_classes: bool = True
-    minor: int = 37
-    lost_claims: bool = True
-    ephemeral_words: bool = True
-    names_nodes: bool = False
-    reason_conflict: str = REASON_CONFLICT
+    attributes_classes: bool = gated("VolumeAttributesClass")
+    refuses_attributes_classes: bool = by_gates(
+        lambda gates: gates.kube_version >= _REFUSED_SINCE and not gates.enabled("VolumeAttributesClass"),
+        {
+            "1.31": "A pod whose unbound claim names a VolumeAttributesClass fails with an error while the gate of that "
+            "name is off, as it is until 1.33."
+        },
+    )
+    minor: int = minor_version()
+    lost_claims: bool = since("1.23", "A claim whose volume is gone rejects the pod as a whole.")
+    ephemeral_words: bool = since("1.23", "What is said of an ephemeral volume's claim is said of that.")
+    names_nodes: bool = by_version(
+        {"1.18": False, "1.27": True, "1.30": False},
+        {
+            "1.27": "PreFilter narrows the nodes to those that the pod's local volumes name.",
+            "1.30": "PreFilter no longer does that.",
+        },
+    )
+    reason_conflict: str = by_version(
+        {"1.18": REASON_CONFLICT_UNTIL_1_32, "1.33": REASON_CONFLICT},
+        {"1.33": f"A volume that cannot be used on the node: the reason reads `{REASON_CONFLICT}`."},
+    )
 
 
 class VolumeBinding:

@@ -23,7 +23,15 @@ from .node_matching import AllOf, AnyOf, LabelMask, Mask
 from .pod_volumes import NO_PROVISIONER, claim_class, is_assumed, reach_mask, selected_node
 from .resource_scoring import RequestedToCapacityRatio, rounded
 from .volume_catalog import VolumeCatalog
-from .volume_matching import NO_VOLUME, Candidates, Choice, MatchingError, by_size, requested
+from .volume_matching import (
+    NO_VOLUME,
+    Candidates,
+    Choice,
+    MatchingError,
+    by_size,
+    refuse_attributes_class,
+    requested,
+)
 
 REASON_CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
 REASON_CONFLICT_UNTIL_1_32 = "node(s) had volume node affinity conflict"
@@ -40,6 +48,10 @@ class FindingRules(Protocol):
     @property
     def attributes_classes(self) -> bool:
         """VolumeAttributesClasses have to agree."""
+
+    @property
+    def refuses_attributes_classes(self) -> bool:
+        """A claim that names one is an error."""
 
     @property
     def minor(self) -> int:
@@ -95,6 +107,8 @@ class FindVolumes:
         self._candidates: list[Candidates] = []
         try:
             for claim in waiting:
+                if rules.refuses_attributes_classes:
+                    refuse_attributes_class(claim)
                 found = Candidates(claim, catalog, attributes_classes=rules.attributes_classes)
                 self._candidates.append(found)
         except MatchingError as error:

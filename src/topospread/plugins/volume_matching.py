@@ -28,6 +28,14 @@ class MatchingError(ValueError):
     """A claim for which kube-scheduler cannot look for volumes, in its words."""
 
 
+def refuse_attributes_class(claim: PersistentVolumeClaim) -> None:
+    """Raise MatchingError for a claim that names a VolumeAttributesClass."""
+    if claim.spec.volume_attributes_class_name:
+        words = "unsupported volumeAttributesClassName is set on claim"
+        gate = "when the feature-gate VolumeAttributesClass is disabled"
+        raise MatchingError(f"{words} {claim.namespace}/{claim.name} {gate}")
+
+
 def requested(claim: PersistentVolumeClaim) -> Quantity:
     """The storage a claim asks for, 0 when it does not say."""
     resources = claim.spec.resources

@@ -11,6 +11,7 @@ from topospread.api.pod import Volume
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Ints, Rows
 from topospread.cluster.volume_use import AWS_DISK, CLAIM, GCE_DISK, ISCSI, RBD, VolumeRef
+from topospread.config.version_rules import by_version, gated, since
 
 from .interface import UNRESOLVABLE, UNSCHEDULABLE, Prepared, Scope, Status, StatusCode, length
 from .pod_volumes import not_found, pod_claims
@@ -29,20 +30,21 @@ _DISK, _IN_USE = 1, 2
 
 @dataclass(frozen=True, slots=True)
 class VolumeRestrictionsRules:
-    """What changed from version to version.
+    """What is not the same in every Kubernetes version.
 
     Attributes:
-        once_per_pod: ReadWriteOncePod claims exclude a second pod (gate ReadWriteOncePod, on since 1.27); claims
-            have to be there.
-        preemptible: evicting the claim's pod can help (since 1.27).
-        skips: a pod that finds its claims free is not looked at again, even beside nominated pods (since 1.28).
-        reason_in_use: the words (others until 1.33).
+        once_per_pod: ReadWriteOncePod claims exclude a second pod; claims have to be there.
     """
 
-    once_per_pod: bool = True
-    preemptible: bool = True
-    skips: bool = True
-    reason_in_use: str = REASON_IN_USE
+    once_per_pod: bool = gated("ReadWriteOncePod")
+    preemptible: bool = since("1.27", "A ReadWriteOncePod claim in use: evicting the pod that uses it can help.")
+    skips: bool = since(
+        "1.28", "A pod that finds its ReadWriteOncePod claims free is not looked at again, even beside nominated pods."
+    )
+    reason_in_use: str = by_version(
+        {"1.18": REASON_IN_USE_UNTIL_1_33, "1.34": REASON_IN_USE},
+        {"1.34": f"A ReadWriteOncePod claim in use: the reason reads `{REASON_IN_USE}`."},
+    )
 
 
 class VolumeRestrictions:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from topospread.api.storage import PersistentVolume, PersistentVolumeClaim
 from topospread.cluster import Cluster, NodeTable, PodClass
 from topospread.cluster.arrays import Bools, Ints, Rows
 from topospread.cluster.objects import ClusterObjects
+from topospread.config.version_rules import since
 
 from .csi_migration import BETA_REGION, BETA_ZONE, MULTI_ZONE, REGION, ZONE
 from .interface import UNRESOLVABLE, Prepared, Scope, Status, length
@@ -29,11 +31,19 @@ class _Required(NamedTuple):
     values: frozenset[str]
 
 
+@dataclass(frozen=True, slots=True)
+class VolumeZoneRules:
+    """What is not the same in every Kubernetes version."""
+
+    current_labels: bool = since(
+        "1.29", "A volume's beta zone or region label is also looked for under its current name."
+    )
+
+
 class VolumeZone:
     """Rejects nodes in another zone or region than the volumes behind the pod's claims.
 
-    Nodes without any such label pass. ``current_labels``: a volume's beta label is also looked for under the
-    current name (since 1.29).
+    Nodes without any such label pass.
     """
 
     name = "VolumeZone"
