@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from topospread.api.spread import TopologySpreadConstraint, merge, merge_constraints
     from topospread.config.load import load_configuration
     from topospread.errors import InputError, TopospreadError
-    from topospread.simulate import simulate
     from topospread.simulation import Simulation
+    from topospread.simulation.simulate import simulate
 
 _MODULES = {
     "Inventory": "topospread.api.inventory",
@@ -30,7 +30,7 @@ _MODULES = {
     "load_configuration": "topospread.config.load",
     "merge": "topospread.api.spread",
     "merge_constraints": "topospread.api.spread",
-    "simulate": "topospread.simulate",
+    "simulate": "topospread.simulation.simulate",
 }
 
 __all__ = [

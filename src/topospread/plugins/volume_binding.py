@@ -52,7 +52,7 @@ class VolumeBindingRules:
     refuses_attributes_classes: bool = by_gates(
         lambda gates: gates.kube_version >= _REFUSED_SINCE and not gates.enabled("VolumeAttributesClass"),
         {
-            "1.31": "A pod whose unbound claim names a VolumeAttributesClass fails with an error while the gate of that "
+            "1.31": "A pod whose unbound claim names a VolumeAttributesClass fails while the gate of that "
             "name is off, as it is until 1.33."
         },
     )

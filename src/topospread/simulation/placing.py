@@ -61,7 +61,8 @@ def _try(run: Run, queued: QueuedPod) -> None:
     outcome = Outcome(placement)
     if placement.node is None:
         outcome.verdict = scheduler.pending_verdict(queued.pod, queued.name)
-        if run.options.preemption and scheduler.preempts(queued.pod):
+        failed = bool(outcome.verdict.error)
+        if run.options.preemption and not failed and scheduler.preempts(queued.pod):
             _preempt(run, queued, outcome, outcome.verdict)
     if outcome.placement.node is not None:
         run.placed_here[outcome.placement.pod] = queued

@@ -15,6 +15,7 @@ from topospread.config.gates import Gates, gates_for
 from topospread.config.load import default_configuration
 from topospread.config.profile import Configuration
 from topospread.config.request_rules import request_rules
+from topospread.plugins.interface import PluginError
 from topospread.plugins.pod_topology_spread import PodTopologySpread
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, spread_arithmetic
 from topospread.scheduling.cycle import Placement, Scheduler
@@ -132,7 +133,10 @@ def spreads(run: Run) -> dict[int, tuple[ConstraintArithmetic, ...]]:
         pod_class = run.cluster.shared_class(workload.template)
         plugin = run.scheduler.framework_of(pod_class).plugins.get("PodTopologySpread")
         if isinstance(plugin, PodTopologySpread):
-            result[id(workload)] = spread_arithmetic(plugin, pod_class, run.cluster)
+            try:
+                result[id(workload)] = spread_arithmetic(plugin, pod_class, run.cluster)
+            except PluginError:
+                continue  # a selector that does not compile: its pods, if any are queued, say so themselves
     return result
 
 

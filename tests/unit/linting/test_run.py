@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from topospread.errors import InputError
-from topospread.lint.run import RULES, lint
+from topospread.linting.run import RULES, lint
 
 ROOT = Path(__file__).parents[3]
 SHOWN_AS_WRONG = {"own-labels-missing"}

@@ -1,0 +1,156 @@
+"""What becomes of a placed pod's claims."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.plugins.storage_builders import (
+    HOST,
+    ZONE,
+    Json,
+    claim,
+    claimed,
+    cluster,
+    csi_node,
+    pod,
+    rejections,
+    storage_class,
+    volume,
+    zonal,
+)
+from topospread.api.pod import Pod
+from topospread.api.storage import CSINode
+from topospread.cluster import Cluster
+from topospread.plugins.claim_binding import bind_claims
+from topospread.plugins.node_volume_limits import NodeVolumeLimits
+from topospread.plugins.volume_binding import VolumeBinding
+from topospread.plugins.volume_zone import VolumeZone
+
+NODES = zonal(a0="a", a1="a", b0="b")
+
+
+def bind(made: Cluster, each: Pod, name: str) -> int:
+    return bind_claims(made, made.pod_class(each), made.nodes.row_of[name])
+
+
+def reach(made: Cluster, each: Pod) -> set[str]:
+    """The nodes that the pod's volumes leave."""
+    rejected = rejections(VolumeBinding(), each, made)
+    assert rejections(VolumeZone(), each, made) == {}
+    return set(NODES) - set(rejected)
+
+
+def with_topology(*keys: str) -> list[CSINode]:
+    made = []
+    for name in NODES:
+        each = csi_node(name, disk=None)
+        assert each.spec.drivers is not None
+        each.spec.drivers[0].topology_keys = list(keys)
+        made.append(each)
+    return made
+
+
+ALLOWED = [{"matchLabelExpressions": [{"key": HOST, "values": ["a0", "a1", "b0"]}]}]
+
+
+@pytest.mark.parametrize(
+    ("csi_nodes", "more", "expected"),
+    [
+        ([], {}, {"a0", "a1"}),
+        (with_topology(ZONE), {}, {"a0", "a1"}),
+        (with_topology(HOST), {}, {"a0"}),
+        (with_topology(), {}, {"a0", "a1", "b0"}),
+        (with_topology("no-such-label"), {}, {"a0", "a1", "b0"}),
+        ([], {"allowedTopologies": ALLOWED}, {"a0"}),
+        (with_topology(ZONE), {"allowedTopologies": ALLOWED}, {"a0", "a1"}),
+    ],
+)
+def test_a_second_pod_has_to_follow_a_new_volume(csi_nodes: list[CSINode], more: Json, expected: set[str]) -> None:
+    made = cluster(NODES, claim("data"), storage_class(**more), *csi_nodes)
+    each = pod(claimed("data"))
+    assert reach(made, each) == set(NODES)
+    assert bind(made, each, "a0") == 1
+    assert reach(made, each) == expected
+
+
+def test_a_node_without_labels_leaves_its_volume_free() -> None:
+    made = cluster({**NODES, "bare": {}}, claim("data"), storage_class())
+    bind(made, pod(claimed("data")), "bare")
+    assert rejections(VolumeBinding(), pod(claimed("data")), made) == {}
+
+
+def test_the_smallest_volume_in_reach_is_taken_and_nobody_else_gets_it() -> None:
+    local = storage_class(provisioner="kubernetes.io/no-provisioner")
+    volumes = [volume("large", {HOST: ["a0"]}, size="9Gi"), volume("small", {HOST: ["a0"]}, size="2Gi")]
+    made = cluster(NODES, local, *volumes, claim("one"), claim("two"), claim("three"))
+    bind(made, pod(claimed("one")), "a0")
+    assert made.objects.persistent_volume_claims["ns", "one"].spec.volume_name == "small"
+    taken = made.objects.persistent_volumes["small"].spec.claim_ref
+    assert taken is not None
+    assert (taken.namespace, taken.name, taken.uid) == ("ns", "one", "uid-one")
+    bind(made, pod(claimed("two")), "a0")
+    assert made.objects.persistent_volume_claims["ns", "two"].spec.volume_name == "large"
+    assert reach(made, pod(claimed("two"))) == {"a0"}
+    assert reach(made, pod(claimed("three"))) == set()
+
+
+def test_two_claims_of_a_pod_get_two_volumes() -> None:
+    made = cluster(NODES, storage_class(), volume("one"), volume("two", size="2Gi"), claim("a"), claim("b"))
+    assert bind(made, pod(claimed("a"), claimed("b")), "a0") == 2
+    names = {made.objects.persistent_volume_claims["ns", name].spec.volume_name for name in "ab"}
+    assert names == {"one", "two"}
+
+
+def test_without_provisioner_and_volume_the_host_is_where_the_volume_must_be() -> None:
+    made = cluster(NODES, storage_class(provisioner="kubernetes.io/no-provisioner"), claim("data"))
+    bind(made, pod(claimed("data")), "a1")
+    assert reach(made, pod(claimed("data"))) == {"a1"}
+
+
+def test_what_is_bound_stays_and_what_is_missing_is_passed_over() -> None:
+    made = cluster(NODES, volume("pv"), claim("data", "pv"))
+    version = made.objects.version
+    assert bind(made, pod(claimed("data"), claimed("missing"), {"emptyDir": {}}), "a0") == 0
+    assert bind(made, pod(), "a0") == 0
+    assert made.objects.version == version
+
+
+def test_a_claim_that_was_assumed_is_bound_like_any() -> None:
+    made = cluster(NODES, claim("data", storageClassName="no"))
+    made.objects.assumed_claims.add(("ns", "data"))
+    bind(made, pod(claimed("data")), "b0")
+    assert reach(made, pod(claimed("data"))) == {"b0"}
+    assert not made.objects.assumed_claims
+
+
+def test_a_claim_that_was_being_provisioned_gets_a_new_volume() -> None:
+    selected = {"annotations": {"volume.kubernetes.io/selected-node": "a0"}}
+    made = cluster(NODES, storage_class(), volume("free"), claim("data", metadata=selected))
+    bind(made, pod(claimed("data")), "a0")
+    assert made.objects.persistent_volume_claims["ns", "data"].spec.volume_name == "pvc-ns-data"
+
+
+def test_attached_volumes_are_still_counted_once() -> None:
+    made = cluster(NODES, storage_class(), csi_node("a0", disk=1), claim("data"), claim("other"))
+    plugin, each = NodeVolumeLimits(), pod(claimed("data"))
+    other = pod(claimed("other"), name="other")
+    assert rejections(plugin, other, made) == {}
+    made.bind("ns/p", made.pod_class(each), made.nodes.row_of["a0"])
+    full = {"a0": ("node(s) exceed max volume count",)}
+    assert rejections(plugin, other, made) == full
+    bind(made, each, "a0")
+    assert rejections(plugin, other, made) == full
+    assert rejections(plugin, each, made) == {}, "its volume is attached"
+    made.unbind("ns/p")
+    assert rejections(plugin, other, made) == {}
+
+
+def test_an_existing_volume_counts_under_its_own_driver_once_it_is_bound() -> None:
+    there = volume("pv", csi={"driver": "file", "volumeHandle": "h"})
+    made = cluster(NODES, storage_class(), csi_node("a0", disk=1, file=0), there, claim("data"), claim("other"))
+    plugin, each = NodeVolumeLimits(), pod(claimed("data"))
+    rejections(plugin, each, made)
+    made.bind("ns/p", made.pod_class(each), made.nodes.row_of["a0"])
+    assert rejections(plugin, pod(claimed("other")), made) == {"a0": ("node(s) exceed max volume count",)}
+    bind(made, each, "a0")
+    assert rejections(plugin, pod(claimed("other")), made) == {}

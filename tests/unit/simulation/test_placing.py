@@ -1,0 +1,35 @@
+"""Pods that cannot be judged at all stay pending with kube-scheduler's words, and take nothing else down."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import topospread
+
+_NODE = {
+    "apiVersion": "v1",
+    "kind": "Node",
+    "metadata": {"name": "n1", "uid": "1", "labels": {"zone": "a"}},
+    "status": {"allocatable": {"cpu": "4", "pods": "10"}},
+}
+
+
+def _pod(name: str, selector: dict[str, Any]) -> dict[str, Any]:
+    constraint = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector}
+    spec = {"containers": [{"name": "c"}], "topologySpreadConstraints": [constraint]}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "uid": name, "namespace": "d"}, "spec": spec}
+
+
+def test_a_stored_pod_whose_selector_does_not_compile_stays_pending_and_the_next_one_is_placed(tmp_path: Path) -> None:
+    broken = _pod("broken", {"matchExpressions": [{"key": "a", "operator": "Foo"}]})
+    sound = _pod("sound", {"matchLabels": {"app": "x"}})
+    file = tmp_path / "cluster.json"
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [_NODE, broken, sound]}))
+
+    placements = {each.name: each for each in topospread.simulate(topospread.load(str(file))).placements}
+
+    assert placements["broken"].node is None
+    assert '"Foo" is not a valid label selector operator' in placements["broken"].message
+    assert placements["sound"].node == "n1"
