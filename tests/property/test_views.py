@@ -13,7 +13,7 @@ from topospread.api.pod import Pod
 from topospread.cluster import Cluster
 from topospread.config.gates import gates_for
 from topospread.config.load import default_profile
-from topospread.plugins.pod_topology_spread import Spread
+from topospread.plugins.spread_counts import Spread
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.framework import Framework
 from topospread.scheduling.view import View, Work
@@ -95,18 +95,18 @@ def best_of_all(scheduler: Scheduler, template: Pod) -> tuple[str | None, int | 
 def assert_same(kept: View, built: View) -> None:
     size = kept.cluster.nodes.size
     alive = kept.cluster.nodes.alive[:size]
-    assert kept.open[:size].tolist() == built.open[:size].tolist()
+    assert kept.own.open[:size].tolist() == built.own.open[:size].tolist()
     for mine, fresh in zip(kept.judges.watchers, built.judges.watchers, strict=True):
         if isinstance(mine, Spread) and isinstance(fresh, Spread):
             assert_same_counts(mine, fresh, size)
-    rows = np.flatnonzero(built.open[:size])
+    rows = np.flatnonzero(built.own.open[:size])
     rows = rows[built.feasible(rows)]
     assert kept.feasible(rows).all()
     if len(rows):
         assert kept.total(rows).tolist() == built.total(rows).tolist()
     # A score that became 0 on every node, and counts that all went, are told apart only by a new view.
     if kept.flat == built.flat and layouts(kept) == layouts(built):
-        assert kept.points[:size][alive].tolist() == built.points[:size][alive].tolist()
+        assert kept.own.points[:size][alive].tolist() == built.own.points[:size][alive].tolist()
         assert heads(kept) == heads(built)
 
 

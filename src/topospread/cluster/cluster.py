@@ -121,6 +121,7 @@ class Cluster:
         nodes = self.nodes
         taken = pod_class.taken(nodes)
         nodes.used[row] += taken
+        nodes.states[row] = -1
         occupancy = pod_class.occupancy
         occupancy[row] = occupancy.get(row, 0) + 1
         self.placed[key] = row
@@ -137,6 +138,7 @@ class Cluster:
         pod_class = self.on_node[row].pop(key)
         self.started.pop(key, None)
         self.nodes.used[row] -= pod_class.taken(self.nodes)
+        self.nodes.states[row] = -1
         left = pod_class.occupancy[row] - 1
         if left:
             pod_class.occupancy[row] = left

@@ -19,6 +19,7 @@ Units: pods; millicores; bytes. The non-zero columns hold what pods count as in 
 """
 
 _RANK_GAP = 1 << 32
+_STATES_KEPT = 1 << 17
 
 
 class LabelColumn:
@@ -74,10 +75,11 @@ class NodeTable:
         size: rows in use or free below it; every column is valid in ``[:size]``.
         nodes: row → node object, ``None`` where a node was removed.
         alive: whether the row holds a node, bool[capacity].
-        rank: order of the nodes' names, int64[capacity]; lower sorts first.
+        rank: order of the nodes' names, int64[capacity]; lower sorts first. ``ranks`` is the same as a list.
         allocatable: int64[capacity, resources], see the columns above.
         used: int64[capacity, resources], what the pods on the node take.
         shape: interned row of ``allocatable``, int64[capacity].
+        states: see `state`; −1 where the row changed since it was last asked.
         taints: interned tuple of taints, int64[capacity]; `taint_sets` says which.
         unschedulable: ``spec.unschedulable``, bool[capacity].
         images: image name → row → size in bytes.
@@ -90,10 +92,12 @@ class NodeTable:
         self.row_of: dict[str, int] = {}
         self.alive: Bools = np.zeros(capacity, dtype=np.bool_)
         self.rank: Ints = np.zeros(capacity, dtype=np.int64)
+        self.ranks: list[int] = []
         self.resources: dict[str, int] = {"cpu": CPU, "memory": MEMORY, "ephemeral-storage": EPHEMERAL_STORAGE}
         self.allocatable: Ints = np.zeros((capacity, 6), dtype=np.int64)
         self.used: Ints = np.zeros((capacity, 6), dtype=np.int64)
         self.shape: Ints = np.zeros(capacity, dtype=np.int64)
+        self.states: list[int] = []
         self.taints: Ints = np.zeros(capacity, dtype=np.int64)
         self.taint_sets: list[tuple[Taint, ...]] = [()]
         self.unschedulable: Bools = np.zeros(capacity, dtype=np.bool_)
@@ -101,6 +105,8 @@ class NodeTable:
         self._free: list[int] = []
         self._sorted_names: list[str] = []
         self._shapes: dict[bytes, int] = {}
+        self._state_numbers: dict[tuple[int, bytes], int] = {}
+        self._states_made = 0
         self._taint_codes: dict[tuple[Taint, ...], int] = {(): 0}
         self._labels: dict[str, LabelColumn] = {}
 
@@ -144,6 +150,23 @@ class NodeTable:
         self._free.append(row)
         return row
 
+    def state(self, row: int) -> int:
+        """A number for what the node has and what its pods take: nodes with the same number have the same amounts.
+
+        Numbers are never used again, so that what is remembered of one stays true.
+        """
+        number = self.states[row]
+        if number < 0:
+            key = (int(self.shape[row]), self.used[row].tobytes())
+            known = self._state_numbers.get(key)
+            if known is None:
+                if len(self._state_numbers) >= _STATES_KEPT:
+                    self._state_numbers.clear()
+                known = self._state_numbers[key] = self._states_made
+                self._states_made += 1
+            number = self.states[row] = known
+        return number
+
     def labels(self, key: str) -> LabelColumn:
         """The column of a label key, made when it is first asked for."""
         column = self._labels.get(key)
@@ -172,6 +195,8 @@ class NodeTable:
         self.size += 1
         self.nodes.append(None)
         self.names.append("")
+        self.states.append(-1)
+        self.ranks.append(0)
         if row >= self.capacity:
             self._grow(2 * self.capacity)
         return row
@@ -206,6 +231,7 @@ class NodeTable:
                 self.images.setdefault(name, {})[row] = image.size_bytes or 0
 
     def _intern_shape(self, row: int) -> None:
+        self.states[row] = -1
         self.shape[row] = self._shapes.setdefault(self.allocatable[row].tobytes(), len(self._shapes))
 
     def _forget_images(self, row: int) -> None:
@@ -219,8 +245,8 @@ class NodeTable:
         names = self._sorted_names
         position = bisect_left(names, name)
         names.insert(position, name)
-        below = int(self.rank[self.row_of[names[position - 1]]]) if position else None
-        above = int(self.rank[self.row_of[names[position + 1]]]) if position + 1 < len(names) else None
+        below = self.ranks[self.row_of[names[position - 1]]] if position else None
+        above = self.ranks[self.row_of[names[position + 1]]] if position + 1 < len(names) else None
         if below is None:
             rank = 0 if above is None else above - _RANK_GAP
         elif above is None:
@@ -230,11 +256,12 @@ class NodeTable:
             if rank == below:
                 self._renumber()
                 return
-        self.rank[row] = rank
+        self.rank[row] = self.ranks[row] = rank
 
     def _renumber(self) -> None:
         for position, name in enumerate(self._sorted_names):
-            self.rank[self.row_of[name]] = position * _RANK_GAP
+            row = self.row_of[name]
+            self.rank[row] = self.ranks[row] = position * _RANK_GAP
         self.renumbered += 1
 
     renumbered = 0

@@ -5,7 +5,7 @@ What the counts decide is not known here: that is in `pod_topology_spread` and `
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -55,14 +55,9 @@ class MatchingPods:
         """Whether the selector matches pods of the class, be they terminating or the selector empty."""
         return pod_class.namespace in self._namespaces and self._selector.matches(pod_class.labels)
 
-    def on_pod(self, row: int, pod_class: PodClass, delta: int) -> bool:
-        """Take note of a pod; whether it counts."""
-        if not self.matches(pod_class):
-            return False
-        if row >= len(self.per_node):
-            self.per_node = grown(self.per_node, self._cluster.nodes.capacity)
+    def add(self, row: int, delta: int) -> None:
+        """Count a pod that matches."""
         self.per_node[row] += delta
-        return True
 
     def on_node(self, row: int) -> None:
         """Make room for a row that is new."""
@@ -113,7 +108,7 @@ class DomainCounts:
 
     def add(self, row: int, delta: int) -> int:
         """Count a matching pod on a node; the code of the domain it counts in, −1 for none."""
-        code = int(self.member[row]) if row < len(self.member) else -1
+        code: int = self.member.item(row) if row < len(self.member) else -1
         if code >= 0:
             self._change(code, delta)
         return code
@@ -152,6 +147,11 @@ class DomainCounts:
             return np.zeros(len(codes), dtype=np.int64)
         return self.counts[codes]
 
+    def at_few(self, codes: Sequence[int]) -> list[int]:
+        """`at`, for a handful of domains."""
+        self._grow_codes()
+        return list(map(self.counts.item, codes)) if len(self.counts) else [0] * len(codes)
+
     def _moving(self, row: int) -> int:
         """How many pods change their domain with a row."""
         return int(self.pods.per_node[row])
@@ -163,7 +163,7 @@ class DomainCounts:
             self.nodes = grown(self.nodes, known)
 
     def _change(self, code: int, delta: int) -> None:
-        count = int(self.counts[code])
+        count = self.counts.item(code)
         self.counts[code] = count + delta
         if self.nodes[code] and delta:
             self._forget(count)

@@ -7,7 +7,7 @@ Everything is counted by pod class and topology domain, pod by pod, as the journ
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -87,6 +87,11 @@ class Tally:
                 self._change(after, amount)
             self._member[row] = after
         return before, after
+
+    def of(self, row: int) -> int:
+        """Sum of a node's domain, 0 where it lacks the key."""
+        code = self.column.codes.item(row)
+        return self.sums.item(code) if 0 <= code < len(self.sums) else 0
 
     def at(self, rows: Rows) -> Ints:
         """Sums of the nodes' domains, 0 where a node lacks the key, int64[rows]."""
@@ -208,6 +213,10 @@ class Affinities:
             self.layout += 1
         return tally
 
+    def ignores(self, pod_class: PodClass) -> bool:
+        """Whether no term, of the pod or of pods of the class, means the other."""
+        return not self.effects(pod_class)
+
     def on_pod(self, row: int, pod_class: PodClass, delta: int) -> Iterable[int]:
         """Count the pod; the rows of domains whose sum groups them."""
         effects = self.effects(pod_class)
@@ -243,6 +252,20 @@ class Affinities:
                 columns.append(np.where(tally.column.codes[rows] >= 0, tally.at(rows), _MISSING))
         return columns
 
+    def group(self, row: int) -> tuple[int, ...]:
+        """The same of one node."""
+        columns: list[int] = []
+        keys: set[str] = set()
+        for tally in self.tallies:
+            key = tally.column.key
+            code = tally.column.codes.item(row)
+            if not tally.by_domain:
+                columns.append(tally.of(row) if code >= 0 else _MISSING)
+            elif key not in keys:
+                columns.append(code)
+                keys.add(key)
+        return tuple(columns)
+
 
 _MISSING = -(1 << 62)
 
@@ -275,6 +298,21 @@ class _AffinityFilter:
                     result[tally.at(rows) <= 0] = _AFFINITY
                 result[tally.column.codes[rows] < 0] = _AFFINITY
         return result
+
+    def filter_few(self, rows: Sequence[int]) -> list[int]:
+        """The same, node by node."""
+        state = self._affinities
+        may_be_first = bool(state.affinity) and state.no_pod_matches and state.matches_itself
+        return [self._filter_one(row, may_be_first) for row in rows]
+
+    def _filter_one(self, row: int, may_be_first: bool) -> int:
+        state = self._affinities
+        for tally in state.affinity.values():
+            if tally.column.codes.item(row) < 0 or not (may_be_first or tally.of(row) > 0):
+                return _AFFINITY
+        if any(tally.of(row) > 0 for tally in state.anti_affinity.values()):
+            return _ANTI_AFFINITY
+        return _EXISTING if any(tally.of(row) > 0 for tally in state.existing.values()) else 0
 
     def status(self, code: int) -> Status:
         return Status(UNRESOLVABLE if code == _AFFINITY else UNSCHEDULABLE, (_REASONS[code],))

@@ -7,10 +7,10 @@ row that changed is a slice of one. Who rests on the whole cluster is told of ev
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -92,12 +92,34 @@ class Normalized(Score, Protocol):
         """Points from 0 to MAX_NODE_SCORE, int64[rows]."""
 
 
+@runtime_checkable
+class FewFilter(Filter, Protocol):
+    """A filter that can also go node by node, which is faster for a handful of nodes than arrays are."""
+
+    def filter_few(self, rows: Sequence[int]) -> list[int]:
+        """What `filter` says."""
+
+
+@runtime_checkable
+class FewScore(Normalized, Protocol):
+    """A score that can also go node by node, which is faster for a handful of nodes than arrays are."""
+
+    def score_few(self, rows: Sequence[int], nodes: Sequence[int] | None = None) -> list[int]:
+        """What `score` says."""
+
+    def normalize_few(self, raw: Sequence[int]) -> list[int]:
+        """What `normalize` says."""
+
+
 class Watcher(Protocol):
     """What a filter or score of scope CLUSTER is besides: it keeps counts, and sorts nodes that look alike."""
 
     @property
     def layout(self) -> int:
         """Changes when `groups` gets other columns, or when ``idle`` of the filter or score changes."""
+
+    def ignores(self, pod_class: PodClass) -> bool:
+        """Whether pods of the class change nothing by coming or going; asked once for each class."""
 
     def on_pod(self, row: int, pod_class: PodClass, delta: int) -> Iterable[int]:
         """A pod came to a node (+1) or left it (−1); rows whose group may have changed."""
@@ -110,6 +132,9 @@ class Watcher(Protocol):
 
         ``None`` when there is no such grouping that is coarser than the nodes: all nodes are evaluated then.
         """
+
+    def group(self, row: int) -> tuple[int, ...]:
+        """The row of `groups` for one node, where there is a grouping."""
 
 
 @dataclass(slots=True)

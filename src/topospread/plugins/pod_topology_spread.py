@@ -5,23 +5,22 @@ Filter (whenUnsatisfiable: DoNotSchedule): a node is rejected where
     matching pods in its domain + (1 if the pod matches its own selector) − global minimum > maxSkew
 
 Score (ScheduleAnyway): Σ over constraints of (count · ln(domains + 2) + maxSkew − 1), rounded, fewer is better.
-Which constraints are in force is in `spread_constraints`, how pods are counted in `domain_counts`.
+Which constraints are in force is in `spread_constraints`, how pods are counted for them in `spread_counts`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 
-from topospread.api.labels import Selector
-from topospread.cluster import Cluster, NodeTable, PodClass
+from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Bools, Codes, Ints, Rows
 from topospread.config.args import PodTopologySpreadArgs
 
-from .domain_counts import DomainCounts, MatchingPods
+from .domain_counts import DomainCounts
 from .inclusion import Inclusion
 from .interface import (
     MAX_NODE_SCORE,
@@ -35,22 +34,23 @@ from .interface import (
     length,
 )
 from .pod_topology_spread_rules import PodTopologySpreadRules
-from .resource_scoring import rounded
-from .spread_constraints import Constraint, ConstraintsInForce
-from .spread_until_1_23 import PlainSum, WholeDomainCounts
+from .resource_scoring import rounded, rounded_one
+from .spread_constraints import ConstraintsInForce
+from .spread_counts import HOSTNAME, Spread, SpreadSettings
+from .spread_until_1_23 import PlainSum
 
-HOSTNAME = "kubernetes.io/hostname"
 REASON = "node(s) didn't match pod topology spread constraints"
 REASON_MISSING_LABEL = f"{REASON} (missing required label)"
 _SKEW, _MISSING_LABEL = 1, 2
 IGNORED = -(1 << 32)
 """Raw score of a node that is not scored."""
 _FEW = 64
-_GROUPED_BY_DOMAIN = 32
-"""Up to so many domains, nodes are grouped by domain; above, by their domain's count."""
+
+Amount = TypeVar("Amount", int, Ints)
+"""One number, or one for each of some nodes or domains: the formulas are the same."""
 
 
-def skew_of(matching: Ints, counts_itself: int, minimum: int) -> Ints:
+def skew_of(matching: Amount, counts_itself: int, minimum: int) -> Amount:
     """Skew of domains with so many matching pods, once the pod is there."""
     return matching + (counts_itself - minimum)
 
@@ -63,6 +63,11 @@ def minimum_in_force(counts: DomainCounts, min_domains: int) -> int:
 def normalizing_weight(domains: int) -> float:
     """The weight of a constraint in the score, by how many domains its key has among the scored nodes."""
     return math.log(domains + 2)
+
+
+def points_among(raw: Amount, lowest: int, highest: int) -> Amount:
+    """Points from 0 to 100 for raw scores of which the highest is not 0; fewer matching pods give more."""
+    return MAX_NODE_SCORE * (highest + lowest - raw) // highest
 
 
 class PodTopologySpread:
@@ -100,168 +105,11 @@ class PodTopologySpread:
         return SoftConstraints(spread) if self._rules.weighs_domains else PlainSum(spread)
 
 
-@dataclass(frozen=True, slots=True)
-class SpreadSettings:
-    """What the constraints of a pod have in common.
-
-    Attributes:
-        requires_all_keys: nodes that lack the key of a soft constraint are not scored.
-    """
-
-    requires_all_keys: bool
-    rules: PodTopologySpreadRules
-
-
-class Spread:
-    """The counts behind one pod class's constraints, hard and soft; the plugin's `Watcher`.
-
-    Attributes:
-        hard, soft: constraints in force, each with its counts; a soft hostname constraint has none of its own:
-            it is scored by the pods on the node itself.
-    """
-
-    layout = 0
-
-    def __init__(
-        self,
-        inclusion: Inclusion,
-        cluster: Cluster,
-        hard: Sequence[Constraint],
-        soft: Sequence[Constraint],
-        settings: SpreadSettings,
-    ) -> None:
-        self.inclusion = inclusion
-        self.rules = rules = settings.rules
-        self.pod_class = pod_class = inclusion.pod_class
-        self.nodes: NodeTable = cluster.nodes
-        self.requires_all_keys = settings.requires_all_keys
-        self._pods: dict[Selector, MatchingPods] = {}
-        for each in (*hard, *soft):
-            if each.selector not in self._pods:
-                self._pods[each.selector] = MatchingPods(
-                    cluster, (pod_class.namespace,), each.selector, empty_counts=rules.empty_selector_counts
-                )
-        self.hard = [CountedConstraint(each, self, [c.topology_key for c in hard]) for each in hard]
-        soft_keys = [c.topology_key for c in soft] if self.requires_all_keys else []
-        self.soft = [CountedConstraint(each, self, soft_keys) for each in soft]
-        self._by_count = [each for each in self.hard if not each.grouped_by_domain]
-        self._by_node = any(each.counts is None for each in self.soft)
-
-    def pods(self, constraint: Constraint) -> MatchingPods:
-        """The pods that match a constraint's selector."""
-        return self._pods[constraint.selector]
-
-    def codes(self, key: str, rows: Rows) -> Codes:
-        """Domains of nodes, −1 where the key is missing."""
-        codes: Codes = self.nodes.labels(key).codes[rows]
-        return codes
-
-    def has_keys(self, keys: Iterable[str], rows: Rows) -> Bools:
-        """Whether nodes have all of these keys."""
-        result = np.ones(length(rows), dtype=np.bool_)
-        for key in keys:
-            result &= self.codes(key, rows) >= 0
-        return result
-
-    def on_pod(self, row: int, pod_class: PodClass, delta: int) -> Iterable[int]:
-        """Count the pod; the rows of its domain, where the count groups them."""
-        touched: set[int] = set()
-        for pods in self._pods.values():
-            if not pods.on_pod(row, pod_class, delta):
-                continue
-            if self._by_node:
-                touched.add(row)
-            for each in (*self.hard, *self.soft):
-                if each.pods is pods and each.counts is not None:
-                    code = each.counts.add(row, delta)
-                    if code >= 0 and each in self._by_count:
-                        touched |= self.nodes.labels(each.constraint.topology_key).rows(code)
-        return touched
-
-    def on_node(self, row: int) -> Iterable[int]:
-        """Count the node's pods where it now belongs; it, and rows of domains whose count groups them."""
-        touched = {row}
-        only = np.array([row], dtype=np.int64)
-        for pods in self._pods.values():
-            pods.on_node(row)
-        for each in (*self.hard, *self.soft):
-            if each.counts is not None:
-                codes = each.counts.set_member(row, bool(each.takes_part(only)[0]))
-                if each in self._by_count and codes[0] != codes[1]:
-                    column = self.nodes.labels(each.constraint.topology_key)
-                    touched = touched.union(*(column.rows(code) for code in codes if code >= 0))
-        return touched
-
-    def assume(self, row: int, pod_class: PodClass, delta: int) -> None:
-        """PreFilter's AddPod and RemovePod where they count otherwise than PreFilter itself does.
-
-        They look neither at deletionTimestamp nor at whether the selector is empty (``updateWithPod``).
-        """
-        for each in self.hard:
-            if each.counts is not None and each.pods.matches_labels(pod_class) and not each.pods.matches(pod_class):
-                each.counts.add(row, delta)
-
-    def groups(self, rows: Rows) -> list[Ints] | None:
-        """By domain where there are few, by the domain's count where there are many."""
-        if self.soft and not self.rules.weighs_domains:
-            return None  # the sum over all nodes counts
-        columns: list[Ints] = []
-        for each in self.hard:
-            codes = self.codes(each.constraint.topology_key, rows)
-            if each.grouped_by_domain or each.counts is None:
-                columns.append(codes.astype(np.int64))
-            else:
-                columns.append(np.where(codes >= 0, each.counts.at(codes), -1))
-        for each in self.soft:
-            codes = self.codes(each.constraint.topology_key, rows)
-            if each.counts is None:
-                columns.append(np.where(codes >= 0, each.pods.per_node[rows], -1))
-            elif each.grouped_by_domain:
-                columns.append(codes.astype(np.int64))
-            else:
-                return None  # the score needs to know how many domains have feasible nodes
-        return columns
-
-
 def _distinct(codes: Codes) -> int:
     """How many different codes there are; few are counted without an array."""
     if len(codes) <= _FEW:
         return len(set(codes.tolist()))
     return int(np.count_nonzero(np.bincount(codes + 1)))
-
-
-class CountedConstraint:
-    """A constraint with its counts by domain.
-
-    Attributes:
-        column: the label column of its key.
-        counts: matching pods by domain; ``None`` for a soft hostname constraint.
-        keys: keys a node must have to take part: those of all constraints of the same kind.
-        counts_itself: 1 when the pod adds to its own domain.
-    """
-
-    def __init__(self, constraint: Constraint, spread: Spread, keys: Sequence[str]) -> None:
-        self.constraint = constraint
-        self.keys = keys
-        self.pods = spread.pods(constraint)
-        self.counts_itself = constraint.counts_itself(spread.pod_class)
-        self._spread = spread
-        self.column = column = spread.nodes.labels(constraint.topology_key)
-        self.grouped_by_domain = len(column.values) <= _GROUPED_BY_DOMAIN
-        self.counts: DomainCounts | None = None
-        hard = constraint.when_unsatisfiable == "DoNotSchedule"
-        if hard or constraint.topology_key != HOSTNAME or not spread.rules.weighs_domains:
-            everything = slice(0, spread.nodes.size)
-            counted = WholeDomainCounts if hard and spread.rules.counts_whole_domain else DomainCounts
-            self.counts = counted(column, self.pods, self.takes_part(everything))
-
-    def takes_part(self, rows: Rows) -> Bools:
-        """Nodes whose pods count: all keys are there and the policies include them."""
-        constraint = self.constraint
-        included = self._spread.inclusion(
-            rows, honors_affinity=constraint.honors_affinity, honors_taints=constraint.honors_taints
-        )
-        return self._spread.has_keys(self.keys, rows) & included
 
 
 class HardConstraints:
@@ -284,6 +132,20 @@ class HardConstraints:
             result[skew > each.constraint.max_skew] = _SKEW
             if each.column.missing:
                 result[codes < 0] = self._missing_label
+        return result
+
+    def filter_few(self, rows: Sequence[int]) -> list[int]:
+        """The same, node by node."""
+        result = [0] * len(rows)
+        for each in reversed(self.spread.hard):
+            assert each.counts is not None
+            codes = list(map(each.column.codes.item, rows))
+            minimum = minimum_in_force(each.counts, each.constraint.min_domains)
+            for i, (code, matching) in enumerate(zip(codes, each.counts.at_few(codes), strict=True)):
+                if code < 0:
+                    result[i] = self._missing_label
+                elif skew_of(matching, each.counts_itself, minimum) > each.constraint.max_skew:
+                    result[i] = _SKEW
         return result
 
     def status(self, code: int) -> Status:
@@ -325,6 +187,33 @@ class SoftConstraints:
             raw[~scored] = IGNORED
         return raw
 
+    def score_few(self, rows: Sequence[int], nodes: Sequence[int] | None = None) -> list[int]:
+        """The same, node by node."""
+        soft = self.spread.soft
+        codes = [list(map(each.column.codes.item, rows)) for each in soft]
+        ignored = [min(places) < 0 for places in zip(*codes, strict=True)] if self._keys else [False] * len(rows)
+        total = [0.0] * len(rows)
+        for each, places, size in zip(soft, codes, self._sizes_of_few(codes, ignored, nodes), strict=True):
+            weight, more = normalizing_weight(size), each.constraint.max_skew - 1
+            total = [
+                before + (matching * weight + more) if code >= 0 else before
+                for before, code, matching in zip(total, places, each.matching_few(rows, places), strict=True)
+            ]
+        raw = list(map(rounded_one if self.spread.rules.rounds_score else int, total))
+        return [IGNORED if skip else points for skip, points in zip(ignored, raw, strict=True)] if any(ignored) else raw
+
+    def _sizes_of_few(
+        self, codes: Sequence[Sequence[int]], ignored: Sequence[bool], nodes: Sequence[int] | None
+    ) -> list[int]:
+        counted = [1] * len(ignored) if nodes is None else nodes
+        if any(ignored):
+            counted = [n for n, skip in zip(counted, ignored, strict=True) if not skip]
+            codes = [[code for code, skip in zip(places, ignored, strict=True) if not skip] for places in codes]
+        return [
+            sum(counted) if each.constraint.topology_key == HOSTNAME else len(set(places))
+            for each, places in zip(self.spread.soft, codes, strict=True)
+        ]
+
     def sizes(self, rows: Rows, scored: Bools | None, nodes: Ints | None = None) -> list[int]:
         """How many domains each constraint has among the scored nodes; for the hostname, how many nodes are scored."""
         sizes = []
@@ -349,4 +238,14 @@ class SoftConstraints:
         highest = int(np.maximum.reduce(raw))
         if highest == 0:
             return np.full(len(raw), MAX_NODE_SCORE, dtype=np.int64)
-        return MAX_NODE_SCORE * (highest + lowest - raw) // highest
+        return points_among(raw, lowest, highest)
+
+    def normalize_few(self, raw: Sequence[int]) -> list[int]:
+        """The same, node by node."""
+        scored = [each for each in raw if each != IGNORED]
+        if not scored:
+            return [0] * len(raw)
+        lowest, highest = min(scored), max(scored)
+        if highest == 0:
+            return [MAX_NODE_SCORE if each != IGNORED else 0 for each in raw]
+        return [points_among(each, lowest, highest) if each != IGNORED else 0 for each in raw]

@@ -6,6 +6,7 @@ and the older plugins that scored one strategy each. Units: millicores, bytes, p
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -183,3 +184,9 @@ def rounded(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Ints:
     """Nearest integers, halves away from zero (Go's ``math.Round``); values are not negative."""
     whole = np.floor(values)
     return (whole + (values - whole >= 0.5)).astype(np.int64)
+
+
+def rounded_one(value: float) -> int:
+    """`rounded`, of one number."""
+    whole = math.floor(value)
+    return whole + (value - whole >= 0.5)

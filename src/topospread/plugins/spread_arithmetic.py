@@ -13,14 +13,9 @@ import numpy as np
 from topospread.cluster import Cluster, PodClass
 
 from .domain_counts import DomainCounts
-from .pod_topology_spread import (
-    CountedConstraint,
-    PodTopologySpread,
-    Spread,
-    minimum_in_force,
-    skew_of,
-)
+from .pod_topology_spread import PodTopologySpread, minimum_in_force, skew_of
 from .spread_constraints import Constraint, Origin
+from .spread_counts import CountedConstraint, Spread
 
 
 @dataclass(frozen=True, slots=True)

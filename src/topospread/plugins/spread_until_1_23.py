@@ -6,6 +6,7 @@ Source: plugins/podtopologyspread/filtering.go of 1.19 to 1.23, scoring.go of 1.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,7 @@ from .domain_counts import DomainCounts, MatchingPods
 from .interface import MAX_NODE_SCORE, Scope, length
 
 if TYPE_CHECKING:
-    from .pod_topology_spread import Spread
+    from .spread_counts import Spread
 
 
 class WholeDomainCounts(DomainCounts):
@@ -56,6 +57,11 @@ class WholeDomainCounts(DomainCounts):
         """Counts of the domains with these codes, 0 for a domain that does not exist."""
         counts = super().at(codes)
         return np.where(self.nodes[codes] > 0, counts, 0) if len(self.nodes) else counts
+
+    def at_few(self, codes: Sequence[int]) -> list[int]:
+        """`at`, for a handful of domains."""
+        counts: list[int] = self.at(np.array(codes, dtype=np.int32)).tolist()
+        return counts
 
     def _moving(self, row: int) -> int:
         """Pods do not move with their node's membership here."""

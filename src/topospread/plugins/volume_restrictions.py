@@ -161,6 +161,10 @@ class _Exclusive:
                 if ref in self._claims:
                     self._moved[ref] = self._moved.get(ref, 0) + delta
 
+    def ignores(self, pod_class: PodClass) -> bool:
+        """What is counted is looked up; only a pod with volumes can change how a node's disks are used."""
+        return self._disks is None or not pod_class.volumes
+
     def on_pod(self, row: int, pod_class: PodClass, delta: int) -> Iterable[int]:
         """Only the disks on a node tell it from others."""
         return (row,) if self._disks is not None and pod_class.volumes else ()
@@ -170,6 +174,9 @@ class _Exclusive:
 
     def groups(self, rows: Rows) -> list[Ints] | None:
         return [] if self._disks is None else [self._disks.filter(rows)]
+
+    def group(self, row: int) -> tuple[int, ...]:
+        return () if self._disks is None else (_DISK * self._disks.conflicts(row),)
 
 
 def _conflict(mine: Volume, theirs: Volume) -> bool:

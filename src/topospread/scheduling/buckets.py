@@ -6,8 +6,9 @@ cluster-wide plugins say. Comparing the buckets' heads compares all nodes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from heapq import heappop, heappush
+from bisect import insort
+from collections.abc import Iterable, Sequence
+from heapq import heapify, heappop, heappush
 
 import numpy as np
 
@@ -17,125 +18,190 @@ GroupKey = tuple[int, ...]
 Entry = tuple[int, int, int]
 """(−points, rank of the name, row): entries sort as kube-scheduler's choice does, ties by name."""
 
+_SLACK = 64
+
 
 class Bucket:
-    """Rows of one group, best first: a sorted run from when it was filled, and a heap of what changed since."""
+    """Rows of one group by their points; a level is put in the order of names when it is the best for the first time.
 
-    __slots__ = ("_head", "_heap", "_known", "_next", "_order", "_points", "_ranks", "key", "size")
+    A row that left, or has other points now, stays in its level until it is met there: `Buckets` knows better.
+    """
 
-    def __init__(self, key: GroupKey, order: Ints, points: Ints, ranks: Ints) -> None:
+    __slots__ = ("_all", "_best_first", "_entered", "_levels", "_limit", "_ordered", "key", "size")
+
+    def __init__(self, key: GroupKey, every: Buckets) -> None:
         self.key = key
-        self.size = len(order)
-        self._order: list[int] = order.tolist()
-        self._points: list[int] = points.tolist()
-        self._ranks: list[int] = ranks.tolist()
-        self._next = 0
-        self._heap: list[Entry] = []
-        self._head: Entry | None = None
-        self._known = False
+        self.size = 0
+        self._all = every
+        self._levels: dict[int, list[int]] = {}
+        self._ordered: dict[int, list[int]] = {}
+        self._best_first: list[int] = []
+        self._entered = 0
+        self._limit = _SLACK
 
-    def push(self, entry: Entry) -> None:
+    def fill(self, points: int, rows: list[int]) -> None:
+        """Put in all rows that have certain points, before anything else is done."""
+        self.size += len(rows)
+        self._limit = 2 * self.size + _SLACK
+        self._levels[points] = rows
+        heappush(self._best_first, -points)
+
+    def push(self, row: int, points: int) -> None:
         """Put in a row, or a row's new points."""
-        heappush(self._heap, entry)
-        self._known = False
+        level = self._levels.get(points)
+        if level is not None:
+            level.append(row)
+        elif points in self._ordered:
+            insort(self._ordered[points], row, key=self._all.later_first)
+        else:
+            self._levels[points] = [row]
+            heappush(self._best_first, -points)
+        self._entered += 1
+        if self._entered > self._limit:
+            self._forget_the_gone()
 
-    def changed(self) -> None:
-        """A row left, or has other points now."""
-        self._known = False
+    def head(self) -> Entry | None:
+        """The best row that is still here with these points."""
+        every = self._all
+        while self._best_first:
+            points = -self._best_first[0]
+            level = self._ordered.get(points)
+            if level is None:
+                level = self._ordered[points] = self._in_order(points)
+            while level:
+                row = level[-1]
+                if every.points_of[row] == points and every.bucket_of[row] is self:
+                    return (-points, every.ranks[row], row)
+                level.pop()
+            heappop(self._best_first)
+            del self._ordered[points]
+        return None
 
-    def head(self, place_of: dict[int, tuple[Bucket, int]]) -> Entry | None:
-        """The best row that is still here with these points; ``place_of`` says where rows now are."""
-        if not self._known:
-            self._head = self._find(place_of)
-            self._known = True
-        return self._head
+    def _in_order(self, points: int) -> list[int]:
+        """The rows of a level, the first by name last."""
+        bucket_of, points_of = self._all.bucket_of, self._all.points_of
+        rows = [row for row in set(self._levels.pop(points)) if points_of[row] == points and bucket_of[row] is self]
+        rows.sort(key=self._all.ranks.__getitem__, reverse=True)
+        return rows
 
-    def _find(self, place_of: dict[int, tuple[Bucket, int]]) -> Entry | None:
-        while self._next < len(self._order):
-            row, points = self._order[self._next], self._points[self._next]
-            if place_of.get(row) == (self, points):
-                break
-            self._next += 1
-        while self._heap and place_of.get(self._heap[0][2]) != (self, -self._heap[0][0]):
-            heappop(self._heap)
-        first = self._heap[0] if self._heap else None
-        if self._next < len(self._order):
-            i = self._next
-            entry = (-self._points[i], self._ranks[i], self._order[i])
-            return entry if first is None or entry < first else first
-        return first
+    def _forget_the_gone(self) -> None:
+        every = self._all
+        rows: set[int] = set().union(*self._levels.values(), *self._ordered.values())
+        self._levels, self._ordered = {}, {}
+        for row in rows:
+            if every.bucket_of[row] is self:
+                self._levels.setdefault(every.points_of[row], []).append(row)
+        self._best_first = [-points for points in self._levels]
+        heapify(self._best_first)
+        self._entered = 0
+        self._limit = self.size + _SLACK
 
 
 class Buckets:
     """All rows that pass the node's own filters, by group.
 
     Attributes:
-        place_of: row → its bucket and points.
+        bucket_of: by row, ``None`` for rows that are not here.
+        points_of: by row.
+        ranks: the rank of the node's name, by row: the node table's own list.
     """
 
-    def __init__(self, columns: Sequence[Ints], rows: Ints, points: Ints, rank: Ints) -> None:
-        self.place_of: dict[int, tuple[Bucket, int]] = {}
+    def __init__(self, columns: Sequence[Ints], rows: Ints, points: Ints, ranks: list[int]) -> None:
+        self.ranks = ranks
+        self.bucket_of: list[Bucket | None] = [None] * len(ranks)
         self._buckets: dict[GroupKey, Bucket] = {}
+        by_row = np.zeros(len(ranks), dtype=np.int64)
+        by_row[rows] = points
+        self.points_of: list[int] = by_row.tolist()
         if not len(rows):
             return
-        order = np.lexsort((rank[rows], -points, *reversed(columns)))
-        changes = np.zeros(len(rows), dtype=np.bool_)
-        changes[0] = True
-        for column in columns:
+        every = [*columns, points]
+        order = np.lexsort(every[::-1])
+        starts = np.zeros(len(rows), dtype=np.bool_)
+        starts[0] = True
+        for column in every:
             ordered = column[order]
-            changes[1:] |= ordered[1:] != ordered[:-1]
-        starts = np.flatnonzero(changes).tolist()
-        for start, end in zip(starts, [*starts[1:], len(rows)], strict=True):
-            members = order[start:end]
-            key = tuple(int(column[members[0]]) for column in columns)
-            bucket = Bucket(key, rows[members], points[members], rank[rows[members]])
-            self._buckets[key] = bucket
-            self.place_of.update(
-                zip(rows[members].tolist(), [(bucket, p) for p in points[members].tolist()], strict=True)
-            )
+            starts[1:] |= ordered[1:] != ordered[:-1]
+        firsts = np.flatnonzero(starts)
+        levels = zip(*(column[order[firsts]].tolist() for column in every), strict=True)
+        ends = [*firsts.tolist()[1:], len(rows)]
+        sorted_rows: list[int] = rows[order].tolist()
+        for (*key, level), start, end in zip(levels, firsts.tolist(), ends, strict=True):
+            bucket = self._bucket(tuple(key))
+            members = sorted_rows[start:end]
+            bucket.fill(level, members)
+            for row in members:
+                self.bucket_of[row] = bucket
 
     def __len__(self) -> int:
         return len(self._buckets)
 
-    def key_of(self, row: int) -> GroupKey | None:
-        """The group of a row that is here, ``None`` for one that is not."""
-        place = self.place_of.get(row)
-        return None if place is None else place[0].key
+    def later_first(self, row: int) -> int:
+        """Sorts rows by name, the last one first."""
+        return -self.ranks[row]
 
-    def put(self, row: int, key: GroupKey, points: int, rank: int) -> None:
-        """Put a row where it now belongs."""
-        place = self.place_of.get(row)
-        if place is not None and place[1] == points and place[0].key == key:
+    def grow(self) -> None:
+        """Make room for rows that are new."""
+        more = len(self.ranks) - len(self.bucket_of)
+        self.bucket_of.extend([None] * more)
+        self.points_of.extend([0] * more)
+
+    def put(self, row: int, key: GroupKey, points: int) -> None:
+        """Put a row into the bucket where it now belongs."""
+        before = self.bucket_of[row]
+        if before is not None and before.key == key:
+            if self.points_of[row] != points:
+                self.points_of[row] = points
+                before.push(row, points)
             return
-        bucket = self._buckets.get(key)
-        if bucket is None:
-            bucket = self._buckets[key] = Bucket(key, *(np.zeros(0, dtype=np.int64) for _ in range(3)))
-        if place is None:
-            bucket.size += 1
-        elif place[0] is not bucket:
-            self._leave(place[0])
-            bucket.size += 1
-        self.place_of[row] = (bucket, points)
-        bucket.push((-points, rank, row))
+        bucket = self._bucket(key)
+        if before is not None:
+            self._leave(before)
+        bucket.size += 1
+        self.bucket_of[row] = bucket
+        self.points_of[row] = points
+        bucket.push(row, points)
+
+    def update(self, rows: Iterable[tuple[int, bool, int]]) -> list[int]:
+        """Rows whose group is what it was, each with whether it is open and its points; those not here before."""
+        bucket_of, points_of = self.bucket_of, self.points_of
+        coming = []
+        for row, is_open, points in rows:
+            bucket = bucket_of[row]
+            if bucket is None:
+                if is_open:
+                    coming.append(row)
+            elif not is_open:
+                self.drop(row)
+            elif points_of[row] != points:
+                points_of[row] = points
+                bucket.push(row, points)
+        return coming
 
     def drop(self, row: int) -> None:
         """Take a row out: a filter of its own rejects it."""
-        place = self.place_of.pop(row, None)
-        if place is not None:
-            self._leave(place[0])
+        bucket = self.bucket_of[row]
+        if bucket is not None:
+            self.bucket_of[row] = None
+            self._leave(bucket)
 
     def heads(self) -> tuple[list[Entry], list[int]]:
         """The best entry of each bucket, and how many rows the bucket has."""
         entries, sizes = [], []
         for bucket in self._buckets.values():
-            entry = bucket.head(self.place_of)
+            entry = bucket.head()
             if entry is not None:
                 entries.append(entry)
                 sizes.append(bucket.size)
         return entries, sizes
 
+    def _bucket(self, key: GroupKey) -> Bucket:
+        bucket = self._buckets.get(key)
+        if bucket is None:
+            bucket = self._buckets[key] = Bucket(key, self)
+        return bucket
+
     def _leave(self, bucket: Bucket) -> None:
-        bucket.changed()
         bucket.size -= 1
         if not bucket.size:
             del self._buckets[bucket.key]

@@ -10,19 +10,20 @@ from __future__ import annotations
 import random
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from topospread.api.pod import Pod
 from topospread.cluster import Cluster, PodClass
-from topospread.cluster.arrays import Ints
 from topospread.cluster.cluster import pod_key
 from topospread.plugins.interface import PluginError
 
+from .choice import best_of, best_of_heads
 from .evaluate import blocked_by_nominated, failed_verdict, verdict_of
 from .framework import Framework
 from .preemption import Candidate, Preemption, Preemptor, candidates_wanted
+from .sampling import Sample, Sampler
 from .verdict import Verdict
 from .view import View, Work
 
@@ -30,8 +31,7 @@ _VIEW_MEMORY = 1 << 29
 _BYTES_PER_ROW = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(msgspec.Struct, frozen=True):
     """Where a pod went.
 
     Attributes:
@@ -53,13 +53,17 @@ class Scheduler:
         cluster: the state; binding changes it.
         frameworks: scheduler name → its profile's plugins.
         seed: draw among equally good nodes, as kube-scheduler does; ``None`` takes the first by name.
+        sampled: look at as many nodes as kube-scheduler would, not at all of them.
     """
 
-    def __init__(self, cluster: Cluster, frameworks: Mapping[str, Framework], seed: int | None = None) -> None:
+    def __init__(
+        self, cluster: Cluster, frameworks: Mapping[str, Framework], seed: int | None = None, *, sampled: bool = False
+    ) -> None:
         self.cluster = cluster
         self.frameworks = frameworks
         self.work = Work()
         self._random = None if seed is None else random.Random(seed)
+        self._sampler = Sampler(cluster) if sampled else None
         self._views: OrderedDict[tuple[str, int], View] = OrderedDict()
         self._preemptions: dict[int, tuple[int, Preemption]] = {}
         self._pending: dict[int, tuple[int, Verdict]] = {}
@@ -77,7 +81,12 @@ class Scheduler:
         except PluginError as error:
             return Placement(key, None, message=str(error))
         nominated = nominated or pod.nominated_node_name
-        chosen = self._choose_nominated(view, key, nominated) or self._choose(view, key)
+        if self._sampler is not None:
+            chosen = self._choose_sampled(view, key, nominated)
+        else:
+            chosen = self._choose_nominated(view, key, nominated) if nominated else None
+            if chosen is None:
+                chosen = self._choose(view, key)
         if chosen is None:
             verdict = self.pending_verdict(pod, name)
             return Placement(key, None, message=verdict.message or verdict.error)
@@ -89,10 +98,10 @@ class Scheduler:
 
     def _choose_nominated(self, view: View, key: str, node: str) -> tuple[int, int] | None:
         """The node the pod is nominated for, if it is feasible: the others are not looked at then."""
-        row = self.cluster.nodes.row_of.get(node) if node else None
+        row = self.cluster.nodes.row_of.get(node)
         if row is None or row in blocked_by_nominated(key, view):
             return None
-        return self._best(view, np.array([row], dtype=np.int64), None) if view.open[row] else None
+        return best_of(view, np.array([row], dtype=np.int64), draw=self._random) if view.own.open[row] else None
 
     def _choose(self, view: View, key: str) -> tuple[int, int] | None:
         """The best node and its total, as (row, total); ``None`` when no node is feasible."""
@@ -102,10 +111,21 @@ class Scheduler:
             return self._choose_among_all(view, blocked)
         entries, sizes = buckets.heads()
         self.work.heads += len(entries)
-        if not entries:
-            return None
-        rows = np.array([entry[2] for entry in entries], dtype=np.int64)
-        return self._best(view, rows, np.array(sizes, dtype=np.int64))
+        return best_of_heads(view, entries, sizes) if entries else None
+
+    def _choose_sampled(self, view: View, key: str, nominated: str) -> tuple[int, int] | None:
+        """The best of the nodes that kube-scheduler would have looked at."""
+        rows = self.sample(view, key, nominated).rows
+        return best_of(view, rows, draw=self._random) if len(rows) else None
+
+    def sample(self, view: View, key: str, nominated: str = "") -> Sample:
+        """Walk the nodes as kube-scheduler does, the one that the pod is nominated for first."""
+        assert self._sampler is not None, "the scheduler was not made to sample"
+        if nominated and (chosen := self._choose_nominated(view, key, nominated)):
+            return Sample(np.array(chosen[:1], dtype=np.int64), 1)
+        blocked = blocked_by_nominated(key, view) if self.cluster.nominated else []
+        row = self.cluster.nodes.row_of.get(nominated, -1)
+        return self._sampler.sample(view, self.framework_of(view.pod_class), blocked, row)
 
     def verdict(self, pod: Pod, name: str | None = None) -> Verdict:
         """The whole answer for a pod: every node, every plugin. Binds nothing."""
@@ -153,9 +173,7 @@ class Scheduler:
         framework = self.framework_of(pod_class)
         key = (framework.profile.scheduler_name, pod_class.index)
         view = self._views.get(key)
-        if view is not None and view.fresh:
-            view.catch_up()
-        if view is None or not view.fresh:
+        if view is None or not view.catch_up():
             view = self._views[key] = View(self.cluster, framework, pod_class, self.work)
             while len(self._views) > self._views_kept():
                 self._views.popitem(last=False)
@@ -170,28 +188,10 @@ class Scheduler:
 
     def _choose_among_all(self, view: View, blocked: list[int]) -> tuple[int, int] | None:
         self.work.full += 1
-        rows = np.flatnonzero(view.open[: self.cluster.nodes.size])
+        rows = np.flatnonzero(view.own.open[: self.cluster.nodes.size])
         if blocked:
             rows = rows[~np.isin(rows, blocked)]
-        return self._best(view, rows, None) if len(rows) else None
-
-    def _best(self, view: View, rows: Ints, nodes: Ints | None) -> tuple[int, int] | None:
-        """The best of some rows; ``nodes``: how many nodes each stands for, ``None`` for itself."""
-        if view.cluster_filters:
-            passes = view.feasible(rows)
-            if not passes.all():
-                rows = rows[passes]
-                nodes = None if nodes is None else nodes[passes]
-                if not len(rows):
-                    return None
-        total = view.total(rows, nodes)
-        highest = int(total.max())
-        equals = rows[total == highest]
-        if len(equals) > 1:
-            by_name = equals[np.argsort(self.cluster.nodes.rank[equals])]
-            draw = self._random.randrange(len(equals)) if self._random else 0
-            return int(by_name[draw]), highest
-        return int(equals[0]), highest
+        return best_of(view, rows, draw=self._random) if len(rows) else None
 
     def pending_verdict(self, pod: Pod, name: str | None = None) -> Verdict:
         """The verdict on a pod that was just left pending; replicas that wait for the same reason share it."""

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from topospread.cluster import NODE_CHANGED, Change, Cluster, PodClass
-from topospread.cluster.arrays import Bools, Ints, Rows, grown
-from topospread.plugins.interface import Scope, length, numbers
+from topospread.cluster.arrays import Bools, Ints, Rows
+from topospread.plugins.interface import FewFilter, FewScore, Filter, Scope, Watcher
 
 from .buckets import Buckets, GroupKey
 from .framework import Framework, Judges, WeightedScore
-
-_MEMO_LIMIT = 1 << 16
+from .own_answers import OwnAnswers
 
 
 @dataclass(slots=True)
@@ -40,13 +39,33 @@ class Work:
     full: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Few:
+    """The cluster-wide filters, and the scores with their weights, where all of them can go node by node."""
+
+    filters: tuple[FewFilter, ...]
+    scores: tuple[tuple[int, FewScore], ...]
+
+
+def few_of(filters: Sequence[Filter], scores: Sequence[WeightedScore]) -> Few | None:
+    """The same plugins, to be asked node by node; ``None`` where one of them cannot."""
+    if not all(isinstance(each, FewFilter) for each in filters):
+        return None
+    if not all(isinstance(each.score, FewScore) for each in scores):
+        return None
+    return Few(
+        tuple(each for each in filters if isinstance(each, FewFilter)),
+        tuple((each.weight, each.score) for each in scores if isinstance(each.score, FewScore)),
+    )
+
+
 class View:
     """One pod class on one cluster under one profile.
 
     Attributes:
         judges: the plugins, prepared for the class.
-        open: rows that every filter resting on the node alone lets pass, bool[capacity].
-        points: weighted sum of the scores that rest on the node alone and are not normalised, int64[capacity].
+        own: what rests on the node and its pods.
+        few: the cluster-wide plugins node by node, ``None`` where one of them only knows arrays.
     """
 
     def __init__(self, cluster: Cluster, framework: Framework, pod_class: PodClass, work: Work) -> None:
@@ -54,37 +73,23 @@ class View:
         self.pod_class = pod_class
         self.work = work
         self.judges: Judges = framework.judges(pod_class, cluster)
+        self.own = OwnAnswers(cluster, self.judges)
+        work.built += 1
+        work.rows += cluster.nodes.size
         self._objects_version = cluster.objects.version
         self._position = cluster.journal.position
         self._renumbered = cluster.nodes.renumbered
-        work.built += 1
-        scores, filters = self.judges.scores, self.judges.filters
-        self._node_filters = [each.filter for each in filters if each.filter.scope is Scope.NODE]
-        self._pod_filters = [each.filter for each in filters if Scope.NODE < each.filter.scope < Scope.CLUSTER]
-        self._cluster_filters = [each.filter for each in filters if each.filter.scope is Scope.CLUSTER]
-        plain = [each for each in scores if each.normalized is None and each.score.scope < Scope.CLUSTER]
-        self._node_scores = [each for each in plain if each.score.scope is Scope.NODE]
-        self._pod_scores = [each for each in plain if each.score.scope is not Scope.NODE]
-        self.relative_scores = [each for each in scores if each.normalized is not None or each not in plain]
+        self._cluster_filters = [f.filter for f in self.judges.filters if f.filter.scope is Scope.CLUSTER]
+        relative = [s for s in self.judges.scores if s.normalized is not None or s.score.scope is Scope.CLUSTER]
+        self.relative_scores = [each for each in relative if each not in self.own.flat]
         self._grouping = [each for each in self.relative_scores if each.score.scope is Scope.NODE]
-        self._flat: list[WeightedScore] = []
-        self._unflattened = False
         self._can_group = all(each.score.scope in (Scope.NODE, Scope.CLUSTER) for each in self.relative_scores)
-        self._by_usage = all(each.scope is Scope.USAGE for each in self._pod_filters) and all(
-            each.score.scope is Scope.USAGE for each in self._pod_scores
-        )
-        self._memo: dict[tuple[int, bytes], tuple[bool, int]] = {}
+        self._listeners: dict[int, tuple[Watcher, ...]] = {}
+        self._quiet: set[int] = set()
+        self._grouping_watchers: list[Watcher] = []
         self._buckets: Buckets | None = None
-        self.node_open: Bools = np.zeros(0, dtype=np.bool_)
-        self.node_points: Ints = np.zeros(0, dtype=np.int64)
-        self.open: Bools = np.zeros(0, dtype=np.bool_)
-        self.points: Ints = np.zeros(0, dtype=np.int64)
-        self._grow()
-        self._flatten()
-        self._layout: list[int] = []
+        self._layout: list[int] | None = None
         self._take_layout()
-        self._evaluate_nodes(slice(0, cluster.nodes.size))
-        self._evaluate(slice(0, cluster.nodes.size))
 
     def _take_layout(self) -> None:
         """Leave out what has no say as things stand; the groups have to be made anew where this has changed."""
@@ -94,23 +99,12 @@ class View:
             self._buckets = None
             self.cluster_filters = [each for each in self._cluster_filters if not getattr(each, "idle", False)]
             self._active_scores = [each for each in self.relative_scores if not getattr(each.score, "idle", False)]
+            self.few = few_of(self.cluster_filters, self._active_scores)
 
     @property
     def flat(self) -> frozenset[str]:
         """Plugins whose points are the same on every node and stand in ``points``."""
-        return frozenset(each.plugin for each in self._flat)
-
-    def _flatten(self) -> None:
-        """Scores whose raw points are 0 on every node give all nodes the same, whichever are feasible.
-
-        They are added to the nodes' own points; a node that changes this makes the view stale.
-        """
-        everything = slice(0, self.cluster.nodes.size)
-        for each in list(self._grouping):
-            if each.normalized is not None and not each.score.score(everything).any():
-                self._flat.append(each)
-                self._grouping.remove(each)
-                self.relative_scores.remove(each)
+        return frozenset(each.plugin for each in self.own.flat)
 
     @property
     def fresh(self) -> bool:
@@ -118,39 +112,32 @@ class View:
         return (
             self._objects_version == self.cluster.objects.version
             and self.cluster.journal.keeps(self._position)
-            and not self._unflattened
+            and not self.own.unflattened
         )
 
-    @property
-    def current(self) -> bool:
-        """Whether nothing happened since the view was last brought up to date."""
-        return self._position == self.cluster.journal.position and self.fresh
-
-    def catch_up(self) -> None:
-        """Read the journal and evaluate the rows it names; nothing else is touched."""
+    def catch_up(self) -> bool:
+        """Read the journal and evaluate the rows it names; False when a new view has to be built instead."""
         changes = self.cluster.journal.since(self._position)
-        assert changes is not None, "a view that is not fresh has to be built anew"
+        if changes is None or not self.fresh:
+            return False
         if not changes:
-            return
+            return True
         self._position = self.cluster.journal.position
         self.work.changes += len(changes)
-        self._grow()
-        changed_nodes, regrouped, rows = self._apply(changes)
-        regrouped |= changed_nodes
+        rows, regrouped, changed_nodes = self._apply(changes)
+        self.work.rows += len(rows)
         if changed_nodes:
-            self._on_nodes(changed_nodes)
-        for row in rows:
-            self._evaluate_row(row)
+            self._grow()
+        self.own.pods_changed(rows)
+        if changed_nodes and self.own.nodes_changed(changed_nodes):
+            self._buckets = None
         self._take_layout()
+        if self._renumbered != self.cluster.nodes.renumbered:
+            self._renumbered = self.cluster.nodes.renumbered
+            self._buckets = None
         if self._buckets is not None:
-            if self._renumbered != self.cluster.nodes.renumbered:
-                self._renumbered = self.cluster.nodes.renumbered
-                self._buckets = None
-                return
-            for row in rows - regrouped:
-                self._place(self._buckets, row, self._buckets.key_of(row))
-            for row in regrouped:
-                self._place(self._buckets, row)
+            self._sort_in(self._buckets, rows - regrouped if regrouped else rows, regrouped)
+        return not self.own.unflattened
 
     def forget_since(self, position: int) -> None:
         """Take back the journal's newest changes, which this view has read and which undo each other."""
@@ -161,134 +148,94 @@ class View:
         """Rows open for the pod, grouped; ``None`` when the plugins of this class allow no grouping."""
         if self._buckets is None and self._can_group:
             self._renumbered = self.cluster.nodes.renumbered
-            rows = np.flatnonzero(self.open[: self.cluster.nodes.size])
+            rows = np.flatnonzero(self.own.open[: self.cluster.nodes.size])
             columns = self._group_columns(rows)
             if columns is None:
                 self._can_group = False
                 return None
-            self._buckets = Buckets(columns, rows, self.points[rows], self.cluster.nodes.rank)
+            self._buckets = Buckets(columns, rows, self.own.points[rows], self.cluster.nodes.ranks)
         return self._buckets
 
     def feasible(self, rows: Rows) -> Bools:
         """Whether rows pass every filter, bool[rows]."""
-        result: Bools = self.open[rows].copy()
+        result: Bools = self.own.open[rows].copy()
         for each in self.cluster_filters:
             result &= each.filter(rows) == 0
         return result
 
     def total(self, rows: Ints, nodes: Ints | None = None) -> Ints:
         """Weighted total of every score for feasible rows; ``nodes`` as in `Score.score`."""
-        total: Ints = self.points[rows].copy()
+        total: Ints = self.own.points[rows].copy()
         for each in self._active_scores:
             total += each.weight * points_of(each, rows, nodes)
         return total
 
     def _apply(self, changes: Sequence[Change]) -> tuple[set[int], set[int], set[int]]:
-        """Tell the watchers; rows whose node changed, rows that may belong to another group, all rows named."""
-        changed_nodes: set[int] = set()
+        """Tell the watchers; all rows named, rows that may belong to another group, rows whose node changed."""
+        rows = {row for row, _, _ in changes}
         regrouped: set[int] = set()
-        rows: set[int] = set()
-        classes = self.cluster.classes
-        watchers = self.judges.watchers
+        changed_nodes: set[int] = set()
+        quiet = self._quiet
         for row, index, delta in changes:
-            rows.add(row)
+            if index in quiet:
+                continue
             if index == NODE_CHANGED:
                 changed_nodes.add(row)
-                for watcher in watchers:
+                for watcher in self.judges.watchers:
                     regrouped.update(watcher.on_node(row))
-            else:
-                for watcher in watchers:
-                    regrouped.update(watcher.on_pod(row, classes[index], delta))
-        return changed_nodes, regrouped, rows
+                continue
+            pod_class = self.cluster.classes[index]
+            listening = self._listening(pod_class)
+            for watcher in listening:
+                touched = watcher.on_pod(row, pod_class, delta)
+                if touched:
+                    regrouped.update(touched)
+            if not listening:
+                quiet.add(index)
+        return rows, regrouped | changed_nodes, changed_nodes
 
-    def _on_nodes(self, changed: set[int]) -> None:
-        rows = np.fromiter(changed, dtype=np.int64)
-        self._evaluate_nodes(rows)
-        if any(getattr(each.score, "rests_on_all_nodes", False) for each in self._node_scores):
-            everything = slice(0, self.cluster.nodes.size)
-            self._evaluate_nodes(everything)
-            self._evaluate(everything)
-            self._buckets = None
-
-    def _evaluate_nodes(self, rows: Rows) -> None:
-        """What rests on the node objects alone."""
-        nodes = self.cluster.nodes
-        open_ = nodes.alive[rows].copy()
-        if self.judges.rejected is not None:
-            open_[:] = False
-        elif self.judges.narrowed is not None:
-            kept = [nodes.row_of[name] for name in self.judges.narrowed if name in nodes.row_of]
-            open_ &= np.isin(numbers(rows), kept)
-        for each in self._node_filters:
-            open_ &= each.filter(rows) == 0
-        self.node_open[rows] = open_
-        points = np.zeros(length(rows), dtype=np.int64)
-        for score in self._node_scores:
-            points += score.weight * score.score.score(rows)
-        for score in self._flat:
-            raw = score.score.score(rows)
-            self._unflattened |= bool(raw.any())
-            assert score.normalized is not None
-            points += score.weight * score.normalized.normalize(np.zeros_like(raw), numbers(rows))
-        self.node_points[rows] = points
-
-    def _evaluate(self, rows: Rows) -> None:
-        """What rests on the node and the pods on it."""
-        self.work.rows += length(rows)
-        open_ = self.node_open[rows].copy()
-        for each in self._pod_filters:
-            open_ &= each.filter(rows) == 0
-        points = self.node_points[rows].copy()
-        for score in self._pod_scores:
-            points += score.weight * score.score.score(rows)
-        self.open[rows] = open_
-        self.points[rows] = points
-
-    def _evaluate_row(self, row: int) -> None:
-        """The same for one row, asked of the plugins once for each state of a node."""
-        if not self._by_usage:
-            self._evaluate(np.array([row], dtype=np.int64))
-            return
-        nodes = self.cluster.nodes
-        key = (int(nodes.shape[row]), nodes.used[row].tobytes())
-        known = self._memo.get(key)
+    def _listening(self, pod_class: PodClass) -> tuple[Watcher, ...]:
+        """Watchers that pods of a class mean something to."""
+        known = self._listeners.get(pod_class.index)
         if known is None:
-            only = np.array([row], dtype=np.int64)
-            passes = all(each.filter(only)[0] == 0 for each in self._pod_filters)
-            points = sum(each.weight * int(each.score.score(only)[0]) for each in self._pod_scores)
-            if len(self._memo) >= _MEMO_LIMIT:
-                self._memo.clear()
-            known = self._memo[key] = (passes, points)
-        self.work.rows += 1
-        self.open[row] = self.node_open[row] and known[0]
-        self.points[row] = self.node_points[row] + known[1]
+            known = tuple(each for each in self.judges.watchers if not each.ignores(pod_class))
+            self._listeners[pod_class.index] = known
+        return known
 
     def _group_columns(self, rows: Rows) -> list[Ints] | None:
         columns = [each.score.score(rows) for each in self._grouping]
+        self._grouping_watchers.clear()
         for watcher in self.judges.watchers:
             more = watcher.groups(rows)
             if more is None:
                 return None
-            columns += more
+            if more:
+                columns += more
+                self._grouping_watchers.append(watcher)
         return columns
 
-    def _place(self, buckets: Buckets, row: int, key: GroupKey | None = None) -> None:
-        """Put a row into its bucket; ``key`` is the group's where it cannot have changed."""
-        if not self.open[row]:
-            buckets.drop(row)
-            return
-        if key is None:
-            columns = self._group_columns(np.array([row], dtype=np.int64))
-            assert columns is not None
-            key = tuple(int(column[0]) for column in columns)
-        buckets.put(row, key, int(self.points[row]), int(self.cluster.nodes.rank[row]))
+    def _sort_in(self, buckets: Buckets, rows: set[int], regrouped: set[int]) -> None:
+        """Put rows into the buckets they now belong to; only those that are regrouped may have left their group."""
+        coming = buckets.update(self.own.of(rows)) if rows else []
+        for row, is_open, points in self.own.of([*coming, *regrouped]):
+            if is_open:
+                buckets.put(row, self._group(row), points)
+            else:
+                buckets.drop(row)
+
+    def _group(self, row: int) -> GroupKey:
+        key: GroupKey = ()
+        if self._grouping:
+            only = np.array([row], dtype=np.int64)
+            key = tuple([int(each.score.score(only)[0]) for each in self._grouping])
+        for watcher in self._grouping_watchers:
+            key += watcher.group(row)
+        return key
 
     def _grow(self) -> None:
-        capacity = self.cluster.nodes.capacity
-        if capacity == len(self.open):
-            return
-        for name in ("node_open", "node_points", "open", "points"):
-            setattr(self, name, grown(getattr(self, name), capacity))
+        self.own.grow()
+        if self._buckets is not None:
+            self._buckets.grow()
 
 
 def points_of(score: WeightedScore, rows: Ints, nodes: Ints | None = None) -> Ints:

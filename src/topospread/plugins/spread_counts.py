@@ -1,0 +1,201 @@
+"""The counts behind the spread constraints of one pod class, kept up to date pod by pod and node by node.
+
+What the counts decide is in `pod_topology_spread`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from topospread.api.labels import Selector
+from topospread.cluster import Cluster, NodeTable, PodClass
+from topospread.cluster.arrays import Bools, Codes, Ints, Rows
+
+from .domain_counts import DomainCounts, MatchingPods
+from .inclusion import Inclusion
+from .interface import length
+from .pod_topology_spread_rules import PodTopologySpreadRules
+from .spread_constraints import Constraint
+from .spread_until_1_23 import WholeDomainCounts
+
+HOSTNAME = "kubernetes.io/hostname"
+_GROUPED_BY_DOMAIN = 32
+"""Up to so many domains, nodes are grouped by domain; above, by their domain's count."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadSettings:
+    """What the constraints of a pod have in common.
+
+    Attributes:
+        requires_all_keys: nodes that lack the key of a soft constraint are not scored.
+    """
+
+    requires_all_keys: bool
+    rules: PodTopologySpreadRules
+
+
+class Spread:
+    """The counts behind one pod class's constraints, hard and soft; the plugin's `Watcher`.
+
+    Attributes:
+        hard, soft: constraints in force, each with its counts; a soft hostname constraint has none of its own:
+            it is scored by the pods on the node itself.
+    """
+
+    layout = 0
+
+    def __init__(
+        self,
+        inclusion: Inclusion,
+        cluster: Cluster,
+        hard: Sequence[Constraint],
+        soft: Sequence[Constraint],
+        settings: SpreadSettings,
+    ) -> None:
+        self.inclusion = inclusion
+        self.rules = rules = settings.rules
+        self.pod_class = pod_class = inclusion.pod_class
+        self.nodes: NodeTable = cluster.nodes
+        self.requires_all_keys = settings.requires_all_keys
+        self._pods: dict[Selector, MatchingPods] = {}
+        for each in (*hard, *soft):
+            if each.selector not in self._pods:
+                self._pods[each.selector] = MatchingPods(
+                    cluster, (pod_class.namespace,), each.selector, empty_counts=rules.empty_selector_counts
+                )
+        self.hard = [CountedConstraint(each, self, [c.topology_key for c in hard]) for each in hard]
+        soft_keys = [c.topology_key for c in soft] if self.requires_all_keys else []
+        self.soft = [CountedConstraint(each, self, soft_keys) for each in soft]
+        self._all = (*self.hard, *self.soft)
+        self._counting: dict[int, tuple[list[MatchingPods], list[tuple[CountedConstraint, DomainCounts]]]] = {}
+        self._by_node = any(each.counts is None for each in self.soft)
+        # The sum over all nodes counts, or how many domains have feasible nodes: nothing groups nodes then.
+        self._ungrouped = bool(self.soft) and not (
+            rules.weighs_domains and all(each.counts is None or each.grouped_by_domain for each in self.soft)
+        )
+
+    def pods(self, constraint: Constraint) -> MatchingPods:
+        """The pods that match a constraint's selector."""
+        return self._pods[constraint.selector]
+
+    def codes(self, key: str, rows: Rows) -> Codes:
+        """Domains of nodes, −1 where the key is missing."""
+        codes: Codes = self.nodes.labels(key).codes[rows]
+        return codes
+
+    def has_keys(self, keys: Iterable[str], rows: Rows) -> Bools:
+        """Whether nodes have all of these keys."""
+        result = np.ones(length(rows), dtype=np.bool_)
+        for key in keys:
+            result &= self.codes(key, rows) >= 0
+        return result
+
+    def ignores(self, pod_class: PodClass) -> bool:
+        """Whether no selector matches pods of the class."""
+        return not any(pods.matches(pod_class) for pods in self._pods.values())
+
+    def on_pod(self, row: int, pod_class: PodClass, delta: int) -> Iterable[int]:
+        """Count the pod; the rows of its domain, where the count groups them."""
+        counting = self._counting.get(pod_class.index)
+        if counting is None:
+            pods = [each for each in self._pods.values() if each.matches(pod_class)]
+            counts = [(each, each.counts) for each in self._all if each.counts is not None and each.pods in pods]
+            counting = self._counting[pod_class.index] = (pods, counts)
+        for matching in counting[0]:
+            matching.add(row, delta)
+        touched: Iterable[int] = (row,) if self._by_node and counting[0] else ()
+        for each, domains in counting[1]:
+            code = domains.add(row, delta)
+            if code >= 0 and each.grouped_by_count:
+                touched = {*touched, *each.column.rows(code)}
+        return touched
+
+    def on_node(self, row: int) -> Iterable[int]:
+        """Count the node's pods where it now belongs; it, and rows of domains whose count groups them."""
+        touched = {row}
+        only = np.array([row], dtype=np.int64)
+        for pods in self._pods.values():
+            pods.on_node(row)
+        for each in self._all:
+            if each.counts is not None:
+                codes = each.counts.set_member(row, bool(each.takes_part(only)[0]))
+                if each.grouped_by_count and codes[0] != codes[1]:
+                    touched = touched.union(*(each.column.rows(code) for code in codes if code >= 0))
+        return touched
+
+    def assume(self, row: int, pod_class: PodClass, delta: int) -> None:
+        """PreFilter's AddPod and RemovePod where they count otherwise than PreFilter itself does.
+
+        They look neither at deletionTimestamp nor at whether the selector is empty (``updateWithPod``).
+        """
+        for each in self.hard:
+            if each.counts is not None and each.pods.matches_labels(pod_class) and not each.pods.matches(pod_class):
+                each.counts.add(row, delta)
+
+    def groups(self, rows: Rows) -> list[Ints] | None:
+        """By domain where there are few, by the domain's count where there are many."""
+        return None if self._ungrouped else [each.groups(rows) for each in self._all]
+
+    def group(self, row: int) -> tuple[int, ...]:
+        """The same of one node."""
+        return tuple([each.group(row) for each in self._all])
+
+
+class CountedConstraint:
+    """A constraint with its counts by domain.
+
+    Attributes:
+        column: the label column of its key.
+        counts: matching pods by domain; ``None`` for a soft hostname constraint.
+        keys: keys a node must have to take part: those of all constraints of the same kind.
+        counts_itself: 1 when the pod adds to its own domain.
+        grouped_by_count: whether nodes are grouped by what their domain counts, as there are many domains.
+    """
+
+    def __init__(self, constraint: Constraint, spread: Spread, keys: Sequence[str]) -> None:
+        self.constraint = constraint
+        self.keys = keys
+        self.pods = spread.pods(constraint)
+        self.counts_itself = constraint.counts_itself(spread.pod_class)
+        self._spread = spread
+        self.column = column = spread.nodes.labels(constraint.topology_key)
+        self.grouped_by_domain = len(column.values) <= _GROUPED_BY_DOMAIN
+        self.counts: DomainCounts | None = None
+        hard = constraint.when_unsatisfiable == "DoNotSchedule"
+        if hard or constraint.topology_key != HOSTNAME or not spread.rules.weighs_domains:
+            everything = slice(0, spread.nodes.size)
+            counted = WholeDomainCounts if hard and spread.rules.counts_whole_domain else DomainCounts
+            self.counts = counted(column, self.pods, self.takes_part(everything))
+        self.grouped_by_count = hard and not self.grouped_by_domain
+
+    def takes_part(self, rows: Rows) -> Bools:
+        """Nodes whose pods count: all keys are there and the policies include them."""
+        constraint = self.constraint
+        included = self._spread.inclusion(
+            rows, honors_affinity=constraint.honors_affinity, honors_taints=constraint.honors_taints
+        )
+        return self._spread.has_keys(self.keys, rows) & included
+
+    def matching_few(self, rows: Sequence[int], codes: Sequence[int]) -> list[int]:
+        """What counts on nodes whose domains have these codes: the domain's pods, or the node's own."""
+        return list(map(self.pods.per_node.item, rows)) if self.counts is None else self.counts.at_few(codes)
+
+    def groups(self, rows: Rows) -> Ints:
+        """What tells nodes apart: their domain, or what counts there, −1 without the key, int64[rows]."""
+        codes = self.column.codes[rows]
+        if self.counts is None:
+            return np.where(codes >= 0, self.pods.per_node[rows], -1)
+        if self.grouped_by_domain:
+            return codes.astype(np.int64)
+        return np.where(codes >= 0, self.counts.at(codes), -1)
+
+    def group(self, row: int) -> int:
+        """The same of one node."""
+        code: int = self.column.codes.item(row)
+        if code < 0 or (self.counts is not None and self.grouped_by_domain):
+            return code
+        return self.pods.per_node.item(row) if self.counts is None else self.counts.at_few((code,))[0]

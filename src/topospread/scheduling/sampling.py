@@ -1,0 +1,179 @@
+"""Which nodes kube-scheduler looks at when it does not look at all: its economy on clusters of 100 nodes and more.
+
+It walks the nodes zone by zone in turn, starts where the last pod's walk ended and stops once enough are feasible;
+only those are scored. Exact as with one worker (``parallelism: 1``): several at once stop a few nodes later or
+earlier. Used only when asked for; what nodes are worth is not decided here.
+
+Source: pkg/scheduler/schedule_one.go, pkg/scheduler/backend/cache/node_tree.go, component-helpers' ``GetZoneKey``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+
+import numpy as np
+
+from topospread.api.node import Node
+from topospread.cluster import NODE_CHANGED, Cluster
+from topospread.cluster.arrays import Ints
+from topospread.config.version_rules import rules_for, since, until
+
+from .framework import Framework
+from .view import View
+
+MIN_FEASIBLE_NODES = 100
+"""Fewer nodes than these are never the goal, and a cluster of fewer is looked at whole."""
+_MIN_PERCENTAGE = 5
+_ZONE = ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone")
+_REGION = ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region")
+
+_NO_ROWS: Ints = np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingRules:
+    """What of the walk is not the same in every Kubernetes version."""
+
+    narrowed_wrap: bool = until(
+        "1.26",
+        "Where the next pod's walk over the nodes starts is counted on all nodes, also after a pod that PreFilter "
+        "left only some; before, on those some.",
+    )
+    unscored_first: bool = since(
+        "1.30", "A profile without score plugins is content with the first feasible node that it finds."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What one walk found.
+
+    Attributes:
+        rows: feasible nodes, in the order of the walk.
+        evaluated: how many nodes were looked at, rejected ones included.
+    """
+
+    rows: Ints
+    evaluated: int
+
+
+def nodes_to_find(nodes: int, percentage: int | None) -> int:
+    """How many feasible nodes are enough (``numFeasibleNodesToFind``).
+
+    ``percentage``: percentageOfNodesToScore; 0 and ``None`` stand for the adaptive share, 50 % less 1 % for every
+    125 nodes.
+    """
+    if nodes < MIN_FEASIBLE_NODES:
+        return nodes
+    share = percentage or max(50 - nodes // 125, _MIN_PERCENTAGE)
+    return max(nodes * share // 100, MIN_FEASIBLE_NODES)
+
+
+def zone_key(node: Node) -> str:
+    """What stands for the node's zone in the order; "" where it has neither zone nor region (``GetZoneKey``)."""
+    zone = next((node.labels[key] for key in _ZONE if key in node.labels), "")
+    region = next((node.labels[key] for key in _REGION if key in node.labels), "")
+    return f"{region}:\0:{zone}" if region or zone else ""
+
+
+class NodeOrder:
+    """Rows in the order of kube-scheduler's snapshots: a node of each zone in turn (``nodeTree.list``).
+
+    Within a zone, and among zones, the order is that in which the nodes came to the cluster. A node that changes its
+    zone takes its new place when next a node comes or goes.
+    """
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._position = cluster.journal.position
+        self._zones: dict[str, dict[str, int]] = {}
+        self._known: dict[int, tuple[str, str]] = {}
+        self._rows = _NO_ROWS
+        self._take(range(cluster.nodes.size))
+
+    def rows(self) -> Ints:
+        """All nodes, int64[nodes]."""
+        journal = self._cluster.journal
+        if journal.position != self._position:
+            changes = journal.since(self._position)
+            self._position = journal.position
+            if changes is None:
+                self._take(range(self._cluster.nodes.size))
+            else:
+                self._take([row for row, index, _ in changes if index == NODE_CHANGED])
+        return self._rows
+
+    def _take(self, rows: Iterable[int]) -> None:
+        came_or_went = [self._take_one(row) for row in rows]
+        if any(came_or_went):
+            turns = zip_longest(*(zone.values() for zone in self._zones.values()))
+            in_turn = [row for row in chain.from_iterable(turns) if row is not None]
+            self._rows = np.array(in_turn, dtype=np.int64)
+
+    def _take_one(self, row: int) -> bool:
+        """Bring a row up to date; whether a node came or went."""
+        node = self._cluster.nodes.nodes[row]
+        now = None if node is None else (node.name, zone_key(node))
+        before = self._known.get(row)
+        if now == before:
+            return False
+        if before is not None:
+            name, zone = before
+            del self._known[row], self._zones[zone][name]
+            if not self._zones[zone]:
+                del self._zones[zone]
+        if now is not None:
+            name, zone = now
+            self._known[row] = now
+            self._zones.setdefault(zone, {})[name] = row
+        return before is None or now is None or before[0] != now[0]
+
+
+class Sampler:
+    """Where the walk of the next pod starts, whichever its profile."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._order = NodeOrder(cluster)
+        self._start = 0
+
+    def sample(self, view: View, framework: Framework, blocked: Collection[int] = (), refused: int = -1) -> Sample:
+        """Walk on for a pod (``findNodesThatFitPod``).
+
+        Args:
+            blocked: rows where the pod does not fit beside pods that the node is promised to.
+            refused: row of the node the pod itself is nominated for, which was tried first and does not fit.
+        """
+        order = self._order.rows()
+        judges = view.judges
+        if judges.rejected is not None or not len(order):
+            return Sample(_NO_ROWS, 0)
+        rules = rules_for(SamplingRules, framework.gates)
+        walk = order
+        if judges.narrowed is not None:
+            row_of = view.cluster.nodes.row_of
+            walk = order[np.isin(order, [row_of[name] for name in judges.narrowed if name in row_of])]
+        found, walked = self._walk(view, walk, _wanted(framework, rules, len(walk)), blocked)
+        evaluated = len(walked) + (refused >= 0 and refused not in walked)
+        wrap = len(walk) if rules.narrowed_wrap else len(order)
+        self._start = (self._start + evaluated) % max(wrap, 1)
+        return Sample(found, evaluated)
+
+    def _walk(self, view: View, walk: Ints, wanted: int, blocked: Collection[int]) -> tuple[Ints, Ints]:
+        """The feasible nodes found, and all that were looked at: up to the first one that is too many."""
+        ahead = np.roll(walk, -(self._start % max(len(walk), 1)))
+        passes = view.feasible(ahead)
+        if blocked:
+            passes &= ~np.isin(ahead, list(blocked))
+        places = np.flatnonzero(passes)
+        if len(places) <= wanted:
+            return ahead[places], ahead
+        return ahead[places[:wanted]], ahead[: places[wanted]]
+
+
+def _wanted(framework: Framework, rules: SamplingRules, nodes: int) -> int:
+    profile = framework.profile
+    if rules.unscored_first and not profile.enabled("score"):
+        return min(nodes, 1)
+    return nodes_to_find(nodes, profile.percentage_of_nodes_to_score)
