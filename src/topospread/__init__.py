@@ -18,15 +18,19 @@ if TYPE_CHECKING:
     from topospread.api.spread import TopologySpreadConstraint, merge, merge_constraints
     from topospread.config.load import load_configuration
     from topospread.errors import InputError, TopospreadError
+    from topospread.explanation import Explanation
+    from topospread.explanation.explain import explain
     from topospread.simulation import Simulation
     from topospread.simulation.simulate import simulate
 
 _MODULES = {
+    "Explanation": "topospread.explanation",
     "Inventory": "topospread.api.inventory",
     "InputError": "topospread.errors",
     "Simulation": "topospread.simulation",
     "TopologySpreadConstraint": "topospread.api.spread",
     "TopospreadError": "topospread.errors",
+    "explain": "topospread.explanation.explain",
     "load_configuration": "topospread.config.load",
     "merge": "topospread.api.spread",
     "merge_constraints": "topospread.api.spread",
@@ -34,12 +38,14 @@ _MODULES = {
 }
 
 __all__ = [
+    "Explanation",
     "InputError",
     "Inventory",
     "Simulation",
     "TopologySpreadConstraint",
     "TopospreadError",
     "__version__",
+    "explain",
     "load",
     "load_configuration",
     "merge",

@@ -91,7 +91,7 @@ def _rows(domains: Sequence[DomainSpread], layout: Layout, *, nodes: bool) -> It
     used = len(counts.format("", 0, 0)) + 4
     bar = min(most, _BAR, max(layout.width - used - max(map(len, texts)), _NARROW_BAR))
     for each, text in sorted(zip(domains, texts, strict=True), key=lambda row: natural(row[0].name)):
-        drawn = f"  {_bar(each.after, most, bar):<{bar}}" if most else ""
+        drawn = f"  {bar_of(each.after, most, bar):<{bar}}" if most else ""
         row = f"{counts.format(each.name, each.before, each.after)}{drawn}  "
         yield from _row(row, text, layout.width)
 
@@ -102,7 +102,8 @@ def _row(row: str, text: str, width: int) -> list[str]:
     return hanging(row, text, width, column) if text else [row.rstrip()]
 
 
-def _bar(count: int, most: int, width: int) -> str:
+def bar_of(count: int, most: int, width: int) -> str:
+    """A bar of at most ``width`` cells, one a pod where they fit, for a count among counts up to ``most``."""
     cells = count if most <= width else round(count * width / most)
     return "█" * max(cells, 1 if count else 0)
 
@@ -124,7 +125,8 @@ def _summed_up(spread: WorkloadSpread, layout: Layout) -> Iterator[str]:
     number = max(len(counted(len(group), noun)) for _, group in groups)
     bar = min(most, _BAR, layout.width // 5)
     for label, group in groups:
-        row = f"{_ROW}{label:>{pods}} on {counted(len(group), noun):>{number}}  {_bar(len(group), most, bar):<{bar}}  "
+        drawn = bar_of(len(group), most, bar)
+        row = f"{_ROW}{label:>{pods}} on {counted(len(group), noun):>{number}}  {drawn:<{bar}}  "
         names = layout.names(in_order(each.name for each in group), 2)
         trouble = of_them(_summed([each.rejected for each in group]))
         yield from _row(row, f"{names}; {trouble}" if trouble else names, layout.width)

@@ -96,8 +96,11 @@ class Run:
         return self.outcomes.get(id(queued))
 
 
-def prepare(inventory: Inventory, options: Options) -> Run:
-    """The cluster as it is before anything is placed, what a scale-down removes taken away, and the pods to place."""
+def prepare(inventory: Inventory, options: Options, *, with_spreads: bool = True) -> Run:
+    """The cluster as it is before anything is placed, what a scale-down removes taken away, and the pods to place.
+
+    ``with_spreads``: note how the workloads are spread before; who looks at one pod alone has no need of it.
+    """
     configuration = options.config or default_configuration(options.kube_version, options.gates)
     gates = options.gates or gates_for(options.kube_version)
     planned = plan(
@@ -111,7 +114,8 @@ def prepare(inventory: Inventory, options: Options) -> Run:
     frameworks = {profile.scheduler_name: Framework(profile, gates) for profile in configuration.profiles}
     scheduler = Scheduler(cluster_of(planned, gates), frameworks, options.seed)
     run = Run(planned, scheduler, options, queue=list(planned.queue))
-    run.before = spreads(run)
+    if with_spreads:
+        run.before = spreads(run)
     for pod in planned.removed:
         if pod.spec.node_name:
             run.cluster.unbind(pod_key(pod.namespace, pod.name))

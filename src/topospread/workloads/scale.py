@@ -21,7 +21,7 @@ _KINDS: Mapping[str, tuple[str, ...]] = {
     "Job": ("job", "jobs"),
     "CronJob": ("cronjob", "cronjobs", "cj"),
 }
-_KIND_OF = {alias: kind for kind, aliases in _KINDS.items() for alias in aliases}
+KIND_OF = {alias: kind for kind, aliases in _KINDS.items() for alias in aliases}
 _SHORT = {kind: aliases[0] for kind, aliases in _KINDS.items()}
 _SCALABLE = "deployment, replicaset, replicationcontroller, statefulset or job"
 
@@ -52,7 +52,7 @@ def requested_runs(names: Iterable[str], cron_jobs: Collection[ObjectKey]) -> se
     """
     runs: set[ObjectKey] = set()
     for text in names:
-        parts = [part for part in text.split("/") if _KIND_OF.get(part.lower()) != "CronJob" or part == text]
+        parts = [part for part in text.split("/") if KIND_OF.get(part.lower()) != "CronJob" or part == text]
         if len(parts) > 2:
             raise UsageError(f'"{text}" names no CronJob: write [NAMESPACE/]NAME')
         runs.add(_the_one(text, ("CronJob", "/".join(parts[:-1]), parts[-1]), cron_jobs))
@@ -61,7 +61,7 @@ def requested_runs(names: Iterable[str], cron_jobs: Collection[ObjectKey]) -> se
 
 def _target(target: str, controllers: Collection[ObjectKey]) -> ObjectKey:
     parts = target.split("/")
-    kind = _KIND_OF.get(parts[-2].partition(".")[0].lower()) if len(parts) in (2, 3) else None
+    kind = KIND_OF.get(parts[-2].partition(".")[0].lower()) if len(parts) in (2, 3) else None
     if kind is None or not parts[-1]:
         raise UsageError(f"--scale {target}: write [NAMESPACE/]KIND/NAME=N, where KIND is {_SCALABLE}")
     if kind == "DaemonSet":

@@ -1,0 +1,36 @@
+"""Why one pod is pending, or where it is: the data of an explanation. `topospread.explain` makes one.
+
+Nothing is printed here, and no rule of scheduling is decided here.
+"""
+
+from .result import (
+    ConstraintTable,
+    DomainRow,
+    Explanation,
+    NearNode,
+    NodeScore,
+    Obstacle,
+    PluginRejections,
+    ScoreTable,
+    SpreadPart,
+    SpreadScore,
+    State,
+    Suggestion,
+    Without,
+)
+
+__all__ = [
+    "ConstraintTable",
+    "DomainRow",
+    "Explanation",
+    "NearNode",
+    "NodeScore",
+    "Obstacle",
+    "PluginRejections",
+    "ScoreTable",
+    "SpreadPart",
+    "SpreadScore",
+    "State",
+    "Suggestion",
+    "Without",
+]

@@ -1,0 +1,238 @@
+"""Changes of a pod's spec that may let it in, each with the patch of the object that a person would change.
+
+Whether they help is tried by `suggest`. Values are what the objects in the input say, as a patch applies to those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from topospread.api.inventory import Inventory
+from topospread.api.kinds import KINDS
+from topospread.api.meta import KubeObject
+from topospread.api.node import Node
+from topospread.api.node_selection import Taint, Toleration
+from topospread.api.pod import Pod, PodSpec, PodTemplateSpec
+from topospread.api.spread import HONOR, SCHEDULE_ANYWAY, TopologySpreadConstraint
+from topospread.plugins.spread_constraints import Constraint
+from topospread.workloads.controllers import API_VERSIONS
+from topospread.workloads.planned import Workload
+
+from .obstacles import shown_taint
+from .own_constraints import with_constraints, written
+from .result import Json, Means
+
+_MEANS: dict[str, Means] = {
+    "Pod": "recreate",
+    "Job": "recreate",
+    "Deployment": "rollout",
+    "StatefulSet": "rollout",
+    "DaemonSet": "rollout",
+    "ReplicaSet": "new pods",
+    "ReplicationController": "new pods",
+}
+
+
+What = tuple[str, str, tuple[float, ...]]
+"""Kind, title and size of a change."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """Something to try.
+
+    Attributes:
+        size: sorts smaller changes first.
+        of_pod: what becomes of a pod's spec, ``None`` for a change of the cluster.
+        nodes: nodes to put there, new or in place of those of their names.
+        deleted: pods to delete.
+    """
+
+    kind: str
+    title: str
+    object: dict[str, str]
+    patch: tuple[Json, ...]
+    means: Means
+    size: tuple[float, ...] = ()
+    of_pod: Callable[[Pod], Pod] | None = None
+    nodes: tuple[Node, ...] = ()
+    deleted: tuple[Pod, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """The object in the input that a pod's spec comes from.
+
+    Attributes:
+        path: of the pod's spec in the object.
+        spec: as the input has it.
+        constraints: those in force, by their place in their list.
+    """
+
+    workload: Workload
+    object: KubeObject
+    path: str
+    spec: PodSpec
+    constraints: tuple[Constraint, ...]
+
+    @property
+    def reference(self) -> dict[str, str]:
+        """The object as a patch names it."""
+        kind = self.workload.kind
+        return {
+            "apiVersion": self.object.api_version or API_VERSIONS[kind],
+            "kind": kind,
+            "namespace": self.object.namespace,
+            "name": self.object.name,
+        }
+
+    @property
+    def means(self) -> Means:
+        """How a change of the spec comes about."""
+        return _MEANS[self.workload.kind]
+
+    def own(self) -> list[TopologySpreadConstraint]:
+        """The constraints as the pod would have to bring them to have them changed."""
+        return list(self.spec.topology_spread_constraints or ()) or written(self.constraints)
+
+
+def owned(inventory: Inventory, workload: Workload, constraints: Sequence[Constraint]) -> Owned | None:
+    """The object of a workload in the input; ``None`` where it was not read."""
+    kind = KINDS.get(workload.kind)
+    if kind is None or workload.kind not in _MEANS:
+        return None
+    for each in getattr(inventory, kind.attribute):
+        if (each.namespace or "default", each.name) == (workload.namespace, workload.name):
+            spec, path = _spec_of(each)
+            return Owned(workload, each, path, spec, tuple(constraints)) if spec is not None else None
+    return None
+
+
+def _spec_of(item: KubeObject) -> tuple[PodSpec | None, str]:
+    if isinstance(item, Pod):
+        return item.spec, "/spec"
+    template: PodTemplateSpec | None = getattr(item.spec, "template", None)  # type: ignore[attr-defined]
+    return (template.spec if template is not None else None), "/spec/template/spec"
+
+
+def max_skew_change(owner: Owned, constraint: Constraint, value: int) -> Change:
+    """A larger maxSkew."""
+    return _constraint_change(
+        owner,
+        constraint,
+        ("maxSkew", f"maxSkew {value} instead of {constraint.max_skew}", (4, value - constraint.max_skew)),
+        {"maxSkew": value},
+    )
+
+
+def constraint_changes(owner: Owned, constraint: Constraint, domains: int) -> Iterator[Change]:
+    """Changes of one hard constraint, but for maxSkew; ``domains``: how many are eligible."""
+    if not constraint.honors_taints:
+        what: What = ("nodeTaintsPolicy", "nodeTaintsPolicy: Honor", (2.0,))
+        yield _constraint_change(owner, constraint, what, {"nodeTaintsPolicy": HONOR})
+    if not constraint.honors_affinity:
+        what = ("nodeAffinityPolicy", "nodeAffinityPolicy: Honor", (2.0,))
+        yield _constraint_change(owner, constraint, what, {"nodeAffinityPolicy": HONOR})
+    if 0 < domains < constraint.min_domains:
+        title = f"minDomains {domains} instead of {constraint.min_domains}"
+        what = ("minDomains", title, (3.0, float(constraint.min_domains - domains)))
+        yield _constraint_change(owner, constraint, what, {"minDomains": domains})
+    what = ("whenUnsatisfiable", "whenUnsatisfiable: ScheduleAnyway", (6.0,))
+    yield _constraint_change(owner, constraint, what, {"whenUnsatisfiable": SCHEDULE_ANYWAY, "minDomains": None})
+
+
+def _constraint_change(owner: Owned, constraint: Constraint, what: What, fields: dict[str, Any]) -> Change:
+    """Fields of one constraint set, or taken away where they are ``None``."""
+    kind, title, size = what
+    own = owner.own()
+    at = constraint.position if owner.spec.topology_spread_constraints else _place_in(owner, constraint)
+    changed = _changed(own[at], fields)
+    if _repeats(changed, own[:at] + own[at + 1 :]):
+        return _dropped(owner, constraint, own, at)
+    if constraint.origin == "pod":
+        patch = tuple(_set_fields(f"{owner.path}/topologySpreadConstraints/{at}", own[at], fields))
+    else:
+        own[at] = changed
+        patch = ({"op": "add", "path": f"{owner.path}/topologySpreadConstraints", "value": _plain(own)},)
+        title += ", as constraints of its own instead of the default ones"
+
+    def of_pod(pod: Pod) -> Pod:
+        there = list(pod.spec.topology_spread_constraints or ()) or list(own)
+        there[at] = _changed(there[at], fields)
+        return with_constraints(pod, there)
+
+    place = f"{title} on {constraint.topology_key}"
+    return Change(kind, place, owner.reference, patch, owner.means, (*size, constraint.position), of_pod)
+
+
+def _dropped(owner: Owned, constraint: Constraint, own: list[TopologySpreadConstraint], at: int) -> Change:
+    """The hard constraint taken away where a soft one of the same key stands beside it."""
+    path = f"{owner.path}/topologySpreadConstraints/{at}"
+
+    def of_pod(pod: Pod) -> Pod:
+        there = list(pod.spec.topology_spread_constraints or ())
+        return with_constraints(pod, [each for i, each in enumerate(there) if i != at])
+
+    title = f"only the ScheduleAnyway constraint on {constraint.topology_key}, without the hard one"
+    size = (6.0, float(constraint.position))
+    patch = ({"op": "remove", "path": path},)
+    return Change("whenUnsatisfiable", title, owner.reference, patch, owner.means, size, of_pod)
+
+
+def _place_in(owner: Owned, constraint: Constraint) -> int:
+    return next(i for i, each in enumerate(owner.constraints) if each.position == constraint.position)
+
+
+def _repeats(changed: TopologySpreadConstraint, others: Sequence[TopologySpreadConstraint]) -> bool:
+    """Whether the API server would refuse it: two constraints of one key and one whenUnsatisfiable."""
+    same = (changed.topology_key, changed.when_unsatisfiable)
+    return any((each.topology_key, each.when_unsatisfiable) == same for each in others)
+
+
+def _changed(constraint: TopologySpreadConstraint, fields: dict[str, Any]) -> TopologySpreadConstraint:
+    merged = constraint.to_dict() | fields
+    return TopologySpreadConstraint.from_dict({name: value for name, value in merged.items() if value is not None})
+
+
+def _set_fields(path: str, constraint: TopologySpreadConstraint, fields: dict[str, Any]) -> Iterator[Json]:
+    there = constraint.to_dict()
+    for name, value in fields.items():
+        if value is not None:
+            yield {"op": "replace" if name in there else "add", "path": f"{path}/{name}", "value": value}
+        elif name in there:
+            yield {"op": "remove", "path": f"{path}/{name}"}
+
+
+def toleration_change(owner: Owned, taints: Sequence[Taint]) -> Change:
+    """Tolerations of some taints; a pod that exists can be given them as it is."""
+    added = [_toleration(each) for each in taints]
+    plain = _plain(added)
+    path = f"{owner.path}/tolerations"
+    if owner.spec.tolerations:
+        patch: tuple[Json, ...] = tuple({"op": "add", "path": f"{path}/-", "value": each} for each in plain)
+    else:
+        patch = ({"op": "add", "path": path, "value": plain},)
+
+    def of_pod(pod: Pod) -> Pod:
+        return replace(pod, spec=replace(pod.spec, tolerations=[*(pod.spec.tolerations or ()), *added]))
+
+    words = ", ".join(shown_taint(each.key, each.value, each.effect) for each in taints)
+    in_place = owner.workload.kind == "Pod" and bool(owner.object.metadata.uid)
+    means: Means = "in place" if in_place else owner.means
+    return Change("toleration", f"tolerate {words}", owner.reference, patch, means, (5.0, len(taints)), of_pod)
+
+
+def _toleration(taint: Taint) -> Toleration:
+    if taint.value:
+        return Toleration(key=taint.key, operator="Equal", value=taint.value, effect=taint.effect)
+    return Toleration(key=taint.key, operator="Exists", effect=taint.effect)
+
+
+def _plain(items: Sequence[object]) -> list[Json]:
+    data: list[Json] = msgspec.to_builtins(list(items))
+    return data

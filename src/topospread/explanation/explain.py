@@ -1,0 +1,237 @@
+"""Why a pod is pending, or why it is where it is: the way from an inventory and a name to an explanation.
+
+A pending pod is explained as of the end of the simulation, the state in which it stays pending; one that finds a node,
+as of the moment it does; one on a node, as if it were taken off and scheduled anew on the cluster as it was read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from topospread.api.inventory import Inventory
+from topospread.api.pod import Pod
+from topospread.cluster.cluster import pod_key
+from topospread.config.gates import Gates
+from topospread.config.profile import Configuration
+from topospread.scheduling.cycle import Scheduler
+from topospread.scheduling.verdict import Verdict
+from topospread.simulation.placing import Progress
+from topospread.simulation.run import Options, Outcome, Run, prepare
+from topospread.workloads.planned import QueuedPod, Workload
+
+from .domains import constraint_tables
+from .obstacles import Obstacles
+from .rehearsal import Rehearsal
+from .result import Explanation
+from .scores import score_table
+from .suggest import Baseline, looked_at, suggestions
+from .target import Subject, candidates, find, gated_of, gates_of, one_more, parse_target, unbound
+from .without import without_each
+
+NEAREST = 3
+"""How many kinds of nodes that lack little are told."""
+
+
+def explain(  # noqa: PLR0913 - keyword arguments of the public API
+    inventory: Inventory,
+    target: str,
+    *,
+    namespace: str | None = None,
+    config: Configuration | None = None,
+    scale: Mapping[str, int] | None = None,
+    kube_version: str = "1.37",
+    gates: Gates | None = None,
+    preemption: bool = True,
+    another: bool = False,
+    suggest: bool = True,
+    progress: Progress | None = None,
+) -> Explanation:
+    """Explain one pod.
+
+    Args:
+        inventory: what was read (`topospread.load`); it is not changed.
+        target: ``web-0``, ``deploy/web`` (of its pods one that is pending, else one that was placed, else one on a
+            node), either with ``NAMESPACE/`` before it.
+        namespace: where to look; by default everywhere, as long as one namespace alone has it.
+        config: kube-scheduler's configuration; by default that of a kube-scheduler without a file.
+        scale: ``deploy/web`` → replicas, in place of what the manifest says.
+        kube_version: the Kubernetes version to act as.
+        gates: kube-scheduler's feature gates; by default the version's.
+        preemption: evict less important pods for a pod that fits nowhere else.
+        another: where the workload has all its pods, explain one more, which does not exist yet.
+        suggest: try what would let a pending pod in.
+        progress: told how many pods of how many were tried.
+
+    Raises:
+        InputError: an object that the API server would refuse.
+        UsageError: there is no such pod, or more than one.
+    """
+    options = Options(config, scale, None, kube_version, gates, preemption=preemption)
+    run = prepare(inventory, options, with_spreads=False)
+    subject = find(run, parse_target(target, namespace))
+    explainer = _Explainer(inventory, run, suggest, progress)
+    return explainer.explain(subject, another=another)
+
+
+class _Explainer:
+    """One explanation in the making."""
+
+    def __init__(self, inventory: Inventory, run: Run, suggest: bool, progress: Progress | None) -> None:
+        self._inventory = inventory
+        self._run = run
+        self._suggest = suggest
+        self._progress = progress
+
+    def explain(self, subject: Subject, *, another: bool) -> Explanation:
+        if subject.bound is not None:
+            return self._bound(subject.bound, subject.workload)
+        if subject.waits and subject.queued is not None:
+            return self._waiting(subject.queued, subject.waits)
+        if subject.queued is not None:
+            return self._queued([subject.queued])
+        workload = subject.workload
+        assert workload is not None, "a subject is a pod or a workload"
+        queued, there = candidates(self._run, workload)
+        if not queued and (another or not there):
+            gated = next(iter(gated_of(self._run, workload)), None)
+            if gated is not None:
+                return self._waiting(gated, gates_of(gated))
+            queued = [one_more(self._run, workload)]
+        return self._queued(queued) if queued else self._bound(there[0], workload)
+
+    def _queued(self, pods: list[QueuedPod]) -> Explanation:
+        """The first of some queued pods that stays pending, or else the first of them."""
+        rehearsal = Rehearsal(self._run)
+        ended = rehearsal.carry_out(progress=self._progress)
+        outcomes = [_latest(ended, each) for each in pods]
+        waiting = [(each, outcome) for each, outcome in outcomes if outcome.pending]
+        queued, outcome = (waiting or outcomes)[0]
+        if not outcome.pending:
+            rehearsal.restore()
+            return self._placed(rehearsal, queued)
+        if outcome.verdict is None:
+            return self._waiting(queued, outcome.placement.message)
+        return self._pending(rehearsal, ended, queued, outcome)
+
+    def _pending(self, rehearsal: Rehearsal, ended: Run, queued: QueuedPod, outcome: Outcome) -> Explanation:
+        run, scheduler = self._run, self._run.scheduler
+        baseline = _baseline(ended, queued.workload)
+        facts: dict[str, Any] = {
+            "message": outcome.placement.message,
+            "preemption": outcome.preemption.sentence if outcome.preemption else "",
+            "pending": baseline.wanted - baseline.placed,
+            "wanted": baseline.wanted,
+        }
+        verdict = scheduler.verdict(queued.pod, queued.name)
+        if verdict.error:
+            return self._explanation(queued, "pending", None, verdict, facts)
+        pod_class = run.cluster.shared_class(queued.pod)
+        framework, view = scheduler.framework_of(pod_class), scheduler.view(pod_class)
+        obstacles = Obstacles(view, framework, verdict)
+        workload = queued.workload
+        waiting = sum(each.workload is workload for each in rehearsal.queue)
+        found = looked_at(baseline, view, obstacles, workload, waiting)
+        facts |= {
+            "constraints": found.tables,
+            "plugins": obstacles.rejections(),
+            "nearest": obstacles.nearest(NEAREST),
+        }
+        if self._suggest:
+            rehearsal.restore()
+            facts["suggestions"], facts["untried"] = suggestions(rehearsal, self._inventory, queued, found)
+        return self._explanation(queued, "pending", None, verdict, facts)
+
+    def _placed(self, rehearsal: Rehearsal, queued: QueuedPod) -> Explanation:
+        seen: list[tuple[Verdict, dict[str, Any], str]] = []
+        key = pod_key(queued.namespace, queued.name)
+
+        def look(scheduler: Scheduler, verdict: Verdict, nominated: str) -> None:
+            chosen = nominated if nominated in verdict.total else verdict.best[0]
+            seen.append((verdict, _choice(scheduler, queued.pod, queued.name, verdict, chosen), chosen))
+
+        ended = rehearsal.watch(key, queued.pod, look)
+        verdict, facts, node = seen[-1]
+        baseline = _baseline(ended, queued.workload)
+        facts |= {"pending": baseline.wanted - baseline.placed, "wanted": baseline.wanted}
+        evictions = tuple(f"{each.namespace}/{each.name}" for each in ended.evictions if each.preemptor == key)
+        return self._explanation(queued, "placed", node, verdict, facts | {"evictions": evictions})
+
+    def _bound(self, pod: Pod, workload: Workload | None) -> Explanation:
+        run = self._run
+        key, node = pod_key(pod.namespace, pod.name), pod.spec.node_name or ""
+        if key in run.cluster.placed:
+            run.cluster.unbind(key)
+        free = unbound(pod)
+        verdict = run.scheduler.verdict(free, pod.name)
+        facts: dict[str, Any] = {"message": verdict.error or verdict.message}
+        if not verdict.error:
+            facts |= _choice(run.scheduler, free, pod.name, verdict, node)
+        owner = workload or Workload("Pod", pod.namespace, pod.name, 1)
+        facts["wanted"] = len(workload.existing) if workload else 1
+        return self._explanation(QueuedPod(pod, pod.name, owner), "bound", node, verdict, facts)
+
+    def _waiting(self, queued: QueuedPod, message: str) -> Explanation:
+        return self._explanation(queued, "waiting", None, None, {"message": message, "pending": 1, "wanted": 1})
+
+    def _explanation(
+        self, queued: QueuedPod, state: Any, node: str | None, verdict: Verdict | None, facts: dict[str, Any]
+    ) -> Explanation:
+        planned, workload = self._run.plan, queued.workload
+        stored = {(pod.namespace or "default", pod.name) for pod in self._inventory.pods}
+        return Explanation(
+            namespace=queued.namespace,
+            name=queued.name,
+            workload=f"{workload.kind}/{workload.name}",
+            state=state,
+            exists=(queued.namespace, queued.name) in stored,
+            node=node,
+            nodes=len(self._run.cluster.nodes),
+            verdict=verdict,
+            warnings=(*planned.inventory.warnings, *planned.warnings),
+            notes=tuple(workload.notes),
+            **facts,
+        )
+
+
+def _choice(scheduler: Scheduler, pod: Pod, name: str, verdict: Verdict, chosen: str) -> dict[str, Any]:
+    """Why that node, or what it has against a pod that is there."""
+    pod_class = scheduler.cluster.shared_class(pod)
+    framework, view = scheduler.framework_of(pod_class), scheduler.view(pod_class)
+    obstacles = Obstacles(view, framework, verdict)
+    keys = [each.topology_key for each in verdict.arithmetic]
+    refused = () if chosen in verdict.total else (obstacles.near_node(verdict.nodes.index(chosen), keys),)
+    return {
+        "constraints": constraint_tables(obstacles),
+        "plugins": obstacles.rejections(),
+        "nearest": refused,
+        "scores": score_table(view, verdict, chosen),
+        "without": tuple(without_each(scheduler, pod, name, verdict)),
+    }
+
+
+def _latest(run: Run, queued: QueuedPod) -> tuple[QueuedPod, Outcome]:
+    """A pod and what became of it, or of the one created in its place where it was evicted."""
+    anew = {f"{each.namespace}/{each.name}": each.created_anew for each in run.evictions}
+    by_name = {(each.namespace, each.name): each for each in run.queue}
+    outcome = run.outcomes[id(queued)]
+    while outcome.evicted and (name := anew.get(f"{queued.namespace}/{queued.name}")):
+        queued = by_name[queued.namespace, name]
+        outcome = run.outcomes[id(queued)]
+    return queued, outcome
+
+
+def _baseline(run: Run, workload: Workload) -> Baseline:
+    """How far a run came, as long as its state is there."""
+    nodes: set[str] = set()
+    placed = wanted = len(workload.existing)
+    for queued in run.queue:
+        outcome = run.outcome(queued)
+        if outcome is None or outcome.evicted:
+            continue
+        own = queued.workload is workload
+        wanted += own
+        if not outcome.pending:
+            nodes.add(pod_key(queued.namespace, queued.name))
+            placed += own
+    return Baseline(placed, wanted, frozenset(nodes))

@@ -1,0 +1,270 @@
+"""What every plugin has against every node, not only the first that rejects it; and the nodes that lack least.
+
+kube-scheduler stops at a node's first rejection, which its message counts. What would help has to know them all.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from topospread.api.node import Node
+from topospread.api.node_selection import Taint
+from topospread.api.taints import untolerated
+from topospread.cluster.arrays import Bools, Ints
+from topospread.plugins.interface import Filter, Status
+from topospread.scheduling.evaluate import LEFT_OUT_BY_PRE_FILTER
+from topospread.scheduling.framework import Framework
+from topospread.scheduling.verdict import Rejection, Verdict
+from topospread.scheduling.view import View
+
+from .result import NearNode, Obstacle, PluginRejections
+
+SPREAD = "PodTopologySpread"
+RESOURCES = "NodeResourcesFit"
+TAINTS = "TaintToleration"
+NOMINATED = "nominated pods"
+"""In place of a plugin: the node is promised to pods that preemption made room for."""
+_SHOWN_TAINTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class PluginSays:
+    """One plugin's answer on every node: codes as its filter gives them, 0 where it lets pass."""
+
+    plugin: str
+    codes: Ints
+    status: dict[int, Status]
+    filter: Filter | None = None
+
+
+class Obstacles:
+    """Every plugin's answer on every node, in the order of the verdict's nodes.
+
+    Args:
+        view: of the pod's class, up to date.
+        verdict: of the same moment.
+    """
+
+    def __init__(self, view: View, framework: Framework, verdict: Verdict) -> None:
+        self.cluster = view.cluster
+        self.pod = view.pod_class.pod
+        self.verdict = verdict
+        row_of = view.cluster.nodes.row_of
+        self.rows: Ints = np.fromiter((row_of[name] for name in verdict.nodes), np.int64, len(verdict.nodes))
+        self._operators = framework.gates.enabled("TaintTolerationComparisonOperators")
+        self.says = [*self._pre_filter(view), *self._filters(view)]
+        self._nominated()
+
+    def _pre_filter(self, view: View) -> Iterator[PluginSays]:
+        judges = view.judges
+        if judges.rejected is not None:
+            plugin, status = judges.rejected
+            yield PluginSays(plugin or "PreFilter", np.ones(len(self.rows), dtype=np.int64), {1: status})
+        elif judges.narrowed is not None:
+            kept = np.fromiter((name in judges.narrowed for name in self.verdict.nodes), np.bool_, len(self.rows))
+            reason = f"node(s) didn't satisfy plugin(s) [{' '.join(judges.narrowing)}]"
+            status = Status("UnschedulableAndUnresolvable", (reason,))
+            yield PluginSays(LEFT_OUT_BY_PRE_FILTER, (~kept).astype(np.int64), {1: status})
+
+    def _filters(self, view: View) -> Iterator[PluginSays]:
+        for each in view.judges.filters:
+            codes = each.filter.filter(self.rows)
+            found = {code: each.filter.status(code) for code in np.unique(codes[codes != 0]).tolist()}
+            yield PluginSays(each.plugin, codes, found, each.filter)
+
+    def _nominated(self) -> None:
+        """Nodes that only the pods they are promised to close."""
+        closed = (self.verdict.blame >= 0) & (self.count == 0)
+        if closed.any():
+            status = Status("Unschedulable", ("node(s) were promised to pods of the same or a higher priority",))
+            self.says.append(PluginSays(NOMINATED, closed.astype(np.int64), {1: status}))
+            del self.count
+
+    def node(self, position: int) -> Node | None:
+        """The node at a position of the verdict."""
+        return self.cluster.nodes.nodes[int(self.rows[position])]
+
+    @cached_property
+    def count(self) -> Ints:
+        """How many plugins reject each node, int64[nodes]."""
+        total = np.zeros(len(self.rows), dtype=np.int64)
+        for each in self.says:
+            total += each.codes != 0
+        return total
+
+    def passes_all_but(self, *plugins: str) -> Bools:
+        """Nodes that every other plugin lets pass, bool[nodes]."""
+        result = np.ones(len(self.rows), dtype=np.bool_)
+        for each in self.says:
+            if each.plugin not in plugins:
+                result &= each.codes == 0
+        return result
+
+    def rejected_by(self, plugin: str) -> Bools:
+        """Nodes that a plugin rejects, bool[nodes]."""
+        result = np.zeros(len(self.rows), dtype=np.bool_)
+        for each in self.says:
+            if each.plugin == plugin:
+                result |= each.codes != 0
+        return result
+
+    def reasons_but(self, plugin: str, which: Bools) -> Counter[str]:
+        """Reason → how many of these nodes some other plugin rejects for it."""
+        found: Counter[str] = Counter()
+        for each in self.says:
+            if each.plugin != plugin:
+                codes, counts = np.unique(each.codes[which], return_counts=True)
+                for code, number in zip(codes.tolist(), counts.tolist(), strict=True):
+                    for reason in each.status[code].reasons if code else ():
+                        found[reason] += number
+        return found
+
+    def rejections(self) -> tuple[PluginRejections, ...]:
+        """What each plugin rejects, in the profile's order."""
+        result = []
+        for each in self.says:
+            rejects = each.codes != 0
+            nodes = int(np.count_nonzero(rejects))
+            if nodes:
+                reasons: Counter[str] = Counter()
+                codes, counts = np.unique(each.codes[rejects], return_counts=True)
+                for code, number in zip(codes.tolist(), counts.tolist(), strict=True):
+                    reasons.update(dict.fromkeys(each.status[code].reasons, number))
+                alone = int(np.count_nonzero(rejects & (self.count == 1)))
+                details = self._taints(rejects) if each.plugin == TAINTS else ()
+                result.append(PluginRejections(each.plugin, nodes, alone, dict(reasons), details))
+        return tuple(result)
+
+    def _taints(self, which: Bools) -> tuple[str, ...]:
+        """The taints that are not tolerated, commonest first."""
+        found: Counter[str] = Counter()
+        rows = self.rows[which]
+        codes, counts = np.unique(self.cluster.nodes.taints[rows], return_counts=True)
+        for code, number in zip(codes.tolist(), counts.tolist(), strict=True):
+            for each in self.untolerated(code):
+                found[shown_taint(each.key, each.value, each.effect)] += number
+        return tuple(text for text, _ in found.most_common(_SHOWN_TAINTS))
+
+    def untolerated(self, code: int) -> list[Taint]:
+        """What the pod does not tolerate of a set of taints."""
+        taints = self.cluster.nodes.taint_sets[code]
+        return untolerated(taints, self.pod.spec.tolerations or (), comparison_operators=self._operators)
+
+    def of_node(self, position: int) -> tuple[Obstacle, ...]:
+        """Everything against one node, with its numbers."""
+        result = []
+        for each in self.says:
+            code = int(each.codes[position])
+            if code:
+                status = each.status[code]
+                result.append(Obstacle(each.plugin, status.code, status.reasons, self._details(each, position)))
+        return tuple(result)
+
+    def first_of_node(self, position: int) -> Rejection | None:
+        """The rejection that kube-scheduler tells: the first in the profile's order; ``None`` for a feasible node."""
+        obstacles = self.of_node(position)
+        return Rejection(obstacles[0].code, obstacles[0].plugin, obstacles[0].reasons) if obstacles else None
+
+    def _details(self, says: PluginSays, position: int) -> tuple[str, ...]:
+        if says.plugin == TAINTS:
+            left = self.untolerated(int(self.cluster.nodes.taints[self.rows[position]]))
+            return tuple(shown_taint(each.key, each.value, each.effect) for each in left)
+        if says.plugin == SPREAD:
+            return tuple(self._sums(position))
+        return tuple(f"{short.words} short" for short in self.shortages(position) if says.plugin == RESOURCES)
+
+    def _sums(self, position: int) -> Iterator[str]:
+        """The sums that forbid a node's domains, or the key it lacks."""
+        node = self.node(position)
+        for each in self.verdict.arithmetic:
+            if not each.hard or node is None:
+                continue
+            value = node.labels.get(each.topology_key)
+            if value is None:
+                yield f"no label {each.topology_key}"
+            for domain in each.domains:
+                if domain.name == value and not domain.allowed:
+                    yield f"{value}: {each.line(domain)}"
+
+    def shortages(self, position: int) -> list[Shortage]:
+        """What a node is short of, by resource."""
+        room = next((each.filter for each in self.says if each.plugin == RESOURCES), None)
+        shortages = getattr(room, "shortages", None)
+        return [Shortage(*each) for each in shortages(int(self.rows[position]))] if shortages else []
+
+    def nearest(self, most: int) -> tuple[NearNode, ...]:
+        """The nodes that the fewest plugins reject, of these those that lack least; one of each kind of obstacle."""
+        positions = np.flatnonzero(self.count > 0)
+        if not len(positions):
+            return ()
+        shortage = self._shortage_shares()
+        rank = self.cluster.nodes.rank[self.rows]
+        order = positions[np.lexsort((rank[positions], shortage[positions], self.count[positions]))]
+        codes = np.column_stack([each.codes for each in self.says])
+        groups: dict[bytes, list[int]] = {}
+        for position in order.tolist():
+            groups.setdefault(codes[position].tobytes(), []).append(position)
+        keys = [each.topology_key for each in self.verdict.arithmetic]
+        found = list(groups.values())[:most]
+        return tuple(self.near_node(each[0], keys, len(each) - 1) for each in found)
+
+    def near_node(self, position: int, keys: list[str], alike: int = 0) -> NearNode:
+        """A node with everything against it."""
+        node = self.node(position)
+        labels = node.labels if node is not None else {}
+        domains = {key: labels[key] for key in keys if key in labels}
+        return NearNode(self.verdict.nodes[position], self.of_node(position), domains, alike)
+
+    def _shortage_shares(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        """How much of what the pod requests is missing at worst, 0 to 1 and more, float64[nodes]."""
+        shares = np.zeros(len(self.rows), dtype=np.float64)
+        for position in np.flatnonzero(self.rejected_by(RESOURCES)).tolist():
+            shares[position] = max((each.share for each in self.shortages(position)), default=0.0)
+        return shares
+
+
+@dataclass(frozen=True, slots=True)
+class Shortage:
+    """A resource that a node is short of; cpu in millicores, all else in units."""
+
+    resource: str
+    requested: int
+    used: int
+    allocatable: int
+
+    @property
+    def missing(self) -> int:
+        """How much more would have to be free."""
+        return self.requested - (self.allocatable - self.used)
+
+    @property
+    def share(self) -> float:
+        """The same as a share of the request."""
+        return self.missing / max(self.requested, 1)
+
+    @property
+    def words(self) -> str:
+        """``300m cpu``, ``512Mi memory``."""
+        return amount_words(self.resource, self.missing)
+
+
+def amount_words(resource: str, amount: int) -> str:
+    """An amount as Kubernetes writes it, rounded up to whole MiB above one."""
+    if resource == "cpu":
+        text = f"{amount}m" if amount % 1000 else str(amount // 1000)
+    elif resource in ("memory", "ephemeral-storage") or resource.startswith("hugepages-"):
+        mebibyte = 1 << 20
+        text = f"{-(-amount // mebibyte)}Mi" if amount >= mebibyte else str(amount)
+    else:
+        text = str(amount)
+    return f"{text} {'pod' if resource == 'pods' and amount == 1 else resource}"
+
+
+def shown_taint(key: str, value: str | None, effect: str) -> str:
+    """``key=value:effect``, as kubectl taint takes it."""
+    return f"{key}={value}:{effect}" if value else f"{key}:{effect}"

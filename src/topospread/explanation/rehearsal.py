@@ -1,0 +1,161 @@
+"""A prepared simulation carried out again and again from the same beginning, with and without a change.
+
+The state itself is used and put back after every time (as `scheduling.trial` does for one node): a cluster is not
+copied, and what the engine knows of it stays known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from topospread.api.node import Node
+from topospread.api.pod import Pod
+from topospread.cluster import Cluster, PodClass
+from topospread.cluster.cluster import pod_key
+from topospread.cluster.journal import NODE_CHANGED
+from topospread.scheduling.cycle import Placement, Scheduler
+from topospread.scheduling.verdict import Verdict
+from topospread.simulation.placing import Progress, place_all
+from topospread.simulation.run import Run, as_served
+from topospread.workloads.planned import QueuedPod
+
+Look = Callable[[Scheduler, Verdict, str], None]
+"""Shown the scheduler, the verdict and the nominated node just before the pod is bound."""
+
+
+class Rehearsal:
+    """The beginning of a run, to which everything goes back.
+
+    Attributes:
+        run: the run as it was prepared; it is never placed itself.
+        queue: the pods that are to be placed.
+        placed: how many pods were tried to be placed so far, as a measure of the work.
+    """
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.queue: tuple[QueuedPod, ...] = tuple(run.queue)
+        self.placed = 0
+        cluster = run.cluster
+        self._on_node: list[dict[str, PodClass]] = [dict(pods) for pods in cluster.on_node]
+        self._started = dict(cluster.started)
+        self._nominated = {row: dict(pods) for row, pods in cluster.nominated.items()}
+        self._existing = {id(each): list(each.existing) for each in run.plan.workloads}
+        self._replaced: dict[str, Node | None] = {}
+        self._position = cluster.journal.position
+        objects = cluster.objects
+        self._claims = dict(objects.persistent_volume_claims), dict(objects.persistent_volumes)
+        self._assumed = set(objects.assumed_claims)
+        self._version = objects.version
+
+    def carry_out(self, queue: Sequence[QueuedPod] | None = None, progress: Progress | None = None) -> Run:
+        """Place a queue from the beginning, or from what `without` and `with_node` made of it.
+
+        The state is left as the run leaves it, until `restore`.
+        """
+        return self._place(self.run.scheduler, self.queue if queue is None else queue, progress)
+
+    def watch(self, key: str, pod: Pod, look: Look) -> Run:
+        """The same, showing the moments at which one pod is about to be bound."""
+        witness = _Witness(self.run, key, pod, look)
+        return self._place(witness, self.queue, None)
+
+    def _place(self, scheduler: Scheduler, queue: Sequence[QueuedPod], progress: Progress | None) -> Run:
+        run = self.run
+        again = Run(run.plan, scheduler, run.options, queue=list(queue), owners=dict(run.owners))
+        place_all(again, progress)
+        self.placed += len(queue)
+        return again
+
+    def without(self, pods: Sequence[Pod]) -> None:
+        """Take pods off their nodes before a run, until `restore`."""
+        cluster = self.run.cluster
+        for pod in pods:
+            key = pod_key(pod.namespace, pod.name)
+            if key in cluster.placed:
+                cluster.unbind(key)
+
+    def withdraw(self, queued: Sequence[QueuedPod]) -> None:
+        """Forget which nodes were promised to pods that will not be there, until `restore`."""
+        for each in queued:
+            self.run.cluster.withdraw(pod_key(each.namespace, each.name))
+
+    def with_node(self, node: Node) -> None:
+        """Put a node there, new or in place of the one of its name, until `restore`."""
+        cluster = self.run.cluster
+        row = cluster.nodes.row_of.get(node.name)
+        self._replaced[node.name] = None if row is None else cluster.nodes.nodes[row]
+        cluster.add_node(as_served(node))
+
+    def restore(self) -> None:
+        """Put everything back to the beginning."""
+        cluster = self.run.cluster
+        self._restore_pods(cluster)
+        for name, node in self._replaced.items():
+            if node is None:
+                cluster.remove_node(name)
+            else:
+                cluster.add_node(node)
+        self._replaced.clear()
+        cluster.started.clear()
+        cluster.started.update(self._started)
+        cluster.nominated.clear()
+        cluster.nominated.update({row: dict(pods) for row, pods in self._nominated.items()})
+        for workload in self.run.plan.workloads:
+            workload.existing[:] = self._existing[id(workload)]
+        self._restore_claims(cluster)
+        self._position = cluster.journal.position
+
+    def _restore_pods(self, cluster: Cluster) -> None:
+        rows = self._touched(cluster)
+        before = {row: self._on_node[row] if row < len(self._on_node) else {} for row in rows}
+        for row in rows:
+            for key, pod_class in list(cluster.on_node[row].items()):
+                if before[row].get(key) is not pod_class:
+                    cluster.unbind(key)
+        for row in rows:
+            for key, pod_class in before[row].items():
+                if key not in cluster.on_node[row]:
+                    cluster.bind(key, pod_class, row)
+            order = cluster.on_node[row]
+            cluster.on_node[row] = {key: order[key] for key in before[row]}
+
+    def _touched(self, cluster: Cluster) -> list[int]:
+        changes = cluster.journal.since(self._position)
+        if changes is None:
+            return list(range(len(cluster.on_node)))
+        return sorted({row for row, index, _ in changes if index != NODE_CHANGED})
+
+    def _restore_claims(self, cluster: Cluster) -> None:
+        objects = cluster.objects
+        if objects.version == self._version:
+            return
+        claims, volumes = self._claims
+        objects.persistent_volume_claims.clear()
+        objects.persistent_volume_claims.update(claims)
+        objects.persistent_volumes.clear()
+        objects.persistent_volumes.update(volumes)
+        objects.assumed_claims.clear()
+        objects.assumed_claims.update(self._assumed)
+        objects.version += 1
+        self._version = objects.version
+
+
+class _Witness(Scheduler):
+    """A scheduler that shows what it sees just before it binds one pod."""
+
+    def __init__(self, run: Run, key: str, pod: Pod, look: Look) -> None:
+        super().__init__(run.cluster, run.scheduler.frameworks)
+        self._key = key
+        self._pod = pod
+        self._look = look
+
+    def schedule(self, pod: Pod, name: str | None = None, nominated: str = "") -> Placement:
+        """As always; the pod that is watched is looked at first, where some node is feasible."""
+        if pod is self._pod and pod_key(pod.namespace, pod.name if name is None else name) == self._key:
+            verdict = self.verdict(pod, name)
+            if not verdict.error and np.any(verdict.blame < 0):
+                self._look(self, verdict, nominated or pod.nominated_node_name)
+        return super().schedule(pod, name, nominated)

@@ -1,0 +1,90 @@
+"""The queue with a workload's pods made anew by a changed spec: what a rollout, or creating it again, amounts to.
+
+Rollouts are not played through step by step: all replicas of the new revision are placed on a cluster without the old.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from topospread.api.pod import Pod
+from topospread.workloads.draft import in_scheduling_order
+from topospread.workloads.planned import QueuedPod, Workload
+
+from .result import Means
+from .target import unbound
+
+_MADE_OF_TEMPLATE = frozenset({"Deployment", "ReplicaSet", "ReplicationController"})
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """The pods of a workload, made anew.
+
+    Attributes:
+        queue: all pods to be placed, theirs among them.
+        made: theirs.
+        gone: pods that are taken off their nodes for it.
+        kept: how many pods stay on their nodes.
+    """
+
+    queue: tuple[QueuedPod, ...]
+    made: tuple[QueuedPod, ...]
+    gone: tuple[Pod, ...]
+    kept: int
+
+
+def replaced(
+    queue: Sequence[QueuedPod],
+    workloads: Sequence[Workload],
+    workload: Workload,
+    of_pod: Callable[[Pod], Pod],
+    means: Means,
+) -> Replacement:
+    """The queue with the workload's pods as a changed spec makes them.
+
+    A Deployment's replicas are all alike; pods of other kinds differ and are made anew one by one. Where the spec is
+    changed in place, or a ReplicaSet's template, pods on nodes stay.
+    """
+    stay = means in ("new pods", "in place")
+    waiting = [each for each in queue if each.workload is workload]
+    gone = [] if stay else list(workload.existing)
+    if workload.kind in _MADE_OF_TEMPLATE and workload.template is not None:
+        count = len(waiting) if stay else workload.replicas
+        made = _alike(workload, of_pod(workload.template), count)
+    else:
+        made = _one_by_one(workload, gone, waiting, of_pod)
+    others = [each for each in queue if each.workload is not workload]
+    at = {id(each): i for i, each in enumerate(workloads)}
+    in_input_order = sorted([*others, *made], key=lambda each: at.get(id(each.workload), len(at)))
+    return Replacement(
+        tuple(in_scheduling_order(in_input_order)), tuple(made), tuple(gone), len(workload.existing) if stay else 0
+    )
+
+
+def _alike(workload: Workload, pod: Pod, count: int) -> list[QueuedPod]:
+    """Replicas of one template; no pod of an API server has a name like theirs."""
+    priority = pod.spec.priority or 0
+    return [QueuedPod(pod, f"{workload.name}~{i}", workload, priority) for i in range(count)]
+
+
+def _one_by_one(
+    workload: Workload, gone: Sequence[Pod], waiting: Sequence[QueuedPod], of_pod: Callable[[Pod], Pod]
+) -> list[QueuedPod]:
+    """Each pod by itself; those of a StatefulSet that waits for each pod one after the other, as they did."""
+    in_order = workload.kind == "StatefulSet" and any(each.after is not None for each in waiting)
+    pods = [(pod.name, unbound(pod)) for pod in gone] + [(each.name, each.pod) for each in waiting]
+    if workload.kind == "StatefulSet":
+        pods.sort(key=lambda each: _ordinal(each[0]))
+    made: list[QueuedPod] = []
+    for name, pod in pods:
+        changed = of_pod(pod)
+        after = made[-1] if in_order and made else None
+        made.append(QueuedPod(changed, name, workload, changed.spec.priority or 0, after=after))
+    return made
+
+
+def _ordinal(name: str) -> int:
+    last = name.rpartition("-")[2]
+    return int(last) if last.isdecimal() else -1

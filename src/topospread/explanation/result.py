@@ -1,0 +1,287 @@
+"""What an explanation says, as data: the event, each constraint's domains, what each plugin rejects, what would help.
+
+Nothing is printed or decided here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from topospread.plugins.spread_arithmetic import ConstraintArithmetic
+from topospread.scheduling.verdict import Verdict
+
+State = Literal["pending", "placed", "bound", "waiting"]
+"""Pending: no node takes it. Placed: the simulation found it a node. Bound: it was on a node before. Waiting:
+kube-scheduler is not asked (scheduling gates, another scheduler, a StatefulSet's pod before it)."""
+
+Means = Literal["rollout", "new pods", "recreate", "in place", "cluster"]
+"""How a change comes about: a template that rolls every replica; a template of which only new pods are made; an object
+deleted and created anew; an object changed as it is; something of the cluster: nodes, or a pod deleted."""
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DomainRow:
+    """One domain of a constraint, for the pod at hand.
+
+    Attributes:
+        matching: pods that the constraint's selector matches, on nodes that take part.
+        nodes: nodes that take part in the counting.
+        after: ``matching`` with the pod placed here.
+        skew: ``after`` minus the global minimum in force.
+        allowed: whether the constraint lets the pod in.
+        holds_minimum: whether no domain holds fewer.
+        rejected: reason → nodes that take part and that another plugin rejects for it.
+        open: nodes that take part and that every other plugin lets pass.
+    """
+
+    name: str
+    matching: int
+    nodes: int
+    after: int
+    skew: int
+    allowed: bool
+    holds_minimum: bool
+    rejected: Mapping[str, int]
+    open: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConstraintTable:
+    """A constraint in force and its domains; the numbers are ``arithmetic``'s.
+
+    Attributes:
+        domains: eligible domains, by name.
+    """
+
+    arithmetic: ConstraintArithmetic
+    domains: tuple[DomainRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """What one plugin has against a node.
+
+    Attributes:
+        details: the numbers or names behind the reasons, a phrase each.
+    """
+
+    plugin: str
+    code: str
+    reasons: tuple[str, ...]
+    details: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PluginRejections:
+    """What one plugin rejects, of all nodes, whatever the plugins before it said.
+
+    Attributes:
+        nodes: how many nodes it rejects.
+        alone: how many of them no other plugin rejects.
+        reasons: reason → nodes.
+        details: what stands behind the reasons, commonest first (taints), "" where nothing does.
+    """
+
+    plugin: str
+    nodes: int
+    alone: int
+    reasons: Mapping[str, int]
+    details: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NearNode:
+    """A node that lacks little, and how many others have the same obstacles.
+
+    Attributes:
+        domains: topology key of a constraint → the node's domain.
+    """
+
+    node: str
+    obstacles: tuple[Obstacle, ...]
+    domains: Mapping[str, str]
+    alike: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """A change that was tried, and what came of it.
+
+    Attributes:
+        kind: ``maxSkew``, ``whenUnsatisfiable``, ``nodeTaintsPolicy``, ``nodeAffinityPolicy``, ``minDomains``,
+            ``toleration``, ``deletePod``, ``uncordon``, ``free``, ``newNode``.
+        title: the change in words.
+        object: what the patch applies to: apiVersion, kind, namespace and name; for a new node the list of nodes.
+        patch: the change as RFC 6902 operations; one that removes "" deletes the object.
+        means: how it comes about.
+        placed, wanted: pods of the workload that have a node after the change, and that there are to be.
+        lets_in: pods of the workload that are pending without the change and not with it.
+        newly_pending: pods of others that are placed without the change and not with it.
+        evicted: pods that preemption evicts with the change.
+    """
+
+    kind: str
+    title: str
+    object: Mapping[str, str]
+    patch: tuple[Json, ...]
+    means: Means
+    placed: int
+    wanted: int
+    lets_in: int
+    newly_pending: tuple[str, ...] = ()
+    evicted: int = 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether every pod of the workload has a node then."""
+        return self.placed >= self.wanted
+
+
+@dataclass(frozen=True, slots=True)
+class NodeScore:
+    """A feasible node with its weighted points by plugin; ``total`` is their sum."""
+
+    node: str
+    total: int
+    points: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadPart:
+    """One soft constraint in the score of one node.
+
+    Attributes:
+        domain: the node's, "" where it lacks the key.
+        matching: pods that count there; for the hostname the node's own.
+        domains: distinct domains among the scored nodes; for the hostname how many nodes are scored.
+        weight: ln(domains + 2).
+        points: matching · weight + (maxSkew − 1).
+    """
+
+    topology_key: str
+    domain: str
+    matching: int
+    domains: int
+    weight: float
+    max_skew: int
+    points: float
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadScore:
+    """PodTopologySpread's score of one node: the parts added up and rounded are ``raw``.
+
+    Attributes:
+        parts: empty where only counts are added up (until 1.18).
+        raw: ``None`` for a node that lacks a key and is not scored.
+        rounds: whether the sum is rounded; until 1.23 its fraction was cut off.
+        lowest, highest: raw scores among the feasible nodes.
+        normalized: 100 · (highest + lowest − raw) // highest; 100 when the highest is 0.
+        weight: of the plugin.
+    """
+
+    node: str
+    parts: tuple[SpreadPart, ...]
+    raw: int | None
+    rounds: bool
+    lowest: int
+    highest: int
+    normalized: int
+    weight: int
+
+
+@dataclass(frozen=True, slots=True)
+class Without:
+    """What would be chosen if a constraint were not there.
+
+    Attributes:
+        instead: ``system`` or ``profile`` where the default constraints would be in force then, else "".
+        node: the best node by name, ``None`` when there is none.
+        total: its total, or 0.
+        equals: how many nodes have that total.
+    """
+
+    topology_key: str
+    when_unsatisfiable: str
+    position: int
+    origin: str
+    instead: str
+    node: str | None
+    total: int
+    equals: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreTable:
+    """The chosen node and its best rivals.
+
+    Attributes:
+        chosen: the node that the pod is on, or was given.
+        nodes: the chosen node first where it is feasible, then the best others by total and name.
+        weights: plugin → weight, in the profile's order, of the plugins that score the pod.
+        feasible: how many nodes are feasible; a single one is not scored by kube-scheduler at all.
+        best: names of the nodes with the highest total; kube-scheduler draws one of them.
+        spread: of the same nodes, where the pod has soft constraints.
+    """
+
+    chosen: str
+    nodes: tuple[NodeScore, ...]
+    weights: Mapping[str, int]
+    feasible: int
+    best: tuple[str, ...]
+    spread: tuple[SpreadScore, ...] = ()
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The whole answer on one pod.
+
+    Attributes:
+        workload: ``Deployment/web``, ``Pod/NAME`` for a bare pod, "" where nobody knows.
+        exists: whether the pod was read, or would yet have to be created.
+        node: where it is, ``None`` while it has none.
+        message: kube-scheduler's sentence on a pending pod, or why it waits; preemption's own is in ``preemption``.
+        pending: how many pods of the workload have no node, of how many that it is to have (``wanted``).
+        nodes: how many nodes the cluster has.
+        constraints: those in force, hard ones first.
+        plugins: what each rejects; for a pod that has a node, of the other nodes as well.
+        nearest: nodes that lack least, for a pod that fits nowhere, and the node of a bound pod that would be refused.
+        suggestions: what would let the pod in, smallest first; only what was tried.
+        untried: changes that were not tried, as too many pods would have had to be placed for them.
+        scores: for a pod that has a node.
+        without: the choice without each constraint.
+        verdict: kube-scheduler's answer that all of this explains, ``None`` where it is not asked.
+        evictions: pods that were evicted so that this one has room.
+    """
+
+    namespace: str
+    name: str
+    workload: str
+    state: State
+    exists: bool
+    node: str | None
+    message: str = ""
+    preemption: str = ""
+    pending: int = 0
+    wanted: int = 0
+    nodes: int = 0
+    constraints: tuple[ConstraintTable, ...] = ()
+    plugins: tuple[PluginRejections, ...] = ()
+    nearest: tuple[NearNode, ...] = ()
+    suggestions: tuple[Suggestion, ...] = ()
+    untried: int = 0
+    scores: ScoreTable | None = None
+    without: tuple[Without, ...] = ()
+    verdict: Verdict | None = None
+    evictions: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def placed(self) -> bool:
+        """Whether the pod has a node."""
+        return self.node is not None

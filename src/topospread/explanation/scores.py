@@ -1,0 +1,103 @@
+"""Why that node: every plugin's points of the chosen node and its best rivals, and the arithmetic of topology spread.
+
+The points are the plugins' and the arithmetic is taken from PodTopologySpread's own counts; nothing is scored anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from topospread.cluster.arrays import Ints
+from topospread.plugins.pod_topology_spread import IGNORED, SoftConstraints, normalizing_weight
+from topospread.plugins.spread_until_1_23 import PlainSum
+from topospread.scheduling.framework import WeightedScore
+from topospread.scheduling.verdict import Verdict
+from topospread.scheduling.view import View
+
+from .obstacles import SPREAD
+from .result import NodeScore, ScoreTable, SpreadPart, SpreadScore
+
+RIVALS = 3
+"""How many nodes are set beside the chosen one."""
+
+
+def score_table(view: View, verdict: Verdict, chosen: str) -> ScoreTable:
+    """The chosen node's points beside those of the best others; where it is not feasible, the best alone."""
+    total = verdict.total
+    best_first = sorted((name for name in total if name != chosen), key=lambda name: (-total[name], name))
+    names = ([chosen] if chosen in total else []) + best_first[: RIVALS if chosen in total else RIVALS + 1]
+    weights = {each.plugin: each.weight for each in view.judges.scores}
+    return ScoreTable(
+        chosen=chosen,
+        nodes=tuple(NodeScore(name, total[name], verdict.scores[name]) for name in names),
+        weights=weights,
+        feasible=len(total),
+        best=verdict.best if total else (),
+        spread=_spread_scores(view, verdict, names),
+    )
+
+
+def _spread_scores(view: View, verdict: Verdict, names: Sequence[str]) -> tuple[SpreadScore, ...]:
+    """PodTopologySpread's arithmetic for some of the feasible nodes; nothing where it has no soft constraints."""
+    found = next((each for each in view.judges.scores if each.plugin == SPREAD), None)
+    if found is None or found.normalized is None or not isinstance(found.score, SoftConstraints | PlainSum):
+        return ()
+    row_of = view.cluster.nodes.row_of
+    rows = np.array([row_of[name] for name in verdict.feasible], dtype=np.int64)
+    raw = found.score.score(rows)
+    normalized = found.normalized.normalize(raw, rows)
+    scored = raw[raw != IGNORED]
+    bounds = (int(scored.min()), int(scored.max())) if len(scored) else (0, 0)
+    parts = _parts(found.score, rows) if isinstance(found.score, SoftConstraints) else {}
+    at = {name: i for i, name in enumerate(verdict.feasible)}
+    return tuple(
+        _spread_score(found, name, parts.get(row_of[name], ()), (raw[at[name]], normalized[at[name]]), bounds)
+        for name in names
+    )
+
+
+def _spread_score(
+    found: WeightedScore,
+    node: str,
+    parts: tuple[SpreadPart, ...],
+    points: tuple[np.int64, np.int64],
+    bounds: tuple[int, int],
+) -> SpreadScore:
+    rounds = not isinstance(found.score, SoftConstraints) or found.score.spread.rules.rounds_score
+    return SpreadScore(
+        node=node,
+        parts=parts,
+        raw=None if points[0] == IGNORED else int(points[0]),
+        rounds=rounds,
+        lowest=bounds[0],
+        highest=bounds[1],
+        normalized=int(points[1]),
+        weight=found.weight,
+    )
+
+
+def _parts(soft: SoftConstraints, rows: Ints) -> dict[int, tuple[SpreadPart, ...]]:
+    """Row of a scored node → what each soft constraint adds."""
+    scored = soft.scored(rows)
+    left = rows if scored is None else rows[scored]
+    parts: dict[int, list[SpreadPart]] = {row: [] for row in left.tolist()}
+    for each, size in zip(soft.spread.soft, soft.sizes(rows, scored), strict=True):
+        codes = each.column.codes[left]
+        matching = each.pods.per_node[left] if each.counts is None else each.counts.at(codes)
+        weight, max_skew = normalizing_weight(size), each.constraint.max_skew
+        for row, code, number in zip(left.tolist(), codes.tolist(), matching.tolist(), strict=True):
+            there = code >= 0
+            parts[row].append(
+                SpreadPart(
+                    topology_key=each.constraint.topology_key,
+                    domain=each.column.values[code] if there else "",
+                    matching=number if there else 0,
+                    domains=size,
+                    weight=weight,
+                    max_skew=max_skew,
+                    points=number * weight + (max_skew - 1) if there else 0.0,
+                )
+            )
+    return {row: tuple(found) for row, found in parts.items()}

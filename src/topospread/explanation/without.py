@@ -1,0 +1,60 @@
+"""What would be chosen if a constraint were not there: the pod judged anew without it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from topospread.api.pod import Pod
+from topospread.config.args import DefaultConstraint
+from topospread.config.profile import Profile
+from topospread.plugins.spread_arithmetic import ConstraintArithmetic
+from topospread.scheduling.cycle import Scheduler
+from topospread.scheduling.framework import Framework
+from topospread.scheduling.verdict import Verdict
+
+from .own_constraints import with_constraints
+from .result import Without
+
+
+def without_each(scheduler: Scheduler, pod: Pod, name: str, verdict: Verdict) -> Iterator[Without]:
+    """The choice without each constraint in force, in the order of the verdict's arithmetic.
+
+    A pod that loses its only constraint comes under the default ones. A default constraint is taken out of the
+    profile, since a pod cannot be without it otherwise.
+    """
+    for each in verdict.arithmetic:
+        judged = _judged_without(scheduler, pod, name, each)
+        best = judged.best if judged.feasible else ()
+        instead = ""
+        if each.origin == "pod" and judged.arithmetic and judged.arithmetic[0].origin != "pod":
+            instead = judged.arithmetic[0].origin
+        yield Without(
+            topology_key=each.topology_key,
+            when_unsatisfiable=each.when_unsatisfiable,
+            position=each.position,
+            origin=each.origin,
+            instead=instead,
+            node=best[0] if best else None,
+            total=judged.total[best[0]] if best else 0,
+            equals=len(best),
+        )
+
+
+def _judged_without(scheduler: Scheduler, pod: Pod, name: str, gone: ConstraintArithmetic) -> Verdict:
+    if gone.origin == "pod":
+        own = pod.spec.topology_spread_constraints or []
+        return scheduler.verdict(
+            with_constraints(pod, [each for i, each in enumerate(own) if i != gone.position]), name
+        )
+    framework = scheduler.framework_of(scheduler.cluster.shared_class(pod))
+    other = Framework(_profile_without(framework.profile, gone.position), framework.gates)
+    return Scheduler(scheduler.cluster, {other.profile.scheduler_name: other}).verdict(pod, name)
+
+
+def _profile_without(profile: Profile, position: int) -> Profile:
+    """The profile with a list of default constraints that lacks one."""
+    args = profile.args.pod_topology_spread
+    left: list[DefaultConstraint] = [each for i, each in enumerate(args.constraints_in_force) if i != position]
+    changed = replace(args, defaulting_type="List", default_constraints=tuple(left))
+    return replace(profile, args=replace(profile.args, pod_topology_spread=changed))
