@@ -22,10 +22,11 @@ from conformance.generators.owners import owners
 from conformance.generators.pods import Pods
 from conformance.generators.preemption import preemption
 from conformance.generators.requests import requests
+from conformance.generators.sampling import sampling
 from conformance.generators.storage import storage
 from conformance.generators.volumes import Volumes
 
-FLAVOURS = ("spread", "mixed", "volumes", "preemption", "storage", "requests")
+FLAVOURS = ("spread", "mixed", "volumes", "preemption", "storage", "requests", "sampling")
 # Gates that 1.27 could still switch off, or on.
 GATES_1_27 = (
     "MinDomainsInPodTopologySpread",
@@ -41,7 +42,7 @@ class Recipe:
     Attributes:
         flavour: ``spread`` (no other pod's affinity, no volumes), ``mixed`` (the former too), ``volumes``,
             ``preemption``, ``storage`` (volumes of every kind, and what nodes declare), ``requests`` (resources in
-            every form).
+            every form), ``sampling`` (not all nodes are looked at, several profiles).
         sequential: replicas placed one after another; 0: independent pods.
         incoming: independent pods a case.
         nodes: fewest and most nodes a case.
@@ -88,6 +89,8 @@ def _case(draw: Draw, recipe: Recipe, name: str) -> Json:
         case |= storage(draw, pods, case, newest=recipe.kube_version is None)
     if recipe.flavour == "requests":
         requests(draw, bound, incoming)
+    if recipe.flavour == "sampling":
+        sampling(draw, case)
     if recipe.sequential:
         case["sequential"] = True
     if recipe.kube_version:

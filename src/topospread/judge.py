@@ -22,6 +22,7 @@ from topospread.config.load import default_profile, load_configuration
 from topospread.config.profile import Profile
 from topospread.config.request_rules import request_rules
 from topospread.errors import Place, TopospreadError
+from topospread.plugins.interface import PluginError
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.framework import Framework
 from topospread.scheduling.preemption import Preemption
@@ -53,10 +54,36 @@ def judge_case(case: Case) -> Json:
         scheduler = _scheduler(case)
     except TopospreadError as error:
         return result | {"error": str(error)}
-    verdicts = [
-        _judge_pod(scheduler, pod, case, position) for position, pod in enumerate(_read(case.get("incoming"), Pod))
-    ]
+    incoming = enumerate(_read(case.get("incoming"), Pod))
+    if case.get("sampling"):
+        verdicts = [_judge_sampled(scheduler, pod) for _, pod in incoming]
+    else:
+        verdicts = [_judge_pod(scheduler, pod, case, position) for position, pod in incoming]
     return result | {"verdicts": verdicts or None}
+
+
+def _judge_sampled(scheduler: Scheduler, pod: Pod) -> Json:
+    """What is found when not all nodes are looked at; the pod is bound to the best node that sorts first."""
+    name = pod_key(pod.namespace, pod.name)
+    answer: Json = {"pod": name, "feasible": []}
+    cluster = scheduler.cluster
+    pod_class = cluster.shared_class(pod)
+    try:
+        view = scheduler.view(pod_class)
+        sample = scheduler.sample(view, name, pod.nominated_node_name)
+    except PluginError as error:
+        return answer | {"error": str(error)}
+    if not len(sample.rows):
+        verdict = scheduler.verdict(pod)
+        return answer | ({"error": verdict.error} if verdict.error else {"message": verdict.message})
+    names = [cluster.nodes.names[row] for row in sample.rows]
+    total = dict(zip(names, view.total(sample.rows).tolist(), strict=True))
+    best = sorted(node for node in names if total[node] == max(total.values()))
+    answer |= {"feasible": sorted(names), "evaluated": sample.evaluated, "best": best, "chosen": best[0]}
+    if len(names) > 1:
+        answer["total"] = total
+    cluster.bind(_free_key(cluster, pod), pod_class, cluster.nodes.row_of[best[0]])
+    return answer
 
 
 def _judge_pod(scheduler: Scheduler, pod: Pod, case: Case, position: int) -> Json:
@@ -124,17 +151,20 @@ def _scheduler(case: Case) -> Scheduler:
         cluster.add_pod(pod, _free_key(cluster, pod))
     for pod in _read(case.get("nominated"), Pod):
         cluster.nominate(_free_key(cluster, pod), cluster.shared_class(pod), pod.nominated_node_name)
-    framework = Framework(_profile(case, gates), gates)
-    return Scheduler(cluster, {"default-scheduler": framework})
+    profiles = _profiles(case, gates)
+    if not case.get("sampling"):
+        profiles = {"default-scheduler": next(iter(profiles.values()))}
+    frameworks = {name: Framework(profile, gates) for name, profile in profiles.items()}
+    return Scheduler(cluster, frameworks, sampled=bool(case.get("sampling")))
 
 
-def _profile(case: Case, gates: Gates) -> Profile:
+def _profiles(case: Case, gates: Gates) -> dict[str, Profile]:
     version = gates.kube_version
     if not case.get("config"):
-        return default_profile(version, gates)
+        return {"default-scheduler": default_profile(version, gates)}
     place = Place("config")
     configuration = load_configuration(case["config"], place=place, kube_version=version, gates=gates, validate=False)
-    return configuration.profiles[0]
+    return {profile.scheduler_name: profile for profile in configuration.profiles}
 
 
 def _read(objects: object, kind: type[Kind]) -> list[Kind]:

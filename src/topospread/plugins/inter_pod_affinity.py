@@ -8,6 +8,7 @@ Everything is counted by pod class and topology domain, pod by pod, as the journ
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Codes, Ints, Rows, grown
 from topospread.cluster.nodes import LabelColumn, NodeTable
 from topospread.config.args import InterPodAffinityArgs
+from topospread.config.version_rules import since
 
 from .affinity_terms import NO_LABELS, Term, Terms, terms_of
 from .interface import MAX_NODE_SCORE, UNRESOLVABLE, UNSCHEDULABLE, Prepared, Scope, Status, length
@@ -28,6 +30,17 @@ _GROUPED_BY_DOMAIN = 32
 """Keys with up to so many values group nodes by domain; those with more by what the domain counts."""
 
 
+@dataclass(frozen=True, slots=True)
+class InterPodAffinityRules:
+    """What of the plugin is not the same in every Kubernetes version."""
+
+    skips_pods: bool = since(
+        "1.27",
+        "A pod without required terms, which no pod there keeps away, is not looked at, not even beside pods that a "
+        "node is promised to.",
+    )
+
+
 class InterPodAffinity:
     """Places pods by the pods that are already there.
 
@@ -36,8 +49,9 @@ class InterPodAffinity:
 
     name = "InterPodAffinity"
 
-    def __init__(self, args: InterPodAffinityArgs | None = None) -> None:
+    def __init__(self, args: InterPodAffinityArgs | None = None, rules: InterPodAffinityRules | None = None) -> None:
         self._args = args or InterPodAffinityArgs()
+        self._rules = rules or InterPodAffinityRules()
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
         """Always watches: a pod with terms may come to a cluster that had none."""
@@ -45,7 +59,9 @@ class InterPodAffinity:
         if terms.problems:
             text = terms.problems[0] if len(terms.problems) == 1 else f"[{', '.join(terms.problems)}]"
             return Prepared(rejected=Status(UNRESOLVABLE, (f"parsing pod: {text}",)))
-        affinities = Affinities(pod_class, terms.resolved(cluster.objects.namespaces.values()), cluster, self._args)
+        terms = terms.resolved(cluster.objects.namespaces.values())
+        affinities = Affinities(pod_class, terms, cluster, self._args)
+        affinities.may_be_skipped = self._rules.skips_pods and not (terms.affinity or terms.anti_affinity)
         return Prepared(filter=_AffinityFilter(affinities), score=_AffinityScore(affinities), watcher=affinities)
 
 
@@ -127,6 +143,8 @@ class Affinities:
         anti_affinity: key → pods that this pod's required anti-affinity terms match.
         preference: key → points.
         layout: changes when `groups` gets other columns.
+        may_be_skipped: PreFilter skips the pod while no pod there keeps it away.
+        skipped: PreFilter skipped the pod, so that what a trial adds means nothing to it.
     """
 
     def __init__(self, pod_class: PodClass, terms: Terms, cluster: Cluster, args: InterPodAffinityArgs) -> None:
@@ -147,6 +165,7 @@ class Affinities:
         preferred = terms.preferred_affinity or terms.preferred_anti_affinity
         self._scores = bool(preferred) or not args.ignore_preferred_terms_of_existing_pods
         self._effects: dict[int, list[Effect]] = {}
+        self.may_be_skipped = self.skipped = False
         for key in (term.topology_key for term in terms.affinity):
             self._tally(self.affinity, key)
         for each in cluster.classes:
@@ -165,6 +184,14 @@ class Affinities:
     def no_pod_matches(self) -> bool:
         """Whether no pod anywhere fulfils the required affinity, so that a pod fulfilling it itself may be first."""
         return not any(tally.domains for tally in self.affinity.values())
+
+    def begin_trial(self) -> None:
+        """What PreFilter says as things stand holds."""
+        self.skipped = self.may_be_skipped and not any(tally.domains for tally in self.existing.values())
+
+    def end_trial(self) -> None:
+        """All is as it was."""
+        self.skipped = False
 
     def effects(self, other: PodClass) -> list[Effect]:
         """What a pod of a class changes by being on a node; found once for each class."""
@@ -287,6 +314,8 @@ class _AffinityFilter:
     def filter(self, rows: Rows) -> Ints:
         state = self._affinities
         result = np.zeros(length(rows), dtype=np.int64)
+        if state.skipped:
+            return result
         for tally in state.existing.values():
             result[tally.at(rows) > 0] = _EXISTING
         for tally in state.anti_affinity.values():

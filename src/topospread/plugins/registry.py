@@ -12,7 +12,7 @@ from topospread.config.version_rules import rules_for
 
 from .dynamic_resources import DynamicResources
 from .image_locality import ImageLocality, ImageLocalityRules
-from .inter_pod_affinity import InterPodAffinity
+from .inter_pod_affinity import InterPodAffinity, InterPodAffinityRules
 from .interface import Plugin
 from .node_affinity import NodeAffinity, NodeAffinityRules
 from .node_declared_features import NodeDeclaredFeatures
@@ -91,7 +91,9 @@ PLUGINS: Mapping[str, Callable[[Settings], Plugin]] = {
     "PodTopologySpread": lambda settings: PodTopologySpread(
         settings.args.pod_topology_spread, settings.rules(PodTopologySpreadRules)
     ),
-    "InterPodAffinity": lambda settings: InterPodAffinity(settings.args.inter_pod_affinity),
+    "InterPodAffinity": lambda settings: InterPodAffinity(
+        settings.args.inter_pod_affinity, settings.rules(InterPodAffinityRules)
+    ),
 }
 """Plugins with a Filter or a Score. SchedulingGates and PrioritySort work on the queue (`workloads`)."""
 

@@ -30,6 +30,7 @@ class Trial:
     def __enter__(self) -> Trial:
         self._before = dict(self._cluster.on_node[self._row])
         self._position = self._cluster.journal.position
+        self._tell("begin_trial")
         return self
 
     def __exit__(
@@ -44,6 +45,7 @@ class Trial:
         self._view.catch_up()
         self._cluster.on_node[self._row] = self._before
         self._view.forget_since(self._position)
+        self._tell("end_trial")
 
     def add(self, key: PodKey, pod_class: PodClass) -> None:
         """Put a pod on the node."""
@@ -63,6 +65,13 @@ class Trial:
         """Whether the node, as it now is, passes every filter."""
         self._view.catch_up()
         return bool(self._view.feasible(self._only)[0])
+
+    def _tell(self, event: str) -> None:
+        """What PreFilter has settled stays settled during the trial, whatever it adds or removes."""
+        for watcher in self._view.judges.watchers:
+            told = getattr(watcher, event, None)
+            if told is not None:
+                told()
 
     def _assume(self, pod_class: PodClass, delta: int) -> None:
         for watcher in self._view.judges.watchers:
