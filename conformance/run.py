@@ -34,13 +34,19 @@ DIFFERENCES_SHOWN = 12
 class Flavour:
     """A kind of cases: its name (stored files have the same), how many a run, how they are made, who judges them.
 
-    ``recipe`` None: objects to be validated instead of pods to be placed.
+    ``recipe`` None: objects to be validated instead of pods to be placed. ``judge``: another program than the oracle.
     """
 
     name: str
     count: int
     recipe: Recipe | None
     version: str = "1.37"
+    judge: str = ""
+
+    @property
+    def program(self) -> str:
+        """Name of the program that judges."""
+        return self.judge or ("validate" if self.recipe is None else f"oracle-{self.version}")
 
 
 FLAVOURS = {
@@ -56,6 +62,7 @@ FLAVOURS = {
         Flavour("volumes", 120, Recipe("volumes")),
         Flavour("storage", 150, Recipe("storage")),
         Flavour("preemption", 250, Recipe("preemption")),
+        Flavour("sampling", 12, Recipe("sampling", incoming=25, nodes=(60, 400)), judge="sampling"),
         Flavour("v1.35", 80, Recipe("mixed", kube_version="1.35"), "1.35"),
         Flavour("v1.35-volumes", 40, Recipe("volumes", kube_version="1.35"), "1.35"),
         Flavour("v1.35-storage", 60, Recipe("storage", kube_version="1.35"), "1.35"),
@@ -75,6 +82,7 @@ DEFAULT = (
     "storage",
     "preemption",
     "requests",
+    "sampling",
     "invalid",
 )
 
@@ -123,11 +131,24 @@ def main() -> int:
     if unknown:
         print(f"no such flavour: {', '.join(unknown)}; there are {', '.join(FLAVOURS)}", file=sys.stderr)
         return 2
+    flavours = [FLAVOURS[name] for name in names]
+    if not options.flavours and options.oracle_bin and not options.stored:
+        flavours = _without_missing(flavours, options.oracle_bin)
     try:
-        return _run([FLAVOURS[name] for name in names], options)
+        return _run(flavours, options)
     except ProgramError as error:
         print(f"conformance: {error}", file=sys.stderr)
         return 2
+
+
+def _without_missing(flavours: list[Flavour], folder: Path) -> list[Flavour]:
+    """Those whose judge is in the folder, as long as any is; the others are named."""
+    missing = [each for each in flavours if not (folder / each.program).is_file()]
+    if len(missing) == len(flavours):
+        return flavours
+    for each in missing:
+        print(f"left out: {each.name}, {each.program} is not in {folder}", flush=True)
+    return [each for each in flavours if each not in missing]
 
 
 def _run(flavours: list[Flavour], options: argparse.Namespace) -> int:
@@ -183,8 +204,7 @@ def _judge_fresh(flavour: Flavour, options: argparse.Namespace) -> Tally:
 
 
 def _oracle(flavour: Flavour, options: argparse.Namespace) -> Program:
-    program = "validate" if flavour.recipe is None else f"oracle-{flavour.version}"
-    return oracle(program, flavour.version, options.oracle_bin)
+    return oracle(flavour.program, flavour.version, options.oracle_bin)
 
 
 def _judge_stored(flavour: Flavour, options: argparse.Namespace) -> Tally:
