@@ -22,6 +22,7 @@ from .usage import VARIABLE, ExplainedGroup
 
 COMMANDS = {
     "simulate": ("topospread.cli.simulate:simulate", "Where will my pods land?"),
+    "explain": ("topospread.cli.explain:explain", "Why is this pod pending, or why there?"),
     "config": ("topospread.cli.config:config", "Check, convert and show scheduler configurations."),
     "fields": ("topospread.cli.fields:fields", "Explain the fields of topologySpreadConstraints."),
     "completion": ("topospread.cli.completion:completion", "Print the completion script of a shell."),
@@ -35,6 +36,7 @@ explained.
 \b
   topospread simulate app.yaml --cluster zones=3,nodes=12,cpu=8,memory=32Gi
   topospread simulate cluster.json app.yaml -o json
+  topospread explain deploy/web cluster.json
   kubectl get no,po,svc,rs,sts -A -o json | topospread simulate - app.yaml
   topospread fields topologySpreadConstraints.minDomains
 

@@ -143,11 +143,15 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class NodeScore:
-    """A feasible node with its weighted points by plugin; ``total`` is their sum."""
+    """A feasible node with its weighted points by plugin; ``total`` is their sum.
+
+    ``alike``: how many nodes that are not shown have the very same points.
+    """
 
     node: str
     total: int
     points: Mapping[str, int]
+    alike: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +225,8 @@ class ScoreTable:
 
     Attributes:
         chosen: the node that the pod is on, or was given.
-        nodes: the chosen node first where it is feasible, then the best others by total and name.
+        nodes: the chosen node first where it is feasible, then the best others by total and name, one of those
+            that have the same points.
         weights: plugin → weight, in the profile's order, of the plugins that score the pod.
         feasible: how many nodes are feasible; a single one is not scored by kube-scheduler at all.
         best: names of the nodes with the highest total; kube-scheduler draws one of them.

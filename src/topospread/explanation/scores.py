@@ -26,17 +26,29 @@ RIVALS = 3
 def score_table(view: View, verdict: Verdict, chosen: str) -> ScoreTable:
     """The chosen node's points beside those of the best others; where it is not feasible, the best alone."""
     total = verdict.total
-    best_first = sorted((name for name in total if name != chosen), key=lambda name: (-total[name], name))
-    names = ([chosen] if chosen in total else []) + best_first[: RIVALS if chosen in total else RIVALS + 1]
+    rivals = _distinct(verdict, chosen)
+    shown = ([chosen] if chosen in total else []) + list(rivals)
+    names = shown[: RIVALS + 1]
     weights = {each.plugin: each.weight for each in view.judges.scores}
     return ScoreTable(
         chosen=chosen,
-        nodes=tuple(NodeScore(name, total[name], verdict.scores[name]) for name in names),
+        nodes=tuple(NodeScore(name, total[name], verdict.scores[name], rivals.get(name, 0)) for name in names),
         weights=weights,
         feasible=len(total),
         best=verdict.best if total else (),
         spread=_spread_scores(view, verdict, names),
     )
+
+
+def _distinct(verdict: Verdict, chosen: str) -> dict[str, int]:
+    """Feasible nodes besides the chosen one, best first, one of those with equal points → how many others there are."""
+    columns = np.stack(list(verdict.points.values())) if verdict.points else np.zeros((1, len(verdict.total)), np.int64)
+    found: dict[bytes, list[str]] = {}
+    for name, points in zip(verdict.total, columns.T, strict=True):
+        if name != chosen:
+            found.setdefault(points.tobytes(), []).append(name)
+    firsts = {min(names): len(names) - 1 for names in found.values()}
+    return dict(sorted(firsts.items(), key=lambda each: (-verdict.total[each[0]], each[0])))
 
 
 def _spread_scores(view: View, verdict: Verdict, names: Sequence[str]) -> tuple[SpreadScore, ...]:

@@ -65,7 +65,7 @@ def test_alone_it_explains_itself_in_a_screen(
     ("words", "said"),
     [
         (["simulat"], "there is no command 'simulat'; did you mean 'simulate'?"),
-        (["frobnicate"], "there are simulate, config, fields, completion"),
+        (["frobnicate"], "there are simulate, explain, "),
         (["simulate", "--sclae", "deploy/web=3"], "--scale"),
         (["simulate", "-o", "jsn"], "'json'"),
         (["simulate", "--seed", "x"], "'x' is not a valid integer"),

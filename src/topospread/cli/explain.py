@@ -1,0 +1,160 @@
+"""``topospread explain``: why a pod is pending and what would let it in, or why it is where it is."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from topospread.errors import Place, UsageError
+
+from .inputs import PATH, input_options, parse_scale, read_configuration, read_gates, read_inventory
+from .terminal import progress, show, style, width
+from .usage import Explained
+
+if TYPE_CHECKING:
+    from topospread.api.inventory import Inventory
+    from topospread.explanation import Explanation
+
+HELP = """\
+Explain one pod: why it is pending and what would let it in, or why it is where it is.
+
+TARGET is POD or KIND/NAME, either with NAMESPACE/ before it: web-0, deploy/web, shop/sts/db. Of a workload it is a pod
+that is pending, else one that the simulation places, else one on a node. PATHs are as for simulate: YAML or JSON
+files, folders, or - for standard input.
+
+For a pending pod: kube-scheduler's event, every constraint domain by domain, what each plugin rejects, the nodes
+nearest to fitting, and changes that were tried and let it in, each with its JSON patch. For a pod on a node: the
+scores beside its best rivals, and what would be chosen without each constraint. A pod on a node is taken as if it
+were taken off and scheduled anew.
+
+The exit code is 1 when the pod is pending.
+
+\b
+Examples:
+  topospread explain deploy/web cluster.json
+  topospread explain web-0 cluster.json -n shop -o json
+  topospread explain -f new.yaml cluster.json
+  topospread explain deploy/web app.yaml --cluster zones=3,nodes=12,cpu=8,memory=32Gi
+  topospread explain deploy/web cluster.json --graph web.svg
+"""
+
+FORMATS = click.Choice(["table", "wide", "json", "yaml"])
+_KINDS = frozenset({"Pod", "Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job"})
+"""Kinds that a manifest may bring to be explained."""
+
+
+def _grammar() -> str:
+    from topospread.sources.made_up import GRAMMAR
+
+    return GRAMMAR
+
+
+@click.command(cls=Explained, help=HELP, below=_grammar)
+@click.argument("target", required=False)
+@input_options
+@click.option("-f", "--filename", "manifests", multiple=True, metavar="PATH", type=PATH, help="Explain a pod of this.")
+@click.option("--scale", multiple=True, metavar="[NS/]KIND/NAME=N", help="Other replicas than the manifest says.")
+@click.option("--no-preemption", is_flag=True, help="Evict nothing for more important pods.")
+@click.option("--no-suggestions", is_flag=True, help="Do not try what would let the pod in.")
+@click.option("-n", "--namespace", metavar="NAMESPACE", help="Look in this namespace; by default in all.")
+@click.option("--graph", metavar="FILE", type=PATH, help="Write the domains and their pods as an SVG picture.")
+@click.option("-o", "--output", type=FORMATS, default="table", help="How to show the explanation.")
+def explain(**given: Any) -> int:
+    """Explain a pod; 1 when it is pending."""
+    target, paths = _target_and_paths(given["target"], given["paths"], given["manifests"])
+    scale = parse_scale(given["scale"])
+    gates = read_gates(given["kube_version"], given["feature_gates"])
+    configuration = read_configuration(given["config_path"], gates)
+    inventory = read_inventory((*paths, *given["manifests"]), given["cluster"], strict=given["strict"])
+    import topospread
+
+    with progress("placing") as bar:
+        explanation = topospread.explain(
+            inventory,
+            target or _only_one(inventory, given["manifests"]),
+            namespace=given["namespace"],
+            config=configuration,
+            scale=scale,
+            kube_version=str(gates.kube_version),
+            gates=gates,
+            preemption=not given["no_preemption"],
+            another=bool(given["manifests"]),
+            suggest=not given["no_suggestions"],
+            progress=bar,
+        )
+    if given["graph"]:
+        _write_graph(explanation, given["graph"])
+    show(_text(explanation, given["output"], given["color"]))
+    return 0 if explanation.placed else 1
+
+
+def _target_and_paths(
+    target: str | None, paths: tuple[str, ...], manifests: tuple[str, ...]
+) -> tuple[str | None, tuple[str, ...]]:
+    """The first word is a path where a manifest says what is meant and the word is one.
+
+    Raises:
+        UsageError: nothing says what is meant.
+    """
+    if manifests and target is not None and (target == "-" or os.path.exists(target)):
+        return None, (target, *paths)
+    if target is None and not manifests:
+        raise UsageError("name a pod or a workload, for example web-0 or deploy/web, or give its manifest with -f")
+    return target, paths
+
+
+def _only_one(inventory: Inventory, manifests: tuple[str, ...]) -> str:
+    """The one pod or workload that the manifests hold.
+
+    Raises:
+        UsageError: there is none, or several.
+    """
+    roots = tuple(manifests)
+    found = [
+        f"{namespace}/{kind.lower()}/{name}"
+        for (kind, namespace, name), place in inventory.places.items()
+        if kind in _KINDS and _is_of(place, roots)
+    ]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise UsageError(f"-f {' -f '.join(roots)}: there is no pod or workload in it")
+    raise UsageError(f"-f {' -f '.join(roots)}: there are several; name one before the paths: {', '.join(found[:8])}")
+
+
+def _is_of(place: Place, roots: tuple[str, ...]) -> bool:
+    """Whether a place is in one of these files or folders."""
+    return any(place.source == root or place.source.startswith(root.rstrip("/") + "/") for root in roots)
+
+
+def _write_graph(explanation: Explanation, path: str) -> None:
+    from topospread.errors import InputError
+    from topospread.report.explanation_graph import explanation_svg
+
+    svg = explanation_svg(explanation)
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(svg)
+    except OSError as error:
+        raise InputError(f"the picture cannot be written: {error.strerror}", Place(source=path)) from None
+
+
+def _text(explanation: Explanation, output: str, color: str) -> str:
+    if output in ("table", "wide"):
+        from topospread.report.explanation import Layout, explanation_text
+
+        return explanation_text(explanation, Layout(width(), output == "wide", style(color)))
+    import msgspec
+
+    from topospread.report.explanation_json import explanation_json
+
+    for warning in explanation.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    data = explanation_json(explanation)
+    if output == "yaml":
+        from topospread.api.yaml_text import yaml_text
+
+        return yaml_text(data)
+    return msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n"

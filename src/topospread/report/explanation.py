@@ -1,0 +1,144 @@
+"""An explanation as text for people: the event, the constraints domain by domain, what rejects the nodes, what helps.
+
+The numbers are the explanation's; what would let the pod in and why that node are written by the modules beside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from .explanation_domains import constraint_lines
+from .explanation_scores import score_lines
+from .explanation_suggestions import suggestion_lines
+from .layout import Layout
+from .paragraphs import counted, hanging, together
+
+if TYPE_CHECKING:
+    from topospread.explanation import Explanation, NearNode, Obstacle, PluginRejections
+
+__all__ = ["Layout", "explanation_text"]
+
+
+def explanation_text(explanation: Explanation, layout: Layout) -> str:
+    """The whole explanation."""
+    blocks = [_heading(explanation, layout), *constraint_lines(explanation, layout)]
+    if explanation.state == "pending":
+        blocks += [_plugins(explanation, layout), _nearest(explanation, layout)]
+        blocks.append(suggestion_lines(explanation, layout))
+    elif explanation.placed:
+        blocks += [score_lines(explanation, layout), _others(explanation, layout)]
+    blocks.append(_remarks(explanation, layout))
+    texts = ["\n".join(lines) for lines in map(list, blocks)]
+    return "\n\n".join(text for text in texts if text) + "\n"
+
+
+def _heading(explanation: Explanation, layout: Layout) -> Iterator[str]:
+    """Who, where, and what kube-scheduler says."""
+    name = layout.style(f"{explanation.namespace}/{explanation.name}", "bold")
+    yield from hanging(f"{name}  ", " · ".join(_facts(explanation, layout)), layout.width, 4)
+    sentence = f"{explanation.message.rstrip()} {explanation.preemption}".strip()
+    if sentence:
+        yield from hanging("  ", sentence, layout.width, 4)
+    if explanation.state == "bound":
+        yield from hanging("  ", _anew(explanation), layout.width, 4)
+    if explanation.evictions:
+        yield from hanging("  evicted for it: ", layout.names(list(explanation.evictions)), layout.width, 4)
+
+
+def _facts(explanation: Explanation, layout: Layout) -> Iterator[str]:
+    kind, _, name = explanation.workload.partition("/")
+    if kind != "Pod":
+        yield together(f"{kind} {name}")
+    match explanation.state:
+        case "bound":
+            yield f"on {explanation.node}"
+        case "placed":
+            yield f"placed on {explanation.node}"
+        case "pending":
+            yield layout.style("pending", "bold", "red")
+        case "waiting":
+            yield layout.style("waiting", "bold", "red")
+    if explanation.state == "pending" and explanation.wanted > 1:
+        yield together(f"{explanation.pending} of {explanation.wanted} pods pending")
+    if not explanation.exists:
+        yield together("does not exist yet")
+
+
+def _anew(explanation: Explanation) -> str:
+    """What would become of a pod on a node if it were scheduled anew."""
+    node, scores = explanation.node, explanation.scores
+    beginning = "Taken off and scheduled anew on the cluster as it is"
+    if scores is None or not scores.best:
+        return f"{beginning} it would stay pending."
+    best, total = scores.best, max((each.total for each in scores.nodes), default=0)
+    if node in best:
+        return f"{beginning} it would come back" + (
+            "." if len(best) == 1 else f", or go to one of {counted(len(best) - 1, 'other node')} that are as good."
+        )
+    where = best[0] if len(best) == 1 else f"{best[0]} or one of {counted(len(best) - 1, 'other node')}"
+    own = next((each.total for each in scores.nodes if each.node == node), None)
+    why = f"{node} would refuse it" if own is None else f"{total} points, {node} has {own}"
+    return f"{beginning} it would go to {where}: {why}."
+
+
+def _plugins(explanation: Explanation, layout: Layout) -> Iterator[str]:
+    """What each plugin rejects, each asked about every node."""
+    if not explanation.plugins:
+        return
+    title = f"What rejects the {counted(explanation.nodes, 'node')}"
+    yield from hanging(layout.style(title, "bold") + "  ", "(each plugin asked about every node)", layout.width, 2)
+    width = max(len(each.plugin) for each in explanation.plugins)
+    for each in explanation.plugins:
+        yield from hanging(f"  {each.plugin:<{width}}  ", _rejects(each), layout.width, min(width + 4, 24))
+
+
+def _rejects(each: PluginRejections) -> str:
+    alone = "by it alone" if each.alone == each.nodes else f"{each.alone} by it alone"
+    if not each.alone:
+        alone = "none by it alone"
+    reasons = [f"{number} {reason}" for reason, number in each.reasons.items()]
+    if list(each.reasons.values()) == [each.nodes]:
+        reasons = [reason.removeprefix("node(s) ") for reason in each.reasons]
+    text = f"{counted(each.nodes, 'node')}, {alone}: {', '.join(reasons)}"
+    return text + (f" ({', '.join(each.details)})" if each.details else "")
+
+
+def _nearest(explanation: Explanation, layout: Layout) -> Iterator[str]:
+    if not explanation.nearest:
+        return
+    yield layout.style("Nodes nearest to fitting", "bold")
+    for each in explanation.nearest:
+        yield from _near(each, layout)
+
+
+def _near(each: NearNode, layout: Layout) -> Iterator[str]:
+    """A node and all that is against it."""
+    domains = [value for key, value in each.domains.items() if value != each.node]
+    text = each.node + (f" ({', '.join(dict.fromkeys(domains))})" if domains else "")
+    if each.alike:
+        text += f" and {counted(each.alike, 'node')} more"
+    obstacles = list(each.obstacles)
+    yield from hanging(f"  {text}: ", "; ".join(map(_against, obstacles)), layout.width, 6)
+
+
+def _against(obstacle: Obstacle) -> str:
+    """``NodeResourcesFit: 300m cpu short``."""
+    said = ", ".join(obstacle.details) or ", ".join(reason.removeprefix("node(s) ") for reason in obstacle.reasons)
+    return f"{obstacle.plugin}: {said}"
+
+
+def _others(explanation: Explanation, layout: Layout) -> Iterator[str]:
+    """Of a pod that has a node: what its own node has against it, and what keeps it off the others."""
+    for each in explanation.nearest:
+        yield layout.style("Why its node would refuse it", "bold")
+        yield from _near(each, layout)
+    if explanation.plugins:
+        yield from _plugins(explanation, layout)
+
+
+def _remarks(explanation: Explanation, layout: Layout) -> Iterator[str]:
+    for warning in explanation.warnings:
+        yield from hanging(layout.style("warning", "bold") + ": ", warning, layout.width, 2)
+    for note in explanation.notes:
+        yield from hanging("note: ", note, layout.width, 2)

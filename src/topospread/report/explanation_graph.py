@@ -1,0 +1,155 @@
+"""The domains of an explained pod and their pods as an SVG picture, legible on light and on dark; text and bars only.
+
+Colours follow the viewer's preference (``prefers-color-scheme``). Nothing is told by colour alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape
+
+from .paragraphs import counted, natural
+from .sums import minimum_words
+
+if TYPE_CHECKING:
+    from topospread.explanation import ConstraintTable, DomainRow, Explanation
+    from topospread.plugins.spread_arithmetic import ConstraintArithmetic
+
+_WIDTH = 760
+_MARGIN = 20
+_LINE = 24
+_BAR_HEIGHT = 16
+_CHARACTER = 7.8
+_SHOWN = 40
+_LONGEST_NAME = 28
+_BESIDE = 190
+"""Room right of the bars for what is said of a domain."""
+
+_STYLE = """\
+  <style>
+    :root { --text: #1f2328; --soft: #59636e; --bar: #0969da; --new: #54aeff; --line: #cf222e; --back: #ffffff; }
+    @media (prefers-color-scheme: dark) {
+      :root { --text: #f0f6fc; --soft: #9198a1; --bar: #4493f8; --new: #1f4a80; --line: #ff7b72; --back: #0d1117; }
+    }
+    .back { fill: var(--back); }
+    text { font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill: var(--text); }
+    .title { font-weight: bold; }
+    .soft { fill: var(--soft); }
+    .bar { fill: var(--bar); }
+    .new { fill: var(--new); stroke: var(--bar); stroke-dasharray: 3 2; }
+    .limit { stroke: var(--line); stroke-width: 2; }
+    .minimum { stroke: var(--soft); stroke-width: 2; stroke-dasharray: 4 3; }
+  </style>"""
+
+
+def explanation_svg(explanation: Explanation) -> str:
+    """A picture of every constraint's domains: the pods there, this pod on top, the minimum and what maxSkew allows."""
+    body: list[str] = []
+    name = f"{explanation.namespace}/{explanation.name}"
+    state = f"on {explanation.node}" if explanation.node else explanation.state
+    body.append(_text(_MARGIN, 32, f"{name}: {state}", "title"))
+    y = 64.0
+    for table in explanation.constraints:
+        lines, y = _constraint(table, y)
+        body += lines
+    if not explanation.constraints:
+        body.append(_text(_MARGIN, y, "no topology spread constraint is in force", "soft"))
+        y += _LINE
+    height = int(y) + 4
+    title = escape(f"Topology spread of {name}")
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height}" '
+        f'viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{title}">'
+    )
+    back = f'  <rect class="back" width="{_WIDTH}" height="{height}"/>'
+    return "\n".join([head, f"  <title>{title}</title>", _STYLE, back, *body, "</svg>"]) + "\n"
+
+
+def _constraint(table: ConstraintTable, y: float) -> tuple[list[str], float]:
+    """The lines of one constraint's chart, and where the next begins."""
+    arithmetic = table.arithmetic
+    lines = [_text(_MARGIN, y, _heading(arithmetic), "title")]
+    rows = sorted(table.domains, key=lambda row: natural(row.name))
+    shown = rows if len(rows) <= _SHOWN else _worth_showing(rows)
+    names = min(max((len(row.name) for row in shown), default=0), _LONGEST_NAME)
+    left = _MARGIN + names * _CHARACTER + 12
+    most = max((row.after for row in shown), default=0)
+    limit = arithmetic.minimum + arithmetic.max_skew if arithmetic.hard else 0
+    most = max(most, min(limit, most + 1), 1)
+    unit = (_WIDTH - left - _BESIDE - _MARGIN) / most
+    top = y + 12
+    for i, row in enumerate(shown):
+        lines += _row(row, arithmetic, (left, top + i * _LINE), unit)
+    bottom = top + len(shown) * _LINE
+    lines += _marks(arithmetic, (left, unit, most), (top, bottom))
+    y = bottom + 18
+    for remark in _remarks(arithmetic, len(rows) - len(shown)):
+        lines.append(_text(_MARGIN, y, remark, "soft"))
+        y += 18
+    return lines, y + 22
+
+
+def _heading(arithmetic: ConstraintArithmetic) -> str:
+    kind = "hard" if arithmetic.hard else "soft"
+    minimum = f", minDomains {arithmetic.min_domains}" if arithmetic.min_domains > 1 else ""
+    return f"{arithmetic.topology_key} ({kind}, maxSkew {arithmetic.max_skew}{minimum})"
+
+
+def _worth_showing(rows: Sequence[DomainRow]) -> list[DomainRow]:
+    """Of many domains those that hold most and least."""
+    by_count = sorted(rows, key=lambda row: (-row.matching, natural(row.name)))
+    half = _SHOWN // 2
+    return by_count[:half] + by_count[-half:]
+
+
+def _row(row: DomainRow, arithmetic: ConstraintArithmetic, at: tuple[float, float], unit: float) -> Iterator[str]:
+    """A domain: its name, a bar of its pods, this pod dashed on top of it, and what is said of it."""
+    left, top = at
+    middle = top + _BAR_HEIGHT - 3
+    yield _text(_MARGIN, middle, _shortened(row.name))
+    if row.matching:
+        yield _rect(left, top, row.matching * unit, "bar")
+    new = (row.after - row.matching) * unit
+    if new:
+        yield _rect(left + row.matching * unit, top, new, "new")
+    said = f"{row.matching} → {row.after}"
+    if arithmetic.hard:
+        said += f", skew {row.skew} {'allowed' if row.allowed else 'refused'}"
+    yield _text(left + row.after * unit + 8, middle, said, "soft")
+
+
+def _marks(
+    arithmetic: ConstraintArithmetic, scale: tuple[float, float, int], span: tuple[float, float]
+) -> Iterator[str]:
+    """Lines at the minimum in force, and at the most that maxSkew allows."""
+    if not arithmetic.hard or not arithmetic.domains:
+        return
+    left, unit, most = scale
+    for value, kind in ((arithmetic.minimum, "minimum"), (arithmetic.minimum + arithmetic.max_skew, "limit")):
+        if value <= most:
+            x = left + value * unit
+            yield f'  <line class="{kind}" x1="{x:.1f}" y1="{span[0] - 4:.1f}" x2="{x:.1f}" y2="{span[1] - 4:.1f}"/>'
+
+
+def _remarks(arithmetic: ConstraintArithmetic, hidden: int) -> Iterator[str]:
+    if hidden > 0:
+        yield f"the {_SHOWN} domains that hold most and least; {counted(hidden, 'domain')} between them are not drawn"
+    if not arithmetic.domains:
+        yield "no node takes part"
+    elif arithmetic.hard:
+        most = arithmetic.minimum + arithmetic.max_skew
+        yield f"dashed line: {arithmetic.minimum} ({minimum_words(arithmetic)}); solid line: at most {most} pods"
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
+
+
+def _rect(x: float, y: float, width: float, kind: str) -> str:
+    return f'  <rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{_BAR_HEIGHT}"/>'
+
+
+def _text(x: float, y: float, text: str, kind: str = "") -> str:
+    attribute = f' class="{kind}"' if kind else ""
+    return f'  <text x="{x:.1f}" y="{y:.1f}"{attribute}>{escape(text)}</text>'

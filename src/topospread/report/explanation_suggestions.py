@@ -1,0 +1,91 @@
+"""What would let a pod in, as text: each change that was tried and works, what comes of it, and the patch to copy."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from .layout import Layout
+from .paragraphs import counted, hanging
+
+if TYPE_CHECKING:
+    from topospread.explanation import Explanation, Suggestion
+
+_SHOWN = 8
+
+
+def suggestion_lines(explanation: Explanation, layout: Layout) -> Iterator[str]:
+    """All suggestions, smallest first; a sentence where there is none."""
+    title = layout.style("What would let it in", "bold") + "  "
+    if explanation.suggestions:
+        yield from hanging(title, "(each was tried: all pods placed anew with the change)", layout.width, 2)
+    elif explanation.verdict is not None and not explanation.verdict.error:
+        nothing = "no change that was tried: of its constraints, a toleration, room on a node, a node more"
+        yield from hanging(title, nothing, layout.width, 2)
+    shown = explanation.suggestions if layout.wide else explanation.suggestions[:_SHOWN]
+    for number, each in enumerate(shown, 1):
+        yield from hanging(f"  {number}  ", layout.style(each.title, "bold"), layout.width, 5)
+        yield from hanging(" " * 5, outcome_words(each, explanation), layout.width, 5)
+        yield from command_lines(each, layout)
+    more = len(explanation.suggestions) - len(shown)
+    if more:
+        yield f"  and {more} more; -o wide lists them"
+    if explanation.untried:
+        why = "were not tried: too many pods would have to be placed for it"
+        yield from hanging("  ", f"{counted(explanation.untried, 'change')} {why}", layout.width, 4)
+
+
+def outcome_words(each: Suggestion, explanation: Explanation) -> str:
+    """What the change amounts to, and what comes of it."""
+    kind, _, name = explanation.workload.partition("/")
+    match each.means:
+        case "rollout":
+            how = f"a new revision of {kind} {name} replaces every pod: {_placed(each)}"
+        case "new pods":
+            how = f"{kind} {name} makes new pods of it, once the pending ones are deleted: {_placed(each)}"
+        case "recreate":
+            how = f"a {kind} cannot be changed in this: delete it and create it anew: {_placed(each)}"
+        case "in place":
+            how = f"can be added to the pod as it is: {_placed(each)}"
+        case _:
+            how = _lets_in(each, explanation)
+    if each.newly_pending:
+        first, number = each.newly_pending[0], len(each.newly_pending)
+        names = first if number == 1 else f"{first} and {counted(number - 1, 'pod')} more"
+        how += f"; but {names} {'stays' if number == 1 else 'stay'} pending then"
+    if each.evicted:
+        how += f"; preemption evicts {counted(each.evicted, 'pod')}"
+    return how
+
+
+def _placed(each: Suggestion) -> str:
+    if each.wanted == 1:
+        return "it is placed"
+    if each.complete:
+        return f"all {each.wanted} are placed"
+    return f"{each.placed} of {each.wanted} are placed"
+
+
+def _lets_in(each: Suggestion, explanation: Explanation) -> str:
+    if explanation.pending <= 1:
+        return "it is placed"
+    return f"lets in {each.lets_in} of the {explanation.pending} pending pods"
+
+
+def command_lines(each: Suggestion, layout: Layout) -> Iterator[str]:
+    """The command to copy, or the patch where there is none; what of nodes cannot be typed is in -o json."""
+    target = each.object
+    scope = f"-n {target['namespace']} " if target["namespace"] else ""
+    if each.kind in ("free", "newNode"):
+        return
+    if each.kind == "uncordon":
+        yield f"     kubectl uncordon {target['name']}"
+    elif each.kind == "deletePod":
+        yield f"     kubectl {scope}delete pod {target['name']}"
+    else:
+        patch = json.dumps(list(each.patch), ensure_ascii=False, separators=(", ", ":")).replace("'", "'\\''")
+        kind = target["kind"].lower()
+        begin = f"kubectl {scope}patch {kind} {target['name']} --type json -p "
+        text = f"patch: {patch}" if each.means == "recreate" else f"{begin}'{patch}'"
+        yield from hanging(" " * 5, text, layout.width, 7)
