@@ -16,7 +16,7 @@ from topospread.config.load import default_profile
 from topospread.plugins.spread_counts import Spread
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.framework import Framework
-from topospread.scheduling.view import View, Work
+from topospread.scheduling.view import Shared, View
 
 FRAMEWORK = Framework(default_profile(), gates_for())
 
@@ -76,7 +76,7 @@ class History(RuleBasedStateMachine):
         for template in self.templates:
             pod_class = self.cluster.shared_class(template)
             kept = self.scheduler.view(pod_class)
-            assert_same(kept, View(self.cluster, FRAMEWORK, pod_class, Work()))
+            assert_same(kept, View(self.cluster, FRAMEWORK, pod_class, Shared()))
 
     @invariant()
     def used_is_what_the_pods_take(self) -> None:
@@ -105,7 +105,7 @@ def assert_same(kept: View, built: View) -> None:
     if len(rows):
         assert kept.total(rows).tolist() == built.total(rows).tolist()
     # A score that became 0 on every node, and counts that all went, are told apart only by a new view.
-    if kept.flat == built.flat and layouts(kept) == layouts(built):
+    if kept.own.flat == built.own.flat and layouts(kept) == layouts(built):
         assert kept.own.points[:size][alive].tolist() == built.own.points[:size][alive].tolist()
         assert heads(kept) == heads(built)
 

@@ -18,7 +18,7 @@ from topospread.plugins.claim_binding import bind_claims
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.framework import Framework
 from topospread.scheduling.trial import Trial
-from topospread.scheduling.view import View, Work
+from topospread.scheduling.view import Shared, View
 
 PROFILE, GATES = default_profile(), gates_for()
 OBJECTS = [
@@ -98,7 +98,7 @@ class Volumes(RuleBasedStateMachine):
         for template in self.templates:
             pod_class = self.cluster.shared_class(template)
             kept = self.scheduler.view(pod_class)
-            assert_same(kept, View(self.cluster, Framework(PROFILE, GATES), pod_class, Work()))
+            assert_same(kept, View(self.cluster, Framework(PROFILE, GATES), pod_class, Shared()))
 
     @invariant()
     def uses_are_what_the_pods_name(self) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -92,7 +92,6 @@ class Normalized(Score, Protocol):
         """Points from 0 to MAX_NODE_SCORE, int64[rows]."""
 
 
-@runtime_checkable
 class FewFilter(Filter, Protocol):
     """A filter that can also go node by node, which is faster for a handful of nodes than arrays are."""
 
@@ -100,7 +99,6 @@ class FewFilter(Filter, Protocol):
         """What `filter` says."""
 
 
-@runtime_checkable
 class FewScore(Normalized, Protocol):
     """A score that can also go node by node, which is faster for a handful of nodes than arrays are."""
 

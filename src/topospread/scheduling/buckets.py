@@ -7,7 +7,7 @@ cluster-wide plugins say. Comparing the buckets' heads compares all nodes.
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from heapq import heapify, heappop, heappush
 
 import numpy as np
@@ -126,15 +126,22 @@ class Buckets:
         levels = zip(*(column[order[firsts]].tolist() for column in every), strict=True)
         ends = [*firsts.tolist()[1:], len(rows)]
         sorted_rows: list[int] = rows[order].tolist()
+        owners: list[Bucket | None] = [None]
         for (*key, level), start, end in zip(levels, firsts.tolist(), ends, strict=True):
             bucket = self._bucket(tuple(key))
-            members = sorted_rows[start:end]
-            bucket.fill(level, members)
-            for row in members:
-                self.bucket_of[row] = bucket
+            bucket.fill(level, sorted_rows[start:end])
+            owners.append(bucket)
+        owner = np.zeros(len(ranks), dtype=np.int64)
+        owner[rows[order]] = np.cumsum(starts)
+        self.bucket_of = [owners[number] for number in owner.tolist()]
 
     def __len__(self) -> int:
         return len(self._buckets)
+
+    def clear(self) -> None:
+        """Let go of everything; buckets and their rows hold each other."""
+        self._buckets.clear()
+        self.bucket_of.clear()
 
     def later_first(self, row: int) -> int:
         """Sorts rows by name, the last one first."""
@@ -162,20 +169,22 @@ class Buckets:
         self.points_of[row] = points
         bucket.push(row, points)
 
-    def update(self, rows: Iterable[tuple[int, bool, int]]) -> list[int]:
-        """Rows whose group is what it was, each with whether it is open and its points; those not here before."""
+    def update(self, rows: Iterable[int], is_open: Callable[[int], bool], points: Callable[[int], int]) -> list[int]:
+        """Rows whose group is what it was: take note of their points; those that are open and were not here."""
         bucket_of, points_of = self.bucket_of, self.points_of
         coming = []
-        for row, is_open, points in rows:
+        for row in rows:
             bucket = bucket_of[row]
             if bucket is None:
-                if is_open:
+                if is_open(row):
                     coming.append(row)
-            elif not is_open:
+            elif not is_open(row):
                 self.drop(row)
-            elif points_of[row] != points:
-                points_of[row] = points
-                bucket.push(row, points)
+            else:
+                now = points(row)
+                if points_of[row] != now:
+                    points_of[row] = now
+                    bucket.push(row, now)
         return coming
 
     def drop(self, row: int) -> None:

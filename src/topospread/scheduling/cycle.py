@@ -25,10 +25,10 @@ from .framework import Framework
 from .preemption import Candidate, Preemption, Preemptor, candidates_wanted
 from .sampling import Sample, Sampler
 from .verdict import Verdict
-from .view import View, Work
+from .view import Shared, View
 
 _VIEW_MEMORY = 1 << 29
-_BYTES_PER_ROW = 200
+_BYTES_PER_ROW = 100
 
 
 class Placement(msgspec.Struct, frozen=True):
@@ -61,7 +61,8 @@ class Scheduler:
     ) -> None:
         self.cluster = cluster
         self.frameworks = frameworks
-        self.work = Work()
+        self.shared = Shared()
+        self.work = self.shared.work
         self._random = None if seed is None else random.Random(seed)
         self._sampler = Sampler(cluster) if sampled else None
         self._views: OrderedDict[tuple[str, int], View] = OrderedDict()
@@ -174,9 +175,9 @@ class Scheduler:
         key = (framework.profile.scheduler_name, pod_class.index)
         view = self._views.get(key)
         if view is None or not view.catch_up():
-            view = self._views[key] = View(self.cluster, framework, pod_class, self.work)
+            view = self._views[key] = View(self.cluster, framework, pod_class, self.shared)
             while len(self._views) > self._views_kept():
-                self._views.popitem(last=False)
+                self._views.popitem(last=False)[1].forget_buckets()
             self.cluster.journal.trim()
         self._views.move_to_end(key)
         return view

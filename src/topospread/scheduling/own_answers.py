@@ -5,34 +5,61 @@ What rests on the whole cluster, and points that are set against those of other 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Hashable
+from dataclasses import dataclass
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
-from topospread.cluster import Cluster
+from topospread.cluster import NODE_CHANGED, Cluster, PodClass
 from topospread.cluster.arrays import Bools, Ints, Rows, grown
 from topospread.plugins.interface import Scope, length, numbers
 
-from .framework import Judges, WeightedScore
+from .framework import Framework, Judges, WeightedScore
 
 _MEMO_LIMIT = 1 << 16
+_ENCODER = msgspec.json.Encoder(enc_hook=repr, order="deterministic")
+
+
+@dataclass(slots=True)
+class Work:
+    """Operations counted, so that the promise about cost is tested by counts and not by clocks.
+
+    Attributes:
+        built: views built from nothing.
+        changes: journal entries read by views.
+        rows: rows whose own points were evaluated anew (memo hits included).
+        heads: bucket heads compared.
+        full: placements that had to evaluate every node.
+    """
+
+    built: int = 0
+    changes: int = 0
+    rows: int = 0
+    heads: int = 0
+    full: int = 0
 
 
 class OwnAnswers:
-    """The answers for one pod class, kept up to date row by row.
+    """The answers for pod classes that differ only in what they say of other pods, kept up to date row by row.
 
     Plugins that look at what pods use in sum, and at no pod itself, are asked once for each state of a node
     (`NodeTable.state`); what they said is remembered.
 
     Attributes:
-        flat: scores that are normalised and whose raw points are 0 on every node: they give all nodes the same,
-            whichever are feasible, and stand in ``points``.
-        unflattened: a node changed so that one of them is no longer flat.
+        open: rows that every filter lets pass that rests on the node and its pods, bool[capacity].
+        points: weighted sum of the scores that rest on the node and its pods and are not normalised, int64[capacity].
+        flat: names of plugins whose scores are normalised and whose raw points are 0 on every node: they give all
+            nodes the same, whichever are feasible, and stand in ``points``.
+        renewed: how often all rows were evaluated anew.
     """
 
-    def __init__(self, cluster: Cluster, judges: Judges) -> None:
+    def __init__(self, cluster: Cluster, judges: Judges, work: Work) -> None:
         self._cluster = cluster
         self._judges = judges
+        self._work = work
+        self._position = cluster.journal.position
         filters, scores = [each.filter for each in judges.filters], judges.scores
         plain = [each for each in scores if each.normalized is None]
         self._node_filters = [each for each in filters if each.scope is Scope.NODE]
@@ -42,63 +69,65 @@ class OwnAnswers:
         self._by_usage = all(each.scope is Scope.USAGE for each in self._pod_filters) and all(
             each.score.scope is Scope.USAGE for each in self._pod_scores
         )
-        self.flat = [each for each in scores if self._is_flat(each)]
-        self.unflattened = False
+        self._flat = [each for each in scores if self._is_flat(each)]
+        self._unflattened = False
+        self.flat = frozenset(each.plugin for each in self._flat)
+        self.renewed = 0
         self._memo: dict[int, tuple[bool, int]] = {}
-        self._unwritten: set[int] = set()
         self._node_open: Bools = np.zeros(0, dtype=np.bool_)
         self._node_points: Ints = np.zeros(0, dtype=np.int64)
-        self._open: Bools = np.zeros(0, dtype=np.bool_)
-        self._points: Ints = np.zeros(0, dtype=np.int64)
-        self.grow()
+        self.open: Bools = np.zeros(0, dtype=np.bool_)
+        self.points: Ints = np.zeros(0, dtype=np.int64)
+        self._grow()
         self._renew(slice(0, cluster.nodes.size))
 
     @property
-    def open(self) -> Bools:
-        """Rows that every filter lets pass that rests on the node and its pods, bool[capacity]."""
-        self._write()
-        return self._open
+    def fresh(self) -> bool:
+        """Whether they can still be brought up to date; if not, new ones are needed."""
+        return not self._unflattened and self._cluster.journal.keeps(self._position)
 
-    @property
-    def points(self) -> Ints:
-        """Weighted sum of the scores that rest on the node and its pods and are not normalised, int64[capacity]."""
-        self._write()
-        return self._points
+    def catch_up(self) -> None:
+        """Read the journal and evaluate the rows it names."""
+        changes = self._cluster.journal.since(self._position)
+        assert changes is not None, "answers that are not fresh have to be found anew"
+        if not changes:
+            return
+        self._position = self._cluster.journal.position
+        changed_nodes = {row for row, index, _ in changes if index == NODE_CHANGED}
+        if changed_nodes:
+            self._nodes_changed(changed_nodes)
+        self._pods_changed({row for row, _, _ in changes})
 
-    def of(self, rows: Collection[int]) -> list[tuple[int, bool, int]]:
-        """Each row with whether it is open, and its points."""
+    def forget_since(self, position: int) -> None:
+        """The journal's newest changes, which were read and undo each other, were taken back."""
+        self._position = position
+
+    def _pods_changed(self, rows: Collection[int]) -> None:
+        self._work.rows += len(rows)
         if not self._by_usage:
-            return [(row, bool(self._open[row]), int(self._points[row])) for row in rows]
+            self._evaluate(np.fromiter(rows, dtype=np.int64))
+            return
         known, states = self._memo, self._cluster.nodes.states
         if len(known) >= _MEMO_LIMIT:
             known.clear()
         unknown = [row for row in rows if states[row] not in known]
         if unknown:
             self._remember(unknown)
-        is_open, points = self._node_open.item, self._node_points.item
-        return [
-            (row, passes and is_open(row), more + points(row)) for row in rows for passes, more in (known[states[row]],)
-        ]
+        for row in rows:
+            passes, points = known[states[row]]
+            self.open[row] = passes and self._node_open[row]
+            self.points[row] = points + self._node_points[row]
 
-    def pods_changed(self, rows: set[int]) -> None:
-        """Pods came to these nodes or left them."""
-        if self._by_usage:
-            self._unwritten |= rows
-        else:
-            self._evaluate(np.fromiter(rows, dtype=np.int64))
-
-    def nodes_changed(self, rows: set[int]) -> bool:
-        """Node objects changed; whether that means all nodes, as a score rests on all of them."""
+    def _nodes_changed(self, rows: Collection[int]) -> None:
+        self._grow()
         if any(getattr(each.score, "rests_on_all_nodes", False) for each in self._node_scores):
             self._renew(slice(0, self._cluster.nodes.size))
-            return True
-        self._renew(np.fromiter(rows, dtype=np.int64))
-        return False
+        else:
+            self._renew(np.fromiter(rows, dtype=np.int64))
 
-    def grow(self) -> None:
-        """Make room for rows that are new."""
+    def _grow(self) -> None:
         capacity = self._cluster.nodes.capacity
-        for name in ("_node_open", "_node_points", "_open", "_points"):
+        for name in ("_node_open", "_node_points", "open", "points"):
             setattr(self, name, grown(getattr(self, name), capacity))
 
     def _is_flat(self, each: WeightedScore) -> bool:
@@ -108,6 +137,8 @@ class OwnAnswers:
 
     def _renew(self, rows: Rows) -> None:
         """Everything, as the node objects changed."""
+        self._work.rows += length(rows)
+        self.renewed += isinstance(rows, slice)
         nodes, judges = self._cluster.nodes, self._judges
         open_ = nodes.alive[rows].copy()
         if judges.rejected is not None:
@@ -121,9 +152,9 @@ class OwnAnswers:
         points = np.zeros(length(rows), dtype=np.int64)
         for score in self._node_scores:
             points += score.weight * score.score.score(rows)
-        for score in self.flat:
+        for score in self._flat:
             raw = score.score.score(rows)
-            self.unflattened |= bool(raw.any())
+            self._unflattened |= bool(raw.any())
             assert score.normalized is not None
             points += score.weight * score.normalized.normalize(np.zeros_like(raw), numbers(rows))
         self._node_points[rows] = points
@@ -131,8 +162,8 @@ class OwnAnswers:
 
     def _evaluate(self, rows: Rows) -> None:
         passes, points = self._ask(rows)
-        self._open[rows] = self._node_open[rows] & passes
-        self._points[rows] = self._node_points[rows] + points
+        self.open[rows] = self._node_open[rows] & passes
+        self.points[rows] = self._node_points[rows] + points
 
     def _ask(self, rows: Rows) -> tuple[Bools, Ints]:
         """Whether the filters on pods and usage let rows pass, and what the scores on them add up to."""
@@ -153,9 +184,17 @@ class OwnAnswers:
         passes, points = self._ask(np.fromiter(asked.values(), dtype=np.int64))
         memo.update(zip(asked, zip(passes.tolist(), points.tolist(), strict=True), strict=True))
 
-    def _write(self) -> None:
-        if self._unwritten:
-            for row, is_open, points in self.of(self._unwritten):
-                self._open[row] = is_open
-                self._points[row] = points
-            self._unwritten.clear()
+
+def sharing_key(framework: Framework, pod_class: PodClass, judges: Judges) -> Hashable | None:
+    """Pod classes with the same key have the same answers; ``None`` for one that shares them with no other.
+
+    It says all of the pod but what it says of other pods: spread constraints, affinity to pods, labels. Volumes and
+    host ports are left to themselves, as objects of the pod's namespace and other pods decide on them.
+    """
+    spec = pod_class.pod.spec
+    if pod_class.volumes or pod_class.host_ports or spec.resource_claims or judges.rejected is not None:
+        return None
+    affinity = None if spec.affinity is None else replace(spec.affinity, pod_affinity=None, pod_anti_affinity=None)
+    alone = replace(spec, affinity=affinity, topology_spread_constraints=None, priority=None, priority_class_name=None)
+    described = _ENCODER.encode((pod_class.node_name, sorted(pod_class.request.items()), alone))
+    return (framework.profile.scheduler_name, judges.narrowed, described)

@@ -6,8 +6,10 @@ and on the changed rows after that.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import cast
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -17,26 +19,7 @@ from topospread.plugins.interface import FewFilter, FewScore, Filter, Scope, Wat
 
 from .buckets import Buckets, GroupKey
 from .framework import Framework, Judges, WeightedScore
-from .own_answers import OwnAnswers
-
-
-@dataclass(slots=True)
-class Work:
-    """Operations counted, so that the promise about cost is tested by counts and not by clocks.
-
-    Attributes:
-        built: views built from nothing.
-        changes: journal entries read.
-        rows: rows whose own points were evaluated anew (memo hits included).
-        heads: bucket heads compared.
-        full: placements that had to evaluate every node.
-    """
-
-    built: int = 0
-    changes: int = 0
-    rows: int = 0
-    heads: int = 0
-    full: int = 0
+from .own_answers import OwnAnswers, Work, sharing_key
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +32,34 @@ class Few:
 
 def few_of(filters: Sequence[Filter], scores: Sequence[WeightedScore]) -> Few | None:
     """The same plugins, to be asked node by node; ``None`` where one of them cannot."""
-    if not all(isinstance(each, FewFilter) for each in filters):
+    if not all(hasattr(each, "filter_few") for each in filters):
         return None
-    if not all(isinstance(each.score, FewScore) for each in scores):
+    if not all(hasattr(each.score, "score_few") for each in scores):
         return None
     return Few(
-        tuple(each for each in filters if isinstance(each, FewFilter)),
-        tuple((each.weight, each.score) for each in scores if isinstance(each.score, FewScore)),
+        tuple(cast(FewFilter, each) for each in filters),
+        tuple((each.weight, cast(FewScore, each.score)) for each in scores),
     )
+
+
+class Shared:
+    """What views of different pod classes have in common: the work that is counted, and answers that are the same."""
+
+    def __init__(self, work: Work | None = None) -> None:
+        self.work = work or Work()
+        self._answers: WeakValueDictionary[Hashable, OwnAnswers] = WeakValueDictionary()
+
+    def answers(self, cluster: Cluster, framework: Framework, pod_class: PodClass, judges: Judges) -> OwnAnswers:
+        """Answers that are up to date: those of a class that agrees in all they rest on, or new ones."""
+        key = sharing_key(framework, pod_class, judges)
+        known = self._answers.get(key)
+        if known is not None and known.fresh:
+            known.catch_up()
+        if known is None or not known.fresh:
+            known = OwnAnswers(cluster, judges, self.work)
+            if key is not None:
+                self._answers[key] = known
+        return known
 
 
 class View:
@@ -68,20 +71,20 @@ class View:
         few: the cluster-wide plugins node by node, ``None`` where one of them only knows arrays.
     """
 
-    def __init__(self, cluster: Cluster, framework: Framework, pod_class: PodClass, work: Work) -> None:
+    def __init__(self, cluster: Cluster, framework: Framework, pod_class: PodClass, shared: Shared) -> None:
         self.cluster = cluster
         self.pod_class = pod_class
-        self.work = work
+        self.work = shared.work
         self.judges: Judges = framework.judges(pod_class, cluster)
-        self.own = OwnAnswers(cluster, self.judges)
-        work.built += 1
-        work.rows += cluster.nodes.size
+        self.own = shared.answers(cluster, framework, pod_class, self.judges)
+        self.work.built += 1
+        self._renewed = self.own.renewed
         self._objects_version = cluster.objects.version
         self._position = cluster.journal.position
         self._renumbered = cluster.nodes.renumbered
         self._cluster_filters = [f.filter for f in self.judges.filters if f.filter.scope is Scope.CLUSTER]
         relative = [s for s in self.judges.scores if s.normalized is not None or s.score.scope is Scope.CLUSTER]
-        self.relative_scores = [each for each in relative if each not in self.own.flat]
+        self.relative_scores = [each for each in relative if each.plugin not in self.own.flat]
         self._grouping = [each for each in self.relative_scores if each.score.scope is Scope.NODE]
         self._can_group = all(each.score.scope in (Scope.NODE, Scope.CLUSTER) for each in self.relative_scores)
         self._listeners: dict[int, tuple[Watcher, ...]] = {}
@@ -96,15 +99,10 @@ class View:
         layout = [each.layout for each in self.judges.watchers]
         if layout != self._layout:
             self._layout = layout
-            self._buckets = None
+            self.forget_buckets()
             self.cluster_filters = [each for each in self._cluster_filters if not getattr(each, "idle", False)]
             self._active_scores = [each for each in self.relative_scores if not getattr(each.score, "idle", False)]
             self.few = few_of(self.cluster_filters, self._active_scores)
-
-    @property
-    def flat(self) -> frozenset[str]:
-        """Plugins whose points are the same on every node and stand in ``points``."""
-        return frozenset(each.plugin for each in self.own.flat)
 
     @property
     def fresh(self) -> bool:
@@ -112,7 +110,7 @@ class View:
         return (
             self._objects_version == self.cluster.objects.version
             and self.cluster.journal.keeps(self._position)
-            and not self.own.unflattened
+            and self.own.fresh
         )
 
     def catch_up(self) -> bool:
@@ -124,25 +122,27 @@ class View:
             return True
         self._position = self.cluster.journal.position
         self.work.changes += len(changes)
-        rows, regrouped, changed_nodes = self._apply(changes)
-        self.work.rows += len(rows)
-        if changed_nodes:
-            self._grow()
-        self.own.pods_changed(rows)
-        if changed_nodes and self.own.nodes_changed(changed_nodes):
-            self._buckets = None
+        self.own.catch_up()
+        rows, regrouped = self._apply(changes)
         self._take_layout()
-        if self._renumbered != self.cluster.nodes.renumbered:
-            self._renumbered = self.cluster.nodes.renumbered
-            self._buckets = None
+        if (self._renumbered, self._renewed) != (self.cluster.nodes.renumbered, self.own.renewed):
+            self._renumbered, self._renewed = self.cluster.nodes.renumbered, self.own.renewed
+            self.forget_buckets()
         if self._buckets is not None:
             self._sort_in(self._buckets, rows - regrouped if regrouped else rows, regrouped)
-        return not self.own.unflattened
+        return self.own.fresh
 
     def forget_since(self, position: int) -> None:
         """Take back the journal's newest changes, which this view has read and which undo each other."""
         self.cluster.journal.forget_since(position)
+        self.own.forget_since(position)
         self._position = position
+
+    def forget_buckets(self) -> None:
+        """Group anew when it is next asked for."""
+        if self._buckets is not None:
+            self._buckets.clear()
+            self._buckets = None
 
     def buckets(self) -> Buckets | None:
         """Rows open for the pod, grouped; ``None`` when the plugins of this class allow no grouping."""
@@ -170,17 +170,14 @@ class View:
             total += each.weight * points_of(each, rows, nodes)
         return total
 
-    def _apply(self, changes: Sequence[Change]) -> tuple[set[int], set[int], set[int]]:
-        """Tell the watchers; all rows named, rows that may belong to another group, rows whose node changed."""
+    def _apply(self, changes: Sequence[Change]) -> tuple[set[int], set[int]]:
+        """Tell the watchers; all rows named, and rows that may belong to another group."""
         rows = {row for row, _, _ in changes}
         regrouped: set[int] = set()
-        changed_nodes: set[int] = set()
         quiet = self._quiet
-        for row, index, delta in changes:
-            if index in quiet:
-                continue
+        for row, index, delta in [change for change in changes if change[1] not in quiet]:
             if index == NODE_CHANGED:
-                changed_nodes.add(row)
+                regrouped.add(row)
                 for watcher in self.judges.watchers:
                     regrouped.update(watcher.on_node(row))
                 continue
@@ -192,7 +189,7 @@ class View:
                     regrouped.update(touched)
             if not listening:
                 quiet.add(index)
-        return rows, regrouped | changed_nodes, changed_nodes
+        return rows, regrouped
 
     def _listening(self, pod_class: PodClass) -> tuple[Watcher, ...]:
         """Watchers that pods of a class mean something to."""
@@ -216,10 +213,13 @@ class View:
 
     def _sort_in(self, buckets: Buckets, rows: set[int], regrouped: set[int]) -> None:
         """Put rows into the buckets they now belong to; only those that are regrouped may have left their group."""
-        coming = buckets.update(self.own.of(rows)) if rows else []
-        for row, is_open, points in self.own.of([*coming, *regrouped]):
-            if is_open:
-                buckets.put(row, self._group(row), points)
+        if len(buckets.bucket_of) < self.cluster.nodes.size:
+            buckets.grow()
+        is_open, points = self.own.open.item, self.own.points.item
+        coming = buckets.update(rows, is_open, points) if rows else []
+        for row in (*coming, *regrouped):
+            if is_open(row):
+                buckets.put(row, self._group(row), points(row))
             else:
                 buckets.drop(row)
 
@@ -231,11 +231,6 @@ class View:
         for watcher in self._grouping_watchers:
             key += watcher.group(row)
         return key
-
-    def _grow(self) -> None:
-        self.own.grow()
-        if self._buckets is not None:
-            self._buckets.grow()
 
 
 def points_of(score: WeightedScore, rows: Ints, nodes: Ints | None = None) -> Ints:
