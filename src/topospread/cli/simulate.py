@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from topospread.config.profile import Configuration
     from topospread.simulation import Simulation
     from topospread.simulation.comparison import Comparison
+    from topospread.simulation.run import Sampling
 
-    Other = tuple[tuple[str, str], Gates, Configuration | None]
-    """The names of the two sides, and the gates and configuration of the second."""
+    Side = tuple[Gates, Configuration | None, Sampling]
+    """What one simulation is run with."""
 
 HELP = """\
 Place every pod that the manifests want, exactly as kube-scheduler would, and show where each lands.
@@ -40,8 +41,10 @@ Examples:
   topospread simulate snapshot.json app.yaml --config scheduler.yaml --seed 7
   topospread simulate snapshot.json --compare-config other.yaml
   topospread simulate snapshot.json --compare-kube-version 1.27
+  topospread simulate snapshot.json --compare-sampling kube
 """
 
+SAMPLING = click.Choice(["all", "kube"])
 FORMATS = click.Choice(["table", "wide", "json", "yaml", "name"])
 
 
@@ -58,6 +61,8 @@ def _grammar() -> str:
 @click.option("--run-cron-job", "cron_jobs", multiple=True, metavar="[NS/]NAME", help="Simulate one run of a CronJob.")
 @click.option("--compare-config", metavar="FILE", help="Show only what another configuration changes.")
 @click.option("--compare-kube-version", "compare_version", metavar="VERSION", help="… or another Kubernetes version.")
+@click.option("--sampling", type=SAMPLING, default="all", help="Score all nodes, or as many as kube-scheduler would.")
+@click.option("--compare-sampling", type=SAMPLING, help="Show only what scoring other nodes changes.")
 @click.option("--no-preemption", is_flag=True, help="Evict nothing for more important pods.")
 @click.option("-n", "--namespace", metavar="NAMESPACE", help="Show only this namespace; all take part.")
 @click.option("-o", "--output", type=FORMATS, default="table", help="How to show the result.")
@@ -65,23 +70,25 @@ def simulate(**given: Any) -> int:
     """Run the simulation; 1 when pods stay pending, or when a comparison leaves pods pending that were placed."""
     given["scale"] = parse_scale(given["scale"])
     gates = read_gates(given["kube_version"], given["feature_gates"])
-    configuration = read_configuration(given["config_path"], gates)
-    other = _other(given, gates, configuration)
+    side = (gates, read_configuration(given["config_path"], gates), given["sampling"])
+    other = _other(given, side)
     inventory = read_inventory(given["paths"], given["cluster"], strict=given["strict"])
-    result = _simulated(given, inventory, gates, configuration)
+    result = _simulated(given, inventory, side)
     if other is None:
         show(_text(result, given["output"], given["namespace"], given["color"]))
         return 0 if result.all_placed else 1
     from topospread.simulation.comparison import compare
 
-    names, other_gates, other_configuration = other
-    comparison = compare(result, _simulated(given, inventory, other_gates, other_configuration), names)
+    names, other_side = other
+    comparison = compare(result, _simulated(given, inventory, other_side), names)
     show(_comparison_text(comparison, given["output"], given["color"]))
     return 1 if comparison.newly_pending else 0
 
 
-def _simulated(given: dict[str, Any], inventory: Inventory, gates: Gates, config: Configuration | None) -> Simulation:
+def _simulated(given: dict[str, Any], inventory: Inventory, side: Side) -> Simulation:
     import topospread
+
+    gates, config, sampling = side
 
     with progress("placing") as bar:
         return topospread.simulate(
@@ -93,25 +100,31 @@ def _simulated(given: dict[str, Any], inventory: Inventory, gates: Gates, config
             gates=gates,
             run_cron_jobs=given["cron_jobs"],
             preemption=not given["no_preemption"],
+            sampling=sampling,
             progress=bar,
         )
 
 
-def _other(given: dict[str, Any], gates: Gates, configuration: Configuration | None) -> Other | None:
-    """What to compare with, ``None`` when nothing is asked for."""
-    path, version = given["compare_config"], given["compare_version"]
-    if path is None and version is None:
+def _other(given: dict[str, Any], side: Side) -> tuple[tuple[str, str], Side] | None:
+    """What to compare with, and the names of the two sides; ``None`` when nothing is asked for."""
+    path, version, sampling = given["compare_config"], given["compare_version"], given["compare_sampling"]
+    if path is None and version is None and sampling is None:
         return None
     if given["output"] == "name":
         raise UsageError("a comparison has no -o name; use table, wide, json or yaml")
+    gates, configuration, own_sampling = side
     other_gates = read_gates(version, given["feature_gates"]) if version else gates
-    sides = []
-    for kube_version, config in ((gates.kube_version, given["config_path"]), (other_gates.kube_version, path)):
+    names = []
+    for kube_version, config, nodes in (
+        (gates.kube_version, given["config_path"], own_sampling),
+        (other_gates.kube_version, path, sampling),
+    ):
         parts = [f"Kubernetes {kube_version}"] if version else []
         parts += [config or "the default configuration"] if path else []
-        sides.append(", ".join(parts))
+        parts += ["all nodes scored" if nodes == "all" else "nodes sampled"] if sampling else []
+        names.append(", ".join(parts))
     chosen = read_configuration(path or given["config_path"], other_gates) if path or version else configuration
-    return (sides[0], sides[1]), other_gates, chosen
+    return (names[0], names[1]), (other_gates, chosen, sampling or own_sampling)
 
 
 def _comparison_text(comparison: Comparison, output: str, color: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 import msgspec
 
@@ -21,11 +22,15 @@ from topospread.plugins.spread_arithmetic import ConstraintArithmetic, spread_ar
 from topospread.scheduling.cycle import Placement, Scheduler
 from topospread.scheduling.framework import Framework
 from topospread.scheduling.preemption import Preemption
+from topospread.scheduling.sampling import nodes_to_find
 from topospread.scheduling.verdict import Verdict
 from topospread.workloads.planned import Plan, QueuedPod, Workload
 from topospread.workloads.planner import plan
 
 from .result import Eviction
+
+Sampling = Literal["all", "kube"]
+"""How many nodes a pod is compared on: all of them, or as many as kube-scheduler is content with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,7 @@ class Options:
     gates: Gates | None = None
     run_cron_jobs: Collection[str] = ()
     preemption: bool = True
+    sampling: Sampling = "all"
 
 
 @dataclass(slots=True)
@@ -112,7 +118,10 @@ def prepare(inventory: Inventory, options: Options, *, with_spreads: bool = True
     )
     planned.warnings += configuration.warnings
     frameworks = {profile.scheduler_name: Framework(profile, gates) for profile in configuration.profiles}
-    scheduler = Scheduler(cluster_of(planned, gates), frameworks, options.seed)
+    sampled = options.sampling == "kube"
+    scheduler = Scheduler(cluster_of(planned, gates), frameworks, options.seed, sampled=sampled)
+    if sampled:
+        planned.notes += _sampling_notes(configuration, len(scheduler.cluster.nodes))
     run = Run(planned, scheduler, options, queue=list(planned.queue))
     if with_spreads:
         run.before = spreads(run)
@@ -126,6 +135,20 @@ def prepare(inventory: Inventory, options: Options, *, with_spreads: bool = True
             key = f"{queued.namespace}/{queued.name}"
             run.cluster.nominate(key, run.cluster.shared_class(queued.pod), queued.pod.nominated_node_name)
     return run
+
+
+def _sampling_notes(configuration: Configuration, nodes: int) -> list[str]:
+    """What sampling means here, once for each number of nodes that profiles are content with."""
+    notes: dict[int, list[str]] = {}
+    for profile in configuration.profiles:
+        wanted = nodes_to_find(nodes, profile.percentage_of_nodes_to_score)
+        notes.setdefault(wanted, []).append(profile.scheduler_name)
+    several = len(notes) > 1
+    return [
+        f"sampling: {'all' if wanted == nodes else f'the first {wanted} feasible ones'} of {nodes} nodes are scored"
+        + (f" for {', '.join(names)}" if several else "")
+        for wanted, names in notes.items()
+    ]
 
 
 def spreads(run: Run) -> dict[int, tuple[ConstraintArithmetic, ...]]:

@@ -6,14 +6,16 @@ This is the way through, not the rules: pods come from `workloads`, decisions fr
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import get_args
 
 from topospread.api.inventory import Inventory
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
+from topospread.errors import UsageError
 from topospread.simulation import Simulation
 from topospread.simulation.outcome import result_of
 from topospread.simulation.placing import Progress, place_all
-from topospread.simulation.run import Options, prepare
+from topospread.simulation.run import Options, Sampling, prepare
 
 
 def simulate(  # noqa: PLR0913 - keyword arguments of the public API
@@ -26,6 +28,7 @@ def simulate(  # noqa: PLR0913 - keyword arguments of the public API
     gates: Gates | None = None,
     run_cron_jobs: Collection[str] = (),
     preemption: bool = True,
+    sampling: Sampling = "all",
     progress: Progress | None = None,
 ) -> Simulation:
     """Place every pod that the inventory's workloads still want, and say where each landed or why it could not.
@@ -39,12 +42,16 @@ def simulate(  # noqa: PLR0913 - keyword arguments of the public API
         gates: kube-scheduler's feature gates; by default the version's.
         run_cron_jobs: names of CronJobs of which one run is simulated.
         preemption: evict less important pods for a pod that fits nowhere else.
+        sampling: ``kube`` compares the pods on as many nodes as kube-scheduler is content with, in its order, as it
+            does from 100 nodes up; by default on all of them.
         progress: told how many pods of how many were tried.
 
     Raises:
         InputError: an object that the API server would refuse.
-        UsageError: ``scale`` or ``run_cron_jobs`` names what is not there.
+        UsageError: ``scale`` or ``run_cron_jobs`` names what is not there, or ``sampling`` is neither.
     """
-    run = prepare(inventory, Options(config, scale, seed, kube_version, gates, run_cron_jobs, preemption))
+    if sampling not in get_args(Sampling):
+        raise UsageError(f"sampling {sampling!r}: use 'all' or 'kube'")
+    run = prepare(inventory, Options(config, scale, seed, kube_version, gates, run_cron_jobs, preemption, sampling))
     place_all(run, progress)
     return result_of(run)
