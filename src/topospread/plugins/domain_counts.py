@@ -165,7 +165,7 @@ class DomainCounts:
     def _change(self, code: int, delta: int) -> None:
         count = self.counts.item(code)
         self.counts[code] = count + delta
-        if self.nodes[code] and delta:
+        if delta and self.nodes.item(code):
             self._forget(count)
             self._note(count + delta)
 

@@ -191,7 +191,9 @@ class SoftConstraints:
         """The same, node by node."""
         soft = self.spread.soft
         codes = [list(map(each.column.codes.item, rows)) for each in soft]
-        ignored = [min(places) < 0 for places in zip(*codes, strict=True)] if self._keys else [False] * len(rows)
+        ignored: Sequence[bool] = ()
+        if self._keys and any(each.column.missing for each in soft):
+            ignored = [min(places) < 0 for places in zip(*codes, strict=True)]
         total = [0.0] * len(rows)
         for each, places, size in zip(soft, codes, self._sizes_of_few(codes, ignored, nodes), strict=True):
             weight, more = normalizing_weight(size), each.constraint.max_skew - 1
@@ -200,13 +202,13 @@ class SoftConstraints:
                 for before, code, matching in zip(total, places, each.matching_few(rows, places), strict=True)
             ]
         raw = list(map(rounded_one if self.spread.rules.rounds_score else int, total))
-        return [IGNORED if skip else points for skip, points in zip(ignored, raw, strict=True)] if any(ignored) else raw
+        return [IGNORED if skip else points for skip, points in zip(ignored, raw, strict=True)] if ignored else raw
 
     def _sizes_of_few(
         self, codes: Sequence[Sequence[int]], ignored: Sequence[bool], nodes: Sequence[int] | None
     ) -> list[int]:
-        counted = [1] * len(ignored) if nodes is None else nodes
-        if any(ignored):
+        counted = [1] * len(codes[0]) if nodes is None else nodes
+        if ignored:
             counted = [n for n, skip in zip(counted, ignored, strict=True) if not skip]
             codes = [[code for code, skip in zip(places, ignored, strict=True) if not skip] for places in codes]
         return [
@@ -242,10 +244,10 @@ class SoftConstraints:
 
     def normalize_few(self, raw: Sequence[int]) -> list[int]:
         """The same, node by node."""
-        scored = [each for each in raw if each != IGNORED]
-        if not scored:
-            return [0] * len(raw)
-        lowest, highest = min(scored), max(scored)
+        lowest, highest = min(raw), max(raw)
+        if lowest == IGNORED:
+            scored = iter(self.normalize_few([each for each in raw if each != IGNORED]) if highest != IGNORED else ())
+            return [0 if each == IGNORED else next(scored) for each in raw]
         if highest == 0:
-            return [MAX_NODE_SCORE if each != IGNORED else 0 for each in raw]
-        return [points_among(each, lowest, highest) if each != IGNORED else 0 for each in raw]
+            return [MAX_NODE_SCORE] * len(raw)
+        return [points_among(each, lowest, highest) for each in raw]

@@ -47,19 +47,19 @@ def best_of(
 def best_of_heads(view: View, entries: Sequence[Entry], sizes: Sequence[int]) -> tuple[int, int] | None:
     """The best of the heads of buckets that hold so many rows each, as (row, total)."""
     if len(entries) > _FEW or not view.few:
-        rows = np.array([entry[2] for entry in entries], dtype=np.int64)
-        return best_of(view, rows, np.array(sizes, dtype=np.int64))
+        heads = np.array([row for _, _, row in entries], dtype=np.int64)
+        return best_of(view, heads, np.array(sizes, dtype=np.int64))
+    rows = [row for _, _, row in entries]
     for few_filter in view.few.filters:
-        codes = few_filter.filter_few([row for _, _, row in entries])
+        codes = few_filter.filter_few(rows)
         if any(codes):
-            entries = [entry for entry, code in zip(entries, codes, strict=True) if not code]
-            sizes = [size for size, code in zip(sizes, codes, strict=True) if not code]
-            if not entries:
+            left = [i for i, code in enumerate(codes) if not code]
+            if not left:
                 return None
-    rows_left = [row for _, _, row in entries]
+            entries, sizes, rows = [entries[i] for i in left], [sizes[i] for i in left], [rows[i] for i in left]
     worse = [negative for negative, _, _ in entries]
     for weight, few_score in view.few.scores:
-        points = few_score.normalize_few(few_score.score_few(rows_left, sizes))
+        points = few_score.normalize_few(few_score.score_few(rows, sizes))
         worse = [each - weight * more for each, more in zip(worse, points, strict=True)]
-    lowest, _, row = min((each, rank, row) for each, (_, rank, row) in zip(worse, entries, strict=True))
+    lowest, _, row = min(zip(worse, [rank for _, rank, _ in entries], rows, strict=True))
     return row, -lowest

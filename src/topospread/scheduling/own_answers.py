@@ -81,22 +81,18 @@ class OwnAnswers:
         self._grow()
         self._renew(slice(0, cluster.nodes.size))
 
-    @property
-    def fresh(self) -> bool:
-        """Whether they can still be brought up to date; if not, new ones are needed."""
-        return not self._unflattened and self._cluster.journal.keeps(self._position)
-
-    def catch_up(self) -> None:
-        """Read the journal and evaluate the rows it names."""
+    def catch_up(self) -> bool:
+        """Read the journal and evaluate the rows it names; False when new answers are needed instead."""
         changes = self._cluster.journal.since(self._position)
-        assert changes is not None, "answers that are not fresh have to be found anew"
-        if not changes:
-            return
-        self._position = self._cluster.journal.position
-        changed_nodes = {row for row, index, _ in changes if index == NODE_CHANGED}
-        if changed_nodes:
-            self._nodes_changed(changed_nodes)
-        self._pods_changed({row for row, _, _ in changes})
+        if changes is None or self._unflattened:
+            return False
+        if changes:
+            self._position = self._cluster.journal.position
+            changed_nodes = [row for row, index, _ in changes if index == NODE_CHANGED]
+            if changed_nodes:
+                self._nodes_changed(changed_nodes)
+            self._pods_changed({row for row, _, _ in changes})
+        return not self._unflattened
 
     def forget_since(self, position: int) -> None:
         """The journal's newest changes, which were read and undo each other, were taken back."""

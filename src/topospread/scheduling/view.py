@@ -53,9 +53,7 @@ class Shared:
         """Answers that are up to date: those of a class that agrees in all they rest on, or new ones."""
         key = sharing_key(framework, pod_class, judges)
         known = self._answers.get(key)
-        if known is not None and known.fresh:
-            known.catch_up()
-        if known is None or not known.fresh:
+        if known is None or not known.catch_up():
             known = OwnAnswers(cluster, judges, self.work)
             if key is not None:
                 self._answers[key] = known
@@ -104,33 +102,23 @@ class View:
             self._active_scores = [each for each in self.relative_scores if not getattr(each.score, "idle", False)]
             self.few = few_of(self.cluster_filters, self._active_scores)
 
-    @property
-    def fresh(self) -> bool:
-        """Whether the view can still be brought up to date; if not, a new one has to be built."""
-        return (
-            self._objects_version == self.cluster.objects.version
-            and self.cluster.journal.keeps(self._position)
-            and self.own.fresh
-        )
-
     def catch_up(self) -> bool:
         """Read the journal and evaluate the rows it names; False when a new view has to be built instead."""
         changes = self.cluster.journal.since(self._position)
-        if changes is None or not self.fresh:
+        if changes is None or self._objects_version != self.cluster.objects.version or not self.own.catch_up():
             return False
         if not changes:
             return True
         self._position = self.cluster.journal.position
         self.work.changes += len(changes)
-        self.own.catch_up()
         rows, regrouped = self._apply(changes)
         self._take_layout()
-        if (self._renumbered, self._renewed) != (self.cluster.nodes.renumbered, self.own.renewed):
+        if self._renewed != self.own.renewed or self._renumbered != self.cluster.nodes.renumbered:
             self._renumbered, self._renewed = self.cluster.nodes.renumbered, self.own.renewed
             self.forget_buckets()
         if self._buckets is not None:
             self._sort_in(self._buckets, rows - regrouped if regrouped else rows, regrouped)
-        return self.own.fresh
+        return True
 
     def forget_since(self, position: int) -> None:
         """Take back the journal's newest changes, which this view has read and which undo each other."""
