@@ -56,6 +56,8 @@ def _spread_scores(view: View, verdict: Verdict, names: Sequence[str]) -> tuple[
     found = next((each for each in view.judges.scores if each.plugin == SPREAD), None)
     if found is None or found.normalized is None or not isinstance(found.score, SoftConstraints | PlainSum):
         return ()
+    if not names:
+        return ()
     row_of = view.cluster.nodes.row_of
     rows = np.array([row_of[name] for name in verdict.feasible], dtype=np.int64)
     raw = found.score.score(rows)

@@ -1,0 +1,253 @@
+"""Random small clusters with one workload to explain, and what a suggestion makes of such a cluster's inventory."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+from hypothesis import strategies as st
+
+from topospread.api.inventory import Inventory
+from topospread.api.kinds import KINDS
+from topospread.explanation import Suggestion
+
+ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
+DEFAULTS = {
+    "apiVersion": "kubescheduler.config.k8s.io/v1",
+    "kind": "KubeSchedulerConfiguration",
+    "profiles": [
+        {
+            "schedulerName": "default-scheduler",
+            "pluginConfig": [
+                {
+                    "name": "PodTopologySpread",
+                    "args": {
+                        "defaultingType": "List",
+                        "defaultConstraints": [
+                            {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule"},
+                            {"maxSkew": 2, "topologyKey": HOST, "whenUnsatisfiable": "ScheduleAnyway"},
+                        ],
+                    },
+                }
+            ],
+        }
+    ],
+}
+"""A configuration with a hard constraint for pods that bring none."""
+OLD, NEW = "old0hash", "new0hash"
+Json = dict[str, Any]
+HIGH: Json = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 10}
+
+
+@st.composite
+def clusters(draw: st.DrawFn) -> tuple[Inventory, str]:
+    """An inventory, and what of it is to be explained."""
+    nodes = [draw(_node(i)) for i in range(draw(st.integers(1, 6)))]
+    names = [each["metadata"]["name"] for each in nodes]
+    others = [
+        _bound(f"other-{i}", draw(_labels()), draw(st.sampled_from(names))) for i in range(draw(st.integers(0, 5)))
+    ]
+    waiting = [_pod(f"waiting-{i}", {"app": "b"}, draw(_spec())) for i in range(draw(st.integers(0, 2)))]
+    kind = draw(st.sampled_from(["Pod", "Deployment", "Rollout", "ReplicaSet", "StatefulSet", "Job"]))
+    objects, target = draw(_workload(kind, names))
+    return inventory([*nodes, HIGH, *others, *waiting, *objects]), target
+
+
+def inventory(objects: list[Json]) -> Inventory:
+    """Plain objects as they would be read."""
+    made = Inventory()
+    for each in objects:
+        kind = KINDS[each["kind"]]
+        getattr(made, kind.attribute).append(msgspec.convert(each, kind.struct))
+    return made
+
+
+@st.composite
+def _node(draw: st.DrawFn, number: int) -> Json:
+    labels = {HOST: f"node-{number}"}
+    if draw(st.integers(0, 7)):
+        labels[ZONE] = draw(st.sampled_from(["zone-a", "zone-b", "zone-c"]))
+    spec: Json = {}
+    if draw(st.integers(0, 3)) == 0:
+        spec["taints"] = [{"key": "dedicated", "value": draw(st.sampled_from(["gpu", "db"])), "effect": "NoSchedule"}]
+    if draw(st.integers(0, 5)) == 0:
+        spec["unschedulable"] = True
+    amounts = {"cpu": draw(st.sampled_from(["1", "2"])), "memory": "4Gi", "pods": draw(st.sampled_from(["2", "20"]))}
+    metadata = {"name": f"node-{number}", "uid": f"uid-{number}", "labels": labels}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": spec, "status": {"allocatable": amounts}}
+
+
+def _labels() -> st.SearchStrategy[dict[str, str]]:
+    return st.sampled_from([{"app": "a"}, {"app": "b"}, {"app": "a", "tier": "x"}])
+
+
+@st.composite
+def _constraint(draw: st.DrawFn, key: str) -> Json:
+    hard = draw(st.integers(0, 4)) > 0
+    found: Json = {
+        "maxSkew": draw(st.integers(1, 2)),
+        "topologyKey": key,
+        "whenUnsatisfiable": "DoNotSchedule" if hard else "ScheduleAnyway",
+        "labelSelector": draw(st.sampled_from([{"matchLabels": {"app": "a"}}, {"matchLabels": {"tier": "x"}}])),
+    }
+    if hard and draw(st.integers(0, 3)) == 0:
+        found["minDomains"] = draw(st.integers(2, 4))
+    if draw(st.integers(0, 4)) == 0:
+        found["nodeTaintsPolicy"] = "Honor"
+    return found
+
+
+@st.composite
+def _spec(draw: st.DrawFn) -> Json:
+    requests = {"cpu": draw(st.sampled_from(["200m", "700m"])), "memory": "64Mi"}
+    spec: Json = {"containers": [{"name": "c", "image": "i", "resources": {"requests": requests}}]}
+    keys = draw(st.lists(st.sampled_from([ZONE, HOST]), min_size=1, max_size=2, unique=True))
+    if draw(st.integers(0, 3)):
+        spec["topologySpreadConstraints"] = [draw(_constraint(key)) for key in keys]
+    if draw(st.integers(0, 5)) == 0:
+        spec["tolerations"] = [{"key": "dedicated", "operator": "Equal", "value": "gpu", "effect": "NoSchedule"}]
+    if draw(st.integers(0, 4)) == 0:
+        spec["priorityClassName"] = "high"
+    return spec
+
+
+def _pod(name: str, labels: Mapping[str, str], spec: Json, owner: Json | None = None) -> Json:
+    metadata: Json = {"name": name, "namespace": "default", "uid": name, "labels": dict(labels)}
+    if owner is not None:
+        metadata["ownerReferences"] = [owner | {"controller": True}]
+    priority = {"priority": HIGH["value"]} if "priorityClassName" in spec else {}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": copy.deepcopy(spec) | priority}
+
+
+def _bound(name: str, labels: Mapping[str, str], node: str) -> Json:
+    requests = {"cpu": "300m", "memory": "64Mi"}
+    spec = {"nodeName": node, "containers": [{"name": "c", "image": "i", "resources": {"requests": requests}}]}
+    return _pod(name, labels, spec)
+
+
+@st.composite
+def _workload(draw: st.DrawFn, kind: str, nodes: list[str]) -> tuple[list[Json], str]:
+    spec = draw(_spec())
+    labels = {"app": "a", "tier": draw(st.sampled_from(["x", "y"]))}
+    if kind == "Pod":
+        return [_pod("web", labels, spec)], "web"
+    replicas = draw(st.integers(1, 5))
+    there = draw(st.integers(0, replicas)) if kind in ("Deployment", "Rollout", "ReplicaSet") else 0
+    on = [draw(st.sampled_from(nodes)) for _ in range(there)]
+    match kind:
+        case "Deployment" | "Rollout":
+            return _deployment(labels, spec, replicas, on, rollout=kind == "Rollout"), "deploy/web"
+        case "ReplicaSet":
+            return _replica_set(labels, spec, replicas, on), "rs/web"
+        case _:
+            return [_set_or_job(kind, labels, spec, replicas)], "sts/web" if kind == "StatefulSet" else "job/web"
+
+
+def _owned(labels: Json, spec: Json, on: list[str], revision: str, owner: str) -> list[Json]:
+    reference = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": owner, "uid": f"uid-{owner}"}
+    own = labels | ({"pod-template-hash": revision} if revision else {})
+    return [_pod(f"{owner}-{i}", own, spec | {"nodeName": node}, reference) for i, node in enumerate(on)]
+
+
+def _deployment(labels: Json, spec: Json, replicas: int, on: list[str], *, rollout: bool) -> list[Json]:
+    """A Deployment and its ReplicaSet; in a rollout the pods on nodes are an old one's, and one more pod waits."""
+    template = {"metadata": {"labels": labels}, "spec": spec}
+    selector = {"matchLabels": {"app": "a"}}
+    body = {"replicas": replicas, "selector": selector, "template": template}
+    made: list[Json] = [_object("Deployment", "web", body)]
+    revision = OLD if rollout else NEW
+    old = [{**spec["containers"][0], "image": "older"}]
+    old_spec = spec | {"containers": old}
+    if rollout:
+        made.append(_replica_set_of(labels, old_spec, len(on), OLD))
+    made.append(_replica_set_of(labels, spec, 1 if rollout else replicas, NEW))
+    made += _owned(labels, old_spec if rollout else spec, on, revision, f"web-{revision}")
+    if rollout and len(on) == replicas:
+        reference = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": f"web-{NEW}", "uid": f"uid-web-{NEW}"}
+        made.append(_pod(f"web-{NEW}-w", labels | {"pod-template-hash": NEW}, spec, reference))
+    return made
+
+
+def _replica_set_of(labels: Json, spec: Json, replicas: int, revision: str) -> Json:
+    own = labels | {"pod-template-hash": revision}
+    selector = {"matchLabels": {"app": "a", "pod-template-hash": revision}}
+    body = {"replicas": replicas, "selector": selector, "template": {"metadata": {"labels": own}, "spec": spec}}
+    made = _object("ReplicaSet", f"web-{revision}", body)
+    made["metadata"]["labels"] = own
+    reference = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "uid-web", "controller": True}
+    made["metadata"]["ownerReferences"] = [reference]
+    return made
+
+
+def _replica_set(labels: Json, spec: Json, replicas: int, on: list[str]) -> list[Json]:
+    template = {"metadata": {"labels": labels}, "spec": spec}
+    body = {"replicas": replicas, "selector": {"matchLabels": labels}, "template": template}
+    return [_object("ReplicaSet", "web", body), *_owned(labels, spec, on, "", "web")]
+
+
+def _set_or_job(kind: str, labels: Json, spec: Json, replicas: int) -> Json:
+    template = {"metadata": {"labels": labels}, "spec": spec | ({"restartPolicy": "Never"} if kind == "Job" else {})}
+    if kind == "Job":
+        return _object(
+            "Job", "web", {"parallelism": replicas, "completions": replicas, "template": template}, "batch/v1"
+        )
+    policy = "Parallel" if replicas % 2 else "OrderedReady"
+    body = {"replicas": replicas, "selector": {"matchLabels": labels}, "template": template, "serviceName": "web"}
+    return _object("StatefulSet", "web", body | {"podManagementPolicy": policy})
+
+
+def _object(kind: str, name: str, spec: Json, api_version: str = "apps/v1") -> Json:
+    metadata = {"name": name, "namespace": "default", "uid": f"uid-{name}"}
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": copy.deepcopy(spec)}
+
+
+def applied(given: Inventory, suggestion: Suggestion) -> Inventory:
+    """The inventory with a suggestion's patch applied to its object, and what that brings about for the pods."""
+    made = replace(given, **{kind.attribute: list(getattr(given, kind.attribute)) for kind in KINDS.values()})
+    target = suggestion.object
+    if target["kind"] == "NodeList":
+        document = {"items": [msgspec.to_builtins(each) for each in made.nodes]}
+        patched = apply_patch(document, suggestion.patch)
+        made.nodes = [msgspec.convert(each, KINDS["Node"].struct) for each in patched["items"]]
+        return made
+    kind = KINDS[target["kind"]]
+    items = getattr(made, kind.attribute)
+    at = next(i for i, each in enumerate(items) if each.name == target["name"])
+    patched = apply_patch(msgspec.to_builtins(items[at]), suggestion.patch)
+    items[at : at + 1] = [] if patched is None else [msgspec.convert(patched, kind.struct)]
+    if suggestion.means in ("rollout", "recreate", "new pods") and target["kind"] != "Pod":
+        made.pods = [each for each in made.pods if not _replaced(each, suggestion, target)]
+    return made
+
+
+def _replaced(pod: Any, suggestion: Suggestion, target: Mapping[str, str]) -> bool:
+    owner = pod.metadata.controller
+    own = owner is not None and owner.name.startswith(target["name"])
+    return own and (suggestion.means != "new pods" or not pod.spec.node_name)
+
+
+def apply_patch(document: Any, patch: tuple[Json, ...]) -> Any:
+    """RFC 6902 on plain data: add, replace and remove; the document is changed."""
+    for operation in patch:
+        if operation["path"] == "":
+            assert operation["op"] == "remove"
+            return None
+        *parents, last = [part.replace("~1", "/").replace("~0", "~") for part in operation["path"].split("/")[1:]]
+        where = document
+        for part in parents:
+            where = where[int(part)] if isinstance(where, list) else where[part]
+        _operate(where, last, operation)
+    return document
+
+
+def _operate(where: Any, last: str, operation: Json) -> None:
+    if operation["op"] == "remove":
+        del where[int(last) if isinstance(where, list) else last]
+    elif isinstance(where, list) and operation["op"] == "add":
+        where.insert(len(where) if last == "-" else int(last), operation["value"])
+    else:
+        assert operation["op"] == "add" or last in where or isinstance(where, list), "replace needs what it replaces"
+        where[int(last) if isinstance(where, list) else last] = operation["value"]

@@ -1,0 +1,179 @@
+"""What an explanation says agrees with the engine: its sums give the verdict, and what it suggests places the pod."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import HealthCheck, event, given, settings
+
+import topospread
+from topospread.api.inventory import Inventory
+from topospread.config.load import load_configuration
+from topospread.config.profile import Configuration
+from topospread.explanation import Explanation, Suggestion
+from topospread.explanation.obstacles import SPREAD, Obstacles
+from topospread.simulation.placing import place_all
+from topospread.simulation.run import Options, prepare
+
+from .explained import DEFAULTS, applied, clusters
+
+Case = tuple[Inventory, str]
+MANY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def explained(case: Case, **how: bool) -> Explanation:
+    inventory, target = case
+    return topospread.explain(inventory, target, **how)
+
+
+@given(clusters())
+@MANY
+def test_re_adding_the_sums_gives_what_the_constraint_allows(case: Case) -> None:
+    explanation = explained(case, suggest=False)
+    for table in explanation.constraints:
+        arithmetic = table.arithmetic
+        fewest = min((row.matching for row in table.domains), default=0)
+        assert arithmetic.minimum == (0 if len(table.domains) < arithmetic.min_domains else fewest)
+        for row in table.domains:
+            assert row.after == row.matching + arithmetic.counts_itself
+            assert row.skew == row.after - arithmetic.minimum
+            assert row.allowed == (not arithmetic.hard or row.skew <= arithmetic.max_skew)
+            assert row.holds_minimum == (row.matching == fewest)
+            assert 0 <= row.open <= row.nodes
+
+
+@given(clusters())
+@MANY
+def test_the_tables_alone_say_which_nodes_topology_spread_rejects(case: Case) -> None:
+    inventory, _ = case
+    explanation = explained(case, suggest=False)
+    hard = [table for table in explanation.constraints if table.arithmetic.hard]
+    allowed = [{row.name for row in table.domains if row.allowed} for table in hard]
+    every = [{row.name for row in table.domains} for table in hard]
+    rejected = 0
+    for node in inventory.nodes:
+        for table, names, known in zip(hard, allowed, every, strict=True):
+            value = node.labels.get(table.arithmetic.topology_key)
+            # A domain of which no node takes part is none: nothing counts there, and the minimum still binds.
+            skew = table.arithmetic.counts_itself - table.arithmetic.minimum
+            if value is None or (value in known and value not in names):
+                rejected += 1
+                break
+            if value not in known and skew > table.arithmetic.max_skew:
+                rejected += 1
+                break
+    told = {each.plugin: each.nodes for each in explanation.plugins}
+    if SPREAD in told or rejected:
+        assert told.get(SPREAD, 0) == rejected
+
+
+@given(clusters())
+@MANY
+def test_the_first_obstacle_of_each_node_is_kube_schedulers_reason(case: Case) -> None:
+    run = prepare(case[0], Options())
+    place_all(run)
+    for queued in run.queue:
+        verdict = run.scheduler.verdict(queued.pod, queued.name)
+        pod_class = run.cluster.shared_class(queued.pod)
+        obstacles = Obstacles(run.scheduler.view(pod_class), run.scheduler.framework_of(pod_class), verdict)
+        for position, node in enumerate(verdict.nodes):
+            assert obstacles.first_of_node(position) == verdict.rejected.get(node)
+
+
+@given(clusters())
+@MANY
+def test_points_add_up_to_the_total_and_topology_spreads_sums_to_its_points(case: Case) -> None:
+    explanation = explained(case, suggest=False)
+    scores = explanation.scores
+    if scores is None or explanation.verdict is None:
+        return
+    for each in scores.nodes:
+        assert sum(each.points.values()) == each.total == explanation.verdict.total[each.node]
+    for each in scores.spread:
+        points = next(one.points[SPREAD] for one in scores.nodes if one.node == each.node)
+        assert each.normalized * each.weight == points
+        if each.raw is None:
+            assert points == 0
+            continue
+        total = sum(part.points for part in each.parts)
+        assert abs(each.raw - total) <= 0.5 + 1e-9
+        if each.highest:
+            assert each.normalized == 100 * (each.highest + each.lowest - each.raw) // each.highest
+        else:
+            assert each.normalized == 100
+
+
+@given(clusters())
+@MANY
+def test_the_chosen_node_is_the_simulations(case: Case) -> None:
+    explanation = explained(case, suggest=False)
+    if explanation.state == "placed":
+        placements = {each.name: each.node for each in topospread.simulate(case[0]).placements}
+        assert placements[explanation.name] == explanation.node
+        assert explanation.verdict is not None
+        assert explanation.node in explanation.verdict.best
+
+
+@given(clusters())
+@settings(MANY, max_examples=300)
+def test_every_suggestion_applied_to_the_inventory_and_simulated_anew_does_what_it_says(case: Case) -> None:
+    explanation = explained(case)
+    event(explanation.state)
+    for suggestion in explanation.suggestions:
+        event(suggestion.kind)
+        placed, pending = outcome(applied(case[0], suggestion), explanation)
+        assert (placed, placed + pending) == (suggestion.placed, suggestion.wanted), suggestion
+        assert suggestion.lets_in > 0
+
+
+@given(clusters())
+@MANY
+def test_the_same_holds_of_default_constraints_that_the_pod_would_have_to_bring_itself(case: Case) -> None:
+    config = load_configuration(DEFAULTS)
+    explanation = topospread.explain(*case, config=config)
+    for suggestion in explanation.suggestions:
+        event(suggestion.kind + str(len(suggestion.patch)))
+        placed, pending = outcome(applied(case[0], suggestion), explanation, config)
+        assert (placed, placed + pending) == (suggestion.placed, suggestion.wanted), suggestion
+
+
+@given(clusters())
+@settings(MANY, max_examples=100)
+def test_one_less_than_the_smallest_max_skew_does_not_do(case: Case) -> None:
+    explanation = explained(case)
+    for suggestion in explanation.suggestions:
+        if suggestion.kind != "maxSkew":
+            continue
+        (operation,) = suggestion.patch
+        at = int(operation["path"].split("/")[-2])
+        now = next(
+            table.arithmetic.max_skew
+            for table in explanation.constraints
+            if table.arithmetic.hard and table.arithmetic.position == at
+        )
+        if operation["value"] - 1 > now:
+            smaller = with_value(suggestion, operation["value"] - 1)
+            assert outcome(applied(case[0], smaller), explanation)[0] < suggestion.placed
+
+
+def with_value(suggestion: Suggestion, value: int) -> Suggestion:
+    """The suggestion with another value."""
+    (operation,) = suggestion.patch
+    return replace(suggestion, patch=({**operation, "value": value},))
+
+
+def outcome(inventory: Inventory, explanation: Explanation, config: Configuration | None = None) -> tuple[int, int]:
+    """Pods of the explained workload that are placed and pending in a simulation."""
+    kind, _, name = explanation.workload.partition("/")
+    workloads = topospread.simulate(inventory, config=config).workloads
+    found = next(each for each in workloads if (each.kind, each.name) == (kind, name))
+    return found.placed, found.pending
+
+
+@given(clusters())
+@MANY
+def test_explaining_changes_nothing_that_was_read(case: Case) -> None:
+    inventory, _ = case
+    before = [repr(each) for each in inventory.objects()]
+    explained(case)
+    assert [repr(each) for each in inventory.objects()] == before
