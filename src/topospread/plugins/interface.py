@@ -142,6 +142,7 @@ class Prepared:
     Attributes:
         filter: the Filter extension point.
         score: the Score extension point.
+        score_needs_filter: the score rests on what Filter finds, and is 0 where the profile has that off.
         watcher: told of changes; must be there when ``filter`` or ``score`` has scope CLUSTER.
         narrowed: names of the only nodes that PreFilter leaves.
         rejected: PreFilter rejects the pod as a whole.
@@ -149,6 +150,7 @@ class Prepared:
 
     filter: Filter | None = None
     score: Score | None = None
+    score_needs_filter: bool = False
     watcher: Watcher | None = None
     narrowed: frozenset[str] | None = None
     rejected: Status | None = None

@@ -99,6 +99,12 @@ class _Limits:
         """Whether any node can be rejected."""
         return bool(self._volumes or self._problem)
 
+    @property
+    def may_fail(self) -> bool:
+        """Whether the plugin fails on a node."""
+        self._attached.refresh()
+        return bool(self._problem and not self._missing) or bool(self._attached.failed)
+
     def filter(self, rows: Rows) -> Ints:
         self._attached.refresh()
         if self._problem:

@@ -179,6 +179,11 @@ class _Limits:
         except _CountingError as error:
             self.problem = error
 
+    @property
+    def may_fail(self) -> bool:
+        """Whether the plugin fails on a node; found out by asking it."""
+        return self.problem is not None or bool(self._failures)
+
     def filter(self, rows: Rows) -> Ints:
         if self.problem is not None:
             rejects = self.problem.missing and self._disks.minor >= 30

@@ -106,6 +106,7 @@ class VolumeBinding:
         return Prepared(
             filter=finder,
             score=VolumeScore(finder, self._rules.shape) if self._rules.shape and finder.may_bind else None,
+            score_needs_filter=True,
             narrowed=_named_nodes(claims.bound, cluster.objects) if self._rules.names_nodes else None,
         )
 

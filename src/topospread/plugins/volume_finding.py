@@ -119,6 +119,11 @@ class FindVolumes:
         """Whether there are volumes that a claim could be bound to."""
         return any(each.volumes for each in self._candidates)
 
+    @property
+    def may_fail(self) -> bool:
+        """Whether the plugin fails on a node."""
+        return bool(self._errors)
+
     def filter(self, rows: Rows) -> Ints:
         """0 where the pod's volumes can be had, int64[rows]."""
         return self.find(rows).codes

@@ -20,7 +20,7 @@ from topospread.cluster.cluster import pod_key
 from topospread.plugins.interface import PluginError
 
 from .choice import best_of, best_of_heads
-from .evaluate import blocked_by_nominated, failed_verdict, verdict_of
+from .evaluate import blocked_by_nominated, failed_verdict, first_failure, verdict_of, walkable
 from .framework import Framework
 from .preemption import Candidate, Preemption, Preemptor, candidates_wanted
 from .sampling import Sample, Sampler
@@ -79,15 +79,9 @@ class Scheduler:
         key = pod_key(pod.namespace, pod.name if name is None else name)
         try:
             view = self.view(pod_class)
+            chosen = self._chosen(view, key, nominated or pod.nominated_node_name)
         except PluginError as error:
             return Placement(key, None, message=str(error))
-        nominated = nominated or pod.nominated_node_name
-        if self._sampler is not None:
-            chosen = self._choose_sampled(view, key, nominated)
-        else:
-            chosen = self._choose_nominated(view, key, nominated) if nominated else None
-            if chosen is None:
-                chosen = self._choose(view, key)
         if chosen is None:
             verdict = self.pending_verdict(pod, name)
             return Placement(key, None, message=verdict.message or verdict.error)
@@ -97,6 +91,18 @@ class Scheduler:
         self.cluster.bind(key, pod_class, row)
         return Placement(key, self.cluster.nodes.names[row], score)
 
+    def _chosen(self, view: View, key: str, nominated: str) -> tuple[int, int] | None:
+        """The node to take and its total, as (row, total); ``None`` when no node is feasible."""
+        if self._sampler is not None:
+            return self._choose_sampled(view, key, nominated)
+        chosen = self._choose_nominated(view, key, nominated) if nominated else None
+        if chosen is not None:
+            return chosen
+        blocked = blocked_by_nominated(key, view) if self.cluster.nominated else []
+        if view.pod_class.volumes and (failure := first_failure(view, walkable(view), blocked)):
+            raise failure.error
+        return self._choose(view, blocked)
+
     def _choose_nominated(self, view: View, key: str, node: str) -> tuple[int, int] | None:
         """The node the pod is nominated for, if it is feasible: the others are not looked at then."""
         row = self.cluster.nodes.row_of.get(node)
@@ -104,9 +110,8 @@ class Scheduler:
             return None
         return best_of(view, np.array([row], dtype=np.int64), draw=self._random) if view.own.open[row] else None
 
-    def _choose(self, view: View, key: str) -> tuple[int, int] | None:
-        """The best node and its total, as (row, total); ``None`` when no node is feasible."""
-        blocked = blocked_by_nominated(key, view) if self.cluster.nominated else []
+    def _choose(self, view: View, blocked: list[int]) -> tuple[int, int] | None:
+        """The best of all nodes but the blocked rows."""
         buckets = view.buckets() if self._random is None and not blocked else None
         if buckets is None:
             return self._choose_among_all(view, blocked)

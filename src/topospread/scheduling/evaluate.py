@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass
+
 import numpy as np
 
 from topospread.cluster import Cluster, PodClass
@@ -26,8 +29,7 @@ def verdict_of(pod: str, view: View, framework: Framework) -> Verdict:
     rows = np.flatnonzero(nodes.alive[: nodes.size])
     names = tuple(nodes.names[row] for row in rows)
     rejections = RejectionList()
-    blame = _blame(view.judges, rows, view, rejections)
-    _blame_beside_nominated(pod, view, rows, blame, rejections)
+    blame = _blame_beside_nominated(pod, view, rows, rejections)
     points: dict[str, Ints] = {}
     feasible = rows[blame < 0]
     if len(feasible):
@@ -54,6 +56,45 @@ def failed_verdict(pod: str, view_error: PluginError, names: tuple[str, ...]) ->
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A plugin fails on a node; ``place``: which of the nodes that were asked about."""
+
+    place: int
+    error: PluginError
+
+
+def first_failure(view: View, rows: Ints, blocked: Collection[int] = ()) -> Failure | None:
+    """The first of some nodes on which a plugin fails: kube-scheduler then cannot place the pod, on none of them.
+
+    Only plugins on volumes can fail on one node, and say so by a ``may_fail`` property. ``blocked``: nodes rejected
+    already, beside pods they are promised to.
+    """
+    filters = [each.filter for each in view.judges.filters]
+    if view.judges.rejected is not None or not any(getattr(each, "may_fail", False) for each in filters):
+        return None
+    failures: list[Failure] = []
+    left = np.flatnonzero(~np.isin(rows, list(blocked)))
+    for each in filters:
+        codes = each.filter(rows[left])
+        for code in np.unique(codes[codes != 0]).tolist():
+            try:
+                each.status(code)
+            except PluginError as error:
+                failures.append(Failure(int(left[codes == code][0]), error))
+        left = left[codes == 0]
+    return min(failures, key=lambda failure: failure.place, default=None)
+
+
+def walkable(view: View) -> Ints:
+    """The nodes that PreFilter leaves, int64[nodes]."""
+    nodes = view.cluster.nodes
+    narrowed = view.judges.narrowed
+    if narrowed is None:
+        return np.flatnonzero(nodes.alive[: nodes.size])
+    return np.array([nodes.row_of[name] for name in narrowed if name in nodes.row_of], dtype=np.int64)
+
+
 def nominated_beside(pod: str, pod_class: PodClass, cluster: Cluster) -> dict[int, dict[PodKey, PodClass]]:
     """Nodes promised to other pods of the same or a higher priority: row → those pods."""
     found = {}
@@ -76,22 +117,26 @@ def blocked_by_nominated(pod: str, view: View) -> list[int]:
     return blocked
 
 
-def _blame_beside_nominated(pod: str, view: View, rows: Ints, blame: Ints, rejections: RejectionList) -> None:
-    """Where a node is promised to others, what the filters say with those there goes first.
+def _blame_beside_nominated(pod: str, view: View, rows: Ints, rejections: RejectionList) -> Ints:
+    """For each node the number of its rejection; where a node is promised to others, with those there first.
 
     Source: ``RunFilterPluginsWithNominatedPods``: with them, and if that passes, without.
     """
-    if view.judges.rejected is not None:
-        return
-    for row, others in nominated_beside(pod, view.pod_class, view.cluster).items():
-        position = np.flatnonzero(rows == row)
-        if blame[position[0]] >= 0 and rejections.rejections[blame[position[0]]].plugin == LEFT_OUT_BY_PRE_FILTER:
-            continue
+    beside = nominated_beside(pod, view.pod_class, view.cluster)
+    kept = walkable(view) if beside and view.judges.rejected is None else ()
+    promised = np.isin(rows, [row for row in beside if row in kept])
+    blame = np.full(len(rows), -1, dtype=np.int64)
+    blame[~promised] = _blame(view.judges, rows[~promised], view, rejections)
+    for place in np.flatnonzero(promised).tolist():
+        row = int(rows[place])
         with Trial(view, row) as trial:
-            for key, each in others.items():
+            for key, each in beside[row].items():
                 trial.add(key, each)
             if not trial.passes():
-                blame[position] = _blame(view.judges, rows[position], view, rejections)
+                blame[place] = _blame(view.judges, rows[place : place + 1], view, rejections)[0]
+        if blame[place] < 0:
+            blame[place] = _blame(view.judges, rows[place : place + 1], view, rejections)[0]
+    return blame
 
 
 def _blame(judges: Judges, rows: Ints, view: View, rejections: RejectionList) -> Ints:

@@ -126,13 +126,14 @@ class Framework:
         self._pre_filter(judges)
         if self.rules.missing_node_fails:
             _check_all_there(judges, cluster)
-        for name in self.profile.enabled("filter"):
+        filtering = self.profile.enabled("filter")
+        for name in filtering:
             filter_ = prepared[name].filter if name in prepared else None
             if filter_ is not None:
                 judges.filters.append(NamedFilter(name, filter_))
         for name, weight in self.profile.weights.items():
             score = prepared[name].score if name in prepared else None
-            if score is not None:
+            if score is not None and not (prepared[name].score_needs_filter and name not in filtering):
                 normalized = cast(Normalized, score) if hasattr(score, "normalize") else None
                 judges.scores.append(WeightedScore(name, weight, score, normalized))
         return judges

@@ -20,6 +20,7 @@ from topospread.cluster import NODE_CHANGED, Cluster
 from topospread.cluster.arrays import Ints
 from topospread.config.version_rules import rules_for, since, until
 
+from .evaluate import first_failure, walkable
 from .framework import Framework
 from .view import View
 
@@ -144,20 +145,25 @@ class Sampler:
         Args:
             blocked: rows where the pod does not fit beside pods that the node is promised to.
             refused: row of the node the pod itself is nominated for, which was tried first and does not fit.
+
+        Raises:
+            PluginError: a plugin fails on a node of the walk, which ends there.
         """
         order = self._order.rows()
         judges = view.judges
         if judges.rejected is not None or not len(order):
             return Sample(_NO_ROWS, 0)
         rules = rules_for(SamplingRules, framework.gates)
-        walk = order
-        if judges.narrowed is not None:
-            row_of = view.cluster.nodes.row_of
-            walk = order[np.isin(order, [row_of[name] for name in judges.narrowed if name in row_of])]
+        walk = order if judges.narrowed is None else order[np.isin(order, walkable(view))]
         found, walked = self._walk(view, walk, _wanted(framework, rules, len(walk)), blocked)
+        failure = first_failure(view, walked, blocked) if view.pod_class.volumes else None
+        if failure is not None:
+            walked = walked[: failure.place]
         evaluated = len(walked) + (refused >= 0 and refused not in walked)
         wrap = len(walk) if rules.narrowed_wrap else len(order)
         self._start = (self._start + evaluated) % max(wrap, 1)
+        if failure is not None:
+            raise failure.error
         return Sample(found, evaluated)
 
     def _walk(self, view: View, walk: Ints, wanted: int, blocked: Collection[int]) -> tuple[Ints, Ints]:
