@@ -1,6 +1,6 @@
-"""Run the benchmarks and print a table: our figure, kube-scheduler's at its sampling default and at 100 %, the ratio.
+"""Run the benchmarks and print a table: our figures, and kube-scheduler's own at its sampling default and at 100 %.
 
-    python -m benchmarks.run [--quick] [--json FILE]
+    python -m benchmarks.run [--quick] [--json FILE] [--document]
 
 Engine rows time placements in memory; command rows time a whole process from files to answer.
 """
@@ -9,82 +9,107 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
-import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from typing import Any
 
-from benchmarks import clusters, peer
-from benchmarks.engine import Work, measure
+from benchmarks import peer
+from benchmarks.commands import commands, seconds
+from benchmarks.engine import Timing, Work, measure
+from benchmarks.report import command_line, engine_line, write_documentation
+from benchmarks.rows import (
+    GROWTH_NODES,
+    GROWTH_PODS,
+    GROWTH_PODS_NODES,
+    PEER_UP_TO_NODES,
+    PEER_UP_TO_PODS,
+    ROWS,
+    Row,
+)
 from topospread.version import __version__
 
-ROWS: dict[str, Work] = {
-    "hard zone": Work("hard"),
-    "soft zone": Work("soft"),
-    "hard zone + soft hostname": Work("hard2"),
-    "hard zone + soft hostname, 100,000 pods there": Work("hard2", init=100_000),
-    "50 workloads interleaved": Work("hard2", apps=50),
-}
-QUICK = ("hard zone", "hard zone + soft hostname")
-_PEER_PODS = 300
+_ROOT = Path(__file__).parent.parent
+_RUNS = 3
 
 
 def main() -> int:
-    """Measure, print, and write JSON if asked."""
+    """Measure, print, and write what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="fewer rows, under a minute")
-    parser.add_argument("--json", type=Path, help="write the results to this file")
+    parser.add_argument("--quick", action="store_true", help="a few rows, under a minute")
+    parser.add_argument("--json", type=Path, default=_ROOT / "build" / "bench.json", help="where results are written")
+    parser.add_argument("--document", action="store_true", help="write the results into docs/performance.md")
     options = parser.parse_args()
+    if options.quick and options.document:
+        parser.error("--document needs every row; leave --quick away")
     program = peer.schedbench()
     if program is None:
-        print("kube-scheduler's column is empty: Go is not there to build schedbench", file=sys.stderr)
+        print("kube-scheduler's columns are empty: Go is not there to build schedbench", file=sys.stderr)
+    results = _measure_all(program, quick=options.quick)
+    options.json.parent.mkdir(parents=True, exist_ok=True)
+    options.json.write_text(json.dumps(results, indent=1) + "\n")
+    print(f"written to {options.json}", file=sys.stderr)
+    if options.document:
+        write_documentation(results, _ROOT / "docs")
+    return 0
+
+
+def _measure_all(program: Path | None, *, quick: bool) -> dict[str, Any]:
     results: dict[str, Any] = {
         "date": date.today().isoformat(),
         "topospread": __version__,
         "python": platform.python_version(),
-        "rows": [_engine_row(name, work, program) for name, work in ROWS.items() if not options.quick or name in QUICK],
-        "commands": [_command_row(5_000, 5_000)] + ([] if options.quick else [_command_row(5_000, 100_000)]),
+        "machine": f"{os.cpu_count()} shared cores, {platform.machine()}, {platform.system()}",
+        "rows": [],
+        "commands": [],
     }
-    if options.json:
-        options.json.write_text(json.dumps(results, indent=1) + "\n")
-    return 0
-
-
-def _engine_row(name: str, work: Work, program: Path | None) -> dict[str, Any]:
-    timing = measure(work)
-    theirs = [peer.pods_per_second(program, work, pct, _PEER_PODS) if program else None for pct in (0, 100)]
-    text = " ".join(f"{'-' if each is None else f'{each:.0f}':>8}" for each in theirs)
-    ratio = f"{timing.pods_per_second / theirs[0]:.0f}×" if theirs[0] else "-"
-    print(
-        f"{name:<48}{timing.pods_per_second:>9.0f} pods/s  p50 {timing.median:>5.0f} µs  p99 {timing.p99:>6.0f} µs"
-        f"   kube-scheduler {text}   {ratio:>6}",
-        flush=True,
-    )
-    return {"name": name, **asdict(work), **asdict(timing), "kubeScheduler": theirs[0], "kubeScheduler100": theirs[1]}
-
-
-def _command_row(nodes: int, pods: int) -> dict[str, Any]:
-    """`topospread simulate` on a JSON snapshot and a Deployment of 5,000, the whole process."""
+    for row in ROWS:
+        if row.quick or not quick:
+            results["rows"].append(_engine_row(row, program))
+            print(engine_line(results["rows"][-1]), flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        snapshot, app = Path(folder) / "cluster.json", Path(folder) / "app.json"
-        clusters.write_snapshot(snapshot, nodes, pods)
-        clusters.write_deployment(app, "hard2", 5_000)
-        command = [Path(sys.executable).parent / "topospread", "simulate", snapshot, app, "-o", "name"]
-        seconds = []
-        for _ in range(3):
-            start = time.perf_counter()
-            done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, check=False)
-            seconds.append(time.perf_counter() - start)
-            if done.returncode not in (0, 1):
-                raise RuntimeError(f"{command} ended with {done.returncode}")
-    name = f"topospread simulate, {nodes:,} nodes, {pods:,} pods there, 5,000 replicas"
-    print(f"{name:<80}{sorted(seconds)[1]:>6.2f} s (of {min(seconds):.2f} … {max(seconds):.2f})", flush=True)
-    return {"name": name, "seconds": sorted(seconds)}
+        for command in commands(Path(folder), quick=quick):
+            results["commands"].append({"name": command.name, "target": command.target, "seconds": seconds(command)})
+            print(command_line(results["commands"][-1]), flush=True)
+    if not quick:
+        results["growth"] = _growth(program)
+    return results
+
+
+def _engine_row(row: Row, program: Path | None) -> dict[str, Any]:
+    runs = [measure(row.work) for _ in range(_RUNS if row.work.measure <= 20_000 else 1)]
+    timing = sorted(runs, key=lambda each: each.pods_per_second)[len(runs) // 2]
+    theirs = [peer.pods_per_second(program, row.work, pct) if program and row.peer else None for pct in (0, 100)]
+    return {
+        "name": row.name,
+        "target": row.target,
+        "work": asdict(row.work),
+        **asdict(timing),
+        "runs": [each.pods_per_second for each in runs],
+        "kubeScheduler": theirs[0],
+        "kubeScheduler100": theirs[1],
+    }
+
+
+def _growth(program: Path | None) -> dict[str, list[dict[str, Any]]]:
+    """Pods per second against nodes, and against pods there; what is built once for a workload is not counted."""
+    by_nodes = [Work("hard2", nodes=nodes, init=1_000, measure=2_000) for nodes in GROWTH_NODES]
+    by_pods = [Work("hard2", nodes=GROWTH_PODS_NODES, init=pods, measure=2_000) for pods in GROWTH_PODS]
+    return {
+        "nodes": [_growth_point(work, program, work.nodes <= PEER_UP_TO_NODES) for work in by_nodes],
+        "init": [_growth_point(work, program, work.init <= PEER_UP_TO_PODS) for work in by_pods],
+    }
+
+
+def _growth_point(work: Work, program: Path | None, with_peer: bool) -> dict[str, Any]:
+    timing: Timing = measure(work)
+    theirs = peer.pods_per_second(program, work, 0) if program and with_peer else None
+    print(f"{work.nodes:>9,} nodes {work.init:>9,} pods there {timing.pods_per_second:>9,.0f} pods/s", flush=True)
+    return {**asdict(work), **asdict(timing), "kubeScheduler": theirs}
 
 
 if __name__ == "__main__":

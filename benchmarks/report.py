@@ -1,0 +1,97 @@
+"""Results as text: the lines that a run prints, and the tables of docs/performance.md."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from benchmarks.chart import svg
+
+Json = dict[str, Any]
+
+
+def engine_line(row: Json) -> str:
+    """One measured row; the ratio is to kube-scheduler at its sampling default."""
+    ours, theirs = row["pods_per_second"], row["kubeScheduler"]
+    mine = f"{ours:>8,.0f} pods/s  p50 {row['median']:>5.0f} µs  p99 {row['p99']:>6.0f} µs  {row['peak_mb']:>5.0f} MB"
+    beside = f"kube-scheduler {_figure(theirs):>5}{_figure(row['kubeScheduler100']):>5} {_ratio(row):>6}"
+    return f"{row['name']:<66}{mine}  {beside}"
+
+
+def command_line(row: Json) -> str:
+    """One measured command."""
+    runs = row["seconds"]
+    spread = f"({runs[0]:.2f} … {runs[-1]:.2f}, target {row['target']:g})"
+    return f"{row['name']:<66}{runs[len(runs) // 2]:>8.2f} s  {spread}"
+
+
+def write_documentation(results: Json, docs: Path) -> None:
+    """Put the tables between the markers of ``performance.md``, and the chart beside it."""
+    page = docs / "performance.md"
+    text = page.read_text()
+    for name, lines in (("engine", _engine(results)), ("commands", _commands(results)), ("growth", _growth(results))):
+        begin, end = f"<!-- {name}: written by make bench -->", f"<!-- end of {name} -->"
+        before, _, rest = text.partition(begin)
+        _, found, after = rest.partition(end)
+        if not found:
+            raise RuntimeError(f"{page} has no place for {name}")
+        text = before + "\n".join([begin, "", *lines, "", end]) + after
+    page.write_text(text)
+    growth = results["growth"]
+    panels = {
+        title: {
+            "topospread": [(row[key], row["pods_per_second"]) for row in growth[key]],
+            "kube-scheduler": [(row[key], row["kubeScheduler"]) for row in growth[key] if row["kubeScheduler"]],
+        }
+        for title, key in (("By nodes", "nodes"), ("By pods there", "init"))
+    }
+    (docs / "growth.svg").write_text(svg(panels, "pods placed per second"))
+
+
+def _engine(results: Json) -> list[str]:
+    lines = [
+        f"Measured on {results['date']} with topospread {results['topospread']}, Python {results['python']}, "
+        f"{results['machine']}.",
+        "",
+        "| work | pods/s | target | p50 | p99 | peak | kube-scheduler | at 100 % | ratio |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|",
+    ]
+    for row in results["rows"]:
+        theirs = f"{_figure(row['kubeScheduler'])} | {_figure(row['kubeScheduler100'])} | {_ratio(row)}"
+        lines.append(
+            f"| {row['name']} | {row['pods_per_second']:,.0f} | {_figure(row['target'])} | {row['median']:.0f} µs "
+            f"| {row['p99']:.0f} µs | {row['peak_mb']:,.0f} MB | {theirs} |"
+        )
+    return lines
+
+
+def _commands(results: Json) -> list[str]:
+    lines = ["| command | median | fastest … slowest | target |", "|---|--:|--:|--:|"]
+    for row in results["commands"]:
+        runs = row["seconds"]
+        lines.append(
+            f"| {row['name']} | {runs[len(runs) // 2]:.2f} s | {runs[0]:.2f} … {runs[-1]:.2f} s | {row['target']:g} s |"
+        )
+    return lines
+
+
+def _growth(results: Json) -> list[str]:
+    lines = []
+    for key, title in (("nodes", "nodes, 1,000 pods there"), ("init", "pods there, 50,000 nodes")):
+        lines += [f"| {title} | pods/s | rows evaluated a pod | heads compared a pod | kube-scheduler |"]
+        lines += ["|--:|--:|--:|--:|--:|"]
+        for row in results["growth"][key]:
+            lines.append(
+                f"| {row[key]:,} | {row['pods_per_second']:,.0f} | {row['evaluated']:.1f} | {row['compared']:.1f} "
+                f"| {_figure(row['kubeScheduler'])} |"
+            )
+        lines.append("")
+    return lines[:-1]
+
+
+def _figure(value: float | None) -> str:
+    return f"{value:,.0f}" if value else ""
+
+
+def _ratio(row: Json) -> str:
+    return f"{row['pods_per_second'] / row['kubeScheduler']:,.0f}×" if row["kubeScheduler"] else ""
