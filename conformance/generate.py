@@ -21,12 +21,13 @@ from conformance.generators.nodes import nodes
 from conformance.generators.owners import owners
 from conformance.generators.pods import Pods
 from conformance.generators.preemption import preemption
+from conformance.generators.profile import profile
 from conformance.generators.requests import requests
 from conformance.generators.sampling import sampling
 from conformance.generators.storage import storage
 from conformance.generators.volumes import Volumes
 
-FLAVOURS = ("spread", "mixed", "volumes", "preemption", "storage", "requests", "sampling")
+FLAVOURS = ("spread", "mixed", "volumes", "preemption", "storage", "requests", "profile", "sampling")
 # Gates that 1.27 could still switch off, or on.
 GATES_1_27 = (
     "MinDomainsInPodTopologySpread",
@@ -42,7 +43,8 @@ class Recipe:
     Attributes:
         flavour: ``spread`` (no other pod's affinity, no volumes), ``mixed`` (the former too), ``volumes``,
             ``preemption``, ``storage`` (volumes of every kind, and what nodes declare), ``requests`` (resources in
-            every form), ``sampling`` (not all nodes are looked at, several profiles).
+            every form), ``profile`` (plugins on and off, all their arguments), ``sampling`` (not all nodes are looked
+            at, several profiles).
         sequential: replicas placed one after another; 0: independent pods.
         incoming: independent pods a case.
         nodes: fewest and most nodes a case.
@@ -89,6 +91,8 @@ def _case(draw: Draw, recipe: Recipe, name: str) -> Json:
         case |= storage(draw, pods, case, newest=recipe.kube_version is None)
     if recipe.flavour == "requests":
         requests(draw, bound, incoming)
+    if recipe.flavour == "profile":
+        profile(draw, case)
     if recipe.flavour == "sampling":
         sampling(draw, case)
     if recipe.sequential:

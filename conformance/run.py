@@ -62,6 +62,7 @@ FLAVOURS = {
         Flavour("volumes", 120, Recipe("volumes")),
         Flavour("storage", 150, Recipe("storage")),
         Flavour("preemption", 250, Recipe("preemption")),
+        Flavour("profile", 150, Recipe("profile")),
         Flavour("sampling", 12, Recipe("sampling", incoming=25, nodes=(60, 400)), judge="sampling"),
         Flavour("v1.35", 80, Recipe("mixed", kube_version="1.35"), "1.35"),
         Flavour("v1.35-volumes", 40, Recipe("volumes", kube_version="1.35"), "1.35"),

@@ -36,7 +36,7 @@ def _default_constraints(draw: Draw) -> Json:
         }
         for key in draw.sample([ZONE, HOST, RACK], draw.randint(0, 2))
     ]
-    return _args("PodTopologySpread", defaultConstraints=constraints, defaultingType="List")
+    return args_of("PodTopologySpread", defaultConstraints=constraints, defaultingType="List")
 
 
 def _other_plugins(draw: Draw) -> list[Json]:
@@ -44,15 +44,16 @@ def _other_plugins(draw: Draw) -> list[Json]:
     if draw.chance(0.3):
         resources = [{"name": "cpu", "weight": draw.randint(1, 3)}, {"name": "memory", "weight": 1}]
         strategy = {"type": "MostAllocated", "resources": resources}
-        args.append(_args("NodeResourcesFit", scoringStrategy=strategy))
+        args.append(args_of("NodeResourcesFit", scoringStrategy=strategy))
     if draw.chance(0.2):
         term = {"matchExpressions": [{"key": "disk", "operator": "In", "values": ["ssd"]}]}
         required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
-        args.append(_args("NodeAffinity", addedAffinity=required))
+        args.append(args_of("NodeAffinity", addedAffinity=required))
     if draw.chance(0.2):
-        args.append(_args("InterPodAffinity", hardPodAffinityWeight=draw.choice([0, 1, 50])))
+        args.append(args_of("InterPodAffinity", hardPodAffinityWeight=draw.choice([0, 1, 50])))
     return args
 
 
-def _args(plugin: str, **fields: object) -> Json:
+def args_of(plugin: str, **fields: object) -> Json:
+    """Arguments of a plugin as an entry of pluginConfig."""
     return {"name": plugin, "args": {"apiVersion": API_VERSION, "kind": f"{plugin}Args", **fields}}
