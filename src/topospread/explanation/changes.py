@@ -208,6 +208,22 @@ def _set_fields(path: str, constraint: TopologySpreadConstraint, fields: dict[st
             yield {"op": "remove", "path": f"{path}/{name}"}
 
 
+def combined(one: Change, other: Change) -> Change:
+    """Two changes of one pod's spec at once."""
+    first, second = one.of_pod, other.of_pod
+    assert first is not None, "both change the spec"
+    assert second is not None, "both change the spec"
+    return Change(
+        kind=f"{one.kind}+{other.kind}",
+        title=f"{one.title}, and {other.title}",
+        object=one.object,
+        patch=(*one.patch, *other.patch),
+        means=one.means if other.means == "in place" else other.means,
+        size=(6.5, *one.size, *other.size),
+        of_pod=lambda pod: second(first(pod)),
+    )
+
+
 def toleration_change(owner: Owned, taints: Sequence[Taint]) -> Change:
     """Tolerations of some taints; a pod that exists can be given them as it is."""
     added = [_toleration(each) for each in taints]
@@ -222,8 +238,7 @@ def toleration_change(owner: Owned, taints: Sequence[Taint]) -> Change:
         return replace(pod, spec=replace(pod.spec, tolerations=[*(pod.spec.tolerations or ()), *added]))
 
     words = ", ".join(shown_taint(each.key, each.value, each.effect) for each in taints)
-    in_place = owner.workload.kind == "Pod" and bool(owner.object.metadata.uid)
-    means: Means = "in place" if in_place else owner.means
+    means: Means = "in place" if owner.workload.kind == "Pod" else owner.means
     return Change("toleration", f"tolerate {words}", owner.reference, patch, means, (5.0, len(taints)), of_pod)
 
 

@@ -160,7 +160,7 @@ def _copy_of(node: Node, obstacles: Obstacles, labels: dict[str, str]) -> Node:
     """The node once more, under a new name, with nothing on it."""
     names = obstacles.cluster.nodes.row_of
     name = next(name for name in (f"{node.name}-new{i or ''}" for i in range(len(names) + 1)) if name not in names)
-    own = {key: name if key == HOSTNAME else value for key, value in node.labels.items()} | labels
+    own = {key: name if key == HOSTNAME or value == node.name else value for key, value in node.labels.items()} | labels
     metadata = replace(node.metadata, name=name, labels=own, uid=None, creation_timestamp=None)
     return replace(node, metadata=metadata, status=replace(node.status, images=None, conditions=None))
 

@@ -20,12 +20,13 @@ from topospread.simulation.placing import Progress
 from topospread.simulation.run import Options, Outcome, Run, prepare
 from topospread.workloads.planned import QueuedPod, Workload
 
+from .attempts import Baseline, looked_at
 from .domains import constraint_tables
 from .obstacles import Obstacles
 from .rehearsal import Rehearsal
 from .result import Explanation
 from .scores import score_table
-from .suggest import Baseline, looked_at, suggestions
+from .suggest import suggestions
 from .target import Subject, candidates, find, gated_of, gates_of, one_more, parse_target, unbound
 from .without import without_each
 

@@ -30,6 +30,8 @@ TAINTS = "TaintToleration"
 NOMINATED = "nominated pods"
 """In place of a plugin: the node is promised to pods that preemption made room for."""
 _SHOWN_TAINTS = 5
+_NO_KEY = 1 << 20
+"""In place of a skew that is too large: the node has no domain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,10 +204,12 @@ class Obstacles:
         positions = np.flatnonzero(self.count > 0)
         if not len(positions):
             return ()
+        refusing, excess = self._refusing()
         shortage = self._shortage_shares()
         rank = self.cluster.nodes.rank[self.rows]
-        order = positions[np.lexsort((rank[positions], shortage[positions], self.count[positions]))]
-        codes = np.column_stack([each.codes for each in self.says])
+        columns = (rank, shortage, excess, np.bitwise_count(refusing), self.count)
+        order = positions[np.lexsort([column[positions] for column in columns])]
+        codes = np.column_stack([each.codes for each in self.says] + [refusing])
         groups: dict[bytes, list[int]] = {}
         for position in order.tolist():
             groups.setdefault(codes[position].tobytes(), []).append(position)
@@ -219,6 +223,23 @@ class Obstacles:
         labels = node.labels if node is not None else {}
         domains = {key: labels[key] for key in keys if key in labels}
         return NearNode(self.verdict.nodes[position], self.of_node(position), domains, alike)
+
+    def _refusing(self) -> tuple[Ints, Ints]:
+        """Which hard constraints refuse each node, a bit each, and by how much the skew is too large in all."""
+        refusing = np.zeros(len(self.rows), dtype=np.int64)
+        excess = np.zeros(len(self.rows), dtype=np.int64)
+        for bit, each in enumerate(each for each in self.verdict.arithmetic if each.hard):
+            column = self.cluster.nodes.labels(each.topology_key)
+            over = np.zeros(len(column.values) + 1, dtype=np.int64)
+            over[-1] = _NO_KEY
+            skews = {domain.name: domain.skew for domain in each.domains}
+            for code, name in enumerate(column.values):
+                skew = skews.get(name, each.counts_itself - each.minimum)
+                over[code] = max(skew - each.max_skew, 0)
+            found = over[column.codes[self.rows]]
+            refusing |= (found > 0).astype(np.int64) << bit
+            excess += found
+        return refusing, excess
 
     def _shortage_shares(self) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         """How much of what the pod requests is missing at worst, 0 to 1 and more, float64[nodes]."""

@@ -148,18 +148,18 @@ def _near(run: Run, target: Target) -> str:
     close = same or _spelt_alike(target.name, names)
     if close:
         return f"; did you mean {' or '.join(close[:2])}?"
-    kinds = [_shown(each) for each in run.plan.workloads if each.kind == target.kind]
-    return f"; there is {_listed(kinds)}" if kinds else ""
+    others = [_shown(each) for each in run.plan.workloads if each.kind != "Pod"]
+    return f"; there is {_listed(others)}" if others else ""
 
 
 def _spelt_alike(name: str, names: dict[str, str]) -> list[str]:
-    """Names that are spelt alike; of a pod whose hash was mistyped those that begin alike."""
+    """Names that are spelt alike."""
     near = get_close_matches(name, set(names.values()), n=2, cutoff=0.6)
     return [next(shown for shown, each in names.items() if each == found) for found in near]
 
 
 def _listed(names: Collection[str]) -> str:
-    return ", ".join(list(names)[:_SHOWN]) + (" …" if len(names) > _SHOWN else "")
+    return ", ".join(list(names)[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
 
 
 def _shown(workload: Workload) -> str:

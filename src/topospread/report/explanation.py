@@ -72,11 +72,10 @@ def _anew(explanation: Explanation) -> str:
     if scores is None or not scores.best:
         return f"{beginning} it would stay pending."
     best, total = scores.best, max((each.total for each in scores.nodes), default=0)
+    others = f"one of {len(best) - 1} other nodes" if len(best) > 2 else "another node"
     if node in best:
-        return f"{beginning} it would come back" + (
-            "." if len(best) == 1 else f", or go to one of {counted(len(best) - 1, 'other node')} that are as good."
-        )
-    where = best[0] if len(best) == 1 else f"{best[0]} or one of {counted(len(best) - 1, 'other node')}"
+        return f"{beginning} it would come back" + ("." if len(best) == 1 else f", or go to {others} as good.")
+    where = best[0] if len(best) == 1 else f"{best[0]} or {others} as good"
     own = next((each.total for each in scores.nodes if each.node == node), None)
     why = f"{node} would refuse it" if own is None else f"{total} points, {node} has {own}"
     return f"{beginning} it would go to {where}: {why}."

@@ -111,6 +111,7 @@ def _without(each: Without, explanation: Explanation) -> str:
     elif each.node == explanation.node and each.equals == 1:
         what += f"the same node, {each.total} points"
     else:
-        as_good = f" or one of {counted(each.equals - 1, 'node')} as good" if each.equals > 1 else ""
+        as_good = f" or one of {counted(each.equals - 1, 'other node')} as good" if each.equals > 2 else ""
+        as_good = as_good or (" or another node as good" if each.equals == 2 else "")
         what += f"{each.node}{as_good}, {each.total} points"
     return what + (f"; {_INSTEAD[each.instead]}" if each.instead else "")

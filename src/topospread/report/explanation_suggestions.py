@@ -45,9 +45,9 @@ def outcome_words(each: Suggestion, explanation: Explanation) -> str:
         case "new pods":
             how = f"{kind} {name} makes new pods of it, once the pending ones are deleted: {_placed(each)}"
         case "recreate":
-            how = f"a {kind} cannot be changed in this: delete it and create it anew: {_placed(each)}"
+            how = f"cannot be changed in a {kind} that exists: delete it and create it anew: {_placed(each)}"
         case "in place":
-            how = f"can be added to the pod as it is: {_placed(each)}"
+            how = f"can be added to a pod that exists: {_placed(each)}"
         case _:
             how = _lets_in(each, explanation)
     if each.newly_pending:

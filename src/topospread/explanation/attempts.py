@@ -1,0 +1,161 @@
+"""Trying a change: the whole queue is placed anew with it, and what comes of that is set against what is without it.
+
+Which changes are worth a try is not known here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from topospread.api.node_selection import Taint
+from topospread.plugins.spread_constraints import Constraint
+from topospread.scheduling.view import View
+from topospread.simulation.run import Run
+from topospread.workloads.planned import Workload
+
+from .changes import Change
+from .cluster_changes import cluster_changes, surplus_pods
+from .domains import constraint_tables
+from .obstacles import TAINTS, Obstacles
+from .own_constraints import in_force
+from .rehearsal import Rehearsal
+from .replacement import replaced
+from .result import ConstraintTable, Suggestion
+
+EFFORT = 20_000
+"""So many pods are placed at most to try changes: some seconds' work."""
+_OVERHEAD = 20
+"""What a trial costs besides its pods, in pods."""
+_TAINT_SETS = 4
+_OTHERS_TAINTS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
+"""Taints of nodes that are not well or not ready: no pod is told to tolerate them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """What comes of the queue as it is.
+
+    Attributes:
+        placed: pods of the workload that have a node.
+        wanted: pods of the workload there are to be.
+        nodes: keys of all queued pods that have a node.
+    """
+
+    placed: int
+    wanted: int
+    nodes: frozenset[str]
+
+
+@dataclass
+class Search:
+    """The search for changes that help one workload's pending pods.
+
+    Attributes:
+        untried: changes that were left out to keep the effort in bounds.
+    """
+
+    rehearsal: Rehearsal
+    workload: Workload
+    baseline: Baseline
+    untried: int = 0
+    _tried: dict[tuple[str, str], Suggestion | None] = field(default_factory=dict)
+
+    def attempt(self, change: Change) -> Suggestion | None:
+        """Carry the run out with the change; ``None`` where it lets no pod in, or was not tried."""
+        known = (change.title, str(change.patch))
+        if known not in self._tried:
+            if self.rehearsal.placed + len(self.rehearsal.queue) > EFFORT:
+                self.untried += 1
+                return None
+            self._tried[known] = self._carried_out(change)
+        return self._tried[known]
+
+    def _carried_out(self, change: Change) -> Suggestion | None:
+        rehearsal = self.rehearsal
+        rehearsal.placed += _OVERHEAD
+        there = len(self.workload.existing)
+        queue, kept, wanted = rehearsal.queue, there, self.baseline.wanted
+        try:
+            for node in change.nodes:
+                rehearsal.with_node(node)
+            rehearsal.without(change.deleted)
+            kept -= len(change.deleted)
+            if change.of_pod is not None:
+                new = replaced(queue, rehearsal.run.plan.workloads, self.workload, change.of_pod, change.means)
+                rehearsal.without(new.gone)
+                rehearsal.withdraw([each for each in queue if each.workload is self.workload])
+                queue, kept = new.queue, new.kept
+                wanted = kept + len(new.made)
+            run = rehearsal.carry_out(queue)
+            evicted = there - len(self.workload.existing)
+            return self._outcome(change, run, kept - evicted, wanted)
+        finally:
+            rehearsal.restore()
+
+    def _outcome(self, change: Change, run: Run, kept: int, wanted: int) -> Suggestion | None:
+        placed = kept
+        there = set()
+        for queued in run.queue:
+            outcome = run.outcome(queued)
+            if outcome is not None and not outcome.pending and not outcome.evicted:
+                there.add(f"{queued.namespace}/{queued.name}")
+                placed += queued.workload is self.workload
+        own = {f"{each.namespace}/{each.name}" for each in self.rehearsal.queue if each.workload is self.workload}
+        lets_in = placed + len(change.deleted) - self.baseline.placed
+        if lets_in <= 0:
+            return None
+        return Suggestion(
+            kind=change.kind,
+            title=change.title,
+            object=change.object,
+            patch=change.patch,
+            means=change.means,
+            placed=placed,
+            wanted=wanted - len(change.deleted),
+            lets_in=lets_in,
+            newly_pending=tuple(sorted(self.baseline.nodes - there - own)),
+            evicted=len(run.evictions),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is known of the pending pod at the end of the run.
+
+    Attributes:
+        constraints: in force, by their place in their list.
+        taints: sets of taints that nodes reject it for.
+        cluster_changes: changes of the cluster to try.
+    """
+
+    baseline: Baseline
+    constraints: tuple[Constraint, ...]
+    tables: tuple[ConstraintTable, ...]
+    taints: tuple[list[Taint], ...]
+    cluster_changes: tuple[Change, ...]
+
+
+def looked_at(baseline: Baseline, view: View, obstacles: Obstacles, workload: Workload, waiting: int) -> Found:
+    """What there is to try, while the state is that of the end; ``waiting``: queued pods of the workload."""
+    tables = constraint_tables(obstacles)
+    return Found(
+        baseline,
+        tuple(in_force(view)),
+        tables,
+        tuple(_taint_sets(obstacles)),
+        tuple(cluster_changes(obstacles, tables, surplus_pods(workload, waiting))),
+    )
+
+
+def _taint_sets(obstacles: Obstacles) -> Iterator[list[Taint]]:
+    """What is not tolerated of nodes' taints, the commonest first, where a person would tolerate it."""
+    nodes = obstacles.cluster.nodes
+    rows = obstacles.rows[obstacles.rejected_by(TAINTS)]
+    counts: dict[tuple[Taint, ...], int] = {}
+    for row in rows.tolist():
+        left = tuple(obstacles.untolerated(int(nodes.taints[row])))
+        counts[left] = counts.get(left, 0) + 1
+    order = sorted(counts, key=lambda each: (len(each), -counts[each], str(each)))
+    fit = [each for each in order if each and not any(one.key.startswith(_OTHERS_TAINTS) for one in each)]
+    yield from (list(each) for each in fit[:_TAINT_SETS])

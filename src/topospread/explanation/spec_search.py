@@ -1,0 +1,117 @@
+"""Which changes of a pod's spec let it in: one at a time, the smallest maxSkew, and two at once where no one does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import combinations
+
+from topospread.plugins.spread_constraints import Constraint
+
+from .attempts import Found, Search
+from .changes import Change, Owned, combined, constraint_changes, max_skew_change, toleration_change
+from .result import Suggestion
+
+Worked = tuple[Change, Suggestion]
+Attempt = Callable[[int], tuple[Change, Suggestion | None]]
+_PAIRS = 8
+"""How many pairs of changes are tried at most."""
+
+
+def of_spec(search: Search, owner: Owned, found: Found) -> Iterator[Worked]:
+    """Changes of the spec that work, each with what comes of it."""
+    failed: list[Change] = []
+    complete = False
+    for change in _single(owner, found):
+        tried = search.attempt(change)
+        if tried is None:
+            failed.append(change)
+        else:
+            complete |= tried.complete
+            yield change, tried
+    for constraint in _hard(found):
+        by_max_skew = _by_max_skew(search, owner, constraint)
+        smallest = _smallest(search, constraint.max_skew, _most(found, constraint), by_max_skew)
+        if smallest is not None:
+            complete |= smallest[1].complete
+            yield smallest
+    if not complete:
+        yield from _pairs(search, owner, found, failed)
+
+
+def _hard(found: Found) -> list[Constraint]:
+    return [each for each in found.constraints if each.when_unsatisfiable == "DoNotSchedule"]
+
+
+def _single(owner: Owned, found: Found) -> Iterator[Change]:
+    """Everything but maxSkew, of which there are many."""
+    domains = {each.arithmetic.position: len(each.domains) for each in found.tables}
+    for constraint in _hard(found):
+        yield from constraint_changes(owner, constraint, domains[constraint.position])
+    for taints in found.taints:
+        yield toleration_change(owner, taints)
+
+
+def _most(found: Found, constraint: Constraint) -> int:
+    """A maxSkew that forbids nothing."""
+    table = next(each for each in found.tables if each.arithmetic.position == constraint.position)
+    most = max((each.matching for each in table.domains), default=0) + found.baseline.wanted + 1
+    return max(most, constraint.max_skew + 1)
+
+
+def _by_max_skew(search: Search, owner: Owned, constraint: Constraint, beside: Change | None = None) -> Attempt:
+    """Tries a maxSkew, with another change beside it."""
+
+    def tried(value: int) -> tuple[Change, Suggestion | None]:
+        change = max_skew_change(owner, constraint, value)
+        change = change if beside is None else combined(change, beside)
+        return change, search.attempt(change)
+
+    return tried
+
+
+def _smallest(search: Search, now: int, most: int, tried: Attempt) -> Worked | None:
+    """The smallest maxSkew that lets in as many pods as the largest does; one less was tried and lets in fewer."""
+    untried = search.untried
+    _, largest = tried(most)
+    if largest is None:
+        return None
+    low, step = now, 1
+    high = low + step
+    while not _as_good(tried(high)[1], largest):
+        low, step = high, 2 * step
+        high = min(low + step, most)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _as_good(tried(middle)[1], largest) else (middle, high)
+    change, smallest = tried(high)
+    return (change, smallest) if smallest is not None and search.untried == untried else None
+
+
+def _as_good(one: Suggestion | None, largest: Suggestion) -> bool:
+    return one is not None and one.placed >= largest.placed
+
+
+def _pairs(search: Search, owner: Owned, found: Found, failed: list[Change]) -> Iterator[Worked]:
+    """Two changes at once, of those that do nothing alone; of two constraints each the smallest maxSkew that works."""
+    own = [each for each in _hard(found) if each.origin == "pod"]
+    for first, second in list(combinations(own, 2))[:_PAIRS]:
+        wide = max_skew_change(owner, second, _most(found, second))
+        narrowed = _smallest(search, first.max_skew, _most(found, first), _by_max_skew(search, owner, first, wide))
+        if narrowed is None:
+            continue
+        beside = max_skew_change(owner, first, narrowed[0].patch[0]["value"])
+        both = _smallest(search, second.max_skew, _most(found, second), _by_max_skew(search, owner, second, beside))
+        if both is not None:
+            yield both
+    for one, other in [pair for pair in combinations(failed, 2) if _go_together(*pair)][:_PAIRS]:
+        change = combined(one, other)
+        tried = search.attempt(change)
+        if tried is not None and tried.complete:
+            yield change, tried
+
+
+def _go_together(one: Change, other: Change) -> bool:
+    """Whether two patches can follow each other: of different things, and neither moves what the other points at."""
+    first, second = ({each["path"].rpartition("/")[0] for each in change.patch} for change in (one, other))
+    moves = any(each["op"] == "remove" and each["path"][-1].isdigit() for each in (*one.patch, *other.patch))
+    return not moves and not first & second
