@@ -97,6 +97,8 @@ def topospread(ctx: click.Context) -> None:
 
 def main() -> None:
     """Run a command; whatever goes wrong becomes a line on stderr and an exit code, never a traceback."""
+    # Nothing here multiplies matrices, and numpy's library would start threads for that: a tenth of a short command.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     print_anywhere(sys.stdout)
     print_anywhere(sys.stderr)
     try:

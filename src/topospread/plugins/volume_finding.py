@@ -301,7 +301,7 @@ class VolumeScore:
             size = requested(choice.candidates.claim).value()
             sizes = np.array([stock.size.value() for stock in volumes], dtype=np.int64)
             names = np.array([stock.volume.spec.storage_class_name or "" for stock in volumes])
-            for name in np.unique(names).tolist():
+            for name in sorted(set(names.tolist())):
                 here = (choice.places != NO_VOLUME) & (names == name)[choice.places]
                 each = sums.setdefault(name, _Sums(length(rows)))
                 each.chosen |= here

@@ -77,7 +77,7 @@ def first_failure(view: View, rows: Ints, blocked: Collection[int] = ()) -> Fail
     left = np.flatnonzero(~np.isin(rows, list(blocked)))
     for each in filters:
         codes = each.filter(rows[left])
-        for code in np.unique(codes[codes != 0]).tolist():
+        for code in sorted(set(codes[codes != 0].tolist())):
             try:
                 each.status(code)
             except PluginError as error:
@@ -156,6 +156,6 @@ def _blame(judges: Judges, rows: Ints, view: View, rejections: RejectionList) ->
         if not len(left):
             break
         codes = each.filter.filter(rows[left])
-        for code in np.unique(codes[codes != 0]).tolist():
+        for code in sorted(set(codes[codes != 0].tolist())):
             blame[left[codes == code]] = rejections.number(each.plugin, each.filter.status(code))
     return blame
