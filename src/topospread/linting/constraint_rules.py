@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 from topospread.api.spread import DO_NOT_SCHEDULE
 
-from .manifest import PodSource
-from .rule import Problem, Rule
+from .examples import constraint, deployment
+from .pod_source import PodSource
+from .problem import Edit, Problem
+from .rule import Example, Rule, of_pods
 from .selector_rules import SPREAD
 
 _RENAMED = {
@@ -20,26 +22,28 @@ _RENAMED = {
 
 
 def _beta_key(pods: PodSource) -> Iterator[Problem]:
-    for path, constraint in pods.constraints():
-        current = _RENAMED.get(constraint.topology_key or "")
+    for path, each in pods.constraints():
+        current = _RENAMED.get(each.topology_key or "")
         if current:
-            yield Problem(f"{path}.topologyKey", f"{constraint.topology_key} is deprecated, it is {current} now")
+            field = f"{path}.topologyKey"
+            message = f"{each.topology_key} is deprecated, it is {current} now"
+            yield Problem(field, message, (Edit("replace", field, current),))
 
 
 def _hard_and_soft(pods: PodSource) -> Iterator[Problem]:
     hard = {each.topology_key for _, each in pods.constraints() if each.when_unsatisfiable == DO_NOT_SCHEDULE}
-    for path, constraint in pods.constraints():
-        if constraint.when_unsatisfiable != DO_NOT_SCHEDULE and constraint.topology_key in hard:
-            yield Problem(path, f"{constraint.topology_key} has a DoNotSchedule constraint as well")
+    for path, each in pods.constraints():
+        if each.when_unsatisfiable != DO_NOT_SCHEDULE and each.topology_key in hard:
+            yield Problem(path, f"{each.topology_key} has a DoNotSchedule constraint as well")
 
 
 def _never_binds(pods: PodSource) -> Iterator[Problem]:
     replicas = pods.replicas
     if replicas is None or replicas < 2:
         return
-    for path, constraint in pods.constraints():
-        skew = constraint.max_skew
-        if constraint.when_unsatisfiable == DO_NOT_SCHEDULE and skew is not None and skew >= replicas:
+    for path, each in pods.constraints():
+        skew = each.max_skew
+        if each.when_unsatisfiable == DO_NOT_SCHEDULE and skew is not None and skew >= replicas:
             yield Problem(f"{path}.maxSkew", f"{skew} lets all {replicas} replicas stand in one domain")
 
 
@@ -47,43 +51,57 @@ def _min_domains(pods: PodSource) -> Iterator[Problem]:
     replicas = pods.replicas
     if replicas is None or replicas < 2:
         return
-    for path, constraint in pods.constraints():
-        if constraint.min_domains is not None and constraint.min_domains > replicas:
-            message = f"{constraint.min_domains} domains are asked for, and there are {replicas} replicas"
+    for path, each in pods.constraints():
+        if each.min_domains is not None and each.min_domains > replicas:
+            message = f"{each.min_domains} domains are asked for, and there are {replicas} replicas"
             yield Problem(f"{path}.minDomains", message)
 
 
+_OWN = "labelSelector:\n  matchLabels: {app: web}\nmatchLabelKeys: [pod-template-hash]"
+_HARD = constraint(_OWN)
+_SOFT = constraint(_OWN, when="ScheduleAnyway").removeprefix("topologySpreadConstraints:\n")
+_GOOD = Example(deployment(_HARD))
+
 RULES = (
     Rule(
-        "beta-topology-key",
-        "A topologyKey is a label that nodes still have.",
-        "Nodes without the label are left out: with no such node every pod of a hard constraint stays pending.",
-        "https://kubernetes.io/docs/reference/labels-annotations-taints/",
-        "warning",
-        _beta_key,
+        id="beta-topology-key",
+        sentence="A topologyKey is a label that nodes still have.",
+        why="Nodes without the label are left out: with no such node every pod of a hard constraint stays pending.",
+        link="https://kubernetes.io/docs/reference/labels-annotations-taints/",
+        severity="warning",
+        check=of_pods(_beta_key),
+        wrong=Example(deployment(constraint(_OWN, key="failure-domain.beta.kubernetes.io/zone"))),
+        right=_GOOD,
+        fix="Writes the label of today.",
     ),
     Rule(
-        "hard-and-soft",
-        "A topologyKey has one constraint, hard or soft.",
-        "kubectl apply merges constraints by topologyKey alone: a later change goes into the first of the two.",
-        f"{SPREAD}#spread-constraint-definition",
-        "hint",
-        _hard_and_soft,
+        id="hard-and-soft",
+        sentence="A topologyKey has one constraint, hard or soft.",
+        why="kubectl apply merges constraints by topologyKey alone: a later change goes into the first of the two.",
+        link=f"{SPREAD}#spread-constraint-definition",
+        severity="hint",
+        check=of_pods(_hard_and_soft),
+        wrong=Example(deployment(_HARD + _SOFT)),
+        right=_GOOD,
     ),
     Rule(
-        "max-skew-never-binds",
-        "A hard constraint's maxSkew is smaller than the number of replicas.",
-        "All replicas may stand in one domain: the constraint holds nothing back.",
-        f"{SPREAD}#spread-constraint-definition",
-        "hint",
-        _never_binds,
+        id="max-skew-never-binds",
+        sentence="A hard constraint's maxSkew is smaller than the number of replicas.",
+        why="All replicas may stand in one domain: the constraint holds nothing back.",
+        link=f"{SPREAD}#spread-constraint-definition",
+        severity="hint",
+        check=of_pods(_never_binds),
+        wrong=Example(deployment(_HARD.replace("maxSkew: 1", "maxSkew: 6"))),
+        right=_GOOD,
     ),
     Rule(
-        "min-domains-over-replicas",
-        "minDomains is at most the number of replicas.",
-        "The replicas cannot stand in so many domains; in fewer, each holds at most maxSkew of them.",
-        f"{SPREAD}#spread-constraint-definition",
-        "hint",
-        _min_domains,
+        id="min-domains-over-replicas",
+        sentence="minDomains is at most the number of replicas.",
+        why="The replicas cannot stand in so many domains; in fewer, each holds at most maxSkew of them.",
+        link=f"{SPREAD}#spread-constraint-definition",
+        severity="hint",
+        check=of_pods(_min_domains),
+        wrong=Example(deployment(_HARD + "  minDomains: 7\n")),
+        right=Example(deployment(_HARD + "  minDomains: 3\n")),
     ),
 )

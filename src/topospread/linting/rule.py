@@ -1,4 +1,22 @@
-"""What a rule and a finding are; not the rules themselves."""
+"""What a rule and a finding are; not the rules themselves, which `rules` lists.
+
+A rule is data and one function from everything that is given to the problems it sees::
+
+    Rule(
+        id="selector-empty",
+        sentence="A constraint's labelSelector says which pods it counts.",
+        why="An empty one counts every pod of the namespace, those of other workloads too.",
+        link="https://kubernetes.io/docs/…",
+        severity="warning",
+        check=of_pods(_empty),
+        wrong=Example(deployment('''…''')),
+        right=Example(deployment('''…''')),
+        fix="",
+    )
+
+A problem names the field by its path in the subject, as the API server writes paths; line and column are looked up
+when it is reported. A field that is not there is reported at the nearest thing it would stand in.
+"""
 
 from __future__ import annotations
 
@@ -8,29 +26,49 @@ from typing import Literal, NamedTuple
 
 from topospread.errors import Place
 
-from .manifest import PodSource
+from .given import Given, Subject
+from .pod_source import PodSource
+from .problem import Edit, Problem
 
 Severity = Literal["error", "warning", "hint"]
+Needs = Literal["manifest", "manifests", "nodes", "simulation"]
+"""What a rule cannot do without: the one object, what else is given with it, nodes, or nodes to simulate on."""
 
 
-class Problem(NamedTuple):
-    """What a rule has found: the field's path in the object, and what is wrong with it."""
-
-    field: str
-    message: str
+Check = Callable[[Given], Iterator[tuple[Subject, Problem]]]
+"""From everything that is given to the problems, each with what it is a problem of."""
 
 
-@dataclass(frozen=True, slots=True)
+class Example(NamedTuple):
+    """What shows a rule on its page and in its test.
+
+    Attributes:
+        manifests: YAML documents.
+        cluster: a made-up cluster, as ``--cluster`` takes it.
+        kube_version: the version it is about; "" for any.
+    """
+
+    manifests: str
+    cluster: str = ""
+    kube_version: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """One rule.
 
     Attributes:
-        id: its name, as it is written in reports.
+        id: its name in reports, in lower case with dashes: what is wrong, not what would be right.
         sentence: what it asks for.
         why: what goes wrong otherwise.
         link: the page of the Kubernetes documentation.
-        severity: how bad a finding is.
-        check: the problems of one pod or pod template.
+        severity: how bad a finding is: ``error`` when what is meant cannot happen, ``warning`` when it is very
+            probably not what is meant, ``hint`` when it may well be meant.
+        check: finds the problems.
+        wrong: what the rule finds something in.
+        right: the same as it should be: this rule finds nothing in it, and no rule anything worse than a hint.
+        needs: what it cannot do without; with ``nodes`` or ``simulation`` it is asked only when there are nodes.
+        fix: what ``--fix`` does, as a sentence; "" when nothing.
     """
 
     id: str
@@ -38,17 +76,41 @@ class Rule:
     why: str
     link: str
     severity: Severity
-    check: Callable[[PodSource], Iterator[Problem]]
+    check: Check
+    wrong: Example
+    right: Example
+    needs: Needs = "manifest"
+    fix: str = ""
+
+
+def of_pods(check: Callable[[PodSource], Iterator[Problem]]) -> Check:
+    """The check of one pod or pod template, made one of everything that is given."""
+
+    def check_all(given: Given) -> Iterator[tuple[Subject, Problem]]:
+        for manifest, pods in given.sources:
+            for problem in check(pods):
+                yield manifest, problem
+
+    return check_all
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A problem at its place, with the rule that found it."""
+    """A problem at its place, with the rule that found it.
+
+    Attributes:
+        rule: the rule's id.
+        severity: the rule's, or what the settings make of it.
+        message: what is wrong.
+        place: file, document, object, field, line and column.
+        fix: what ``--fix`` would do.
+    """
 
     rule: str
     severity: Severity
     message: str
     place: Place
+    fix: tuple[Edit, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.place}: {self.severity}: {self.message} [{self.rule}]"

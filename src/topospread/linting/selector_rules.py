@@ -8,81 +8,114 @@ from topospread.api.labels import InvalidSelectorError
 from topospread.api.spread import DO_NOT_SCHEDULE
 from topospread.api.workload import Deployment
 
-from .manifest import HASH, PodSource, own_selector
-from .rule import Problem, Rule
+from .examples import constraint, deployment
+from .given import Given, Subject
+from .pod_source import HASH, PodSource, own_selector
+from .problem import Edit, Problem
+from .rule import Example, Rule, of_pods
 
 SPREAD = "https://kubernetes.io/docs/concepts/scheduling-eviction/topology-spread-constraints/"
+_MATCH_LABEL_KEYS_SINCE = 27
 
 
 def _missing(pods: PodSource) -> Iterator[Problem]:
-    for path, constraint in pods.constraints():
-        if constraint.label_selector is None:
-            yield Problem(path, "no labelSelector: the constraint counts no pod and spreads nothing")
+    for path, each in pods.constraints():
+        if each.label_selector is None:
+            yield Problem(
+                path, "no labelSelector: the constraint counts no pod and spreads nothing", _own_labels(pods, path)
+            )
 
 
 def _empty(pods: PodSource) -> Iterator[Problem]:
-    for path, constraint in pods.constraints():
-        selector = constraint.label_selector
+    for path, each in pods.constraints():
+        selector = each.label_selector
         if selector is not None and not selector.match_labels and not selector.match_expressions:
             yield Problem(f"{path}.labelSelector", "the empty labelSelector counts every pod of the namespace")
 
 
+def _own_labels(pods: PodSource, path: str) -> tuple[Edit, ...]:
+    """The selector that the pods' owner has, which tells them from all others."""
+    selector = getattr(getattr(pods.item, "spec", None), "selector", None)
+    labels = getattr(selector, "match_labels", None)
+    if not labels or getattr(selector, "match_expressions", None):
+        return ()
+    return (Edit("add", f"{path}.labelSelector", {"matchLabels": dict(labels)}),)
+
+
 def _not_own(pods: PodSource) -> Iterator[Problem]:
-    for path, constraint in pods.constraints():
-        if constraint.label_selector is None:
+    for path, each in pods.constraints():
+        if each.label_selector is None:
             continue
         try:
-            matches = own_selector(constraint).matches(pods.labels)
+            matches = own_selector(each).matches(pods.labels)
         except InvalidSelectorError:
             continue  # Validation says so.
         if not matches:
             yield Problem(f"{path}.labelSelector", "the pod's own labels do not match: it does not count itself")
 
 
-def _old_revision(pods: PodSource) -> Iterator[Problem]:
-    item = pods.item
-    if not isinstance(item, Deployment) or (item.spec.strategy and item.spec.strategy.type == "Recreate"):
+def _old_revision(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    if given.version.minor < _MATCH_LABEL_KEYS_SINCE:
         return
-    if pods.replicas is not None and pods.replicas < 2:
-        return
-    for path, constraint in pods.constraints():
-        keys = constraint.match_label_keys or ()
-        if constraint.when_unsatisfiable == DO_NOT_SCHEDULE and HASH not in keys and constraint.label_selector:
-            message = f"without matchLabelKeys: [{HASH}] a rolling update counts the old revision's pods too"
-            yield Problem(path, message)
+    for manifest, pods in given.sources:
+        item = pods.item
+        if not isinstance(item, Deployment) or (item.spec.strategy and item.spec.strategy.type == "Recreate"):
+            continue
+        if pods.replicas is not None and pods.replicas < 2:
+            continue
+        for path, each in pods.constraints():
+            keys = each.match_label_keys or ()
+            if each.when_unsatisfiable == DO_NOT_SCHEDULE and HASH not in keys and each.label_selector:
+                message = f"without matchLabelKeys: [{HASH}] a rolling update counts the old revision's pods too"
+                whole = Edit("add", f"{path}.matchLabelKeys", [HASH])
+                one = Edit("add", f"{path}.matchLabelKeys[-]", HASH)
+                yield manifest, Problem(path, message, (one if keys else whole,))
 
+
+_OWN = "labelSelector:\n  matchLabels: {app: web}\nmatchLabelKeys: [pod-template-hash]"
+_GOOD = Example(deployment(constraint(_OWN)))
 
 RULES = (
     Rule(
-        "selector-missing",
-        "A constraint has a labelSelector.",
-        "Without one no pod is counted, every domain seems empty, and nothing is spread.",
-        f"{SPREAD}#spread-constraint-definition",
-        "warning",
-        _missing,
+        id="selector-missing",
+        sentence="A constraint has a labelSelector.",
+        why="Without one no pod is counted, every domain seems empty, and nothing is spread.",
+        link=f"{SPREAD}#spread-constraint-definition",
+        severity="warning",
+        check=of_pods(_missing),
+        wrong=Example(deployment(constraint())),
+        right=_GOOD,
+        fix="Adds the labels that the workload's own selector has.",
     ),
     Rule(
-        "selector-empty",
-        "A constraint's labelSelector says which pods it counts.",
-        "An empty one counts every pod of the namespace, those of other workloads too.",
-        f"{SPREAD}#spread-constraint-definition",
-        "warning",
-        _empty,
+        id="selector-empty",
+        sentence="A constraint's labelSelector says which pods it counts.",
+        why="An empty one counts every pod of the namespace, those of other workloads too.",
+        link=f"{SPREAD}#spread-constraint-definition",
+        severity="warning",
+        check=of_pods(_empty),
+        wrong=Example(deployment(constraint("labelSelector: {}\nmatchLabelKeys: [pod-template-hash]"))),
+        right=_GOOD,
     ),
     Rule(
-        "selector-not-own",
-        "A constraint's labelSelector matches the pod's own labels.",
-        "A pod that does not count itself leaves the counts as they were: its like are never spread.",
-        f"{SPREAD}#implicit-conventions",
-        "warning",
-        _not_own,
+        id="selector-not-own",
+        sentence="A constraint's labelSelector matches the pod's own labels.",
+        why="A pod that does not count itself leaves the counts as they were: its like are never spread.",
+        link=f"{SPREAD}#implicit-conventions",
+        severity="warning",
+        check=of_pods(_not_own),
+        wrong=Example(deployment(constraint(_OWN.replace("web", "wbe")))),
+        right=_GOOD,
     ),
     Rule(
-        "rollout-counts-old-pods",
-        "A hard constraint of a Deployment with rolling updates has matchLabelKeys with pod-template-hash.",
-        "Pods of the old revision count while they are replaced: the rollout ends skewed, or is stuck.",
-        f"{SPREAD}#known-limitations",
-        "hint",
-        _old_revision,
+        id="rollout-counts-old-pods",
+        sentence="A hard constraint of a Deployment with rolling updates has matchLabelKeys with pod-template-hash.",
+        why="Pods of the old revision count while they are replaced: the rollout ends skewed, or is stuck.",
+        link=f"{SPREAD}#known-limitations",
+        severity="hint",
+        check=_old_revision,
+        wrong=Example(deployment(constraint("labelSelector:\n  matchLabels: {app: web}"))),
+        right=_GOOD,
+        fix="Adds pod-template-hash to matchLabelKeys.",
     ),
 )

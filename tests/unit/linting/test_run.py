@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from topospread.errors import InputError
-from topospread.linting.run import RULES, lint
+from topospread.linting.rules import RULES
+from topospread.linting.run import lint
 
 ROOT = Path(__file__).parents[3]
 SHOWN_AS_WRONG = {"own-labels-missing"}

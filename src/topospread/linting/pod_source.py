@@ -1,10 +1,9 @@
-"""Paths → the objects that are linted, each with its place, and their pods or pod templates; judges nothing."""
+"""The pods that an object is or makes, as rules look at them; judges nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, BinaryIO
 
 from topospread.api.labels import Selector
 from topospread.api.meta import KubeObject
@@ -19,16 +18,9 @@ from topospread.api.workload import (
     ReplicationController,
     StatefulSet,
 )
-from topospread.errors import DecodeError
-from topospread.sources.files import find_sources, read_text
-from topospread.sources.json_list import JsonList
-from topospread.sources.json_text import looks_like_json, read_value, split_documents
-from topospread.sources.spots import Spot
-from topospread.sources.text import Text
-from topospread.sources.yaml import read_documents
 
 HASH = "pod-template-hash"
-_WITH_REPLICAS = (Deployment, ReplicaSet, StatefulSet, ReplicationController)
+WITH_REPLICAS = (Deployment, ReplicaSet, StatefulSet, ReplicationController)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,52 +41,15 @@ class PodSource:
     spec: PodSpec
     replicas: int | None
 
+    @property
+    def labels_path(self) -> str:
+        """Path of the pods' labels in the object."""
+        return self.path.removesuffix("spec") + "metadata.labels"
+
     def constraints(self) -> Iterator[tuple[str, TopologySpreadConstraint]]:
         """The topology spread constraints, each with its path."""
         for index, constraint in enumerate(self.spec.topology_spread_constraints or ()):
             yield f"{self.path}.topologySpreadConstraints[{index}]", constraint
-
-
-def read_values(paths: Sequence[str], stdin: BinaryIO | None = None) -> Iterator[tuple[dict[str, Any], Spot]]:
-    """The objects of files and folders as plain data, lists taken apart.
-
-    Raises:
-        InputError: a path cannot be read, or what stands there is no object.
-    """
-    for path in paths:
-        for source in find_sources(path):
-            for value, spot in _documents(read_text(source, stdin)):
-                yield from _objects(value, spot)
-
-
-def _documents(text: Text) -> Iterator[tuple[Any, Spot]]:
-    if looks_like_json(text):
-        try:
-            spans = split_documents(text)
-        except DecodeError:
-            spans = []  # YAML may begin with a brace; if it is broken JSON, the YAML reader says so.
-        if spans:
-            for start, end in spans:
-                yield read_value(text, start, end), Spot(text, start=start, end=end)
-            return
-    for document in read_documents(text):
-        yield document.value, Spot(text, document.number, document.line)
-
-
-def _objects(value: Any, spot: Spot) -> Iterator[tuple[dict[str, Any], Spot]]:
-    if value is None:
-        return
-    if not isinstance(value, dict):
-        raise DecodeError("expected an object with apiVersion and kind", spot.place())
-    kind, items = value.get("kind"), value.get("items")
-    if not (isinstance(kind, str) and kind.endswith("List") and isinstance(items, list)):
-        yield value, spot
-        return
-    listed = JsonList.at(spot) if spot.document is None else None
-    of = {"kind": kind.removesuffix("List"), "apiVersion": value.get("apiVersion")} if kind != "List" else {}
-    for index, item in enumerate(items):
-        typed = {**of, **item} if isinstance(item, dict) else item
-        yield from _objects(typed, listed.spot_of(index) if listed else spot.item("items", index))
 
 
 def pod_source(item: KubeObject) -> PodSource | None:
@@ -103,7 +58,7 @@ def pod_source(item: KubeObject) -> PodSource | None:
         return PodSource(item, "spec", item.labels, item.spec, 1)
     if isinstance(item, CronJob):
         template, path = item.spec.job_template.spec.template, "spec.jobTemplate.spec.template.spec"
-    elif isinstance(item, (*_WITH_REPLICAS, DaemonSet, Job)):
+    elif isinstance(item, (*WITH_REPLICAS, DaemonSet, Job)):
         if item.spec.template is None:
             return None
         template, path = item.spec.template, "spec.template.spec"
@@ -114,7 +69,7 @@ def pod_source(item: KubeObject) -> PodSource | None:
 
 def _replicas(item: KubeObject) -> int | None:
     """Replicas as the API server defaults them; None where nodes or runs decide."""
-    if isinstance(item, _WITH_REPLICAS):
+    if isinstance(item, WITH_REPLICAS):
         return 1 if item.spec.replicas is None else item.spec.replicas
     return None
 

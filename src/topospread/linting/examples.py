@@ -1,0 +1,52 @@
+"""Manifests that show a rule, written so that only what matters has to be said; not the rules."""
+
+from __future__ import annotations
+
+from textwrap import dedent, indent
+
+_DEPLOYMENT = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: {name}
+spec:
+  replicas: {replicas}
+  selector:
+    matchLabels: {{app: {name}}}
+  template:
+    metadata:
+      labels: {{app: {name}}}
+    spec:
+{spec}\
+      containers:
+      - name: {name}
+        image: registry.k8s.io/pause:3.10
+"""
+
+
+def deployment(spec: str, *, name: str = "web", replicas: int = 6) -> str:
+    """A Deployment of pods labelled ``app: web``.
+
+    Args:
+        spec: fields of its pods' spec, in YAML, besides the container.
+        name: of the Deployment, of its container and of the label's value.
+        replicas: how many.
+    """
+    return _DEPLOYMENT.format(name=name, replicas=replicas, spec=indent(_lines(spec), " " * 6))
+
+
+def constraint(fields: str = "", *, key: str = "topology.kubernetes.io/zone", when: str = "DoNotSchedule") -> str:
+    """``topologySpreadConstraints`` with one constraint over a key.
+
+    Args:
+        fields: the constraint's further fields, in YAML.
+        key: its topologyKey.
+        when: its whenUnsatisfiable.
+    """
+    head = f"topologySpreadConstraints:\n- maxSkew: 1\n  topologyKey: {key}\n  whenUnsatisfiable: {when}\n"
+    return head + indent(_lines(fields), "  ")
+
+
+def _lines(text: str) -> str:
+    text = dedent(text).strip("\n")
+    return text + "\n" if text else ""

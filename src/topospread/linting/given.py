@@ -1,0 +1,150 @@
+"""What is linted and what it is held against; how it was read is `reading`'s, what is wrong with it is the rules'."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from topospread.api.inventory import Inventory
+from topospread.api.meta import KubeObject
+from topospread.api.node import Node
+from topospread.config.gates import Gates
+from topospread.config.profile import Configuration
+from topospread.config.versions import KubeVersion
+from topospread.errors import Place
+from topospread.sources.collection import Collection
+from topospread.sources.objects import ReadObject
+from topospread.sources.spots import Spot
+
+from .pod_source import PodSource
+from .problem import Problem
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subject:
+    """Something that is linted, and where it stands.
+
+    Attributes:
+        spot: where it stands.
+        label: ``Kind namespace/name``; "" when it has no name.
+        value: what stands there, as plain data.
+        order: its position among everything that is linted, from 0.
+    """
+
+    spot: Spot
+    label: str
+    value: Mapping[str, Any]
+    order: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Manifest(Subject):
+    """An object of the cluster: one that decodes, whether the API server would take it or not.
+
+    Attributes:
+        kind: its key in `KINDS`.
+        item: the object, of today's version, with a namespace if its kind has one.
+        refused: whether the API server would refuse it; simulations leave it out then.
+        stored: whether an API server has stored it and set what it sets.
+        pods: the pods it is or makes; None for kinds that make none.
+    """
+
+    kind: str
+    item: KubeObject
+    refused: bool
+    stored: bool
+    pods: PodSource | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SchedulerConfiguration(Subject):
+    """A KubeSchedulerConfiguration, on its own or in a ConfigMap.
+
+    Attributes:
+        prefix: path of the ConfigMap's key that it stands in; "" for one on its own. Paths in it are given from it.
+        loaded: the profiles in force; None when kube-scheduler would not take it.
+    """
+
+    prefix: str
+    loaded: Configuration | None
+
+
+@dataclass(eq=False)
+class Given:
+    """Everything a rule may look at. Made once a run; what rules derive from it may be cached by `cached_property`.
+
+    Attributes:
+        gates: kube-scheduler's gates in the Kubernetes version that is asked about.
+        manifests: the objects to be judged, in their order.
+        configurations: the configurations to be judged, that of ``--config`` last.
+        cluster: what ``--cluster`` holds: looked at and not judged; None when it is not given.
+        configuration: that of ``--config``; None when it is not given or does not load.
+        refused: what the API server or kube-scheduler would refuse, found while reading.
+    """
+
+    gates: Gates
+    manifests: Sequence[Manifest] = ()
+    configurations: Sequence[SchedulerConfiguration] = ()
+    cluster: Inventory | None = None
+    configuration: Configuration | None = None
+    refused: Sequence[tuple[Subject, Problem]] = ()
+    _kinds: dict[str, list[Manifest]] = field(default_factory=dict, init=False)
+
+    @property
+    def version(self) -> KubeVersion:
+        """The Kubernetes version that is asked about."""
+        return self.gates.kube_version
+
+    @cached_property
+    def sources(self) -> list[tuple[Manifest, PodSource]]:
+        """The pods and templates to be judged: of what an owner's template makes, only the template is."""
+        return [
+            (each, each.pods)
+            for each in self.manifests
+            if each.pods is not None and each.item.metadata.controller is None
+        ]
+
+    def of_kind(self, kind: str) -> list[Manifest]:
+        """The manifests of one kind."""
+        if not self._kinds:
+            for each in self.manifests:
+                self._kinds.setdefault(each.kind, []).append(each)
+        return self._kinds.get(kind, [])
+
+    @cached_property
+    def nodes(self) -> list[Node]:
+        """Every node that is known, of the manifests and of the cluster; empty when none is given."""
+        nodes = {} if self.cluster is None else {node.name: node for node in self.cluster.nodes}
+        nodes |= {each.item.name: each.item for each in self.of_kind("Node") if isinstance(each.item, Node)}
+        return list(nodes.values())
+
+    @cached_property
+    def inventory(self) -> Inventory:
+        """The cluster with the manifests applied to it, as `topospread.simulate` takes it; refused ones are left out.
+
+        Shared by all rules: whoever needs another one makes it with `dataclasses.replace` and lists of its own.
+        """
+        collection = Collection()
+        for each in self._objects():
+            # Each is a path of its own: what is given twice is replaced, as applying both would.
+            collection.add_path([each])
+        inventory = Inventory()
+        collection.fill(inventory)
+        return inventory
+
+    def _objects(self) -> Iterator[ReadObject]:
+        there = set()
+        if self.cluster is not None:
+            for item in self.cluster.objects():
+                key = (type(item).__name__, item.namespace, item.name)
+                there.add(key)
+                yield ReadObject(key[0], item, self.cluster.places.get(key, Place()))
+        for each in self.manifests:
+            if not each.refused:
+                # What replaces an object inherits from it, and the manifest is to stay as it was written.
+                taken = (each.kind, each.item.namespace, each.item.name) in there
+                item = copy.deepcopy(each.item) if taken else each.item
+                yield ReadObject(each.kind, item, each.spot.rough(each.label))

@@ -1,0 +1,16 @@
+"""Every rule, in the order in which findings of one place are reported; a new one is an entry of a `*_rules` module."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from . import constraint_rules, object_rules, selector_rules
+from .rule import Rule
+
+RULES: Final[tuple[Rule, ...]] = (
+    *object_rules.RULES,
+    *selector_rules.RULES,
+    *constraint_rules.RULES,
+)
+
+BY_ID: Final = {rule.id: rule for rule in RULES}
