@@ -96,6 +96,8 @@ def assert_same(kept: View, built: View) -> None:
     size = kept.cluster.nodes.size
     alive = kept.cluster.nodes.alive[:size]
     assert kept.own.open[:size].tolist() == built.own.open[:size].tolist()
+    answers = zip(kept.own.open[:size].tolist(), kept.own.points[:size].tolist(), strict=True)
+    assert kept.own.worth[:size] == [points if open_ else None for open_, points in answers]
     for mine, fresh in zip(kept.judges.watchers, built.judges.watchers, strict=True):
         if isinstance(mine, Spread) and isinstance(fresh, Spread):
             assert_same_counts(mine, fresh, size)
@@ -138,7 +140,7 @@ def heads(view: View) -> list[tuple[tuple[int, int, int], int]] | None:
 
 
 TestHistory = History.TestCase
-TestHistory.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestHistory.settings = settings(max_examples=60, stateful_step_count=50, deadline=None)
 
 
 @given(nodes=st.lists(st.sampled_from(NODE_NAMES), unique=True, min_size=1))

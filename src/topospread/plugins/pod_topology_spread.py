@@ -141,10 +141,11 @@ class HardConstraints:
             assert each.counts is not None
             codes = list(map(each.column.codes.item, rows))
             minimum = minimum_in_force(each.counts, each.constraint.min_domains)
+            room = each.constraint.max_skew - skew_of(0, each.counts_itself, minimum)
             for i, (code, matching) in enumerate(zip(codes, each.counts.at_few(codes), strict=True)):
                 if code < 0:
                     result[i] = self._missing_label
-                elif skew_of(matching, each.counts_itself, minimum) > each.constraint.max_skew:
+                elif matching > room:
                     result[i] = _SKEW
         return result
 

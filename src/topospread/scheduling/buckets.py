@@ -7,7 +7,7 @@ cluster-wide plugins say. Comparing the buckets' heads compares all nodes.
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from heapq import heapify, heappop, heappush
 
 import numpy as np
@@ -18,51 +18,56 @@ GroupKey = tuple[int, ...]
 Entry = tuple[int, int, int]
 """(−points, rank of the name, row): entries sort as kube-scheduler's choice does, ties by name."""
 
-_SLACK = 64
+_TRACES = 4
+"""So many traces of a row that has left are kept, on average, before they are wiped out."""
 
 
 class Bucket:
     """Rows of one group by their points; a level is put in the order of names when it is the best for the first time.
 
     A row that left, or has other points now, stays in its level until it is met there: `Buckets` knows better.
+
+    Attributes:
+        key: what the rows have in common.
+        size: how many rows there are.
+        levels: points → rows, of levels that were never the best: in no order.
     """
 
-    __slots__ = ("_all", "_best_first", "_entered", "_levels", "_limit", "_ordered", "key", "size")
+    __slots__ = ("_all", "_best_first", "_ordered", "key", "levels", "size")
 
     def __init__(self, key: GroupKey, every: Buckets) -> None:
         self.key = key
         self.size = 0
         self._all = every
-        self._levels: dict[int, list[int]] = {}
+        self.levels: dict[int, list[int]] = {}
         self._ordered: dict[int, list[int]] = {}
         self._best_first: list[int] = []
-        self._entered = 0
-        self._limit = _SLACK
 
     def fill(self, points: int, rows: list[int]) -> None:
         """Put in all rows that have certain points, before anything else is done."""
         self.size += len(rows)
-        self._limit = 2 * self.size + _SLACK
-        self._levels[points] = rows
+        self.levels[points] = rows
         heappush(self._best_first, -points)
 
     def push(self, row: int, points: int) -> None:
         """Put in a row, or a row's new points."""
-        level = self._levels.get(points)
+        level = self.levels.get(points)
         if level is not None:
             level.append(row)
-        elif points in self._ordered:
+        else:
+            self.push_beside(row, points)
+
+    def push_beside(self, row: int, points: int) -> None:
+        """`push` where ``levels`` has no such points: the level is in order already, or new."""
+        if points in self._ordered:
             insort(self._ordered[points], row, key=self._all.later_first)
         else:
-            self._levels[points] = [row]
+            self.levels[points] = [row]
             heappush(self._best_first, -points)
-        self._entered += 1
-        if self._entered > self._limit:
-            self._forget_the_gone()
 
     def head(self) -> Entry | None:
         """The best row that is still here with these points."""
-        every = self._all
+        bucket_of, points_of = self._all.bucket_of, self._all.points_of
         while self._best_first:
             points = -self._best_first[0]
             level = self._ordered.get(points)
@@ -70,8 +75,8 @@ class Bucket:
                 level = self._ordered[points] = self._in_order(points)
             while level:
                 row = level[-1]
-                if every.points_of[row] == points and every.bucket_of[row] is self:
-                    return (-points, every.ranks[row], row)
+                if points_of[row] == points and bucket_of[row] is self:
+                    return (-points, self._all.ranks[row], row)
                 level.pop()
             heappop(self._best_first)
             del self._ordered[points]
@@ -80,21 +85,20 @@ class Bucket:
     def _in_order(self, points: int) -> list[int]:
         """The rows of a level, the first by name last."""
         bucket_of, points_of = self._all.bucket_of, self._all.points_of
-        rows = [row for row in set(self._levels.pop(points)) if points_of[row] == points and bucket_of[row] is self]
+        rows = [row for row in set(self.levels.pop(points)) if points_of[row] == points and bucket_of[row] is self]
         rows.sort(key=self._all.ranks.__getitem__, reverse=True)
         return rows
 
-    def _forget_the_gone(self) -> None:
+    def forget_the_gone(self) -> None:
+        """Keep each row once, with the points it has now."""
         every = self._all
-        rows: set[int] = set().union(*self._levels.values(), *self._ordered.values())
-        self._levels, self._ordered = {}, {}
+        rows: set[int] = set().union(*self.levels.values(), *self._ordered.values())
+        self.levels, self._ordered = {}, {}
         for row in rows:
             if every.bucket_of[row] is self:
-                self._levels.setdefault(every.points_of[row], []).append(row)
-        self._best_first = [-points for points in self._levels]
+                self.levels.setdefault(every.points_of[row], []).append(row)
+        self._best_first = [-points for points in self.levels]
         heapify(self._best_first)
-        self._entered = 0
-        self._limit = self.size + _SLACK
 
 
 class Buckets:
@@ -110,6 +114,7 @@ class Buckets:
         self.ranks = ranks
         self.bucket_of: list[Bucket | None] = [None] * len(ranks)
         self._buckets: dict[GroupKey, Bucket] = {}
+        self._entered = 0
         by_row = np.zeros(len(ranks), dtype=np.int64)
         by_row[rows] = points
         self.points_of: list[int] = by_row.tolist()
@@ -160,6 +165,7 @@ class Buckets:
             if self.points_of[row] != points:
                 self.points_of[row] = points
                 before.push(row, points)
+                self._count_entered(1)
             return
         bucket = self._bucket(key)
         if before is not None:
@@ -168,23 +174,33 @@ class Buckets:
         self.bucket_of[row] = bucket
         self.points_of[row] = points
         bucket.push(row, points)
+        self._count_entered(1)
 
-    def update(self, rows: Iterable[int], is_open: Callable[[int], bool], points: Callable[[int], int]) -> list[int]:
-        """Rows whose group is what it was: take note of their points; those that are open and were not here."""
+    def update(self, rows: Iterable[int], worth: Sequence[int | None]) -> list[int]:
+        """Rows whose group is what it was: take note of their points; those that are open and were not here.
+
+        ``worth``: the points of every row, ``None`` where the row does not belong here.
+        """
         bucket_of, points_of = self.bucket_of, self.points_of
         coming = []
+        entered = 0
         for row in rows:
             bucket = bucket_of[row]
+            now = worth[row]
             if bucket is None:
-                if is_open(row):
+                if now is not None:
                     coming.append(row)
-            elif not is_open(row):
+            elif now is None:
                 self.drop(row)
-            else:
-                now = points(row)
-                if points_of[row] != now:
-                    points_of[row] = now
-                    bucket.push(row, now)
+            elif points_of[row] != now:
+                points_of[row] = now
+                level = bucket.levels.get(now)
+                if level is not None:
+                    level.append(row)
+                else:
+                    bucket.push_beside(row, now)
+                entered += 1
+        self._count_entered(entered)
         return coming
 
     def drop(self, row: int) -> None:
@@ -203,6 +219,14 @@ class Buckets:
                 entries.append(entry)
                 sizes.append(bucket.size)
         return entries, sizes
+
+    def _count_entered(self, entered: int) -> None:
+        """Rows enter levels and leave traces there: as often as there are rows, the traces are wiped out."""
+        self._entered += entered
+        if self._entered > _TRACES * len(self.ranks):
+            self._entered = 0
+            for bucket in self._buckets.values():
+                bucket.forget_the_gone()
 
     def _bucket(self, key: GroupKey) -> Bucket:
         bucket = self._buckets.get(key)

@@ -50,6 +50,7 @@ class OwnAnswers:
     Attributes:
         open: rows that every filter lets pass that rests on the node and its pods, bool[capacity].
         points: weighted sum of the scores that rest on the node and its pods and are not normalised, int64[capacity].
+        worth: ``points`` by row where the row is ``open``, ``None`` where it is not: for who looks at single rows.
         flat: names of plugins whose scores are normalised and whose raw points are 0 on every node: they give all
             nodes the same, whichever are feasible, and stand in ``points``.
         renewed: how often all rows were evaluated anew.
@@ -78,6 +79,7 @@ class OwnAnswers:
         self._node_points: Ints = np.zeros(0, dtype=np.int64)
         self.open: Bools = np.zeros(0, dtype=np.bool_)
         self.points: Ints = np.zeros(0, dtype=np.int64)
+        self.worth: list[int | None] = []
         self._grow()
         self._renew(slice(0, cluster.nodes.size))
 
@@ -109,10 +111,12 @@ class OwnAnswers:
         unknown = [row for row in rows if states[row] not in known]
         if unknown:
             self._remember(unknown)
+        node_open, node_points = self._node_open.item, self._node_points.item
         for row in rows:
             passes, points = known[states[row]]
-            self.open[row] = passes and self._node_open[row]
-            self.points[row] = points + self._node_points[row]
+            self.open[row] = passes = passes and node_open(row)
+            self.points[row] = points = points + node_points(row)
+            self.worth[row] = points if passes else None
 
     def _nodes_changed(self, rows: Collection[int]) -> None:
         self._grow()
@@ -125,6 +129,7 @@ class OwnAnswers:
         capacity = self._cluster.nodes.capacity
         for name in ("_node_open", "_node_points", "open", "points"):
             setattr(self, name, grown(getattr(self, name), capacity))
+        self.worth.extend([None] * (capacity - len(self.worth)))
 
     def _is_flat(self, each: WeightedScore) -> bool:
         if each.normalized is None or each.score.scope is not Scope.NODE:
@@ -160,6 +165,9 @@ class OwnAnswers:
         passes, points = self._ask(rows)
         self.open[rows] = self._node_open[rows] & passes
         self.points[rows] = self._node_points[rows] + points
+        answers = zip(self.open[rows].tolist(), self.points[rows].tolist(), strict=True)
+        for row, (open_, worth) in zip(numbers(rows).tolist(), answers, strict=True):
+            self.worth[row] = worth if open_ else None
 
     def _ask(self, rows: Rows) -> tuple[Bools, Ints]:
         """Whether the filters on pods and usage let rows pass, and what the scores on them add up to."""

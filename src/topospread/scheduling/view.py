@@ -203,13 +203,14 @@ class View:
         """Put rows into the buckets they now belong to; only those that are regrouped may have left their group."""
         if len(buckets.bucket_of) < self.cluster.nodes.size:
             buckets.grow()
-        is_open, points = self.own.open.item, self.own.points.item
-        coming = buckets.update(rows, is_open, points) if rows else []
+        worth = self.own.worth
+        coming = buckets.update(rows, worth) if rows else []
         for row in (*coming, *regrouped):
-            if is_open(row):
-                buckets.put(row, self._group(row), points(row))
-            else:
+            points = worth[row]
+            if points is None:
                 buckets.drop(row)
+            else:
+                buckets.put(row, self._group(row), points)
 
     def _group(self, row: int) -> GroupKey:
         key: GroupKey = ()

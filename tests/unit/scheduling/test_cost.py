@@ -1,0 +1,115 @@
+"""The cost of a placement, in operations counted by the engine: what it reads, evaluates and compares."""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+
+import msgspec
+import pytest
+
+from topospread.api.node import Node
+from topospread.api.pod import Pod
+from topospread.cluster import Cluster
+from topospread.config.gates import gates_for
+from topospread.config.load import default_profile
+from topospread.scheduling.cycle import Scheduler
+from topospread.scheduling.framework import Framework
+from topospread.scheduling.own_answers import Work
+
+ZONES = 3
+SPREAD = [("topology.kubernetes.io/zone", "DoNotSchedule"), ("kubernetes.io/hostname", "ScheduleAnyway")]
+
+
+def cluster_of(nodes: int, pods: int = 0) -> Scheduler:
+    """Nodes in three zones, and pods there before that no constraint counts."""
+    cluster = Cluster()
+    for i in range(nodes):
+        name = f"node-{i:05d}"
+        labels = {"topology.kubernetes.io/zone": f"zone-{i % ZONES}", "kubernetes.io/hostname": name}
+        allocatable = {"cpu": "64", "memory": "512Gi", "pods": "500"}
+        cluster.add_node(
+            msgspec.convert({"metadata": {"name": name, "labels": labels}, "status": {"allocatable": allocatable}}, Node)
+        )
+    there = cluster.pod_class(replica_of("there", constraints=[]))
+    for i in range(pods):
+        cluster.bind(f"default/there-{i}", there, i % nodes)
+    return Scheduler(cluster, {"default-scheduler": Framework(default_profile(), gates_for())})
+
+
+def replica_of(app: str, constraints: list[tuple[str, str]] | None = None) -> Pod:
+    labels = {"app": app}
+    spread = [
+        {"maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": when, "labelSelector": {"matchLabels": labels}}
+        for key, when in (SPREAD if constraints is None else constraints)
+    ]
+    container = {"name": "c", "resources": {"requests": {"cpu": "10m", "memory": "1Mi"}}}
+    pod = {
+        "metadata": {"name": app, "namespace": "default", "labels": labels},
+        "spec": {"containers": [container], "topologySpreadConstraints": spread},
+    }
+    return msgspec.convert(pod, Pod)
+
+
+def place(scheduler: Scheduler, app: str, count: int, constraints: list[tuple[str, str]] | None = None) -> Work:
+    """The operations that so many placements took."""
+    template = replica_of(app, constraints)
+    before = astuple(scheduler.work)
+    begin = len(scheduler.cluster.placed)
+    for i in range(begin, begin + count):
+        assert scheduler.schedule(template, f"{app}-{i}").node is not None
+    return Work(*(now - then for now, then in zip(astuple(scheduler.work), before, strict=True)))
+
+
+@pytest.mark.parametrize(("nodes", "pods"), [(60, 0), (60, 3000), (600, 0), (600, 3000)])
+def test_a_placement_evaluates_the_row_that_changed_and_compares_a_head_a_group(nodes: int, pods: int) -> None:
+    scheduler = cluster_of(nodes, pods)
+
+    first = place(scheduler, "web", 1)
+    rest = place(scheduler, "web", 50)
+
+    assert first.built == 1
+    assert first.rows <= 2 * nodes
+    assert rest == Work(built=0, changes=50, rows=50, heads=rest.heads, full=0)
+    assert rest.heads <= 50 * 2 * ZONES, "zones, each with nodes that hold a replica and nodes that hold none"
+
+
+def test_what_a_placement_compares_does_not_grow_with_nodes_or_pods() -> None:
+    heads = {place(cluster_of(nodes, pods), "web", 40).heads for nodes in (150, 600) for pods in (0, 600)}
+
+    assert len(heads) == 1
+
+
+def test_a_class_that_comes_back_reads_what_changed_meanwhile() -> None:
+    scheduler = cluster_of(300)
+    place(scheduler, "web", 5)
+    place(scheduler, "plain", 40, constraints=[])
+
+    back = place(scheduler, "web", 1)
+
+    assert back.built == 0
+    assert back.full == 0
+    assert back.changes == 41, "40 of the other class, and its own last one, which it did not read yet"
+    assert back.rows <= back.changes
+
+
+def test_classes_that_differ_in_what_they_say_of_other_pods_evaluate_a_row_once_for_all() -> None:
+    scheduler = cluster_of(300)
+    for i in range(20):
+        place(scheduler, f"app-{i}", 1)
+
+    again = [place(scheduler, f"app-{i}", 1) for i in range(20)]
+
+    assert sum(each.built for each in again) == 0
+    assert sum(each.rows for each in again) == 20, "one row a placement, not one a placement and class"
+    assert [each.changes for each in again] == [20] * 20, "each class reads what the others did"
+
+
+def test_a_row_that_changed_often_is_evaluated_once() -> None:
+    scheduler = cluster_of(30)
+    place(scheduler, "web", 1)
+    place(scheduler, "plain", 3_000, constraints=[])
+
+    back = place(scheduler, "web", 1)
+
+    assert back.changes == 3_001
+    assert back.rows <= 30
