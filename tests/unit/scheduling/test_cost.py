@@ -28,7 +28,9 @@ def cluster_of(nodes: int, pods: int = 0) -> Scheduler:
         labels = {"topology.kubernetes.io/zone": f"zone-{i % ZONES}", "kubernetes.io/hostname": name}
         allocatable = {"cpu": "64", "memory": "512Gi", "pods": "500"}
         cluster.add_node(
-            msgspec.convert({"metadata": {"name": name, "labels": labels}, "status": {"allocatable": allocatable}}, Node)
+            msgspec.convert(
+                {"metadata": {"name": name, "labels": labels}, "status": {"allocatable": allocatable}}, Node
+            )
         )
     there = cluster.pod_class(replica_of("there", constraints=[]))
     for i in range(pods):
