@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
@@ -56,7 +57,10 @@ def read_inventory(paths: tuple[str, ...], cluster: str | None, *, strict: bool)
     if not paths and cluster is None:
         raise UsageError("name files or folders to read, - for standard input, or make a cluster up with --cluster")
     with progress("reading") as bar:
-        return load(paths, cluster=cluster, stdin=_standard_input(), strict=strict, progress=bar)
+        inventory = load(paths, cluster=cluster, stdin=_standard_input(), strict=strict, progress=bar)
+    # What was read stays until the process ends: garbage is not looked for there any more.
+    gc.freeze()
+    return inventory
 
 
 def read_gates(kube_version: str, feature_gates: str) -> Gates:
