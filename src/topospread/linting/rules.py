@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from . import constraint_rules, object_rules, selector_rules
+from . import constraint_rules, field_rules, object_rules, placement_rules, selector_rules
 from .rule import Rule
 
 RULES: Final[tuple[Rule, ...]] = (
     *object_rules.RULES,
     *selector_rules.RULES,
     *constraint_rules.RULES,
+    *field_rules.RULES,
+    *placement_rules.RULES,
 )
 
 BY_ID: Final = {rule.id: rule for rule in RULES}

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[3]
 SHOWN_AS_WRONG = {"own-labels-missing"}
 GOOD = {
     "maxSkew": 1,
-    "topologyKey": "zone",
+    "topologyKey": "topology.kubernetes.io/zone",
     "whenUnsatisfiable": "DoNotSchedule",
     "labelSelector": {"matchLabels": {"app": "web"}},
     "matchLabelKeys": ["pod-template-hash"],
@@ -62,7 +62,7 @@ SOFT = {**GOOD, "whenUnsatisfiable": "ScheduleAnyway"}
         ([{**GOOD, "maxSkew": 4}], ["max-skew-never-binds"]),
         ([{**GOOD, "minDomains": 4}], []),
         ([{**GOOD, "minDomains": 5}], ["min-domains-over-replicas"]),
-        ([{**SOFT, "minDomains": 2}], ["validation"]),
+        ([{**SOFT, "minDomains": 2}], ["validation", "min-domains-soft"]),
     ],
 )
 def test_each_rule_finds_what_it_is_about_and_nothing_else(
@@ -77,8 +77,8 @@ def test_a_list_is_taken_apart_and_validation_does_not_end_the_reading(tmp_path:
 
 
 def test_what_the_api_server_added_is_not_held_against_a_stored_object(tmp_path: Path) -> None:
-    merged = {"matchLabels": {"app": "web"}, "matchExpressions": [{"key": "rev", "operator": "In", "values": ["1"]}]}
-    constraint = {**GOOD, "labelSelector": merged, "matchLabelKeys": ["rev", "pod-template-hash"]}
+    merged = {"matchExpressions": [{"key": "app", "operator": "In", "values": ["of another revision"]}]}
+    constraint = {**GOOD, "labelSelector": merged, "matchLabelKeys": ["app", "pod-template-hash"]}
     assert found(tmp_path, deployment(constraint, uid="1")) == []
 
 
@@ -86,7 +86,7 @@ def test_a_finding_says_line_and_column(tmp_path: Path) -> None:
     file = tmp_path / "pod.yaml"
     file.write_text(
         "apiVersion: v1\nkind: Pod\nmetadata: {name: a, labels: {app: a}}\nspec:\n  containers: [{name: a, image: a}]\n"
-        "  topologySpreadConstraints:\n  - maxSkew: 1\n    topologyKey: zone\n    whenUnsatisfiable: DoNotSchedule\n"
+        "  topologySpreadConstraints:\n  - maxSkew: 1\n    topologyKey: a/zone\n    whenUnsatisfiable: DoNotSchedule\n"
         "    labelSelector: {matchLabels: {app: b}}\n"
     )
     (finding,) = lint([str(file)])

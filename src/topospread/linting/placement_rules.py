@@ -1,0 +1,195 @@
+"""Rules about what else of a pod's spec makes its spread constraints idle, or contradicts them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from topospread.api.labels import InvalidSelectorError, Selector
+from topospread.api.node_selection import NodeSelectorTerm, PodAffinityTerm
+from topospread.api.pod import Pod, PodSpec
+from topospread.api.spread import DO_NOT_SCHEDULE, HONOR, TopologySpreadConstraint
+from topospread.api.workload import DaemonSet
+
+from .examples import constraint, deployment
+from .pod_source import PodSource, own_selector
+from .problem import Problem
+from .rule import Example, Rule, of_pods
+from .selector_rules import SPREAD
+
+HOSTNAME = "kubernetes.io/hostname"
+_ASSIGN = "https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/"
+_ZONE, _REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
+_PART_OF: dict[str, tuple[str, ...]] = {HOSTNAME: (_ZONE, _REGION), _ZONE: (_REGION,)}
+"""Topology key → the keys of which each of its domains is a part."""
+
+
+def explicit_replicas(pods: PodSource) -> int | None:
+    """The replicas that the object gives; None where it leaves them open, to an autoscaler or to the default."""
+    given = getattr(getattr(pods.item, "spec", None), "replicas", None)
+    return given if given is None else pods.replicas
+
+
+def _one_domain(pods: PodSource) -> Iterator[Problem]:
+    for path, each in pods.constraints():
+        key = each.topology_key or ""
+        value = _only_value(pods.spec, key)
+        if value is not None and each.effective_node_affinity_policy == HONOR:
+            message = f"the pods may run where {key} is {value} only: they are spread over nothing"
+            yield Problem(f"{path}.topologyKey", message)
+
+
+def _only_value(spec: PodSpec, key: str) -> str | None:
+    """The one value of a node label that nodeSelector or required node affinity leaves, None when there are more."""
+    if key in (spec.node_selector or {}):
+        return (spec.node_selector or {})[key]
+    affinity = spec.affinity.node_affinity if spec.affinity else None
+    required = affinity.required_during_scheduling_ignored_during_execution if affinity else None
+    terms = required.node_selector_terms if required else None
+    values = {_value_of(term, key) for term in terms or ()}
+    return values.pop() if len(values) == 1 else None
+
+
+def _value_of(term: NodeSelectorTerm, key: str) -> str | None:
+    for each in term.match_expressions or ():
+        if each.key == key and each.operator == "In" and len(set(each.values or ())) == 1:
+            return (each.values or [""])[0]
+    return None
+
+
+def selects_itself(term: PodAffinityTerm, pods: PodSource) -> bool:
+    """Whether a term of pod affinity or anti-affinity is about the pods' own group."""
+    everywhere = term.namespace_selector
+    if everywhere is not None and (everywhere.match_labels or everywhere.match_expressions):
+        return False
+    if everywhere is None and term.namespaces and pods.item.namespace not in term.namespaces:
+        return False
+    try:
+        return Selector.from_label_selector(term.label_selector).matches(pods.labels)
+    except InvalidSelectorError:
+        return False  # Validation says so.
+
+
+def _against_affinity(pods: PodSource) -> Iterator[Problem]:
+    replicas = explicit_replicas(pods)
+    affinity = pods.spec.affinity.pod_affinity if pods.spec.affinity else None
+    terms = affinity.required_during_scheduling_ignored_during_execution if affinity else None
+    gathered = [term.topology_key for term in terms or () if selects_itself(term, pods)]
+    for path, each in pods.constraints():
+        key, skew = each.topology_key or "", each.max_skew
+        if each.when_unsatisfiable != DO_NOT_SCHEDULE or skew is None or not _counts_itself(pods, each):
+            continue
+        by = next((near for near in gathered if near == key or key in _PART_OF.get(near, ())), None)
+        if by is not None and (replicas is None or replicas > skew):
+            message = f"required pod affinity keeps the pods in one {by}: in one domain of {key} stand {skew} at most"
+            yield Problem(path, message + ", the rest stays pending")
+
+
+def _counts_itself(pods: PodSource, each: TopologySpreadConstraint) -> bool:
+    try:
+        return own_selector(each).matches(pods.labels)
+    except InvalidSelectorError:
+        return False
+
+
+def _anti_affinity(pods: PodSource) -> Iterator[Problem]:
+    replicas = explicit_replicas(pods)
+    anti = pods.spec.affinity.pod_anti_affinity if pods.spec.affinity else None
+    if anti is None or isinstance(pods.item, Pod | DaemonSet) or (replicas is not None and replicas < 2):
+        return
+    if any(each.topology_key == HOSTNAME for _, each in pods.constraints()):
+        return
+    path = f"{pods.path}.affinity.podAntiAffinity"
+    for index, term in enumerate(anti.required_during_scheduling_ignored_during_execution or ()):
+        if term.topology_key == HOSTNAME and selects_itself(term, pods):
+            field = f"{path}.requiredDuringSchedulingIgnoredDuringExecution[{index}]"
+            yield Problem(field, "with more replicas than nodes the rest stays pending, those of a rollout too")
+    for index, weighted in enumerate(anti.preferred_during_scheduling_ignored_during_execution or ()):
+        preferred = weighted.pod_affinity_term
+        if preferred is not None and preferred.topology_key == HOSTNAME and selects_itself(preferred, pods):
+            field = f"{path}.preferredDuringSchedulingIgnoredDuringExecution[{index}]"
+            yield Problem(field, "a ScheduleAnyway constraint over the hostname says the same and costs less")
+
+
+def _daemon_set(pods: PodSource) -> Iterator[Problem]:
+    if isinstance(pods.item, DaemonSet):
+        for path, each in pods.constraints():
+            holds = each.effective_node_affinity_policy != HONOR and each.when_unsatisfiable == DO_NOT_SCHEDULE
+            what = "it can only keep pods off their nodes" if holds else "it has no effect"
+            yield Problem(path, f"a DaemonSet has one pod a node, each tied to its node: {what}")
+
+
+def _node_name(pods: PodSource) -> Iterator[Problem]:
+    if isinstance(pods.item, Pod) or not pods.spec.node_name:
+        return
+    if any(True for _ in pods.constraints()):
+        message = "nodeName puts every pod on one node past kube-scheduler, which asks no constraint then"
+        yield Problem(f"{pods.path}.nodeName", message)
+
+
+_OWN = "labelSelector:\n  matchLabels: {app: web}\nmatchLabelKeys: [pod-template-hash]"
+_ZONES = constraint(_OWN)
+_HOSTS = constraint(_OWN, key=HOSTNAME, when="ScheduleAnyway")
+_GOOD = Example(deployment(_ZONES))
+_TERM = "topologyKey: {key}\n      labelSelector: {{matchLabels: {{app: web}}}}\n"
+_REQUIRED = "affinity:\n  {kind}:\n    requiredDuringSchedulingIgnoredDuringExecution:\n    - " + _TERM
+
+
+def _daemon(spec: str) -> str:
+    return deployment(spec).replace("kind: Deployment", "kind: DaemonSet").replace("  replicas: 6\n", "")
+
+
+RULES = (
+    Rule(
+        id="one-domain-selected",
+        sentence="Pods that are spread over a key may run where it has several values.",
+        why="Only nodes that nodeSelector and node affinity allow are counted: there is one domain, and no skew in it.",
+        link=f"{SPREAD}#interaction-with-node-affinity-and-node-selectors",
+        severity="warning",
+        check=of_pods(_one_domain),
+        wrong=Example(deployment("nodeSelector: {topology.kubernetes.io/zone: zone-a}\n" + _ZONES)),
+        right=Example(deployment("nodeSelector: {disk: ssd}\n" + _ZONES)),
+    ),
+    Rule(
+        id="affinity-against-spread",
+        sentence="Pods that must stand together are not held apart over the same key.",
+        why="The second pod has to join the first one's domain, where the constraint lets maxSkew pods in and no more.",
+        link=f"{SPREAD}#comparison-with-podaffinity-podantiaffinity",
+        severity="warning",
+        check=of_pods(_against_affinity),
+        wrong=Example(
+            deployment(_REQUIRED.format(kind="podAffinity", key="topology.kubernetes.io/zone") + _ZONES, replicas=3)
+        ),
+        right=_GOOD,
+    ),
+    Rule(
+        id="anti-affinity-for-spread",
+        sentence="Replicas are kept on different nodes by a topology spread constraint.",
+        why="Required anti-affinity allows one pod a node and no more, preferred cannot be enforced, and both take "
+        "kube-scheduler long in large clusters; a constraint evens out any number of replicas.",
+        link=f"{SPREAD}#comparison-with-podaffinity-podantiaffinity",
+        severity="hint",
+        check=of_pods(_anti_affinity),
+        wrong=Example(deployment(_REQUIRED.format(kind="podAntiAffinity", key=HOSTNAME))),
+        right=Example(deployment(_HOSTS)),
+    ),
+    Rule(
+        id="daemon-set-spread",
+        sentence="A DaemonSet has no topology spread constraints.",
+        why="Its controller makes one pod for each node and ties it to that node: there is nothing left to choose.",
+        link="https://kubernetes.io/docs/concepts/workloads/controllers/daemonset/#how-daemon-pods-are-scheduled",
+        severity="warning",
+        check=of_pods(_daemon_set),
+        wrong=Example(_daemon(constraint("labelSelector:\n  matchLabels: {app: web}"))),
+        right=Example(_daemon("")),
+    ),
+    Rule(
+        id="node-name-in-template",
+        sentence="Pods that are to be spread have no nodeName.",
+        why="A pod that names its node is not scheduled at all: all replicas stand on that node.",
+        link=f"{_ASSIGN}#nodename",
+        severity="warning",
+        check=of_pods(_node_name),
+        wrong=Example(deployment("nodeName: node-1\n" + _ZONES)),
+        right=_GOOD,
+    ),
+)

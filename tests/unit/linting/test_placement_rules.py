@@ -1,0 +1,112 @@
+"""What else of a pod's spec makes its constraints idle: found, and near misses left alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.linting.manifests import findings, messages
+from topospread.linting.examples import constraint, deployment
+
+ZONE, HOSTNAME = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
+OWN = "labelSelector:\n  matchLabels: {app: web}"
+ZONES = constraint(OWN)
+
+
+def node_affinity(*terms: str) -> str:
+    listed = "".join(f"      - matchExpressions: [{each}]\n" for each in terms)
+    required = "requiredDuringSchedulingIgnoredDuringExecution"
+    return f"affinity:\n  nodeAffinity:\n    {required}:\n      nodeSelectorTerms:\n{listed}"
+
+
+def of_zones(*zones: str) -> str:
+    return f"{{key: {ZONE}, operator: In, values: [{', '.join(zones)}]}}"
+
+
+def pod_affinity(key: str, *, kind: str = "podAffinity", app: str = "web", more: str = "") -> str:
+    term = f"{{topologyKey: {key}, labelSelector: {{matchLabels: {{app: {app}}}}}{more}}}"
+    return f"affinity:\n  {kind}:\n    requiredDuringSchedulingIgnoredDuringExecution: [{term}]\n"
+
+
+def preferred(key: str) -> str:
+    term = f"{{weight: 1, podAffinityTerm: {{topologyKey: {key}, labelSelector: {{matchLabels: {{app: web}}}}}}}}"
+    return f"affinity:\n  podAntiAffinity:\n    preferredDuringSchedulingIgnoredDuringExecution: [{term}]\n"
+
+
+@pytest.mark.parametrize(
+    ("spec", "found"),
+    [
+        (f"nodeSelector: {{{ZONE}: zone-a}}\n", True),
+        (node_affinity(of_zones("zone-a")), True),
+        (node_affinity(of_zones("zone-a"), of_zones("zone-a")), True),
+        (node_affinity(of_zones("zone-a"), of_zones("zone-b")), False),
+        (node_affinity(of_zones("zone-a", "zone-b")), False),
+        (node_affinity(of_zones("zone-a"), "{key: disk, operator: Exists}"), False),
+        ("nodeSelector: {kubernetes.io/os: linux}\n", False),
+    ],
+)
+def test_pods_that_may_run_in_one_domain_only_are_found(spec: str, found: bool) -> None:
+    assert bool(messages(deployment(spec + ZONES), "one-domain-selected")) == found
+
+
+def test_a_node_selector_that_the_constraint_ignores_leaves_other_domains() -> None:
+    manifest = deployment(f"nodeSelector: {{{ZONE}: zone-a}}\n" + ZONES + "  nodeAffinityPolicy: Ignore\n")
+    assert messages(manifest, "one-domain-selected") == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "found"),
+    [
+        (pod_affinity(ZONE) + ZONES, True),
+        (pod_affinity(HOSTNAME) + ZONES, True),
+        (pod_affinity(ZONE) + constraint(OWN, key=HOSTNAME), False),
+        (pod_affinity(ZONE, app="cache") + ZONES, False),
+        (pod_affinity(ZONE, more=", namespaces: [other]") + ZONES, False),
+        (pod_affinity(ZONE, more=", namespaces: [other], namespaceSelector: {}") + ZONES, True),
+        (pod_affinity(ZONE, more=", namespaceSelector: {matchLabels: {team: a}}") + ZONES, False),
+        (pod_affinity(ZONE) + constraint(OWN, when="ScheduleAnyway"), False),
+        (pod_affinity(ZONE) + constraint("labelSelector:\n  matchLabels: {app: cache}"), False),
+    ],
+)
+def test_affinity_that_gathers_what_a_hard_constraint_spreads_is_found(spec: str, found: bool) -> None:
+    assert bool(messages(deployment(spec), "affinity-against-spread")) == found
+
+
+def test_as_many_replicas_as_fit_into_one_domain_may_stand_together() -> None:
+    assert messages(deployment(pod_affinity(ZONE) + ZONES, replicas=1), "affinity-against-spread") == []
+    assert messages(deployment(pod_affinity(ZONE) + ZONES, replicas=2), "affinity-against-spread") != []
+
+
+@pytest.mark.parametrize(
+    ("spec", "replicas", "found"),
+    [
+        (pod_affinity(HOSTNAME, kind="podAntiAffinity"), 3, True),
+        (preferred(HOSTNAME), 3, True),
+        (pod_affinity(HOSTNAME, kind="podAntiAffinity"), 1, False),
+        (pod_affinity(ZONE, kind="podAntiAffinity"), 3, False),
+        (pod_affinity(HOSTNAME, kind="podAntiAffinity", app="other"), 3, False),
+        (pod_affinity(HOSTNAME, kind="podAntiAffinity") + constraint(OWN, key=HOSTNAME), 3, False),
+    ],
+)
+def test_anti_affinity_that_spreading_expresses_better_is_a_hint(spec: str, replicas: int, found: bool) -> None:
+    said = findings(deployment(spec, replicas=replicas), "anti-affinity-for-spread")
+    assert [each.severity for each in said] == ["hint"] * found
+
+
+def daemon_set(spec: str) -> str:
+    return deployment(spec).replace("kind: Deployment", "kind: DaemonSet").replace("  replicas: 6\n", "")
+
+
+def test_constraints_of_a_daemon_set_have_no_effect() -> None:
+    (said,) = messages(daemon_set(ZONES), "daemon-set-spread")
+    assert said.endswith("it has no effect")
+    (said,) = messages(daemon_set(ZONES + "  nodeAffinityPolicy: Ignore\n"), "daemon-set-spread")
+    assert said.endswith("it can only keep pods off their nodes")
+    assert messages(deployment(ZONES), "daemon-set-spread") == []
+
+
+def test_a_template_that_names_a_node_is_found_and_a_placed_pod_is_not() -> None:
+    assert messages(deployment("nodeName: node-1\n" + ZONES), "node-name-in-template") != []
+    assert messages(deployment("nodeName: node-1\n"), "node-name-in-template") == []
+    pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, labels: {app: web}}\nspec:\n  nodeName: node-1\n"
+    pod += "  containers: [{name: a, image: a}]\n" + "".join(f"  {line}\n" for line in ZONES.splitlines())
+    assert messages(pod, "node-name-in-template") == []
