@@ -63,12 +63,12 @@ class Manifest(Subject):
 class SchedulerConfiguration(Subject):
     """A KubeSchedulerConfiguration, on its own or in a ConfigMap.
 
+    Paths are given from the configuration itself, as in ``profiles[0].pluginConfig[0].args.defaultConstraints[0]``.
+
     Attributes:
-        prefix: path of the ConfigMap's key that it stands in; "" for one on its own. Paths in it are given from it.
         loaded: the profiles in force; None when kube-scheduler would not take it.
     """
 
-    prefix: str
     loaded: Configuration | None
 
 

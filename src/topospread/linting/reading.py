@@ -1,9 +1,12 @@
-"""Paths → the manifests and configurations that are linted, and what is wrong with them as such; asks no rule."""
+"""Paths → the manifests and configurations that are linted, and what is wrong with them as such; asks no rule.
+
+What is no object of Kubernetes, having neither apiVersion nor kind, is left out and named: folders hold other YAML too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO, Final
 
 import msgspec
@@ -11,17 +14,22 @@ import msgspec
 from topospread.api.kinds import KINDS
 from topospread.api.validation import validate_object
 from topospread.api.validation.schema import STRUCT_OF_ANY, WrongTypeError, decoded
-from topospread.errors import DecodeError, InvalidError
+from topospread.config.api_versions import KIND
+from topospread.config.gates import Gates
+from topospread.config.profile import Configuration
+from topospread.errors import ConfigError, DecodeError, DuplicateError, Place
 from topospread.sources.admit import is_stored
-from topospread.sources.files import find_sources, read_text
+from topospread.sources.files import STANDARD_INPUT, Source, find_sources, read_text, shown_path
 from topospread.sources.json_list import JsonList
 from topospread.sources.json_text import looks_like_json, read_value, split_documents, too_deep
 from topospread.sources.spots import Spot, label_of
-from topospread.sources.text import Text, printable
+from topospread.sources.text import Text
 from topospread.sources.versions import NoMatchError, resolve_kind, to_current
 from topospread.sources.yaml import read_documents
 
-from .given import Manifest, Subject
+from .configurations import GROUP, configurations_in, load_judged
+from .given import Manifest, SchedulerConfiguration, Subject
+from .layout import Layouts
 from .pod_source import pod_source
 from .problem import Problem
 
@@ -33,41 +41,101 @@ class Read:
     """What was read.
 
     Attributes:
-        manifests: the objects that decode.
-        refused: what the API server would refuse, each with what it is refused in.
-        texts: everything that was read, by name.
+        gates: kube-scheduler's, which configurations are read with.
+        namespace: where objects are taken to go that name no namespace.
+        subjects: every object, whether its kind plays a part or not.
+        manifests: those of them that are of a kind that plays a part, and decode.
+        configurations: the configurations among them and in them.
+        refused: what the API server or kube-scheduler would refuse.
+        texts: everything that was read, each with what it was read from.
+        layouts: how the texts are laid out.
+        broken: what is neither YAML nor JSON.
+        others: how many documents were left out, by the name of their text.
     """
 
+    gates: Gates
     namespace: str = "default"
-    manifests: list[Manifest] = field(default_factory=list)
-    refused: list[tuple[Subject, Problem]] = field(default_factory=list)
     subjects: list[Subject] = field(default_factory=list)
-    texts: dict[str, Text] = field(default_factory=dict)
+    manifests: list[Manifest] = field(default_factory=list)
+    configurations: list[SchedulerConfiguration] = field(default_factory=list)
+    refused: list[tuple[Subject, Problem]] = field(default_factory=list)
+    texts: list[tuple[Source, Text]] = field(default_factory=list)
+    layouts: Layouts = field(default_factory=Layouts)
+    broken: list[DecodeError | DuplicateError] = field(default_factory=list)
+    others: dict[str, int] = field(default_factory=dict)
 
-    def take(self, value: Mapping[str, Any], spot: Spot) -> None:
-        """One object.
+    def take_text(self, source: Source, text: Text) -> None:
+        """Everything in a text."""
+        self.texts.append((source, text))
+        try:
+            for value, spot in _documents(text):
+                for each, at in _objects(value, spot):
+                    self._take(each, at)
+        except (DecodeError, DuplicateError) as error:
+            self.broken.append(error)
+
+    def add_configuration(self, path: str) -> Configuration | None:
+        """Take in the one configuration of a file, and nothing else that stands there.
+
+        Returns:
+            Its profiles; None when kube-scheduler would not take it.
 
         Raises:
-            InputError: it is no object of Kubernetes.
+            InputError: the file cannot be read, or does not hold one configuration.
         """
-        version, name = value.get("apiVersion"), value.get("kind")
-        if not isinstance(version, str) or not isinstance(name, str):
-            raise InvalidError(["expected an object with apiVersion and kind"], spot.place())
-        plain = dict(value)
-        subject = Subject(spot, label_of(plain, name, self.namespace), value, len(self.subjects))
+        own = read([path], self.gates)
+        for error in own.broken:
+            raise error
+        if len(own.configurations) != 1:
+            number = len(own.configurations) or "no"
+            raise ConfigError(f"there is {number} {KIND} here, and one is wanted", Place(shown_path(path)))
+        (configuration,) = own.configurations
+        if all(text.name != configuration.spot.text.name for _, text in self.texts):
+            added = replace(configuration, order=len(self.subjects))
+            self.subjects.append(added)
+            self.configurations.append(added)
+            self.refused += [(added, problem) for subject, problem in own.refused if subject is configuration]
+            self.texts += own.texts
+        return configuration.loaded
+
+    def _take(self, value: Any, spot: Spot) -> None:
+        """One object, or what stands where one should."""
+        version, name = (value.get("apiVersion"), value.get("kind")) if isinstance(value, dict) else (None, None)
+        if version is None and name is None:
+            self.others[spot.text.name] = self.others.get(spot.text.name, 0) + 1
+            return
+        shown = name if isinstance(name, str) else "object"
+        subject = Subject(spot, label_of(value, shown, self.namespace), value, len(self.subjects))
         self.subjects.append(subject)
+        for field_name, text in (("apiVersion", version), ("kind", name)):
+            if not isinstance(text, str) or not text:
+                words = "Required value" if not text else "expected a string"
+                self.refused.append((subject, Problem(field_name, f"{field_name}: {words}")))
+                return
+        if str(version).startswith(GROUP):
+            self._take_configuration(value, spot)
+            return
         try:
-            kind = resolve_kind(version, name)
+            kind = resolve_kind(str(version), shown)
             if kind is not None:
-                self._take_kind(plain, kind, subject)
+                self._take_kind(value, kind, subject)
+            elif shown == "ConfigMap":
+                for inner, at in configurations_in(value, spot, self.layouts):
+                    self._take_configuration(inner, at)
         except NoMatchError as error:
-            self.refused.append((subject, Problem("apiVersion", str(error))))
+            self.refused.append((subject, Problem("apiVersion", f"apiVersion: {error}")))
         except RecursionError:
             raise too_deep(spot.rough(subject.label)) from None
 
+    def _take_configuration(self, value: dict[str, Any], spot: Spot) -> None:
+        loaded, problems = load_judged(value, self.gates)
+        found = SchedulerConfiguration(spot, "KubeSchedulerConfiguration", value, len(self.subjects), loaded)
+        self.subjects.append(found)
+        self.configurations.append(found)
+        self.refused += [(found, problem) for problem in problems]
+
     def _take_kind(self, value: dict[str, Any], kind: str, subject: Subject) -> None:
         how = KINDS[kind]
-        label = label_of(value, kind, self.namespace if how.namespaced else "")
         current = to_current(value, kind)
         try:
             known = decoded(current, STRUCT_OF_ANY[kind])
@@ -75,7 +143,7 @@ class Read:
             errors = [] if stored else validate_object(current)
             item = msgspec.json.decode(_ENCODER.encode(known), type=how.struct)
         except WrongTypeError as error:
-            self.refused.append((subject, Problem(error.path, error.words)))
+            self.refused.append((subject, Problem(error.path, str(error))))
             return
         except msgspec.ValidationError as error:
             self.refused.append((subject, Problem("", str(error))))
@@ -84,27 +152,30 @@ class Read:
             item.metadata.namespace = None
         elif not item.metadata.namespace:
             item.metadata.namespace = self.namespace
+        label = label_of(value, kind, self.namespace if how.namespaced else "")
         manifest = Manifest(
             subject.spot, label, value, subject.order, kind, item, bool(errors), stored, pod_source(item)
         )
+        self.subjects[subject.order] = manifest
         self.manifests.append(manifest)
         self.refused += [(manifest, Problem(error.field, error.message)) for error in errors]
 
 
-def read(paths: Sequence[str], stdin: BinaryIO | None = None, namespace: str = "default") -> Read:
+def read(paths: Sequence[str], gates: Gates, stdin: BinaryIO | None = None, namespace: str = "default") -> Read:
     """What files and folders hold.
 
     Raises:
-        InputError: a path cannot be read, or what stands there is no object of Kubernetes.
+        InputError: a path cannot be read. What can be read and is broken is noted, and the rest is read.
     """
-    found = Read(namespace)
+    found = Read(gates, namespace)
     for path in paths:
         for source in find_sources(path):
-            text = read_text(source, stdin)
-            found.texts[text.name] = text
-            for value, spot in _documents(text):
-                for each, at in _objects(value, spot):
-                    found.take(each, at)
+            try:
+                text = read_text(source, stdin if source.path == STANDARD_INPUT else None)
+            except DecodeError as error:
+                found.broken.append(error)
+            else:
+                found.take_text(source, text)
     return found
 
 
@@ -122,12 +193,11 @@ def _documents(text: Text) -> Iterator[tuple[Any, Spot]]:
         yield document.value, Spot(text, document.number, document.line)
 
 
-def _objects(value: Any, spot: Spot) -> Iterator[tuple[dict[str, Any], Spot]]:
+def _objects(value: Any, spot: Spot) -> Iterator[tuple[Any, Spot]]:
+    """What stands in a document: one object, or those of a list."""
     if value is None:
         return
-    if not isinstance(value, dict):
-        raise DecodeError("expected an object with apiVersion and kind", spot.place())
-    kind, items = value.get("kind"), value.get("items")
+    kind, items = (value.get("kind"), value.get("items")) if isinstance(value, dict) else (None, None)
     if not (isinstance(kind, str) and kind.endswith("List") and isinstance(items, list)):
         yield value, spot
         return
@@ -136,8 +206,3 @@ def _objects(value: Any, spot: Spot) -> Iterator[tuple[dict[str, Any], Spot]]:
     for index, item in enumerate(items):
         typed = {**of, **item} if isinstance(item, dict) else item
         yield from _objects(typed, listed.spot_of(index) if listed else spot.item("items", index))
-
-
-def message_of(problem: Problem) -> str:
-    """A problem's words on one line."""
-    return printable(problem.message)

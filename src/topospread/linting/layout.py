@@ -1,0 +1,207 @@
+"""How a YAML or JSON text is laid out: which characters each field takes, and its line and column; not what it means.
+
+`topospread.sources.positions` finds one field for an error. Findings are many and their fixes edit the text, so here
+a text is gone through once and kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal
+
+import yaml
+from yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    Event,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+    StreamEndEvent,
+)
+
+from topospread.errors import Place
+from topospread.sources.positions import Path, format_path, parse_path
+from topospread.sources.scalars import ScalarError, key_text, plain_scalar
+from topospread.sources.spots import Spot
+from topospread.sources.text import Text, place_of_byte, printable
+
+Form = Literal["scalar", "mapping", "list", "alias"]
+_ENDS: Final = (MappingEndEvent, SequenceEndEvent)
+
+
+@dataclass(slots=True)
+class Node:
+    """A value in a text. Offsets count characters from the beginning of the text, from 0.
+
+    Attributes:
+        form: what it is; an alias is not followed.
+        line: where it is said to stand, its key if it has one: the line, from 1.
+        column: the column, from 1.
+        start: offset of its first character; in front of an anchor or a tag.
+        end: offset behind its last character, comments and empty lines behind it left out.
+        key: offset of its key, None for the items of a list and the document itself.
+        flow: whether it is written with brackets or, a scalar, on one line.
+        style: quotes or the sign of a block scalar, "" for a plain one.
+        last_line: the line its last character stands in, from 1.
+        children: what stands in it, by key or index.
+    """
+
+    form: Form
+    line: int
+    column: int
+    start: int
+    end: int
+    key: int | None
+    flow: bool
+    style: str
+    last_line: int
+    children: dict[str | int, Node] = field(default_factory=dict)
+
+    def child(self, step: str | int) -> Node | None:
+        """What stands under a step of a path; a number may be meant as a key."""
+        found = self.children.get(step)
+        return self.children.get(str(step)) if found is None and self.form == "mapping" else found
+
+    def walk(self) -> Iterator[Node]:
+        """The node and everything in it, outer ones first."""
+        yield self
+        for child in self.children.values():
+            yield from child.walk()
+
+
+def documents_of(data: bytes) -> list[Node]:
+    """The documents of a YAML text (or the one of a JSON text), as many as can be read."""
+    found: list[Node] = []
+    loader = yaml.CLoader(data)
+    try:
+        while type(event := _next(loader)) is not StreamEndEvent:
+            if type(event) is DocumentStartEvent:
+                first = _next(loader)
+                found.append(_node(loader, first, first, None))
+    except (yaml.YAMLError, RecursionError):
+        pass  # Whoever reads the values says so.
+    return found
+
+
+def _next(loader: yaml.CLoader) -> Event:
+    event = loader.get_event()
+    assert event is not None, "asked beyond the end of the stream"
+    return event
+
+
+def _node(loader: yaml.CLoader, event: Event, named: Event, key: int | None) -> Node:
+    """The node that an event begins; ``named`` is the event its line and column are taken from."""
+    begin, where, last = event.start_mark, named.start_mark, event.end_mark
+    assert begin is not None
+    assert where is not None
+    assert last is not None
+    form: Form = "scalar"
+    style = ""
+    if isinstance(event, MappingStartEvent):
+        form = "mapping"
+    elif isinstance(event, SequenceStartEvent):
+        form = "list"
+    elif isinstance(event, AliasEvent):
+        form = "alias"
+    elif isinstance(event, ScalarEvent):
+        style = event.style or ""
+    node = Node(form, where.line + 1, where.column + 1, begin.index, last.index, key, True, style, 0)
+    node.last_line = last.line + (style not in ("|", ">") or last.column > 0)
+    if isinstance(event, MappingStartEvent | SequenceStartEvent):
+        _fill(loader, node, event)
+    return node
+
+
+def _fill(loader: yaml.CLoader, node: Node, event: MappingStartEvent | SequenceStartEvent) -> None:
+    """Read what stands in a collection, to its end."""
+    node.flow = bool(event.flow_style)
+    last: Node | None = None
+    index = 0
+    while type(first := _next(loader)) not in _ENDS:
+        if node.form == "list":
+            last = _node(loader, first, first, None)
+            node.children[index] = last
+            index += 1
+            continue
+        name = _key(first)
+        if type(first) in (MappingStartEvent, SequenceStartEvent):
+            _node(loader, first, first, None)
+        mark = first.start_mark
+        last = _node(loader, _next(loader), first, mark.index if mark else None)
+        if name is not None:
+            node.children.setdefault(name, last)
+    # The end of a block collection is only told by what comes after it.
+    if node.flow or last is None:
+        mark = first.end_mark
+        node.end, node.last_line = (mark.index, mark.line + 1) if mark else (node.end, node.last_line)
+    else:
+        node.end, node.last_line = last.end, last.last_line
+
+
+def _key(event: Event) -> str | None:
+    if type(event) is not ScalarEvent:
+        return None
+    try:
+        return key_text(plain_scalar(event.value) if event.implicit[0] and event.tag is None else event.value)
+    except ScalarError:
+        return None
+
+
+class Layouts:
+    """The layouts of texts, each gone through when somebody asks, and once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, int], tuple[Text, list[Node]]] = {}
+
+    def documents(self, text: Text) -> list[Node]:
+        """The documents of a text."""
+        return self._laid_out(text, 0, len(text.data))
+
+    def root(self, spot: Spot) -> Node | None:
+        """The node of the object at a spot; its offsets and lines count from ``spot.start`` in JSON."""
+        if spot.document is None:
+            found = self._laid_out(spot.text, spot.start, spot.end)
+            return found[0] if found else None
+        documents = self._laid_out(spot.text, 0, len(spot.text.data))
+        node = documents[spot.document - 1] if spot.document <= len(documents) else None
+        for step in spot.path:
+            node = node.child(step) if node is not None else None
+        return node
+
+    def nearest(self, spot: Spot, path: Path) -> tuple[Node | None, int]:
+        """The node of a field, or the nearest it would stand in, and how many steps of the path lead to it."""
+        node = self.root(spot)
+        for taken, step in enumerate(path):
+            below = node.child(step) if node is not None else None
+            if below is None:
+                return node, taken
+            node = below
+        return node, len(path)
+
+    def place(self, spot: Spot, label: str = "", field: str = "") -> Place:
+        """The place of an object, or of a field of it, with line and column: what `Spot.place` answers.
+
+        Args:
+            spot: where the object stands.
+            label: the object as errors call it; "" for one without a name, whose field is given from the document.
+            field: path of the field in the object.
+        """
+        shown = field if label else format_path(spot.path) + ("." if spot.path and field else "") + field
+        place = Place(spot.text.name, spot.document, printable(label), printable(shown))
+        node, _ = self.nearest(spot, parse_path(field))
+        begin = place_of_byte(spot.text, spot.start) if spot.document is None else Place(line=1, column=1)
+        if node is None:
+            return replace(place, line=spot.line or begin.line, column=None if spot.line else begin.column)
+        column = node.column + ((begin.column or 1) - 1 if node.line == 1 else 0)
+        return replace(place, line=node.line + (begin.line or 1) - 1, column=column)
+
+    def _laid_out(self, text: Text, start: int, end: int) -> list[Node]:
+        key = (id(text), start)
+        if key not in self._known:
+            # The text is kept with its layout, so that no other can get its id.
+            self._known[key] = (text, documents_of(text.data[start:end]))
+        return self._known[key][1]
