@@ -11,7 +11,7 @@ from topospread.api.requests import CURRENT_RULES, RequestRules
 from .journal import NODE_CHANGED, Journal
 from .nodes import NodeTable
 from .objects import ClusterObjects
-from .pod_class import PodClass, identity, signature
+from .pod_class import PodClass, has_pod_affinity, identity, signature
 from .volume_use import VolumeUse
 
 PodKey = str
@@ -29,6 +29,7 @@ class Cluster:
     Attributes:
         nodes: the node table.
         classes: pod classes in the order they were first seen.
+        with_pod_affinity: those whose pods say which pods they want near or away.
         placed: pod key → row of its node.
         on_node: row → pod key → class of the pods there, in the order they came.
         ports: (protocol, port) → row → IP → how many pods use it.
@@ -44,6 +45,7 @@ class Cluster:
         self.objects = ClusterObjects()
         self.rules = rules
         self.classes: list[PodClass] = []
+        self.with_pod_affinity: list[PodClass] = []
         self.placed: dict[PodKey, int] = {}
         self.on_node: list[dict[PodKey, PodClass]] = []
         self.ports: dict[tuple[str, int], dict[int, dict[str, int]]] = {}
@@ -87,6 +89,8 @@ class Cluster:
         self.classes.append(pod_class)
         alike.append((described, pod_class))
         self._by_namespace.setdefault(pod_class.namespace, []).append(pod_class)
+        if has_pod_affinity(pod):
+            self.with_pod_affinity.append(pod_class)
         return pod_class
 
     def shared_class(self, pod: Pod) -> PodClass:

@@ -36,11 +36,13 @@ class PodClass:
         occupancy: row → how many of its pods are on that node.
         host_ports: ports that its containers and sidecars take on the node.
         volumes: the claims and disks that a volume plugin looks at.
+        affinity_terms: room for what a plugin compiles of the pods' affinity, as every incoming pod asks for it.
     """
 
     __slots__ = (
         "_rules",
         "_taken",
+        "affinity_terms",
         "counted",
         "evicted",
         "host_ports",
@@ -70,6 +72,7 @@ class PodClass:
         self.request: dict[str, int] = {n: v for n, v in incoming_requests(pod, rules).items() if _is_counted(n)}
         self._rules = rules
         self._taken: Ints | None = None
+        self.affinity_terms: object = None
 
     @property
     def owner(self) -> OwnerReference | None:
@@ -124,7 +127,22 @@ def identity(pod: Pod) -> Hashable:
         pod.terminating,
         owner_key,
         volume_refs(pod),
+        _pinned_to(pod),
     )
+
+
+def _pinned_to(pod: Pod) -> tuple[str, ...]:
+    """The node that a DaemonSet's pod is made for: of each there are as many pods as nodes, alike in all else."""
+    affinity = pod.spec.affinity and pod.spec.affinity.node_affinity
+    required = affinity and affinity.required_during_scheduling_ignored_during_execution
+    terms = (required and required.node_selector_terms) or ()
+    return tuple(value for field in (terms[0].match_fields or () if terms else ()) for value in field.values or ())
+
+
+def has_pod_affinity(pod: Pod) -> bool:
+    """Whether the pod says which pods it wants near or away."""
+    affinity = pod.spec.affinity
+    return affinity is not None and (affinity.pod_affinity is not None or affinity.pod_anti_affinity is not None)
 
 
 def signature(pod: Pod) -> tuple[object, ...]:

@@ -12,6 +12,7 @@ from topospread.api.labels import InvalidSelectorError, Selector
 from topospread.api.node import Namespace
 from topospread.api.node_selection import PodAffinity, PodAffinityTerm
 from topospread.cluster import PodClass
+from topospread.cluster.pod_class import has_pod_affinity
 
 NO_LABELS: Mapping[str, str] = {}
 
@@ -57,9 +58,14 @@ class Terms:
     problems: tuple[str, ...] = field(default=())
 
     @property
+    def every(self) -> tuple[Term, ...]:
+        """All of them."""
+        return (*self.affinity, *self.anti_affinity, *self.preferred_affinity, *self.preferred_anti_affinity)
+
+    @property
     def any(self) -> bool:
         """Whether the pod has a term at all."""
-        return bool(self.affinity or self.anti_affinity or self.preferred_affinity or self.preferred_anti_affinity)
+        return bool(self.every)
 
     def resolved(self, namespaces: Iterable[Namespace]) -> Terms:
         """The terms with namespace selectors turned into names."""
@@ -75,9 +81,16 @@ NO_TERMS = Terms()
 
 
 def terms_of(pod_class: PodClass) -> Terms:
-    """The terms of a class's pods; those that do not parse are left out and named in ``problems``."""
+    """The terms of a class's pods, compiled once; those that do not parse are left out and named in ``problems``."""
+    known = pod_class.affinity_terms
+    if not isinstance(known, Terms):
+        known = pod_class.affinity_terms = _terms_of(pod_class)
+    return known
+
+
+def _terms_of(pod_class: PodClass) -> Terms:
     affinity = pod_class.pod.spec.affinity
-    if affinity is None or (affinity.pod_affinity is None and affinity.pod_anti_affinity is None):
+    if affinity is None or not has_pod_affinity(pod_class.pod):
         return NO_TERMS
     problems: list[str] = []
     near, away = affinity.pod_affinity, affinity.pod_anti_affinity

@@ -168,11 +168,21 @@ class Affinities:
         self.may_be_skipped = self.skipped = False
         for key in (term.topology_key for term in terms.affinity):
             self._tally(self.affinity, key)
-        for each in cluster.classes:
+        for each in self._concerned(cluster):
             if each.occupancy:
                 for tally, amount in self.effects(each):
                     for row, count in each.occupancy.items():
                         tally.add(row, amount * count)
+
+    def _concerned(self, cluster: Cluster) -> Iterable[PodClass]:
+        """Classes with terms of their own, and those that the pod's may mean: of a cluster's classes few are."""
+        own = self.terms.every
+        if any(term.namespace_selector.empty for term in own):
+            return cluster.classes
+        found = {each.index: each for each in cluster.with_pod_affinity}
+        for namespace in {name for term in own for name in term.namespaces}:
+            found.update((each.index, each) for each in cluster.classes_in(namespace))
+        return [found[index] for index in sorted(found)]
 
     @property
     def tallies(self) -> Iterable[Tally]:
