@@ -116,6 +116,7 @@ class Search:
             lets_in=lets_in,
             newly_pending=tuple(sorted(self.baseline.nodes - there - own)),
             evicted=len(run.evictions),
+            file=change.file,
         )
 
 

@@ -7,36 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from dataclasses import replace as dataclass_replace
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from topospread.api.inventory import Inventory
-from topospread.api.kinds import KINDS
-from topospread.api.meta import KubeObject
 from topospread.api.node import Node
 from topospread.api.node_selection import Taint, Toleration
-from topospread.api.pod import Pod, PodSpec, PodTemplateSpec
+from topospread.api.pod import Pod
 from topospread.api.spread import HONOR, SCHEDULE_ANYWAY, TopologySpreadConstraint
 from topospread.plugins.spread_constraints import Constraint
-from topospread.workloads.controllers import API_VERSIONS
-from topospread.workloads.planned import Workload
 
 from .obstacles import shown_taint
-from .own_constraints import with_constraints, written
+from .own_constraints import with_constraints
+from .owner import Owned
 from .result import Json, Means
-
-_MEANS: dict[str, Means] = {
-    "Pod": "recreate",
-    "Job": "recreate",
-    "Deployment": "rollout",
-    "StatefulSet": "rollout",
-    "DaemonSet": "rollout",
-    "ReplicaSet": "new pods",
-    "ReplicationController": "new pods",
-}
-
 
 What = tuple[str, str, tuple[float, ...]]
 """Kind, title and size of a change."""
@@ -51,6 +37,7 @@ class Change:
         of_pod: what becomes of a pod's spec, ``None`` for a change of the cluster.
         nodes: nodes to put there, new or in place of those of their names.
         deleted: pods to delete.
+        file: where the object was read, "" where it was not.
     """
 
     kind: str
@@ -62,62 +49,13 @@ class Change:
     of_pod: Callable[[Pod], Pod] | None = None
     nodes: tuple[Node, ...] = ()
     deleted: tuple[Pod, ...] = field(default=())
+    file: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Owned:
-    """The object in the input that a pod's spec comes from.
-
-    Attributes:
-        path: of the pod's spec in the object.
-        spec: as the input has it.
-        constraints: those in force, by their place in their list.
-    """
-
-    workload: Workload
-    object: KubeObject
-    path: str
-    spec: PodSpec
-    constraints: tuple[Constraint, ...]
-
-    @property
-    def reference(self) -> dict[str, str]:
-        """The object as a patch names it."""
-        kind = self.workload.kind
-        return {
-            "apiVersion": self.object.api_version or API_VERSIONS[kind],
-            "kind": kind,
-            "namespace": self.object.namespace,
-            "name": self.object.name,
-        }
-
-    @property
-    def means(self) -> Means:
-        """How a change of the spec comes about."""
-        return _MEANS[self.workload.kind]
-
-    def own(self) -> list[TopologySpreadConstraint]:
-        """The constraints as the pod would have to bring them to have them changed."""
-        return list(self.spec.topology_spread_constraints or ()) or written(self.constraints)
-
-
-def owned(inventory: Inventory, workload: Workload, constraints: Sequence[Constraint]) -> Owned | None:
-    """The object of a workload in the input; ``None`` where it was not read."""
-    kind = KINDS.get(workload.kind)
-    if kind is None or workload.kind not in _MEANS:
-        return None
-    for each in getattr(inventory, kind.attribute):
-        if (each.namespace or "default", each.name) == (workload.namespace, workload.name):
-            spec, path = _spec_of(each)
-            return Owned(workload, each, path, spec, tuple(constraints)) if spec is not None else None
-    return None
-
-
-def _spec_of(item: KubeObject) -> tuple[PodSpec | None, str]:
-    if isinstance(item, Pod):
-        return item.spec, "/spec"
-    template: PodTemplateSpec | None = getattr(item.spec, "template", None)  # type: ignore[attr-defined]
-    return (template.spec if template is not None else None), "/spec/template/spec"
+def _of_spec(owner: Owned, what: What, patch: tuple[Json, ...], of_pod: Callable[[Pod], Pod]) -> Change:
+    """A change of the spec in an object."""
+    kind, title, size = what
+    return Change(kind, title, owner.reference, patch, owner.means, size, of_pod, file=owner.file)
 
 
 def max_skew_change(owner: Owned, constraint: Constraint, value: int) -> Change:
@@ -166,8 +104,8 @@ def _constraint_change(owner: Owned, constraint: Constraint, what: What, fields:
         there[at] = _changed(there[at], fields)
         return with_constraints(pod, there)
 
-    place = f"{title} on {constraint.topology_key}"
-    return Change(kind, place, owner.reference, patch, owner.means, (*size, constraint.position), of_pod)
+    what = (kind, f"{title} on {constraint.topology_key}", (*size, constraint.position))
+    return _of_spec(owner, what, patch, of_pod)
 
 
 def _dropped(owner: Owned, constraint: Constraint, own: list[TopologySpreadConstraint], at: int) -> Change:
@@ -181,7 +119,7 @@ def _dropped(owner: Owned, constraint: Constraint, own: list[TopologySpreadConst
     title = f"only the ScheduleAnyway constraint on {constraint.topology_key}, without the hard one"
     size = (6.0, float(constraint.position))
     patch = ({"op": "remove", "path": path},)
-    return Change("whenUnsatisfiable", title, owner.reference, patch, owner.means, size, of_pod)
+    return _of_spec(owner, ("whenUnsatisfiable", title, size), patch, of_pod)
 
 
 def _place_in(owner: Owned, constraint: Constraint) -> int:
@@ -221,6 +159,7 @@ def combined(one: Change, other: Change) -> Change:
         means=one.means if other.means == "in place" else other.means,
         size=(6.5, *one.size, *other.size),
         of_pod=lambda pod: second(first(pod)),
+        file=one.file,
     )
 
 
@@ -238,8 +177,8 @@ def toleration_change(owner: Owned, taints: Sequence[Taint]) -> Change:
         return replace(pod, spec=replace(pod.spec, tolerations=[*(pod.spec.tolerations or ()), *added]))
 
     words = ", ".join(shown_taint(each.key, each.value, each.effect) for each in taints)
-    means: Means = "in place" if owner.workload.kind == "Pod" else owner.means
-    return Change("toleration", f"tolerate {words}", owner.reference, patch, means, (5.0, len(taints)), of_pod)
+    change = _of_spec(owner, ("toleration", f"tolerate {words}", (5.0, len(taints))), patch, of_pod)
+    return dataclass_replace(change, means="in place") if owner.is_pod else change
 
 
 def _toleration(taint: Taint) -> Toleration:

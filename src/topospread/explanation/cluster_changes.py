@@ -18,16 +18,18 @@ from topospread.api.taints import UNSCHEDULABLE_TAINT
 from topospread.cluster.arrays import Bools
 from topospread.plugins.interface import UNRESOLVABLE
 from topospread.plugins.spread_counts import HOSTNAME
+from topospread.scheduling.evaluate import LEFT_OUT_BY_PRE_FILTER
 from topospread.workloads.planned import Workload
 from topospread.workloads.revisions import TEMPLATE_HASH_LABEL
 
 from .changes import Change
-from .obstacles import RESOURCES, TAINTS, Obstacles, Shortage, amount_words
+from .obstacles import RESOURCES, TAINTS, UNSCHEDULABLE, Obstacles, Shortage, amount_words
 from .result import ConstraintTable, Json
 
-UNSCHEDULABLE = "NodeUnschedulable"
 _TRIED = 4
-_OF_THE_NODE = frozenset({TAINTS, UNSCHEDULABLE, "NodeName", "NodeAffinity", "VolumeBinding", "VolumeZone"})
+_OF_THE_NODE = frozenset(
+    {TAINTS, UNSCHEDULABLE, LEFT_OUT_BY_PRE_FILTER, "NodeName", "NodeAffinity", "VolumeBinding", "VolumeZone"}
+)
 """Plugins that would say of a copy of a node what they say of the node."""
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from topospread.api.taints import UNSCHEDULABLE_TAINT
 from topospread.cluster.arrays import Bools, Codes
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain
 
-from .obstacles import SPREAD, Obstacles
+from .obstacles import SPREAD, TAINTS, UNSCHEDULABLE, Obstacles
 from .result import ConstraintTable, DomainRow
 
 
@@ -38,16 +39,31 @@ def _table(arithmetic: ConstraintArithmetic, obstacles: Obstacles, passes: Bools
 def _reasons_by_domain(obstacles: Obstacles, codes: Codes) -> dict[int, dict[str, int]]:
     """Code of a domain → reason of another plugin → its nodes; −1 are nodes that do not matter."""
     found: dict[int, dict[str, int]] = {}
+    cordoned = _closed_by_cordon_alone(obstacles)
     for says in obstacles.says:
         if says.plugin == SPREAD:
             continue
         which = (says.codes != 0) & (codes >= 0)
+        if says.plugin == TAINTS:
+            which &= ~cordoned
         pairs, counts = np.unique(np.stack([codes[which], says.codes[which]]), axis=1, return_counts=True)
         for (domain, code), number in zip(pairs.T.tolist(), counts.tolist(), strict=True):
             reasons = found.setdefault(domain, {})
             for reason in says.status[code].reasons:
                 reasons[reason] = reasons.get(reason, 0) + number
     return found
+
+
+def _closed_by_cordon_alone(obstacles: Obstacles) -> Bools:
+    """Nodes that are not tolerated for the taint that a cordon brings and no other, bool[nodes]."""
+    both = obstacles.rejected_by(UNSCHEDULABLE) & obstacles.rejected_by(TAINTS)
+    codes = obstacles.cluster.nodes.taints[obstacles.rows]
+    only = [
+        code
+        for code in np.unique(codes[both]).tolist()
+        if all(each.key == UNSCHEDULABLE_TAINT.key for each in obstacles.untolerated(code))
+    ]
+    return both & np.isin(codes, only)
 
 
 def _row(arithmetic: ConstraintArithmetic, domain: Domain, rejected: dict[str, int], open_nodes: int) -> DomainRow:

@@ -23,6 +23,7 @@ from topospread.workloads.planned import QueuedPod, Workload
 from .attempts import Baseline, looked_at
 from .domains import constraint_tables
 from .obstacles import Obstacles
+from .owner import exists
 from .rehearsal import Rehearsal
 from .result import Explanation
 from .scores import score_table
@@ -43,6 +44,7 @@ def explain(  # noqa: PLR0913 - keyword arguments of the public API
     scale: Mapping[str, int] | None = None,
     kube_version: str = "1.37",
     gates: Gates | None = None,
+    apiserver_gates: Gates | None = None,
     preemption: bool = True,
     another: bool = False,
     suggest: bool = True,
@@ -59,6 +61,7 @@ def explain(  # noqa: PLR0913 - keyword arguments of the public API
         scale: ``deploy/web`` → replicas, in place of what the manifest says.
         kube_version: the Kubernetes version to act as.
         gates: kube-scheduler's feature gates; by default the version's.
+        apiserver_gates: the API server's, which decide what fields its objects keep; by default the version's.
         preemption: evict less important pods for a pod that fits nowhere else.
         another: where the workload has all its pods, explain one more, which does not exist yet.
         suggest: try what would let a pending pod in.
@@ -68,7 +71,7 @@ def explain(  # noqa: PLR0913 - keyword arguments of the public API
         InputError: an object that the API server would refuse.
         UsageError: there is no such pod, or more than one.
     """
-    options = Options(config, scale, None, kube_version, gates, preemption=preemption)
+    options = Options(config, scale, None, kube_version, gates, preemption=preemption, apiserver_gates=apiserver_gates)
     run = prepare(inventory, options, with_spreads=False)
     subject = find(run, parse_target(target, namespace))
     explainer = _Explainer(inventory, run, suggest, progress)
@@ -179,13 +182,14 @@ class _Explainer:
         self, queued: QueuedPod, state: Any, node: str | None, verdict: Verdict | None, facts: dict[str, Any]
     ) -> Explanation:
         planned, workload = self._run.plan, queued.workload
-        stored = {(pod.namespace or "default", pod.name) for pod in self._inventory.pods}
+        name = queued.namespace, queued.name
+        stored = any((pod.namespace or "default", pod.name) == name and exists(pod) for pod in self._inventory.pods)
         return Explanation(
             namespace=queued.namespace,
             name=queued.name,
             workload=f"{workload.kind}/{workload.name}",
             state=state,
-            exists=(queued.namespace, queued.name) in stored,
+            exists=stored,
             node=node,
             nodes=len(self._run.cluster.nodes),
             verdict=verdict,

@@ -27,6 +27,7 @@ from .result import NearNode, Obstacle, PluginRejections
 SPREAD = "PodTopologySpread"
 RESOURCES = "NodeResourcesFit"
 TAINTS = "TaintToleration"
+UNSCHEDULABLE = "NodeUnschedulable"
 NOMINATED = "nominated pods"
 """In place of a plugin: the node is promised to pods that preemption made room for."""
 _SHOWN_TAINTS = 5
@@ -59,7 +60,9 @@ class Obstacles:
         row_of = view.cluster.nodes.row_of
         self.rows: Ints = np.fromiter((row_of[name] for name in verdict.nodes), np.int64, len(verdict.nodes))
         self._operators = framework.gates.enabled("TaintTolerationComparisonOperators")
-        self.says = [*self._pre_filter(view), *self._filters(view)]
+        before = list(self._pre_filter(view))
+        narrowed = before[0].codes != 0 if before and view.judges.rejected is None else None
+        self.says = [*before, *self._filters(view, narrowed)]
         self._nominated()
 
     def _pre_filter(self, view: View) -> Iterator[PluginSays]:
@@ -73,9 +76,12 @@ class Obstacles:
             status = Status("UnschedulableAndUnresolvable", (reason,))
             yield PluginSays(LEFT_OUT_BY_PRE_FILTER, (~kept).astype(np.int64), {1: status})
 
-    def _filters(self, view: View) -> Iterator[PluginSays]:
+    def _filters(self, view: View, left_out: Bools | None) -> Iterator[PluginSays]:
+        """``left_out``: nodes that PreFilter left out already, which the plugins that did so need not reject again."""
         for each in view.judges.filters:
             codes = each.filter.filter(self.rows)
+            if left_out is not None and each.plugin in view.judges.narrowing:
+                codes = np.where(left_out, 0, codes)
             found = {code: each.filter.status(code) for code in np.unique(codes[codes != 0]).tolist()}
             yield PluginSays(each.plugin, codes, found, each.filter)
 
@@ -178,6 +184,8 @@ class Obstacles:
             return tuple(shown_taint(each.key, each.value, each.effect) for each in left)
         if says.plugin == SPREAD:
             return tuple(self._sums(position))
+        if says.plugin == UNSCHEDULABLE:
+            return ("cordoned",)
         return tuple(f"{short.words} short" for short in self.shortages(position) if says.plugin == RESOURCES)
 
     def _sums(self, position: int) -> Iterator[str]:
@@ -200,14 +208,18 @@ class Obstacles:
         return [Shortage(*each) for each in shortages(int(self.rows[position]))] if shortages else []
 
     def nearest(self, most: int) -> tuple[NearNode, ...]:
-        """The nodes that the fewest plugins reject, of these those that lack least; one of each kind of obstacle."""
+        """The nodes that the fewest plugins reject, of these those that lack least; one of each kind of obstacle.
+
+        Nodes that PreFilter left out come last: nothing of them makes them candidates.
+        """
         positions = np.flatnonzero(self.count > 0)
         if not len(positions):
             return ()
         refusing, excess = self._refusing()
         shortage = self._shortage_shares()
         rank = self.cluster.nodes.rank[self.rows]
-        columns = (rank, shortage, excess, np.bitwise_count(refusing), self.count)
+        left_out = self.rejected_by(LEFT_OUT_BY_PRE_FILTER)
+        columns = (rank, shortage, excess, np.bitwise_count(refusing), self.count, left_out)
         order = positions[np.lexsort([column[positions] for column in columns])]
         codes = np.column_stack([each.codes for each in self.says] + [refusing])
         groups: dict[bytes, list[int]] = {}

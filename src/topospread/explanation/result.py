@@ -16,9 +16,10 @@ State = Literal["pending", "placed", "bound", "waiting"]
 """Pending: no node takes it. Placed: the simulation found it a node. Bound: it was on a node before. Waiting:
 kube-scheduler is not asked (scheduling gates, another scheduler, a StatefulSet's pod before it)."""
 
-Means = Literal["rollout", "new pods", "recreate", "in place", "cluster"]
-"""How a change comes about: a template that rolls every replica; a template of which only new pods are made; an object
-deleted and created anew; an object changed as it is; something of the cluster: nodes, or a pod deleted."""
+Means = Literal["create", "rollout", "new pods", "recreate", "in place", "template", "cluster"]
+"""How a change comes about: a manifest of an object that does not exist yet; a template that rolls every replica; a
+template of which only new pods are made; an object deleted and created anew; an object changed as it is; the template
+of an owner of an unknown kind, which makes its pods anew; something of the cluster: nodes, or a pod deleted."""
 
 Json = dict[str, Any]
 
@@ -34,7 +35,8 @@ class DomainRow:
         skew: ``after`` minus the global minimum in force.
         allowed: whether the constraint lets the pod in.
         holds_minimum: whether no domain holds fewer.
-        rejected: reason → nodes that take part and that another plugin rejects for it.
+        rejected: reason → nodes that take part and that another plugin rejects for it; the taint that a cordon brings
+            is not told beside the cordon.
         open: nodes that take part and that every other plugin lets pass.
     """
 
@@ -115,13 +117,15 @@ class Suggestion:
         kind: ``maxSkew``, ``whenUnsatisfiable``, ``nodeTaintsPolicy``, ``nodeAffinityPolicy``, ``minDomains``,
             ``toleration``, ``deletePod``, ``uncordon``, ``free``, ``newNode``.
         title: the change in words.
-        object: what the patch applies to: apiVersion, kind, namespace and name; for a new node the list of nodes.
+        object: what the patch applies to: apiVersion, kind, namespace and name; for a new node the list of nodes; of
+            an owner of an unknown kind (``template``) the paths are those of its pods.
         patch: the change as RFC 6902 operations; one that removes "" deletes the object.
         means: how it comes about.
         placed, wanted: pods of the workload that have a node after the change, and that there are to be.
         lets_in: pods of the workload that are pending without the change and not with it.
         newly_pending: pods of others that are placed without the change and not with it.
         evicted: pods that preemption evicts with the change.
+        file: where the object was read, "" where that is not known.
     """
 
     kind: str
@@ -134,6 +138,7 @@ class Suggestion:
     lets_in: int
     newly_pending: tuple[str, ...] = ()
     evicted: int = 0
+    file: str = ""
 
     @property
     def complete(self) -> bool:
@@ -247,7 +252,7 @@ class Explanation:
 
     Attributes:
         workload: ``Deployment/web``, ``Pod/NAME`` for a bare pod, "" where nobody knows.
-        exists: whether the pod was read, or would yet have to be created.
+        exists: whether an API server has the pod, or it would yet have to be created.
         node: where it is, ``None`` while it has none.
         message: kube-scheduler's sentence on a pending pod, or why it waits; preemption's own is in ``preemption``.
         pending: how many pods of the workload have no node, of how many that it is to have (``wanted``).

@@ -8,7 +8,8 @@ from itertools import combinations
 from topospread.plugins.spread_constraints import Constraint
 
 from .attempts import Found, Search
-from .changes import Change, Owned, combined, constraint_changes, max_skew_change, toleration_change
+from .changes import Change, combined, constraint_changes, max_skew_change, toleration_change
+from .owner import Owned
 from .result import Suggestion
 
 Worked = tuple[Change, Suggestion]

@@ -9,7 +9,7 @@ from topospread.api.inventory import Inventory
 from topospread.workloads.planned import QueuedPod, Workload
 
 from .attempts import Found, Search
-from .changes import owned
+from .owner import owned
 from .rehearsal import Rehearsal
 from .result import Suggestion
 from .spec_search import of_spec
@@ -28,9 +28,9 @@ def suggestions(
     """
     workload = subject.workload
     search = Search(rehearsal, workload, found.baseline)
-    owner = owned(inventory, workload, found.constraints)
+    owner = owned(inventory, subject, found.constraints, has_pods=_has_pods(workload, rehearsal, inventory))
     kept: list[tuple[tuple[float, ...], Suggestion]] = []
-    if owner is not None and _has_pods_made(workload):
+    if owner is not None:
         kept += ((change.size, tried) for change, tried in of_spec(search, owner, found))
     if any(each.complete for _, each in kept):
         kept = [each for each in kept if each[1].complete]
@@ -43,5 +43,9 @@ def suggestions(
     return tuple(each for _, each in kept), search.untried
 
 
-def _has_pods_made(workload: Workload) -> bool:
-    return workload.kind == "Pod" or workload.template is not None
+def _has_pods(workload: Workload, rehearsal: Rehearsal, inventory: Inventory) -> bool:
+    """Whether pods of a controller were read, on nodes or not."""
+    if workload.kind == "Pod" or workload.existing:
+        return bool(workload.existing)
+    waiting = {(each.namespace, each.name) for each in rehearsal.queue if each.workload is workload}
+    return any((pod.namespace or "default", pod.name) in waiting for pod in inventory.pods)

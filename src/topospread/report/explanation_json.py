@@ -121,6 +121,7 @@ def _suggestion(each: Suggestion) -> Json:
         "title": each.title,
         "means": each.means,
         "object": dict(each.object),
+        "file": each.file or None,
         "patch": list(each.patch),
         "placed": each.placed,
         "wanted": each.wanted,

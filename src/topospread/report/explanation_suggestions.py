@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from topospread.explanation import Explanation, Suggestion
 
 _SHOWN = 8
+_NO_COMMAND = ("create", "recreate", "template")
+"""What kubectl patch would not do: the object is not there, not to be changed, or of a form that is not known."""
 
 
 def suggestion_lines(explanation: Explanation, layout: Layout) -> Iterator[str]:
@@ -38,8 +40,12 @@ def suggestion_lines(explanation: Explanation, layout: Layout) -> Iterator[str]:
 
 def outcome_words(each: Suggestion, explanation: Explanation) -> str:
     """What the change amounts to, and what comes of it."""
-    kind, _, name = explanation.workload.partition("/")
+    kind, name = each.object["kind"], each.object["name"]
     match each.means:
+        case "create":
+            how = f"in {each.file if each.file not in ('', '-') else 'its manifest'}: {_placed(each)}"
+        case "template":
+            how = f"in the pod template of {kind} {name}, which makes its pods anew: {_placed(each)}"
         case "rollout":
             how = f"a new revision of {kind} {name} replaces every pod: {_placed(each)}"
         case "new pods":
@@ -70,22 +76,28 @@ def _placed(each: Suggestion) -> str:
 def _lets_in(each: Suggestion, explanation: Explanation) -> str:
     if explanation.pending <= 1:
         return "it is placed"
+    if each.lets_in >= explanation.pending:
+        return f"lets in all {explanation.pending} pending pods"
     return f"lets in {each.lets_in} of the {explanation.pending} pending pods"
 
 
 def command_lines(each: Suggestion, layout: Layout) -> Iterator[str]:
-    """The command to copy, or the patch where there is none; what of nodes cannot be typed is in -o json."""
+    """The command to copy, or the patch where there is none; that of a whole node only where all is to be shown."""
     target = each.object
     scope = f"-n {target['namespace']} " if target["namespace"] else ""
-    if each.kind in ("free", "newNode"):
-        return
-    if each.kind == "uncordon":
-        yield f"     kubectl uncordon {target['name']}"
-    elif each.kind == "deletePod":
-        yield f"     kubectl {scope}delete pod {target['name']}"
-    else:
-        patch = json.dumps(list(each.patch), ensure_ascii=False, separators=(", ", ":")).replace("'", "'\\''")
-        kind = target["kind"].lower()
-        begin = f"kubectl {scope}patch {kind} {target['name']} --type json -p "
-        text = f"patch: {patch}" if each.means == "recreate" else f"{begin}'{patch}'"
-        yield from hanging(" " * 5, text, layout.width, 7)
+    patch = json.dumps(list(each.patch), ensure_ascii=False, separators=(", ", ":"))
+    match each.kind:
+        case "uncordon":
+            text = f"kubectl uncordon {target['name']}"
+        case "deletePod":
+            text = f"kubectl {scope}delete pod {target['name']}"
+        case "newNode" if not layout.wide:
+            return
+        case "free" | "newNode":
+            text = f"patch, to try it: {patch}"
+        case _ if each.means in _NO_COMMAND:
+            text = f"patch: {patch}"
+        case _:
+            quoted = patch.replace("'", "'\\''")
+            text = f"kubectl {scope}patch {target['kind'].lower()} {target['name']} --type json -p '{quoted}'"
+    yield from hanging(" " * 5, text, layout.width, 7)

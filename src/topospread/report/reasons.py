@@ -74,14 +74,15 @@ def its_nodes(reasons: Reasons, nodes: int) -> str:
     if not facts:
         return ""
     if nodes == 1:
-        return f"its node {' and '.join(_agreeing(words, 1) for words, _ in facts)}"
+        return f"its node {on_it(reasons)}"
     if len(facts) == 1 and facts[0][1] >= nodes:
         return f"its {nodes} nodes {facts[0][0]}"
-    return f"of its {nodes} nodes {_each(facts)}"
+    return f"of its {nodes} nodes {_each(facts, nodes)}"
 
 
-def _each(facts: list[tuple[str, int]]) -> str:
-    return ", ".join(f"{number} {_agreeing(words, number)}" for words, number in facts)
+def _each(facts: list[tuple[str, int]], nodes: int = 0) -> str:
+    """``all are cordoned, 1 lacks cpu``; ``nodes``: how many are all, 0 where that is not known."""
+    return ", ".join(f"{'all' if number == nodes else number} {_agreeing(words, number)}" for words, number in facts)
 
 
 def _facts(reasons: Reasons) -> list[tuple[str, int]]:
