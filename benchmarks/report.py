@@ -86,7 +86,8 @@ def _growth(results: Json) -> list[str]:
                 f"| {_figure(row['kubeScheduler'])} |"
             )
         lines.append("")
-    return lines[:-1]
+    node, pod = results["growth"]["nodes"][-1]["bytes_per_node"], results["growth"]["init"][-1]["bytes_per_pod"]
+    return [*lines, f"Memory: a node takes {node:,.0f} bytes, a pod that is there {pod:,.0f} bytes, before any view."]
 
 
 def _figure(value: float | None) -> str:
