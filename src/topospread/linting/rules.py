@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from . import constraint_rules, field_rules, object_rules, placement_rules, selector_rules
+from . import budget_rules, constraint_rules, field_rules, group_rules, object_rules, placement_rules, selector_rules
 from .rule import Rule
 
 RULES: Final[tuple[Rule, ...]] = (
@@ -13,6 +13,8 @@ RULES: Final[tuple[Rule, ...]] = (
     *constraint_rules.RULES,
     *field_rules.RULES,
     *placement_rules.RULES,
+    *group_rules.RULES,
+    *budget_rules.RULES,
 )
 
 BY_ID: Final = {rule.id: rule for rule in RULES}

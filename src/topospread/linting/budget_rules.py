@@ -1,0 +1,116 @@
+"""Rules about PodDisruptionBudgets that forbid the evictions by which replicas are spread anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import ceil
+
+from topospread.api.labels import InvalidSelectorError, Selector
+from topospread.api.policy import PodDisruptionBudget
+from topospread.api.workload import Deployment, ReplicaSet, ReplicationController, StatefulSet
+
+from .examples import constraint, deployment
+from .given import Given, Manifest, Subject
+from .placement_rules import explicit_replicas
+from .pod_source import PodSource
+from .problem import Problem
+from .rule import Example, Rule
+
+_BUDGETS = "https://kubernetes.io/docs/tasks/run-application/configure-pdb/"
+_KNOWN_SIZE = (Deployment, ReplicaSet, StatefulSet, ReplicationController)
+
+
+def _selected(given: Given) -> Iterator[tuple[Manifest, PodDisruptionBudget, list[PodSource]]]:
+    """Every budget with the pods that it is about; one of each name."""
+    budgets: dict[tuple[str, str], tuple[Manifest, PodDisruptionBudget]] = {}
+    for each in given.of_kind("PodDisruptionBudget"):
+        if isinstance(each.item, PodDisruptionBudget) and not each.refused:
+            budgets[each.item.namespace, each.item.name] = each, each.item
+    by_space: dict[str, dict[tuple[str, str], PodSource]] = {}
+    for manifest, pods in given.sources if budgets else ():
+        by_space.setdefault(pods.item.namespace, {})[manifest.kind, pods.item.name] = pods
+    for manifest, budget in budgets.values():
+        try:
+            selector = Selector.from_label_selector(budget.spec.selector)
+        except InvalidSelectorError:
+            continue  # Validation says so.
+        there = by_space.get(budget.namespace, {}).values()
+        yield manifest, budget, [pods for pods in there if selector.matches(pods.labels)]
+
+
+def _allowed(budget: PodDisruptionBudget, replicas: int) -> int | None:
+    """How many of so many healthy pods may be evicted at once (pkg/controller/disruption: percentages round up)."""
+    spec = budget.spec
+    if spec.max_unavailable is not None:
+        return _scaled(spec.max_unavailable, replicas)
+    wanted = None if spec.min_available is None else _scaled(spec.min_available, replicas)
+    return None if wanted is None else max(0, replicas - wanted)
+
+
+def _scaled(value: int | str, replicas: int) -> int | None:
+    if isinstance(value, int):
+        return value
+    number = value.removesuffix("%")
+    return ceil(int(number) * replicas / 100) if value.endswith("%") and number.isdecimal() else None
+
+
+def _blocks(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    for manifest, budget, selected in _selected(given):
+        sizes = [explicit_replicas(pods) if isinstance(pods.item, _KNOWN_SIZE) else None for pods in selected]
+        spread = [pods for pods in selected if pods.spec.topology_spread_constraints]
+        if not spread or None in sizes:
+            continue
+        replicas = sum(size for size in sizes if size is not None)
+        if replicas >= len(selected) + 1 and _allowed(budget, replicas) == 0:
+            field = "minAvailable" if budget.spec.max_unavailable is None else "maxUnavailable"
+            value = budget.spec.min_available if budget.spec.max_unavailable is None else budget.spec.max_unavailable
+            message = f"{field} {value} of {replicas} replicas lets none be evicted, so that none can be moved"
+            yield manifest, Problem(f"spec.{field}", message)
+
+
+def _several(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    first: dict[int, str] = {}
+    for manifest, budget, selected in _selected(given):
+        for pods in selected:
+            other = first.setdefault(id(pods), budget.name)
+            if other != budget.name:
+                what = f"{type(pods.item).__name__} {pods.item.name}"
+                message = f"the pods of {what} have the budget {other} already: with two they cannot be evicted at all"
+                yield manifest, Problem("spec.selector", message)
+
+
+_OWN = "labelSelector:\n  matchLabels: {app: web}\nmatchLabelKeys: [pod-template-hash]"
+
+
+def _budget(spec: str, name: str = "web") -> str:
+    head = f"---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata:\n  name: {name}\nspec:\n"
+    return f"{head}  {spec}\n  selector:\n    matchLabels: {{app: web}}\n"
+
+
+_WEB = deployment(constraint(_OWN), replicas=3)
+
+RULES = (
+    Rule(
+        id="budget-blocks-rebalance",
+        sentence="A PodDisruptionBudget of replicas that are spread lets one of them be evicted.",
+        why="A skew that a scale-down or an outage leaves is mended by evicting pods, with a descheduler or by a "
+        "drain: a budget without room refuses every eviction.",
+        link=f"{_BUDGETS}#specifying-a-poddisruptionbudget",
+        severity="warning",
+        check=_blocks,
+        wrong=Example(_WEB + _budget("minAvailable: 3")),
+        right=Example(_WEB + _budget("minAvailable: 2")),
+        needs="manifests",
+    ),
+    Rule(
+        id="several-budgets",
+        sentence="A pod has one PodDisruptionBudget.",
+        why="The API server refuses to evict a pod that several budgets select, whatever they allow.",
+        link="https://kubernetes.io/docs/concepts/scheduling-eviction/api-eviction/#how-api-initiated-eviction-works",
+        severity="warning",
+        check=_several,
+        wrong=Example(_WEB + _budget("minAvailable: 2") + _budget("maxUnavailable: 1", "web-again")),
+        right=Example(_WEB + _budget("minAvailable: 2")),
+        needs="manifests",
+    ),
+)
