@@ -287,10 +287,13 @@ def _victims(candidate: Candidate) -> float:
 
 
 def _earliest_start(candidate: Candidate) -> tuple[int, float]:
-    """The latest is best: when the first of the most important victims started, negated."""
+    """The latest is best: when the first of the most important victims started, negated.
+
+    Pods that have not started count as started just now, the same on every node (``GetPodStartTime``).
+    """
     highest = max(victim.pod_class.priority for victim in candidate.victims)
-    earliest = min(victim.order for victim in candidate.victims if victim.pod_class.priority == highest)
-    return (-earliest[0], -earliest[1])
+    waiting, started = min(victim.order for victim in candidate.victims if victim.pod_class.priority == highest)
+    return (-waiting, 0.0 if waiting else -started)
 
 
 def _order(started: str | None, place: int) -> tuple[int, float]:

@@ -1,0 +1,50 @@
+"""Among which nodes the draw of preemption is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from topospread.judge import judge_case
+
+EARLIER, LATER = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
+
+
+def pod(name: str, cpu: str, priority: int, node: str = "", started: str = "") -> dict[str, Any]:
+    return {
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {
+            "nodeName": node,
+            "priority": priority,
+            "containers": [{"name": "c", "resources": {"requests": {"cpu": cpu}}}],
+        },
+        "status": {"startTime": started} if started else {},
+    }
+
+
+def node(name: str) -> dict[str, Any]:
+    return {"metadata": {"name": name}, "status": {"allocatable": {"cpu": "4", "pods": "10"}}}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "picked"),
+    [
+        ("", "", ["a", "b"]),
+        (EARLIER, LATER, ["b"]),
+        (LATER, LATER, ["a", "b"]),
+        (LATER, "", ["b"]),
+        ("", LATER, ["a"]),
+    ],
+)
+def test_the_victim_that_started_last_goes_and_one_that_has_not_started_counts_as_starting_now(
+    first: str, second: str, picked: list[str]
+) -> None:
+    case = {
+        "nodes": [node("a"), node("b")],
+        # Pods stand in different places on their nodes, which must not matter.
+        "pods": [pod("small", "1", 0, "a"), pod("x", "3", 5, "a", first), pod("y", "3", 5, "b", second)],
+        "incoming": [pod("new", "3", 9)],
+        "preempt": True,
+    }
+    assert judge_case(case)["verdicts"][0]["preemption"]["picked"] == picked
