@@ -54,7 +54,13 @@ __all__ = [
 ]
 
 
-def load(*paths: str, cluster: str | None = None, strict: bool = False, namespace: str = "default") -> Inventory:
+def load(
+    *paths: str,
+    cluster: str | None = None,
+    strict: bool = False,
+    namespace: str = "default",
+    comparison_operators: bool = False,
+) -> Inventory:
     """Read files and folders, in their order; what they hold is what a simulation starts from.
 
     Args:
@@ -62,6 +68,8 @@ def load(*paths: str, cluster: str | None = None, strict: bool = False, namespac
         cluster: a made-up cluster, ``zones=3,nodes=12,cpu=8,memory=32Gi``, or a file that holds one.
         strict: refuse fields that Kubernetes does not know.
         namespace: where objects go that name no namespace.
+        comparison_operators: let tolerations use the operators Lt and Gt, as an API server does whose feature gate
+            TaintTolerationComparisonOperators is on.
 
     Raises:
         InputError: something cannot be read or used; its place says where.
@@ -70,7 +78,14 @@ def load(*paths: str, cluster: str | None = None, strict: bool = False, namespac
 
     from topospread.sources.load import load as load_paths
 
-    return load_paths(paths, cluster=cluster, stdin=sys.stdin.buffer, strict=strict, namespace=namespace)
+    return load_paths(
+        paths,
+        cluster=cluster,
+        stdin=sys.stdin.buffer,
+        strict=strict,
+        namespace=namespace,
+        comparison_operators=comparison_operators,
+    )
 
 
 def __getattr__(name: str) -> Any:

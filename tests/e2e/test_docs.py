@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -72,3 +73,8 @@ def test_the_page_on_the_command_is_its_help() -> None:
     assert len(shown) >= 8
     for words, text in shown:
         assert run(f"topospread {words} --help") == text
+
+
+def test_the_page_on_feature_gates_is_the_tables(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(ROOT / "docs/reference/write_feature_gates.py"), run_name="__main__")
+    assert (ROOT / "docs/reference/feature-gates.md").read_text() == capsys.readouterr().out

@@ -9,7 +9,7 @@ import click
 
 from topospread.errors import Place, UsageError
 
-from .inputs import PATH, input_options, parse_scale, read_configuration, read_gates, read_inventory
+from .inputs import PATH, input_options, parse_scale, read_configuration, read_control_plane, read_inventory
 from .terminal import progress, show, style, width
 from .usage import Explained
 
@@ -65,9 +65,9 @@ def explain(**given: Any) -> int:
     """Explain a pod; 1 when it is pending."""
     target, paths = _target_and_paths(given["target"], given["paths"], given["manifests"])
     scale = parse_scale(given["scale"])
-    gates = read_gates(given["kube_version"], given["feature_gates"])
-    configuration = read_configuration(given["config_path"], gates)
-    inventory = read_inventory((*paths, *given["manifests"]), given["cluster"], strict=given["strict"])
+    by = read_control_plane(given)
+    configuration = read_configuration(given["config_path"], by.scheduler)
+    inventory = read_inventory((*paths, *given["manifests"]), given["cluster"], strict=given["strict"], by=[by])
     import topospread
 
     with progress("placing") as bar:
@@ -77,8 +77,9 @@ def explain(**given: Any) -> int:
             namespace=given["namespace"],
             config=configuration,
             scale=scale,
-            kube_version=str(gates.kube_version),
-            gates=gates,
+            kube_version=str(by.scheduler.kube_version),
+            gates=by.scheduler,
+            apiserver_gates=by.apiserver,
             preemption=not given["no_preemption"],
             another=bool(given["manifests"]),
             suggest=not given["no_suggestions"],

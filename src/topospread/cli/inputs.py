@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import click
@@ -15,8 +15,10 @@ from .terminal import progress
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
+    from topospread.config.gate_table import Component
     from topospread.config.gates import Gates
     from topospread.config.profile import Configuration
+    from topospread.workloads.control_plane import ControlPlane
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -25,8 +27,16 @@ PATH = click.Path()
 """Only so that shells complete files: what is there is found out when it is read."""
 
 
+_GATES = "A=true,B=false"
+GATE_OPTIONS = (
+    click.option("--feature-gates", default="", metavar=_GATES, help="Feature gates of the API server and scheduler."),
+    click.option("--apiserver-feature-gates", default="", metavar=_GATES, help="… of the API server alone."),
+    click.option("--scheduler-feature-gates", default="", metavar=_GATES, help="… of kube-scheduler alone."),
+)
+
+
 def input_options(command: Command) -> Command:
-    """``[PATH…] --cluster --strict --config --kube-version --feature-gates --color``."""
+    """``[PATH…] --cluster --strict --config --kube-version --color`` and the feature gates."""
     decorators = [
         click.argument("paths", nargs=-1, metavar="[PATH]...", type=PATH),
         click.option(
@@ -36,7 +46,7 @@ def input_options(command: Command) -> Command:
             "--config", "config_path", type=PATH, metavar="FILE", help="kube-scheduler's configuration, of any version."
         ),
         click.option("--kube-version", default="1.37", metavar="VERSION", help="Act as this Kubernetes (1.18 … 1.37)."),
-        click.option("--feature-gates", default="", metavar="A=true,B=false", help="kube-scheduler's feature gates."),
+        *GATE_OPTIONS,
         click.option("--strict", is_flag=True, help="Refuse fields that Kubernetes does not know."),
         click.option("--color", type=COLOUR, default="auto", help="Colours: on a terminal, always or never."),
     ]
@@ -45,8 +55,10 @@ def input_options(command: Command) -> Command:
     return command
 
 
-def read_inventory(paths: tuple[str, ...], cluster: str | None, *, strict: bool) -> Inventory:
-    """What the paths and ``--cluster`` hold.
+def read_inventory(
+    paths: tuple[str, ...], cluster: str | None, *, strict: bool, by: Collection[ControlPlane] = ()
+) -> Inventory:
+    """What the paths and ``--cluster`` hold; ``by``: who is to get it, for what one lets in and another refuses.
 
     Raises:
         InputError: something cannot be read or used.
@@ -57,18 +69,47 @@ def read_inventory(paths: tuple[str, ...], cluster: str | None, *, strict: bool)
     if not paths and cluster is None:
         raise UsageError("name files or folders to read, - for standard input, or make a cluster up with --cluster")
     with progress("reading") as bar:
-        inventory = load(paths, cluster=cluster, stdin=_standard_input(), strict=strict, progress=bar)
+        inventory = load(
+            paths,
+            cluster=cluster,
+            stdin=_standard_input(),
+            strict=strict,
+            comparison_operators=any(each.apiserver.enabled("TaintTolerationComparisonOperators") for each in by),
+            progress=bar,
+        )
     # What was read stays until the process ends: garbage is not looked for there any more.
     gc.freeze()
     return inventory
 
 
-def read_gates(kube_version: str, feature_gates: str) -> Gates:
-    """kube-scheduler's gates in a version, with those of ``--feature-gates`` on top."""
+def read_control_plane(given: Mapping[str, Any], kube_version: str | None = None) -> ControlPlane:
+    """The API server and kube-scheduler of a version, with the gates of the command line on top.
+
+    Args:
+        given: the options of `GATE_OPTIONS` and ``--kube-version``.
+        kube_version: another version than ``--kube-version``.
+    """
+    from topospread.workloads.control_plane import ControlPlane
+
+    version, both = kube_version or given["kube_version"], given["feature_gates"]
+    return ControlPlane(
+        read_gates(version, both, "apiserver", given["apiserver_feature_gates"]),
+        read_gates(version, both, "scheduler", given["scheduler_feature_gates"]),
+    )
+
+
+def read_gates(kube_version: str, feature_gates: str, component: Component = "scheduler", own: str = "") -> Gates:
+    """One program's gates in a version, with those of ``--feature-gates`` and, above them, its own on top.
+
+    Raises:
+        ConfigError: not gates, or gates that the program would refuse.
+    """
     from topospread.config.gates import gates_for, parse_gates
 
-    place = Place(source="--feature-gates")
-    return gates_for(kube_version, parse_gates(feature_gates, place), place=place)
+    flag = f"--{component}-feature-gates"
+    gates = parse_gates(feature_gates, Place(source="--feature-gates"))
+    gates |= parse_gates(own, Place(source=flag))
+    return gates_for(kube_version, gates, component, Place(source=flag if own else "--feature-gates"))
 
 
 def read_configuration(path: str | None, gates: Gates) -> Configuration | None:

@@ -8,19 +8,19 @@ import click
 
 from topospread.errors import UsageError
 
-from .inputs import input_options, parse_scale, read_configuration, read_gates, read_inventory
+from .inputs import input_options, parse_scale, read_configuration, read_control_plane, read_inventory
 from .terminal import progress, show, style, width
 from .usage import Explained
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
-    from topospread.config.gates import Gates
     from topospread.config.profile import Configuration
     from topospread.simulation import Simulation
     from topospread.simulation.comparison import Comparison
     from topospread.simulation.run import Sampling
+    from topospread.workloads.control_plane import ControlPlane
 
-    Side = tuple[Gates, Configuration | None, Sampling]
+    Side = tuple[ControlPlane, Configuration | None, Sampling]
     """What one simulation is run with."""
 
 HELP = """\
@@ -69,10 +69,11 @@ def _grammar() -> str:
 def simulate(**given: Any) -> int:
     """Run the simulation; 1 when pods stay pending, or when a comparison leaves pods pending that were placed."""
     given["scale"] = parse_scale(given["scale"])
-    gates = read_gates(given["kube_version"], given["feature_gates"])
-    side = (gates, read_configuration(given["config_path"], gates), given["sampling"])
+    by = read_control_plane(given)
+    side = (by, read_configuration(given["config_path"], by.scheduler), given["sampling"])
     other = _other(given, side)
-    inventory = read_inventory(given["paths"], given["cluster"], strict=given["strict"])
+    sides = [by, other[1][0]] if other else [by]
+    inventory = read_inventory(given["paths"], given["cluster"], strict=given["strict"], by=sides)
     result = _simulated(given, inventory, side)
     if other is None:
         show(_text(result, given["output"], given["namespace"], given["color"]))
@@ -88,7 +89,7 @@ def simulate(**given: Any) -> int:
 def _simulated(given: dict[str, Any], inventory: Inventory, side: Side) -> Simulation:
     import topospread
 
-    gates, config, sampling = side
+    by, config, sampling = side
 
     with progress("placing") as bar:
         return topospread.simulate(
@@ -96,8 +97,9 @@ def _simulated(given: dict[str, Any], inventory: Inventory, side: Side) -> Simul
             config=config,
             scale=given["scale"],
             seed=given["seed"],
-            kube_version=str(gates.kube_version),
-            gates=gates,
+            kube_version=str(by.scheduler.kube_version),
+            gates=by.scheduler,
+            apiserver_gates=by.apiserver,
             run_cron_jobs=given["cron_jobs"],
             preemption=not given["no_preemption"],
             sampling=sampling,
@@ -112,19 +114,19 @@ def _other(given: dict[str, Any], side: Side) -> tuple[tuple[str, str], Side] | 
         return None
     if given["output"] == "name":
         raise UsageError("a comparison has no -o name; use table, wide, json or yaml")
-    gates, configuration, own_sampling = side
-    other_gates = read_gates(version, given["feature_gates"]) if version else gates
+    by, configuration, own_sampling = side
+    other_by = read_control_plane(given, version) if version else by
     names = []
     for kube_version, config, nodes in (
-        (gates.kube_version, given["config_path"], own_sampling),
-        (other_gates.kube_version, path, sampling),
+        (by.scheduler.kube_version, given["config_path"], own_sampling),
+        (other_by.scheduler.kube_version, path, sampling),
     ):
         parts = [f"Kubernetes {kube_version}"] if version else []
         parts += [config or "the default configuration"] if path else []
         parts += ["all nodes scored" if nodes == "all" else "nodes sampled"] if sampling else []
         names.append(", ".join(parts))
-    chosen = read_configuration(path or given["config_path"], other_gates) if path or version else configuration
-    return (names[0], names[1]), (other_gates, chosen, sampling or own_sampling)
+    chosen = read_configuration(path or given["config_path"], other_by.scheduler) if path or version else configuration
+    return (names[0], names[1]), (other_by, chosen, sampling or own_sampling)
 
 
 def _comparison_text(comparison: Comparison, output: str, color: str) -> str:

@@ -21,7 +21,7 @@ _NAMES = """
     SCTPSupport ServiceAppProtocol ServiceNodeExclusion ServiceTopology VolumeSnapshotDataSource
 18-22: AllowInsecureBackendProxy BoundServiceAccountTokenVolume NodeLease ServiceAccountIssuerDiscovery StartupProbe
     SupportNodePidsLimit SupportPodPidsLimit Sysctls
-18-23: HugePageStorageMediumSize ImmutableEphemeralVolumes RuntimeClass StreamingProxyRedirects
+18-23: HugePageStorageMediumSize ImmutableEphemeralVolumes StreamingProxyRedirects
     ValidateProxyRedirects
 18-24: ConfigurableFSGroupPolicy EndpointSlice EndpointSliceProxying IPv6DualStack PodDisruptionBudget
     StorageObjectInUseProtection TTLAfterFinished VolumeSubpath
@@ -39,7 +39,7 @@ _NAMES = """
     ProcMountType QOSReserved RotateKubeletServerCertificate
 19-21: CSIMigrationvSphereComplete
 19-23: SetHostnameAsFQDN WarningHeaders
-19-24: CSIVolumeFSGroupPolicy GenericEphemeralVolume WindowsEndpointSliceProxying
+19-24: CSIVolumeFSGroupPolicy WindowsEndpointSliceProxying
 19-27: DisableAcceleratorUsageMetrics
 19-28: CSIMigrationvSphere
 19-37: WinDSR WinOverlay
@@ -54,7 +54,7 @@ _NAMES = """
 20-37: ExecProbeTimeout GracefulNodeShutdown
 21-23: NamespaceDefaultLabelName
 21-24: IngressClassNamespacedParams
-21-25: IndexedJob ServiceLoadBalancerClass SuspendJob
+21-25: ServiceLoadBalancerClass
 21-26: DaemonSetUpdateSurge NetworkPolicyEndPort
 21-27: ServiceInternalTrafficPolicy
 21-28: ProbeTerminationGracePeriod
@@ -97,7 +97,6 @@ _NAMES = """
 26-30: ConsistentHTTPGetHandlers
 26-31: ValidatingAdmissionPolicy
 26-32: AggregatedDiscoveryEndpoint PDBUnhealthyPodEvictionPolicy
-26-33: StatefulSetStartOrdinal
 26-37: CrossNamespaceVolumeDataSource EventedPLEG TopologyManagerPolicyAlphaOptions TopologyManagerPolicyBetaOptions
     TopologyManagerPolicyOptions WindowsHostNetwork
 27-27: RemoveSelfLink
@@ -116,7 +115,7 @@ _NAMES = """
 28-32: KubeProxyDrainingTerminatingNodes PersistentVolumeLastPhaseTransitionTime
 28-33: DevicePluginCDIDevices
 28-34: CronJobsScheduledAnnotation PodIndexLabel
-28-36: JobBackoffLimitPerIndex JobPodReplacementPolicy SchedulerQueueingHints
+28-36: JobBackoffLimitPerIndex SchedulerQueueingHints
 28-37: CRDValidationRatcheting KubeletCgroupDriverFromCRI PodReadyToStartContainersCondition SeparateCacheWatchRPC
     UnknownVersionInteroperabilityProxy UserNamespacesSupport
 29-31: KMSv2KDF ZeroLimitedNominalConcurrencyShares
@@ -132,14 +131,14 @@ _NAMES = """
 30-35: ServiceTrafficDistribution
 30-36: ConsistentListFromCache JobSuccessPolicy OrderedNamespaceDeletion RetryGenerateName
     StructuredAuthenticationConfiguration
-30-37: APIServingWithRoutine CustomResourceFieldSelectors JobManagedBy MutatingAdmissionPolicy PortForwardWebsockets
+30-37: APIServingWithRoutine CustomResourceFieldSelectors MutatingAdmissionPolicy PortForwardWebsockets
     RecursiveReadOnlyMounts RelaxedEnvironmentVariableValidation SELinuxMount StorageNamespaceIndex
     StorageVersionMigrator
 31-31: DRAControlPlaneController
 31-36: AnonymousAuthConfigurableEndpoints AuthorizeNodeWithSelectors AuthorizeWithSelectors
     ResilientWatchCacheInitialization
 31-37: AllowDNSOnlyNodeCSR AllowInsecureKubeletCertificateSigningRequests ConcurrentWatchObjectDecode
-    CoordinatedLeaderElection DisableAllocatorDualWrite ImageVolume ReloadKubeletServerCertificateFile
+    CoordinatedLeaderElection DisableAllocatorDualWrite ReloadKubeletServerCertificateFile
     ResourceHealthStatus SupplementalGroupsPolicy WatchCacheInitializationPostStartHook
 32-35: InPlacePodVerticalScalingAllocatedStatus
 32-36: BtreeWatchCache PodLifecycleSleepActionAllowZero RelaxedDNSSearchValidation
@@ -160,7 +159,7 @@ _NAMES = """
     ReduceDefaultCrashLoopBackOffDecay SchedulerPopFromBackoffQ StrictIPCIDRValidation
 34-34: ProbeHostPodSecurityStandards
 34-36: PreventStaticPodAPIReferences
-34-37: ClearingNominatedNodeNameAfterBinding ContainerRestartRules DRAConsumableCapacity DRAExtendedResource
+34-37: ClearingNominatedNodeNameAfterBinding DRAConsumableCapacity DRAExtendedResource
     DetectCacheInconsistency EnvFiles HostnameOverride InPlacePodVerticalScalingExclusiveMemory
     KubeletPodResourcesListUseActivePods NominatedNodeNameForExpectation PodCertificateRequest
     RelaxedServiceNameValidation SchedulerAsyncAPICalls SizeBasedListCostEstimate
@@ -189,7 +188,7 @@ _NAMES = """
     KubeProxyNFTablesLocalhostNodePorts KubeletAllocatedPodsEndpoint NFTablesNetlink
     NodeControllerLeaseCircuitBreaker NodeLifecycleConditions PodGroupPreemptionPolicy
     PodLevelResourcesFixKubeletQOSClass SchedulerPreQueueingHints
-    StaleControllerConsistencyHPA StatefulSetRecreateStrategy VolumeBindMountOptions WatchListCompression
+    StaleControllerConsistencyHPA StatefulSetRecreateStrategy WatchListCompression
     WebhookRoundTripLoadBalancing
 """
 

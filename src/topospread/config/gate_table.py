@@ -295,6 +295,66 @@ _ROWS = (
         "the TopologyPlacementGenerator and PodGroupPodsCount plugins are in the default profile",
         needs="GenericWorkload",
     ),
+    _row(
+        "RuntimeClass",
+        "1.18 BETA on, 1.20 GA on locked, last 1.23",
+        "apiserver",
+        "runtimeClassName of a pod is kept",
+    ),
+    _row(
+        "GenericEphemeralVolume",
+        "1.19 ALPHA off, 1.21 BETA on, 1.23 GA on locked, last 1.24",
+        "both",
+        "volumes may be ephemeral, with a claim of their own; off, pods that have one are refused",
+    ),
+    _row(
+        "ImageVolume",
+        "1.31 ALPHA off, 1.33 BETA off, 1.35 BETA on, 1.36 GA on locked",
+        "apiserver",
+        "volumes that are images are kept",
+    ),
+    _row(
+        "ContainerRestartRules",
+        "1.34 ALPHA off, 1.35 BETA on",
+        "apiserver",
+        "restartPolicyRules of containers are kept",
+    ),
+    _row(
+        "VolumeBindMountOptions",
+        "1.37 ALPHA off",
+        "apiserver",
+        "bindMountOptions of volume mounts are kept",
+    ),
+    _row(
+        "StatefulSetStartOrdinal",
+        "1.26 ALPHA off, 1.27 BETA on, 1.31 GA on locked, last 1.33",
+        "apiserver",
+        "ordinals of a StatefulSet are kept",
+    ),
+    _row(
+        "IndexedJob",
+        "1.21 ALPHA off, 1.22 BETA on, 1.24 GA on locked, last 1.25",
+        "apiserver",
+        "completionMode of a Job is kept",
+    ),
+    _row(
+        "SuspendJob",
+        "1.21 ALPHA off, 1.22 BETA on, 1.24 GA on locked, last 1.25",
+        "apiserver",
+        "suspend of a Job is kept: off, a suspended Job runs",
+    ),
+    _row(
+        "JobPodReplacementPolicy",
+        "1.28 ALPHA off, 1.29 BETA on, 1.34 GA on locked, last 1.36",
+        "apiserver",
+        "podReplacementPolicy of a Job is kept",
+    ),
+    _row(
+        "JobManagedBy",
+        "1.30 ALPHA off, 1.32 BETA on, 1.35 GA on locked",
+        "apiserver",
+        "managedBy of a Job is kept: off, the Job controller runs Jobs of others",
+    ),
 )
 
 GATES: Mapping[str, GateRow] = {row.name: row for row in _ROWS}

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         WorkloadResult,
         WorkloadSpread,
     )
+    from topospread.workloads.dropped_fields import UnusedField
 
 API_VERSION = "topospread.dev/v1"
 Json = dict[str, Any]
@@ -44,6 +45,8 @@ def simulation_json(simulation: Simulation, namespace: str | None = None) -> Jso
         "removed": [{"pod": pod, "node": node or None} for pod, node in shown.removed.items()],
         "foreign": dict(sorted(shown.foreign.items())),
         "skipped": dict(sorted(shown.skipped.items())),
+        "droppedFields": [_unused(each) for each in shown.unused if each.outcome == "dropped"],
+        "ignoredFields": [_unused(each) for each in shown.unused if each.outcome == "ignored"],
         "warnings": list(shown.warnings),
         "notes": list(shown.notes),
     }
@@ -57,6 +60,16 @@ def names(simulation: Simulation, namespace: str | None = None) -> str:
     """
     shown = simulation if namespace is None else in_namespace(simulation, namespace)
     return "".join(f"pod/{each.name} {each.node or '<none>'}\n" for each in shown.placements)
+
+
+def _unused(each: UnusedField) -> Json:
+    return {
+        "kind": each.kind,
+        "namespace": each.namespace or None,
+        "name": each.name,
+        "path": each.path,
+        "featureGate": each.gate or None,
+    }
 
 
 def _placement(each: PodPlacement) -> Json:

@@ -42,6 +42,7 @@ def result_of(run: Run) -> Simulation:
         foreign=planned.foreign,
         evictions=tuple(run.evictions),
         removed={f"{pod.namespace}/{pod.name}": pod.spec.node_name or "" for pod in planned.removed},
+        unused=tuple(planned.unused),
         warnings=(*planned.inventory.warnings, *planned.warnings),
         notes=(*planned.inventory.notes, *planned.notes),
     )

@@ -11,6 +11,7 @@ from functools import cached_property
 
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain
 from topospread.scheduling.verdict import Verdict
+from topospread.workloads.dropped_fields import UnusedField
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +164,7 @@ class Simulation:
         foreign: scheduler name → pods that wait for that scheduler and were left alone.
         evictions: pods that were evicted for more important ones, in order.
         removed: pods that ``--scale`` took away, ``namespace/name`` → node.
+        unused: fields that the API server drops or kube-scheduler ignores; ``warnings`` say so, too.
         warnings, notes: sentences for a person; warnings must be seen.
     """
 
@@ -174,6 +176,7 @@ class Simulation:
     foreign: Counter[str] = field(default_factory=Counter)
     evictions: tuple[Eviction, ...] = ()
     removed: dict[str, str] = field(default_factory=dict)
+    unused: tuple[UnusedField, ...] = ()
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 

@@ -24,6 +24,8 @@ from topospread.scheduling.framework import Framework
 from topospread.scheduling.preemption import Preemption
 from topospread.scheduling.sampling import nodes_to_find
 from topospread.scheduling.verdict import Verdict
+from topospread.workloads.control_plane import ControlPlane
+from topospread.workloads.dropped_fields import unused_sentences
 from topospread.workloads.planned import Plan, QueuedPod, Workload
 from topospread.workloads.planner import plan
 
@@ -45,6 +47,12 @@ class Options:
     run_cron_jobs: Collection[str] = ()
     preemption: bool = True
     sampling: Sampling = "all"
+    apiserver_gates: Gates | None = None
+
+    def control_plane(self, scheduler: Gates, scheduler_names: Collection[str]) -> ControlPlane:
+        """The API server and the schedulers that the pods go through."""
+        apiserver = self.apiserver_gates or gates_for(self.kube_version, component="apiserver")
+        return ControlPlane(apiserver, scheduler, scheduler_names)
 
 
 @dataclass(slots=True)
@@ -113,10 +121,9 @@ def prepare(inventory: Inventory, options: Options, *, with_spreads: bool = True
         inventory,
         scale=options.scale,
         run_cron_jobs=options.run_cron_jobs,
-        kube_version=options.kube_version,
-        scheduler_names=[profile.scheduler_name for profile in configuration.profiles],
+        control_plane=options.control_plane(gates, [profile.scheduler_name for profile in configuration.profiles]),
     )
-    planned.warnings += configuration.warnings
+    planned.warnings += [*configuration.warnings, *unused_sentences(planned.unused, gates.kube_version)]
     frameworks = {profile.scheduler_name: Framework(profile, gates) for profile in configuration.profiles}
     sampled = options.sampling == "kube"
     scheduler = Scheduler(cluster_of(planned, gates), frameworks, options.seed, sampled=sampled)

@@ -26,6 +26,7 @@ def simulate(  # noqa: PLR0913 - keyword arguments of the public API
     seed: int | None = None,
     kube_version: str = "1.37",
     gates: Gates | None = None,
+    apiserver_gates: Gates | None = None,
     run_cron_jobs: Collection[str] = (),
     preemption: bool = True,
     sampling: Sampling = "all",
@@ -40,6 +41,7 @@ def simulate(  # noqa: PLR0913 - keyword arguments of the public API
         seed: draw among equally good nodes; by default the first by name is taken.
         kube_version: the Kubernetes version to act as.
         gates: kube-scheduler's feature gates; by default the version's.
+        apiserver_gates: the API server's, which decide what fields its objects keep; by default the version's.
         run_cron_jobs: names of CronJobs of which one run is simulated.
         preemption: evict less important pods for a pod that fits nowhere else.
         sampling: ``kube`` compares the pods on as many nodes as kube-scheduler is content with, in its order, as it
@@ -52,6 +54,9 @@ def simulate(  # noqa: PLR0913 - keyword arguments of the public API
     """
     if sampling not in get_args(Sampling):
         raise UsageError(f"sampling {sampling!r}: use 'all' or 'kube'")
-    run = prepare(inventory, Options(config, scale, seed, kube_version, gates, run_cron_jobs, preemption, sampling))
+    options = Options(
+        config, scale, seed, kube_version, gates, run_cron_jobs, preemption, sampling, apiserver_gates=apiserver_gates
+    )
+    run = prepare(inventory, options)
     place_all(run, progress)
     return result_of(run)

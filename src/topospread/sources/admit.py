@@ -37,10 +37,12 @@ class Rules:
     Attributes:
         strict: refuse fields that Kubernetes does not know.
         namespace: where objects go that name no namespace.
+        comparison_operators: let tolerations use Lt and Gt (TaintTolerationComparisonOperators).
     """
 
     strict: bool = False
     namespace: str = "default"
+    comparison_operators: bool = False
 
 
 def admit(value: dict[str, Any], kind: str, spot: Spot, rules: Rules) -> KubeObject:
@@ -66,7 +68,7 @@ def admit(value: dict[str, Any], kind: str, spot: Spot, rules: Rules) -> KubeObj
         checked = _checked(current, kind, spot, label)
         _require_name(checked, spot)
         if not is_stored(checked):
-            _validate(current, spot, label)
+            _validate(current, spot, label, rules)
         return msgspec.json.decode(_ENCODER.encode(checked), type=how.struct)
     except RecursionError:
         raise too_deep(spot.rough(label)) from None
@@ -113,11 +115,11 @@ def _refuse_unknown(value: dict[str, Any], kind: str, spot: Spot, label: str) ->
         raise InvalidError([f'unknown field "{printable(path)}"' for path in unknown], place)
 
 
-def _validate(value: dict[str, Any], spot: Spot, label: str) -> None:
+def _validate(value: dict[str, Any], spot: Spot, label: str, rules: Rules) -> None:
     """The API server's rules for an object that is about to be created."""
     from topospread.api.validation import validate_object
 
-    problems = validate_object(value)
+    problems = validate_object(value, comparison_operators=rules.comparison_operators)
     if problems:
         place = replace(spot.place(label, problems[0].field), field="")
         raise InvalidError([printable(problem.message) for problem in problems], place)

@@ -39,6 +39,7 @@ def load(  # noqa: PLR0913 - keyword arguments
     stdin: BinaryIO | None = None,
     strict: bool = False,
     namespace: str = "default",
+    comparison_operators: bool = False,
     progress: Progress | None = None,
 ) -> Inventory:
     """Read everything that is given; nothing is decided, and no pod is made of a workload yet.
@@ -49,6 +50,8 @@ def load(  # noqa: PLR0913 - keyword arguments
         stdin: what ``-`` stands for.
         strict: refuse fields that Kubernetes does not know, as ``kubectl --validate=strict`` does.
         namespace: where objects go that name no namespace.
+        comparison_operators: let tolerations use the operators Lt and Gt, as an API server does whose feature gate
+            TaintTolerationComparisonOperators is on.
         progress: is told how many bytes are dealt with.
 
     Raises:
@@ -59,7 +62,7 @@ def load(  # noqa: PLR0913 - keyword arguments
     if sum(source.path == STANDARD_INPUT for sources in every for source in sources) > 1:
         raise UsageError("- is given twice, and standard input can be read once")
     meter = _Meter(progress, total_size([source for sources in every for source in sources]))
-    reader = ObjectReader(Rules(strict, namespace))
+    reader = ObjectReader(Rules(strict, namespace, comparison_operators))
     collection = Collection()
     with _no_garbage_collection():
         if cluster is not None and is_made_up(cluster):

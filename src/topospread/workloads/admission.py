@@ -21,7 +21,9 @@ from topospread.api.meta import ResourceList
 from topospread.api.pod import Container, Pod, PodSpec, ResourceRequirements
 from topospread.api.policy import LimitRange, LimitRangeItem, PriorityClass, RuntimeClass
 from topospread.api.quantity import QuantityError, parse_quantity
+from topospread.api.validation.field import Named, not_supported
 from topospread.config.gates import Gates
+from topospread.config.versions import KubeVersion
 from topospread.errors import InvalidError, Place
 
 from .defaults import rounded, with_defaults, with_defaults_after_admission
@@ -34,6 +36,7 @@ SYSTEM_PRIORITY_CLASSES: Mapping[str, int] = {
 }
 """Classes that every cluster has (pkg/apis/scheduling/v1/helpers.go)."""
 
+_COMPARISON_SINCE = KubeVersion(1, 35)
 _PREEMPTS = "PreemptLowerPriority"
 _ENCODER = msgspec.json.Encoder(enc_hook=str)
 
@@ -111,6 +114,8 @@ class Admission:
         return replace(pod, spec=replace(admitted, node_name=node_name) if node_name else admitted)
 
     def _admit(self, pod: Pod, lenient: bool) -> PodSpec:
+        if not lenient:
+            _refuse_comparison_operators(pod.spec, self._gates)
         spec = with_defaults(pod.spec, self._gates)
         for defaults in self._container_defaults.get(pod.namespace or "default", ()):
             spec = _with_container_defaults(spec, defaults)
@@ -210,6 +215,17 @@ class Admission:
             raise _Refusal(field, message)
         if not silent:
             self.warnings[f"the API server would refuse {field}: {message}; it is taken as it is"] = None
+
+
+def _refuse_comparison_operators(spec: PodSpec, gates: Gates) -> None:
+    """Refuses tolerations with Lt and Gt while their gate is off; what was read may be meant for several versions."""
+    if gates.enabled("TaintTolerationComparisonOperators"):
+        return
+    known = ("Equal", "Exists", "Lt", "Gt") if gates.kube_version >= _COMPARISON_SINCE else ("Equal", "Exists")
+    for index, toleration in enumerate(spec.tolerations or ()):
+        if toleration.operator in ("Lt", "Gt"):
+            field = f"spec.tolerations[{index}].operator"
+            raise _Refusal(field, not_supported(field, Named(toleration.operator), known).message)
 
 
 def is_stored(pod: Pod) -> bool:

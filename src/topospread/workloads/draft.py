@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import islice
 from math import inf
 
@@ -11,11 +11,11 @@ from msgspec.structs import replace
 
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.pod import FINISHED_PHASES, Pod
-from topospread.config.gates import Gates
 from topospread.errors import InvalidError
 
 from .admission import Admission
 from .claims import VolumeClaims
+from .control_plane import ControlPlane
 from .controllers import Controller
 from .defaults import DEFAULT_SCHEDULER_NAME
 from .names import Names, pod_prefix
@@ -43,17 +43,16 @@ class Draft:
         self,
         inventory: Inventory,
         names: Names,
-        gates: Gates,
-        scheduler_names: Collection[str],
+        control_plane: ControlPlane,
         scale: Mapping[ObjectKey, int],
     ) -> None:
         self.plan = Plan(inventory)
-        self.gates = gates
+        self.gates = control_plane.apiserver
         self.names = names
         self.scale = scale
-        self.admission = Admission(inventory, gates)
+        self.admission = Admission(inventory, self.gates)
         self.volumes = VolumeClaims(self.plan)
-        self._scheduler_names = frozenset(scheduler_names)
+        self._scheduler_names = frozenset(control_plane.scheduler_names)
         self._made_bound: list[Pod] = []
         self._new_claims: Counter[Workload] = Counter()
         self._now: float | None = None

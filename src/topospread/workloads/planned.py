@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from topospread.api.inventory import Inventory
 from topospread.api.pod import Pod
 
+from .dropped_fields import UnusedField
+
 
 @dataclass(slots=True, eq=False)
 class Workload:
@@ -78,6 +80,7 @@ class Plan:
         foreign: scheduler → pods that wait for it and are left alone.
         assumed_claims: (namespace, name) of claims that are added and taken as ones that can be provisioned wherever
             their StorageClass allows.
+        unused: fields that the API server drops or kube-scheduler ignores.
     """
 
     inventory: Inventory
@@ -88,5 +91,6 @@ class Plan:
     removed: list[Pod] = field(default_factory=list)
     foreign: Counter[str] = field(default_factory=Counter)
     assumed_claims: set[tuple[str, str]] = field(default_factory=set)
+    unused: list[UnusedField] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)

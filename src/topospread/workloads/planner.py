@@ -8,14 +8,15 @@ from functools import partial
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.meta import KubeObject
 from topospread.api.pod import FINISHED_PHASES, Pod
-from topospread.config.gates import gates_for
 from topospread.errors import Place
 
 from .admission import is_stored
 from .completion import completed
+from .control_plane import ControlPlane
 from .controllers import Controller, controllers_of
 from .daemon_set import DaemonNodes, plan_daemon_set
 from .draft import Draft
+from .dropped_fields import without_dropped_fields
 from .hierarchy import Hierarchy
 from .job import plan_job, run_of
 from .names import Names
@@ -33,7 +34,7 @@ def plan(
     scale: Mapping[str, int] | None = None,
     run_cron_jobs: Collection[str] = (),
     kube_version: str = "1.37",
-    scheduler_names: Collection[str] = ("default-scheduler",),
+    control_plane: ControlPlane | None = None,
 ) -> Plan:
     """What the cluster's controllers and API server make of the objects that were read.
 
@@ -41,19 +42,21 @@ def plan(
         inventory: stays as it is.
         scale: ``[NAMESPACE/]KIND/NAME`` → replicas in place of the manifest's.
         run_cron_jobs: ``[NAMESPACE/]NAME`` of CronJobs that are to run once.
-        kube_version: of the API server.
-        scheduler_names: the schedulers whose pods are to be placed; others' are counted.
+        kube_version: of the control plane, when that is as the version has it by default.
+        control_plane: the API server and the schedulers.
 
     Raises:
         InputError: an object that the API server would refuse, with its place.
         UsageError: a target of ``scale`` or ``run_cron_jobs`` that is not there.
     """
-    gates = gates_for(kube_version, component="apiserver")
+    by = control_plane or ControlPlane.of_version(kube_version)
+    inventory, unused = without_dropped_fields(inventory, by.apiserver, by.scheduler)
     names = Names((pod.namespace or "default", pod.name) for pod in inventory.pods if pod.metadata.name)
     whole = completed(inventory, names)
     _add_runs(whole, run_cron_jobs)
     controllers = {each.key: each for each in controllers_of(whole)}
-    draft = Draft(whole, names, gates, scheduler_names, scaled(scale or {}, controllers))
+    draft = Draft(whole, names, by, scaled(scale or {}, controllers))
+    draft.plan.unused = unused
     whole.pods = [_admitted(draft, pod) for pod in whole.pods]
     hierarchy = Hierarchy(draft.plan, controllers)
     claims = claim(whole.pods, hierarchy.pod_owners, hierarchy.missing)

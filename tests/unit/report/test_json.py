@@ -21,6 +21,7 @@ from tests.unit.report.builders import (
 from topospread.errors import UsageError
 from topospread.report.json import names, simulation_json
 from topospread.simulation import Eviction, Simulation
+from topospread.workloads.dropped_fields import UnusedField
 
 SCHEMA = json.loads((Path(__file__).parent.parent.parent.parent / "docs/reference/simulation.schema.json").read_text())
 
@@ -38,6 +39,10 @@ def everything() -> Simulation:
         placements=placements({"web-0": "node-1", "web-1": None}),
         evictions=(Eviction("shop", "old", "node-1", "", "shop/web-0", ""),),
         removed={"shop/gone": "", "shop/lost": "node-2"},
+        unused=(
+            UnusedField("dropped", "Deployment", "shop", "web", "spec.template.spec.resources", "PodLevelResources"),
+            UnusedField("ignored", "Node", "", "node-1", "status.declaredFeatures", ""),
+        ),
         foreign={"volcano": 2},
         skipped={"Ingress": 1, "ConfigMap": 2},
         warnings=("a warning",),

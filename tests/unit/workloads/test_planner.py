@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.unit.workloads.manifests import Json, inventory, names, pod, row, workload
 from topospread.errors import InvalidError
 from topospread.workloads import plan
+from topospread.workloads.control_plane import ControlPlane
 
 GATES: Json = {"schedulingGates": [{"name": "example.com/quota"}]}
 VOLUME: Json = {
@@ -116,7 +119,7 @@ class TestOtherSchedulers:
 
     def test_may_be_ours(self):
         given = inventory(pod("p", schedulerName="other"), pod("q"))
-        result = plan(given, scheduler_names=["other"])
+        result = plan(given, control_plane=replace(ControlPlane.of_version("1.37"), scheduler_names=["other"]))
         assert (names(result), result.foreign) == (["p"], {"default-scheduler": 1})
 
 

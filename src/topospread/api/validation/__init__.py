@@ -13,6 +13,7 @@ from typing import Any, Final
 from .defaults import default_pod, default_template
 from .field import FieldError, report, type_error
 from .jobs import check_cron_job, check_job, default_cron_job, default_job
+from .options import Options
 from .pod import check_pod, check_pod_template
 from .schema import STRUCT_OF, WrongTypeError, decoded, unknown_fields
 from .workloads import CHECKS, default_workload
@@ -57,7 +58,7 @@ def judge_object(obj: object) -> Json:
         except WrongTypeError as wrong:
             problem = str(wrong)
         else:
-            errors = _judge_pod(pod, allow_privileged=False)
+            errors = _judge_pod(pod, Options(allow_privileged=False))
             return {"errors": [{"type": each.type, "field": each.field, "message": each.message} for each in errors]}
     return {"errors": [], "decode": problem}
 
@@ -73,9 +74,9 @@ def _not_a_pod(obj: object) -> str | None:
     return None
 
 
-def _judge_pod(pod: Json, *, allow_privileged: bool) -> list[FieldError]:
+def _judge_pod(pod: Json, options: Options) -> list[FieldError]:
     default_pod(pod)
-    return report(check_pod(pod, allow_privileged=allow_privileged))
+    return report(check_pod(pod, options=options))
 
 
 def validate_pod(obj: Json, *, allow_privileged: bool = False) -> list[FieldError]:
@@ -84,7 +85,7 @@ def validate_pod(obj: Json, *, allow_privileged: bool = False) -> list[FieldErro
     The Pod is defaulted, its matchLabelKeys are merged into the selectors, then it is checked; the object given
     stays as it is. ``metadata.namespace`` must be set. Raises WrongTypeError for what does not decode.
     """
-    return _judge_pod(decoded(obj, "Pod"), allow_privileged=allow_privileged)
+    return _judge_pod(decoded(obj, "Pod"), Options(allow_privileged))
 
 
 def validate_pod_template(obj: Json, path: str, *, allow_privileged: bool = True) -> list[FieldError]:
@@ -94,15 +95,18 @@ def validate_pod_template(obj: Json, path: str, *, allow_privileged: bool = True
     """
     template = decoded(obj, "PodTemplateSpec")
     default_template(template)
-    return report(check_pod_template(path, template, allow_privileged=allow_privileged))
+    return report(check_pod_template(path, template, options=Options(allow_privileged)))
 
 
-def validate_object(obj: Json, *, namespace: str = "default", allow_privileged: bool = True) -> list[FieldError]:
+def validate_object(
+    obj: Json, *, namespace: str = "default", allow_privileged: bool = True, comparison_operators: bool = False
+) -> list[FieldError]:
     """What an API server refuses in a manifest of a Pod or a workload; nothing for other kinds.
 
     Like `kubectl create`: an object without a namespace goes to ``namespace``, a generateName makes a name. A value
     of a wrong type is one error, in our words. Old versions of a kind are checked by today's rules. Clusters
-    usually allow privileged containers, so ``allow_privileged`` does.
+    usually allow privileged containers, so ``allow_privileged`` does; ``comparison_operators`` lets tolerations use Lt
+    and Gt, as TaintTolerationComparisonOperators does.
     """
     kind = obj.get("kind")
     if not isinstance(kind, str) or kind not in STRUCT_OF or not _is_in_group(obj.get("apiVersion"), kind):
@@ -112,16 +116,17 @@ def validate_object(obj: Json, *, namespace: str = "default", allow_privileged: 
     except WrongTypeError as wrong:
         return [type_error(wrong.path, wrong.words)]
     _complete_metadata(made.setdefault("metadata", {}), namespace)
+    options = Options(allow_privileged, comparison_operators)
     if kind == "Pod":
-        return _judge_pod(made, allow_privileged=allow_privileged)
+        return _judge_pod(made, options)
     if kind == "Job":
         default_job(made)
-        return report(check_job(made, allow_privileged=allow_privileged))
+        return report(check_job(made, options=options))
     if kind == "CronJob":
         default_cron_job(made)
-        return report(check_cron_job(made, allow_privileged=allow_privileged))
+        return report(check_cron_job(made, options=options))
     default_workload(made)
-    return report(CHECKS[kind](made, allow_privileged=allow_privileged))
+    return report(CHECKS[kind](made, options=options))
 
 
 def _is_in_group(api_version: object, kind: str) -> bool:

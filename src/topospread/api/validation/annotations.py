@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from .field import FieldError, forbidden, invalid, printed
+from .options import Options
 from .paths import check_descending
 from .schema import WrongTypeError, decoded
 from .tolerations import check_tolerations
@@ -27,13 +28,15 @@ _APP_ARMOR: Final = "container.apparmor.security.beta.kubernetes.io/"
 _is_cost = re.compile("0|-[0-9]+|[1-9][0-9]*").fullmatch
 
 
-def check_pod_annotations(path: str, annotations: Mapping[str, str], spec: Json) -> Iterator[FieldError]:
+def check_pod_annotations(
+    path: str, annotations: Mapping[str, str], spec: Json, options: Options
+) -> Iterator[FieldError]:
     """The annotations of a pod or template; ``path`` is theirs."""
     if _MIRROR in annotations and not spec.get("nodeName"):
         detail = "must set spec.nodeName if mirror pod annotation is set"
         yield invalid(f"{path}[{_MIRROR}]", annotations[_MIRROR], detail)
     if annotations.get(_TOLERATIONS):
-        yield from _check_tolerations(path, annotations[_TOLERATIONS])
+        yield from _check_tolerations(path, annotations[_TOLERATIONS], options)
     cost = annotations.get(_DELETION_COST)
     if cost is not None and not (len(cost) < 100 and _is_cost(cost) and -(2**31) <= int(cost) < 2**31):
         yield invalid(f"{path}[{_DELETION_COST}]", cost, "must be a 32bit integer")
@@ -44,13 +47,13 @@ def check_pod_annotations(path: str, annotations: Mapping[str, str], spec: Json)
             yield from _check_app_armor(f"{path}[{key}]", key.removeprefix(_APP_ARMOR), value, spec)
 
 
-def _check_tolerations(path: str, text: str) -> Iterator[FieldError]:
+def _check_tolerations(path: str, text: str, options: Options) -> Iterator[FieldError]:
     try:
         tolerations = [decoded(each or {}, "Toleration") for each in json.loads(text) or ()]
     except (ValueError, TypeError, WrongTypeError) as problem:
         yield invalid(path, _TOLERATIONS, str(problem))
         return
-    yield from check_tolerations(f"{path}.{_TOLERATIONS}", tolerations)
+    yield from check_tolerations(f"{path}.{_TOLERATIONS}", tolerations, options)
 
 
 def _check_seccomp(path: str, profile: str) -> Iterator[FieldError]:

@@ -13,6 +13,7 @@ from . import names
 from .defaults import default_template
 from .field import FieldError, Named, invalid, not_negative, not_supported, one_of, required
 from .metadata import check_metadata
+from .options import Options
 from .pod import check_pod_template
 from .schedules import check_schedule, check_time_zone
 from .selectors import check_label_selector, labels_as_printed, selector_as_printed
@@ -65,13 +66,13 @@ def default_cron_job(cron_job: Json) -> None:
     default_template(job_spec.setdefault("template", {}))
 
 
-def check_job(job: Json, *, allow_privileged: bool) -> Iterator[FieldError]:
+def check_job(job: Json, *, options: Options) -> Iterator[FieldError]:
     """A Job."""
     spec, metadata = job["spec"], job["metadata"]
     yield from check_metadata("metadata", metadata, names.subdomain)
     if not spec.get("manualSelector"):
         yield from _check_generated_selector(spec, metadata)
-    yield from _check_job_spec("spec", spec, allow_privileged=allow_privileged)
+    yield from _check_job_spec("spec", spec, options=options)
     selector = spec.get("selector")
     if selector is None:
         yield required("spec.selector")
@@ -102,7 +103,7 @@ def _check_generated_selector(spec: Json, metadata: Json) -> Iterator[FieldError
         yield invalid("spec.selector", selector_as_printed(spec["selector"]), "`selector` not auto-generated")
 
 
-def check_cron_job(cron_job: Json, *, allow_privileged: bool) -> Iterator[FieldError]:
+def check_cron_job(cron_job: Json, *, options: Options) -> Iterator[FieldError]:
     """A CronJob."""
     spec, metadata = cron_job["spec"], cron_job["metadata"]
     yield from check_metadata("metadata", metadata, names.subdomain)
@@ -120,7 +121,7 @@ def check_cron_job(cron_job: Json, *, allow_privileged: bool) -> Iterator[FieldE
     policy = spec.get("concurrencyPolicy") or "Allow"
     yield from one_of("spec.concurrencyPolicy", policy, ("Allow", "Forbid", "Replace"))
     job_spec = spec["jobTemplate"]["spec"]
-    yield from _check_job_spec("spec.jobTemplate.spec", job_spec, allow_privileged=allow_privileged)
+    yield from _check_job_spec("spec.jobTemplate.spec", job_spec, options=options)
     if "selector" in job_spec:
         shown = selector_as_printed(job_spec["selector"])
         yield invalid("spec.jobTemplate.spec.selector", shown, "`selector` will be auto-generated")
@@ -128,7 +129,7 @@ def check_cron_job(cron_job: Json, *, allow_privileged: bool) -> Iterator[FieldE
         yield not_supported("spec.jobTemplate.spec.manualSelector", True, ("nil", "false"))
 
 
-def _check_job_spec(path: str, spec: Json, *, allow_privileged: bool) -> Iterator[FieldError]:
+def _check_job_spec(path: str, spec: Json, *, options: Options) -> Iterator[FieldError]:
     for field in _COUNTS:
         yield from not_negative(f"{path}.{field}", spec.get(field, 0))
     if "maxFailedIndexes" in spec and "backoffLimitPerIndex" not in spec:
@@ -145,7 +146,7 @@ def _check_job_spec(path: str, spec: Json, *, allow_privileged: bool) -> Iterato
     if "podReplacementPolicy" in spec:
         known = ("Failed",) if "podFailurePolicy" in spec else ("Failed", "TerminatingOrFailed")
         yield from one_of(f"{path}.podReplacementPolicy", spec["podReplacementPolicy"], known)
-    yield from check_pod_template(f"{path}.template", spec["template"], allow_privileged=allow_privileged)
+    yield from check_pod_template(f"{path}.template", spec["template"], options=options)
     restarts, field = spec["template"]["spec"]["restartPolicy"], f"{path}.template.spec.restartPolicy"
     if restarts == "Always":
         yield required(field, 'valid values: "OnFailure", "Never"')

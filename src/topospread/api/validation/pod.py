@@ -37,6 +37,7 @@ from .field import (
 )
 from .labels import check_annotations, check_labels
 from .metadata import check_metadata
+from .options import Options
 from .resources import check_overhead, check_pod_resources
 from .security import check_pod_security
 from .spread import check_spread_constraints
@@ -50,13 +51,13 @@ RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
 _DNS_POLICIES: Final = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 
 
-def check_pod(pod: Json, *, allow_privileged: bool) -> Iterator[FieldError]:
+def check_pod(pod: Json, *, options: Options) -> Iterator[FieldError]:
     """A whole Pod (ValidatePodCreate)."""
     metadata, spec = pod["metadata"], pod["spec"]
     annotations = metadata.get("annotations", {})
     yield from check_metadata("metadata", metadata, names.subdomain)
-    yield from check_pod_annotations("metadata.annotations", annotations, spec)
-    yield from check_pod_spec("spec", spec, metadata, allow_privileged=allow_privileged)
+    yield from check_pod_annotations("metadata.annotations", annotations, spec, options)
+    yield from check_pod_spec("spec", spec, metadata, options=options)
     if not spec["serviceAccountName"]:
         for index, volume in enumerate(spec.get("volumes", ())):
             for position, source in enumerate(volume.get("projected", {}).get("sources", ())):
@@ -74,27 +75,27 @@ def check_pod(pod: Json, *, allow_privileged: bool) -> Iterator[FieldError]:
     yield from check_profiles_match("spec", annotations, spec)
 
 
-def check_pod_template(path: str, template: Json, *, allow_privileged: bool) -> Iterator[FieldError]:
+def check_pod_template(path: str, template: Json, *, options: Options) -> Iterator[FieldError]:
     """A template of pods; ``path`` is its own, ``spec.template`` (ValidatePodTemplateSpec)."""
     metadata, spec = template["metadata"], template["spec"]
     annotations = metadata.get("annotations", {})
     yield from check_labels(f"{path}.labels", metadata.get("labels", {}))
     yield from check_annotations(f"{path}.annotations", annotations)
-    yield from check_pod_annotations(f"{path}.annotations", annotations, spec)
-    yield from check_pod_spec(f"{path}.spec", spec, None, allow_privileged=allow_privileged)
+    yield from check_pod_annotations(f"{path}.annotations", annotations, spec, options)
+    yield from check_pod_spec(f"{path}.spec", spec, None, options=options)
     yield from check_profiles_match(f"{path}.spec", annotations, spec)
     if spec.get("ephemeralContainers"):
         yield forbidden(f"{path}.spec.ephemeralContainers", "ephemeral containers not allowed in pod template")
 
 
-def check_pod_spec(path: str, spec: Json, metadata: Json | None, *, allow_privileged: bool) -> Iterator[FieldError]:
+def check_pod_spec(path: str, spec: Json, metadata: Json | None, *, options: Options) -> Iterator[FieldError]:
     """A pod's spec; ``metadata`` is the pod's, None in a template (ValidatePodSpec)."""
     pod_name = metadata.get("name", "") if metadata else ""
     volumes, refused = check_volumes(f"{path}.volumes", spec.get("volumes", ()), pod_name)
     yield from refused
     yield from _check_resource_claims(f"{path}.resourceClaims", spec.get("resourceClaims", ()), metadata)
     claims = [claim["name"] for claim in spec.get("resourceClaims", ()) if claim.get("name")]
-    pod = PodContext(spec, volumes, claims, allow_privileged)
+    pod = PodContext(spec, volumes, claims, options.allow_privileged)
     yield from check_containers(f"{path}.containers", pod)
     yield from check_init_containers(f"{path}.initContainers", pod)
     yield from check_ephemeral_containers(f"{path}.ephemeralContainers", pod)
@@ -102,22 +103,22 @@ def check_pod_spec(path: str, spec: Json, metadata: Json | None, *, allow_privil
         yield from check_pod_resources(f"{path}.resources", spec, claims)
     if "overhead" in spec:
         yield from check_overhead(f"{path}.overhead", spec["overhead"])
-    yield from _check_scheduling(path, spec)
+    yield from _check_scheduling(path, spec, options)
     yield from _check_policies(path, spec)
     yield from _check_names(path, spec)
     yield from _check_network(path, spec)
     yield from check_pod_security(f"{path}.securityContext", spec)
     yield from _check_host(path, spec)
-    yield from check_host_process(path, spec, allow_privileged=allow_privileged)
+    yield from check_host_process(path, spec, allow_privileged=options.allow_privileged)
     yield from _check_os(path, spec)
     yield from _check_file_references(path, spec)
 
 
-def _check_scheduling(path: str, spec: Json) -> Iterator[FieldError]:
+def _check_scheduling(path: str, spec: Json, options: Options) -> Iterator[FieldError]:
     yield from check_labels(f"{path}.nodeSelector", spec.get("nodeSelector", {}))
     yield from check_affinity(f"{path}.affinity", spec.get("affinity", {}))
     yield from check_spread_constraints(f"{path}.topologySpreadConstraints", spec.get("topologySpreadConstraints", ()))
-    yield from check_tolerations(f"{path}.tolerations", spec.get("tolerations", ()))
+    yield from check_tolerations(f"{path}.tolerations", spec.get("tolerations", ()), options)
     seen: set[str] = set()
     for index, gate in enumerate(spec.get("schedulingGates", ())):
         inner, name = f"{path}.schedulingGates[{index}]", gate.get("name", "")

@@ -1,24 +1,28 @@
 """Tolerations as the API server checks them; what they tolerate is elsewhere.
 
-Source: ValidateTolerations in pkg/apis/core/validation/validation.go (Kubernetes 1.37 with its default feature
-gates: the operators Lt and Gt exist but are refused).
+Source: ValidateTolerations in pkg/apis/core/validation/validation.go (Kubernetes 1.37, where the operators Lt and Gt
+exist but are refused unless their feature gate is on).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from . import names
-from .field import FieldError, Named, invalid, not_supported, one_of
+from .field import FieldError, Named, invalid, not_supported, one_of, printed
 from .labels import check_label_key
+from .options import Options
 
 Json = dict[str, Any]
 
+_is_decimal = re.compile("0|-?[1-9][0-9]*").fullmatch
+_is_go_decimal = re.compile("[+-]?[0-9]+").fullmatch
 EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
-def check_tolerations(path: str, tolerations: Sequence[Json]) -> Iterator[FieldError]:
+def check_tolerations(path: str, tolerations: Sequence[Json], options: Options) -> Iterator[FieldError]:
     """``spec.tolerations``."""
     for index, toleration in enumerate(tolerations):
         inner = f"{path}[{index}]"
@@ -28,7 +32,7 @@ def check_tolerations(path: str, tolerations: Sequence[Json]) -> Iterator[FieldE
             yield invalid(
                 f"{inner}.effect", Named(effect), "effect must be 'NoExecute' when `tolerationSeconds` is set"
             )
-        yield from _check_operator(inner, toleration)
+        yield from _check_operator(inner, toleration, options)
         if effect:
             yield from one_of(f"{inner}.effect", effect, EFFECTS)
 
@@ -42,7 +46,7 @@ def _check_key(path: str, toleration: Json) -> Iterator[FieldError]:
         yield invalid(f"{path}.operator", Named(operator), detail)
 
 
-def _check_operator(path: str, toleration: Json) -> Iterator[FieldError]:
+def _check_operator(path: str, toleration: Json, options: Options) -> Iterator[FieldError]:
     operator, value = toleration.get("operator", ""), toleration.get("value", "")
     if operator in ("Equal", ""):
         reasons = names.label_value(value)
@@ -51,6 +55,20 @@ def _check_operator(path: str, toleration: Json) -> Iterator[FieldError]:
     elif operator == "Exists":
         if value:
             yield invalid(f"{path}.operator", value, "value must be empty when `operator` is 'Exists'")
+    elif operator in ("Lt", "Gt") and options.comparison_operators:
+        yield from _check_number(f"{path}.value", value)
     else:
         known = ("Equal", "Exists", "Lt", "Gt") if operator in ("Lt", "Gt") else ("Equal", "Exists")
         yield not_supported(f"{path}.operator", Named(operator), known)
+
+
+def _check_number(path: str, value: str) -> Iterator[FieldError]:
+    """A value to compare with: a decimal integer of 64 bits (IsDecimalInteger, strconv.ParseInt)."""
+    if not value:
+        yield invalid(path, value, "must be non-empty")
+    elif not _is_decimal(value):
+        yield invalid(path, value, "must be a valid decimal integer in canonical form")
+    if not _is_go_decimal(value):
+        yield invalid(path, value, f"strconv.ParseInt: parsing {printed(value)}: invalid syntax")
+    elif not -(2**63) <= int(value) < 2**63:
+        yield invalid(path, value, f"strconv.ParseInt: parsing {printed(value)}: value out of range")

@@ -21,6 +21,7 @@ from .claims import check_claim_spec
 from .defaults import default_template
 from .field import FieldError, Named, all_invalid, forbidden, invalid, not_negative, not_supported, required
 from .metadata import check_metadata
+from .options import Options
 from .pod import check_pod_template
 from .selectors import check_label_selector, labels_as_printed, selector_as_printed
 
@@ -37,11 +38,11 @@ _ROLLING: Final = {"Deployment": ("25%", "25%"), "DaemonSet": (1, 0)}
 """Kind → maxUnavailable and maxSurge when they are not given."""
 
 
-def check_deployment(workload: Json, *, allow_privileged: bool) -> Iterator[FieldError]:
+def check_deployment(workload: Json, *, options: Options) -> Iterator[FieldError]:
     """A Deployment."""
     spec = workload["spec"]
     yield from check_metadata("metadata", workload["metadata"], names.subdomain)
-    yield from _check_replica_template(spec, allow_privileged=allow_privileged)
+    yield from _check_replica_template(spec, options=options)
     yield from not_negative("spec.replicas", spec.get("replicas", 1))
     yield from _check_counts(spec, "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")
     deadline = spec.get("progressDeadlineSeconds", 600)
@@ -59,16 +60,16 @@ def check_deployment(workload: Json, *, allow_privileged: bool) -> Iterator[Fiel
         yield forbidden("spec.strategy.rollingUpdate", detail)
 
 
-def check_replica_set(workload: Json, *, allow_privileged: bool) -> Iterator[FieldError]:
+def check_replica_set(workload: Json, *, options: Options) -> Iterator[FieldError]:
     """A ReplicaSet."""
     spec = workload["spec"]
     yield from check_metadata("metadata", workload["metadata"], names.subdomain)
     yield from not_negative("spec.replicas", spec.get("replicas", 1))
     yield from _check_counts(spec, "minReadySeconds")
-    yield from _check_replica_template(spec, allow_privileged=allow_privileged)
+    yield from _check_replica_template(spec, options=options)
 
 
-def check_replication_controller(workload: Json, *, allow_privileged: bool) -> Iterator[FieldError]:
+def check_replication_controller(workload: Json, *, options: Options) -> Iterator[FieldError]:
     """A ReplicationController: its selector is a map, and the template's labels when it is not given."""
     spec = workload["spec"]
     yield from check_metadata("metadata", workload["metadata"], _long_name, prefix_too=False)
@@ -84,11 +85,11 @@ def check_replication_controller(workload: Json, *, allow_privileged: bool) -> I
         return
     if selector and not Selector.from_set(selector).matches(labels or {}):
         yield invalid("spec.template.metadata.labels", labels_as_printed(labels), _MATCH)
-    yield from check_pod_template("spec.template", template, allow_privileged=allow_privileged)
+    yield from check_pod_template("spec.template", template, options=options)
     yield from _check_always_runs(template["spec"], "ReplicationController")
 
 
-def check_daemon_set(workload: Json, *, allow_privileged: bool) -> Iterator[FieldError]:
+def check_daemon_set(workload: Json, *, options: Options) -> Iterator[FieldError]:
     """A DaemonSet."""
     spec = workload["spec"]
     template = spec["template"]
@@ -101,7 +102,7 @@ def check_daemon_set(workload: Json, *, allow_privileged: bool) -> Iterator[Fiel
         yield invalid("spec.template.metadata.labels", labels_as_printed(labels), _MATCH)
     if selector is not None and _is_empty(selector):
         yield invalid("spec.selector", selector_as_printed(selector), "empty selector is invalid for daemonset")
-    yield from check_pod_template("spec.template", template, allow_privileged=allow_privileged)
+    yield from check_pod_template("spec.template", template, options=options)
     yield from _check_always_runs(template["spec"], "DaemonSet")
     yield from _check_counts(spec, "minReadySeconds", "revisionHistoryLimit")
     strategy = spec.get("updateStrategy", {})
@@ -113,7 +114,7 @@ def check_daemon_set(workload: Json, *, allow_privileged: bool) -> Iterator[Fiel
         yield not_supported("spec.updateStrategy", shown, ("RollingUpdate", "OnDelete"))
 
 
-def check_stateful_set(workload: Json, *, allow_privileged: bool) -> Iterator[FieldError]:
+def check_stateful_set(workload: Json, *, options: Options) -> Iterator[FieldError]:
     """A StatefulSet; its claims count as volumes of the template."""
     spec = workload["spec"]
     yield from check_metadata("metadata", workload["metadata"], names.dns_label)
@@ -141,7 +142,7 @@ def check_stateful_set(workload: Json, *, allow_privileged: bool) -> Iterator[Fi
     else:
         template = _with_claims(spec)
         yield from _check_match(compiled, template)
-        yield from check_pod_template("spec.template", template, allow_privileged=allow_privileged)
+        yield from check_pod_template("spec.template", template, options=options)
     yield from _check_always_runs(spec["template"]["spec"], "StatefulSet")
 
 
@@ -160,7 +161,7 @@ def _long_name(name: str) -> names.Reasons:
     return tuple(label_syntax.subdomain_problems(name))
 
 
-def _check_replica_template(spec: Json, *, allow_privileged: bool) -> Iterator[FieldError]:
+def _check_replica_template(spec: Json, *, options: Options) -> Iterator[FieldError]:
     """Selector and template as a Deployment and a ReplicaSet have them."""
     yield from _check_selector(spec.get("selector"), "deployment")
     compiled = compiled_selector(spec.get("selector"))
@@ -168,7 +169,7 @@ def _check_replica_template(spec: Json, *, allow_privileged: bool) -> Iterator[F
         yield invalid("spec.selector", selector_as_printed(spec["selector"]), "invalid label selector")
         return
     yield from _check_match(compiled, spec["template"])
-    yield from check_pod_template("spec.template", spec["template"], allow_privileged=allow_privileged)
+    yield from check_pod_template("spec.template", spec["template"], options=options)
     yield from _check_always_runs(spec["template"]["spec"], "ReplicaSet")
 
 

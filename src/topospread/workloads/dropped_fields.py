@@ -1,0 +1,332 @@
+"""Fields of objects that the API server of a version drops, and those that its kube-scheduler ignores.
+
+A field that the version does not know is gone from everything, however it was stored: nothing decodes it. One whose
+feature gate is off is dropped when an object is created; an object that is stored keeps it, as on update. What the API
+server keeps although the gate is off in kube-scheduler plays no part there: that is the plugins' matter, and is only
+told here. Values that are refused rather than dropped (the operators of tolerations) are a matter of `admission.py`.
+Sources: pkg/api/pod/util.go (``dropDisabledFields``), pkg/apis/core/types.go, and strategy.go and util.go of the other
+kinds, of every version from 1.18 to 1.37.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from dataclasses import replace as replace_fields
+from functools import cache
+from typing import Any, Literal, NamedTuple
+
+from msgspec.structs import replace
+
+from topospread.api.inventory import Inventory
+from topospread.api.kinds import KINDS
+from topospread.api.meta import KubeObject
+from topospread.config.gate_table import GATES
+from topospread.config.gates import Gates
+from topospread.config.versions import OLDEST, KubeVersion
+from topospread.errors import InvalidError, Place
+
+Outcome = Literal["dropped", "ignored"]
+"""``dropped`` by the API server: the object has no such field; ``ignored``: kube-scheduler does not look at it."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnusedField:
+    """A field that is given and plays no part.
+
+    Attributes:
+        outcome: what became of it.
+        kind, namespace, name: the object it is in; the namespace is "" for kinds without.
+        path: where, with the indices of lists: ``spec.topologySpreadConstraints[0].minDomains``.
+        gate: the feature gate that is off, "" for a field that the version does not know.
+    """
+
+    outcome: Outcome
+    kind: str
+    namespace: str
+    name: str
+    path: str
+    gate: str
+
+    @property
+    def field(self) -> str:
+        """The path without indices, from the pod's spec on where it is a pod's or a template's."""
+        return _INDEX.sub("[]", self.path).rpartition("emplate.spec.")[2].removeprefix("spec.")
+
+
+_INDEX = re.compile(r"\[\d+\]")
+
+
+@dataclass(frozen=True, slots=True)
+class GatedField:
+    """A field that not every version knows or keeps.
+
+    Attributes:
+        path: Kubernetes' names, ``[]`` behind a list, as its own object (for pods: their spec) has it.
+        since: the first version that knows it.
+        gate: the API server's gate without which it is dropped, "" for none.
+        whole_item: while the gate is off the list's items that have it go as a whole.
+        of_template: what is made from it is created now, also where the object itself is stored.
+    """
+
+    path: str
+    since: KubeVersion = OLDEST
+    gate: str = ""
+    whole_item: bool = False
+    of_template: bool = False
+
+    def known(self, version: KubeVersion) -> bool:
+        """Whether the version's objects have it."""
+        return version >= self.since
+
+    def kept(self, gates: Gates) -> bool:
+        """Whether a new object keeps it."""
+        return not self.gate or gates.enabled(self.gate)
+
+    def ignored(self, gates: Gates) -> bool:
+        """Whether kube-scheduler looks away from it."""
+        return bool(self.gate) and "scheduler" in GATES[self.gate].components and not gates.enabled(self.gate)
+
+
+def _field(path: str, since: str = "", gate: str = "", *, whole_item: bool = False) -> GatedField:
+    return GatedField(path, KubeVersion.parse(since) if since else OLDEST, gate, whole_item)
+
+
+def _of_affinity_terms(name: str, since: str, gate: str) -> list[GatedField]:
+    required = "requiredDuringSchedulingIgnoredDuringExecution[]"
+    preferred = "preferredDuringSchedulingIgnoredDuringExecution[].podAffinityTerm"
+    return [
+        _field(f"affinity.{kind}.{terms}.{name}", since, gate)
+        for kind in ("podAffinity", "podAntiAffinity")
+        for terms in (required, preferred)
+    ]
+
+
+POD_FIELDS = (
+    _field("topologySpreadConstraints", gate="EvenPodsSpread"),
+    _field("topologySpreadConstraints[].minDomains", "1.24", "MinDomainsInPodTopologySpread"),
+    _field("topologySpreadConstraints[].nodeAffinityPolicy", "1.25", "NodeInclusionPolicyInPodTopologySpread"),
+    _field("topologySpreadConstraints[].nodeTaintsPolicy", "1.25", "NodeInclusionPolicyInPodTopologySpread"),
+    _field("topologySpreadConstraints[].matchLabelKeys", "1.25", "MatchLabelKeysInPodTopologySpread"),
+    *_of_affinity_terms("namespaceSelector", "1.21", "PodAffinityNamespaceSelector"),
+    *_of_affinity_terms("matchLabelKeys", "1.29", "MatchLabelKeysInPodAffinity"),
+    *_of_affinity_terms("mismatchLabelKeys", "1.29", "MatchLabelKeysInPodAffinity"),
+    _field("overhead", gate="PodOverhead"),
+    _field("runtimeClassName", gate="RuntimeClass"),
+    _field("preemptionPolicy", gate="NonPreemptingPriority"),
+    _field("resources", "1.32", "PodLevelResources"),
+    _field("schedulingGates", "1.26", "PodSchedulingReadiness"),
+    _field("resourceClaims", "1.26", "DynamicResourceAllocation"),
+    _field("initContainers[].restartPolicy", "1.28", "SidecarContainers"),
+    _field("containers[].restartPolicyRules", "1.34", "ContainerRestartRules"),
+    _field("initContainers[].restartPolicyRules", "1.34", "ContainerRestartRules"),
+    _field("containers[].volumeMounts[].bindMountOptions", "1.37", "VolumeBindMountOptions"),
+    _field("initContainers[].volumeMounts[].bindMountOptions", "1.37", "VolumeBindMountOptions"),
+    _field("volumes[].image", "1.31", "ImageVolume", whole_item=True),
+    _field("volumes[].ephemeral", "1.19", "GenericEphemeralVolume"),
+)
+"""Of a pod's spec, in the order in which they are dropped."""
+
+_CLAIM_FIELDS = (_field("spec.volumeAttributesClassName", "1.29", "VolumeAttributesClass"),)
+_JOB_FIELDS = (
+    _field("completionMode", "1.21", "IndexedJob"),
+    _field("suspend", "1.21", "SuspendJob"),
+    _field("podReplacementPolicy", "1.28", "JobPodReplacementPolicy"),
+    _field("managedBy", "1.30", "JobManagedBy"),
+)
+
+
+def _under(prefix: str, of: Iterable[GatedField]) -> tuple[GatedField, ...]:
+    return tuple(replace_fields(each, path=prefix + each.path, of_template="emplate" in prefix) for each in of)
+
+
+_TEMPLATE_FIELDS = _under("spec.template.spec.", POD_FIELDS)
+FIELDS: Mapping[str, tuple[GatedField, ...]] = {
+    "nodes": (_field("status.declaredFeatures", "1.35", "NodeDeclaredFeatures"),),
+    "pods": _under("spec.", POD_FIELDS),
+    "replication_controllers": _TEMPLATE_FIELDS,
+    "replica_sets": _TEMPLATE_FIELDS,
+    "deployments": _TEMPLATE_FIELDS,
+    "daemon_sets": _TEMPLATE_FIELDS,
+    "stateful_sets": (
+        _field("spec.ordinals", "1.26", "StatefulSetStartOrdinal"),
+        *_TEMPLATE_FIELDS,
+        *_under("spec.volumeClaimTemplates[].", _CLAIM_FIELDS),
+    ),
+    "jobs": (*_under("spec.", _JOB_FIELDS), *_TEMPLATE_FIELDS),
+    "cron_jobs": (
+        *_under("spec.jobTemplate.spec.", _JOB_FIELDS),
+        *_under("spec.jobTemplate.spec.template.spec.", POD_FIELDS),
+    ),
+    "persistent_volume_claims": _CLAIM_FIELDS,
+    "persistent_volumes": _CLAIM_FIELDS,
+    "priority_classes": (_field("preemptionPolicy", gate="NonPreemptingPriority"),),
+    "runtime_classes": (_field("overhead", gate="PodOverhead"),),
+}
+"""By list of the inventory."""
+
+_NAMED = 3
+"""How many objects a sentence names."""
+
+
+def unused_sentences(unused: Iterable[UnusedField], version: KubeVersion) -> list[str]:
+    """What plays no part, for people: a sentence for each field, with the first objects that give it."""
+    objects: dict[tuple[Outcome, str, str], dict[str, None]] = {}
+    for each in unused:
+        of_field = objects.setdefault((each.outcome, each.field.rpartition(".")[2], each.gate), {})
+        of_field[f"{each.kind} {each.namespace}/{each.name}" if each.namespace else f"{each.kind} {each.name}"] = None
+    return [f"{_fate(*what, version)}: {_listed(list(of))}" for what, of in objects.items()]
+
+
+def _fate(outcome: Outcome, field: str, gate: str, version: KubeVersion) -> str:
+    if outcome == "ignored":
+        return f"{field} is ignored by kube-scheduler (its feature gate {gate} is off)"
+    why = f"its feature gate {gate} is off" if gate else f"Kubernetes {version} does not know it"
+    return f"{field} is dropped by the API server ({why})"
+
+
+def _listed(objects: Sequence[str]) -> str:
+    more = len(objects) - _NAMED
+    return ", ".join(objects[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+_NO_VOLUME_TYPE = "Required value: must specify a volume type"
+_EMPTY_VOLUME = re.compile(r"(.*volumes\[\d+\])\.(?:ephemeral|image)")
+
+
+def without_dropped_fields(
+    inventory: Inventory, apiserver: Gates, scheduler: Gates
+) -> tuple[Inventory, list[UnusedField]]:
+    """The objects as the API server keeps them, and what plays no part; the inventory given stays as it is.
+
+    Args:
+        inventory: as it was read.
+        apiserver: the gates that decide what is kept.
+        scheduler: the gates that decide what kube-scheduler looks at, of what is kept.
+
+    Raises:
+        InvalidError: without what is dropped the API server refuses the object: a volume without a source.
+    """
+    unused: list[UnusedField] = []
+    changed: dict[str, Any] = {}
+    for attribute, given in FIELDS.items():
+        new = _Rules.of(given, apiserver, scheduler, stored=False)
+        stored = _Rules.of(given, apiserver, scheduler, stored=True)
+        items: Sequence[KubeObject] = getattr(inventory, attribute)
+        if not items or not (new or stored):
+            continue
+        made = [
+            _kept(each, stored, unused) if _is_stored(each) else _kept(each, new, unused, inventory.places)
+            for each in items
+        ]
+        if any(now is not before for now, before in zip(made, items, strict=True)):
+            changed[attribute] = made
+    return (replace_fields(inventory, **changed) if changed else inventory), unused
+
+
+class _Rules(NamedTuple):
+    """What becomes of the fields of one list's objects, be they stored or new."""
+
+    unknown: tuple[GatedField, ...]
+    disabled: tuple[GatedField, ...]
+    ignored: tuple[GatedField, ...]
+
+    def __bool__(self) -> bool:
+        return any(self)
+
+    @classmethod
+    def of(cls, given: Iterable[GatedField], apiserver: Gates, scheduler: Gates, *, stored: bool) -> _Rules:
+        unknown = tuple(each for each in given if not each.known(apiserver.kube_version))
+        disabled = tuple(
+            each
+            for each in given
+            if each not in unknown and not each.kept(apiserver) and (each.of_template or not stored)
+        )
+        gone = {*unknown, *disabled}
+        return cls(unknown, disabled, tuple(each for each in given if each not in gone and each.ignored(scheduler)))
+
+
+def _is_stored(item: KubeObject) -> bool:
+    return bool(item.metadata.uid or item.metadata.resource_version)
+
+
+def _kept(
+    item: KubeObject, rules: _Rules, unused: list[UnusedField], places: Mapping[Any, Place] | None = None
+) -> KubeObject:
+    """The object without what is dropped; ``places`` is given for one that is created and may be refused."""
+    result: Any = item
+    for fields, outcome, gated in (
+        (rules.unknown, "dropped", False),
+        (rules.disabled, "dropped", True),
+        (rules.ignored, "ignored", True),
+    ):
+        for each in fields:
+            found: list[str] = []
+            without = _without(result, _steps(each.path), each.whole_item and gated, "", found)
+            if not found:
+                continue
+            result = without if outcome == "dropped" else result
+            if places is not None and outcome == "dropped" and not (each.whole_item and gated):
+                _refuse_empty_volumes(item, found, places)
+            gate = each.gate if gated else ""
+            unused += [UnusedField(outcome, *_identity(item), path, gate) for path in found]  # type: ignore[arg-type]
+    kept: KubeObject = result
+    return kept
+
+
+def _refuse_empty_volumes(item: KubeObject, found: Iterable[str], places: Mapping[Any, Place]) -> None:
+    for path in found:
+        volume = _EMPTY_VOLUME.fullmatch(path)
+        if volume is not None:
+            kind, namespace, name = _identity(item)
+            place = places.get((kind, namespace, name)) or Place(object=f"{kind} {namespace}/{name}")
+            raise InvalidError([f"{volume[1]}: {_NO_VOLUME_TYPE}"], place.at(path))
+
+
+def _identity(item: KubeObject) -> tuple[str, str, str]:
+    """Kind, namespace and name; the kind is the class's for what was made without."""
+    kind = item.kind or type(item).__name__
+    namespace = item.metadata.namespace or ("default" if KINDS[kind].namespaced else "")
+    return kind, namespace, item.metadata.name or item.metadata.generate_name or ""
+
+
+class _Step(NamedTuple):
+    """One field on the way: its attribute, its name, and whether it is a list."""
+
+    attribute: str
+    name: str
+    listed: bool
+
+
+@cache
+def _steps(path: str) -> tuple[_Step, ...]:
+    steps = []
+    for part in path.split("."):
+        name = part.removesuffix("[]")
+        attribute = re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", name)
+        steps.append(_Step(attribute, name, part != name))
+    return tuple(steps)
+
+
+def _without(value: Any, steps: Sequence[_Step], whole_item: bool, path: str, found: list[str]) -> Any:
+    """The struct without the field at the end of the steps; the very struct where it is not given.
+
+    ``found`` gets the path of every one that is given.
+    """
+    step, rest = steps[0], steps[1:]
+    current = getattr(value, step.attribute)
+    if not current:
+        return value
+    where = f"{path}{step.name}"
+    if not rest:
+        found.append(where)
+        return replace(value, **{step.attribute: None})
+    if not step.listed:
+        made = _without(current, rest, whole_item, f"{where}.", found)
+        return value if made is current else replace(value, **{step.attribute: made})
+    items = [_without(each, rest, whole_item, f"{where}[{i}].", found) for i, each in enumerate(current)]
+    kept = [now for now, before in zip(items, current, strict=True) if now is before or not whole_item]
+    if all(now is before for now, before in zip(items, current, strict=True)):
+        return value
+    return replace(value, **{step.attribute: kept})
