@@ -50,3 +50,7 @@ def constraint(fields: str = "", *, key: str = "topology.kubernetes.io/zone", wh
 def _lines(text: str) -> str:
     text = dedent(text).strip("\n")
     return text + "\n" if text else ""
+
+
+GOOD_CONSTRAINT = constraint("labelSelector:\n  matchLabels: {app: web}\nmatchLabelKeys: [pod-template-hash]")
+"""A hard constraint of `deployment`'s pods that no rule has anything against."""

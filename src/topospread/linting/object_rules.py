@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .examples import constraint, deployment
+from .examples import GOOD_CONSTRAINT, deployment
 from .given import Given, Subject
 from .problem import Problem
 from .rule import Example, Rule
@@ -15,8 +15,6 @@ def _refused(given: Given) -> Iterator[tuple[Subject, Problem]]:
     yield from given.refused
 
 
-_GOOD = constraint("labelSelector:\n  matchLabels: {app: web}\nmatchLabelKeys: [pod-template-hash]")
-
 VALIDATION = Rule(
     id="validation",
     sentence="The API server takes the object.",
@@ -24,8 +22,8 @@ VALIDATION = Rule(
     link=f"{SPREAD}#spread-constraint-definition",
     severity="error",
     check=_refused,
-    wrong=Example(deployment(_GOOD.replace("maxSkew: 1", "maxSkew: 0"))),
-    right=Example(deployment(_GOOD)),
+    wrong=Example(deployment(GOOD_CONSTRAINT.replace("maxSkew: 1", "maxSkew: 0"))),
+    right=Example(deployment(GOOD_CONSTRAINT)),
 )
 
 RULES = (VALIDATION,)

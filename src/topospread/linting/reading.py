@@ -5,7 +5,7 @@ What is no object of Kubernetes, having neither apiVersion nor kind, is left out
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO, Final
 
@@ -161,8 +161,14 @@ class Read:
         self.refused += [(manifest, Problem(error.field, error.message)) for error in errors]
 
 
-def read(paths: Sequence[str], gates: Gates, stdin: BinaryIO | None = None, namespace: str = "default") -> Read:
-    """What files and folders hold.
+def read(
+    paths: Sequence[str],
+    gates: Gates,
+    stdin: BinaryIO | None = None,
+    namespace: str = "default",
+    excluded: Callable[[str], bool] = lambda path: False,
+) -> Read:
+    """What files and folders hold, but for those that are excluded.
 
     Raises:
         InputError: a path cannot be read. What can be read and is broken is noted, and the rest is read.
@@ -170,6 +176,8 @@ def read(paths: Sequence[str], gates: Gates, stdin: BinaryIO | None = None, name
     found = Read(gates, namespace)
     for path in paths:
         for source in find_sources(path):
+            if excluded(source.path):
+                continue
             try:
                 text = read_text(source, stdin if source.path == STANDARD_INPUT else None)
             except DecodeError as error:

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from . import budget_rules, constraint_rules, field_rules, group_rules, object_rules, placement_rules, selector_rules
+from . import (
+    budget_rules,
+    constraint_rules,
+    field_rules,
+    group_rules,
+    ignore_rules,
+    object_rules,
+    placement_rules,
+    selector_rules,
+)
 from .rule import Rule
 
 RULES: Final[tuple[Rule, ...]] = (
@@ -15,6 +24,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *placement_rules.RULES,
     *group_rules.RULES,
     *budget_rules.RULES,
+    *ignore_rules.RULES,
 )
 
 BY_ID: Final = {rule.id: rule for rule in RULES}

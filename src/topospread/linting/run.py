@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import BinaryIO
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import BinaryIO, Final
 
 from topospread.config.gates import gates_for
 from topospread.config.versions import NEWEST, KubeVersion
@@ -12,11 +12,17 @@ from topospread.errors import InputError, Place
 from topospread.sources.load import load
 from topospread.sources.text import printable
 
-from .given import Given
+from .given import Given, Subject
+from .ignore_rules import UNKNOWN_IGNORE, UNUSED_IGNORE
+from .ignores import Ignores, unused
 from .object_rules import VALIDATION
+from .problem import Problem
 from .reading import Read, read
 from .rule import Finding, Rule
-from .rules import RULES
+from .rules import BY_ID, RULES
+from .settings import Settings
+
+NOTHING: Final = "no object of Kubernetes stands here"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +35,7 @@ class Question:
         config: a file with kube-scheduler's configuration, which is linted as well.
         kube_version: the Kubernetes version that the manifests are for.
         namespace: where objects are taken to go that name no namespace.
+        settings: which rules are asked, and how bad their findings are.
     """
 
     paths: Sequence[str]
@@ -36,14 +43,60 @@ class Question:
     config: str | None = None
     kube_version: str | KubeVersion = NEWEST
     namespace: str = "default"
+    settings: Settings = field(default_factory=Settings)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A finding, and what it was found in.
+
+    Attributes:
+        finding: as it is reported.
+        subject: the object; None for what is wrong with a comment.
+        problem: as the rule has it.
+    """
+
+    finding: Finding
+    subject: Subject | None
+    problem: Problem
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of linting.
+
+    Attributes:
+        judged: the findings, in the order of the input.
+        ignored: how many more there would be without ignores.
+        read: what was read.
+        given: what the rules have looked at.
+        asked: the rules that were asked; those that need nodes only when there are some.
+    """
+
+    judged: Sequence[Judged]
+    ignored: int
+    read: Read
+    given: Given
+    asked: frozenset[str]
+
+    @property
+    def findings(self) -> list[Finding]:
+        """The findings, in the order of the input."""
+        return [each.finding for each in self.judged]
+
+    @property
+    def passed(self) -> bool:
+        """Whether there is nothing worse than a hint."""
+        return all(each.finding.severity == "hint" for each in self.judged)
 
 
 def lint(  # noqa: PLR0913 - keyword arguments of the public API
-    paths: Sequence[str],
+    paths: str | Sequence[str],
     *,
     cluster: str | None = None,
     config: str | None = None,
     kube_version: str = str(NEWEST),
+    settings: Settings | None = None,
     stdin: BinaryIO | None = None,
     namespace: str = "default",
 ) -> list[Finding]:
@@ -54,6 +107,7 @@ def lint(  # noqa: PLR0913 - keyword arguments of the public API
         cluster: what the manifests are held against: a made-up cluster, or files that hold one.
         config: a file with kube-scheduler's configuration, which is linted as well.
         kube_version: the Kubernetes version that the manifests are for.
+        settings: which rules are asked; by default all, whatever files say.
         stdin: what ``-`` stands for.
         namespace: where objects are taken to go that name no namespace.
 
@@ -63,23 +117,32 @@ def lint(  # noqa: PLR0913 - keyword arguments of the public API
     Raises:
         InputError: a path cannot be read, is neither YAML nor JSON, or no object of Kubernetes stands there.
     """
-    question = Question(paths=paths, cluster=cluster, config=config, kube_version=kube_version, namespace=namespace)
-    found, given = take_in(question, stdin)
-    for error in found.broken:
+    outcome = run(
+        Question(
+            paths=[paths] if isinstance(paths, str) else paths,
+            cluster=cluster,
+            config=config,
+            kube_version=kube_version,
+            namespace=namespace,
+            settings=settings or Settings(),
+        ),
+        stdin,
+    )
+    for error in outcome.read.broken:
         raise error
-    if not found.subjects:
-        raise InputError("no object of Kubernetes stands here", Place(", ".join(paths)))
-    return judge(found, given)
+    if not outcome.read.subjects:
+        raise InputError(NOTHING, Place(", ".join(text.name for _, text in outcome.read.texts)))
+    return outcome.findings
 
 
-def take_in(question: Question, stdin: BinaryIO | None = None) -> tuple[Read, Given]:
-    """What was read, and what of it the rules may look at.
+def run(question: Question, stdin: BinaryIO | None = None) -> Outcome:
+    """Read what is given, and ask the rules; what is broken is noted in the outcome and does not end the reading.
 
     Raises:
-        InputError: a path cannot be read, or the cluster cannot be used.
+        InputError: a path cannot be read, or the cluster or the configuration cannot be used.
     """
     gates = gates_for(question.kube_version)
-    found = read(question.paths, gates, stdin, question.namespace)
+    found = read(question.paths, gates, stdin, question.namespace, question.settings.excludes)
     inventory = load((), cluster=question.cluster, namespace=question.namespace) if question.cluster else None
     given = Given(
         gates,
@@ -89,20 +152,59 @@ def take_in(question: Question, stdin: BinaryIO | None = None) -> tuple[Read, Gi
         configuration=found.add_configuration(question.config) if question.config else None,
         refused=found.refused,
     )
-    return found, given
+    return judge(found, given, question.settings)
 
 
-def judge(found: Read, given: Given, rules: Sequence[Rule] = RULES) -> list[Finding]:
-    """What the rules find, in the order of the input."""
-    findings = []
-    for at, rule in enumerate(rules):
-        if rule.needs in ("nodes", "simulation") and not given.nodes:
-            continue
+def judge(found: Read, given: Given, settings: Settings | None = None) -> Outcome:
+    """What the rules find, in the order of the input, without what is ignored."""
+    settings = settings or Settings()
+    asked = [
+        rule for rule in RULES if settings.asks(rule.id) and (rule.needs not in ("nodes", "simulation") or given.nodes)
+    ]
+    ids = frozenset(rule.id for rule in asked)
+    embedded = [each.spot.text for each in found.configurations]
+    ignores = Ignores([text for _, text in found.texts] + embedded, found.subjects, found.layouts)
+    ignored = 0
+    judged = []
+    for rule in asked:
         for subject, problem in rule.check(given):
-            place = found.layouts.place(subject.spot, subject.label, problem.field)
-            if rule is VALIDATION:
-                # The words begin with the field, so that the place need not name it.
-                place = replace(place, field="")
-            finding = Finding(rule.id, rule.severity, printable(problem.message), place, problem.fix)
-            findings.append(((subject.order, place.line or 0, place.column or 0, at), finding))
-    return [finding for _, finding in sorted(findings, key=lambda each: each[0])]
+            finding = _finding(rule, subject, problem, found)
+            if ignores.take(rule.id, subject, finding.place):
+                ignored += 1
+            else:
+                judged.append(Judged(finding, subject, problem))
+    judged += _of_ignores(ignores, ids)
+    return Outcome(_wanted(judged, found, settings), ignored, found, given, ids)
+
+
+def _finding(rule: Rule, subject: Subject, problem: Problem, found: Read) -> Finding:
+    place = found.layouts.place(subject.spot, subject.label, problem.field)
+    if rule is VALIDATION:
+        # The words begin with the field, so that the place need not name it.
+        place = replace(place, field="")
+    return Finding(rule.id, rule.severity, printable(problem.message), place, problem.fix)
+
+
+def _of_ignores(ignores: Ignores, asked: frozenset[str]) -> Iterator[Judged]:
+    """What is wrong with the ignores themselves."""
+    for ignore, known, words in unused(ignores, asked, frozenset(BY_ID)):
+        rule = UNUSED_IGNORE if known else UNKNOWN_IGNORE
+        yield Judged(Finding(rule.id, rule.severity, words, ignore.place), None, Problem("", words))
+
+
+def _wanted(judged: Sequence[Judged], found: Read, settings: Settings) -> list[Judged]:
+    """What the settings leave of the findings, in the order of the input and with their severities."""
+    files = {text.name: at for at, (_, text) in reversed(list(enumerate(found.texts)))}
+    position = {rule.id: at for at, rule in enumerate(RULES)}
+
+    def order(each: Judged) -> tuple[int, int, int, int]:
+        place = each.finding.place
+        return files[place.source], place.line or 0, place.column or 0, position[each.finding.rule]
+
+    wanted = []
+    for each in sorted(judged, key=order):
+        rule = each.finding.rule
+        if settings.asks(rule) and settings.wants(rule, each.finding.place.source):
+            severity = settings.severity.get(rule, each.finding.severity)
+            wanted.append(replace(each, finding=replace(each.finding, severity=severity)))
+    return wanted

@@ -1,0 +1,44 @@
+"""Rules about ignores themselves; the run finds their problems, after all other rules were asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .examples import GOOD_CONSTRAINT, deployment
+from .given import Given, Subject
+from .problem import Problem
+from .rule import Example, Rule
+from .selector_rules import SPREAD
+
+
+def _after_the_others(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    """Nothing: what is unused is known when the others were asked."""
+    yield from ()
+
+
+_SKEWED = GOOD_CONSTRAINT.replace("maxSkew: 1", "maxSkew: 6")
+_GOOD = Example(deployment("# topospread: ignore max-skew-never-binds grows to 20 at noon\n" + _SKEWED))
+
+UNUSED_IGNORE = Rule(
+    id="unused-ignore",
+    sentence="An ignore keeps something from being reported.",
+    why="One that outlives its cause hides the next mistake of the kind.",
+    link=f"{SPREAD}#spread-constraint-definition",
+    severity="hint",
+    check=_after_the_others,
+    wrong=Example(deployment("# topospread: ignore max-skew-never-binds grows to 20 at noon\n" + GOOD_CONSTRAINT)),
+    right=_GOOD,
+)
+
+UNKNOWN_IGNORE = Rule(
+    id="unknown-ignore",
+    sentence="An ignore names rules that there are.",
+    why="Misspelt it ignores nothing, and what it was written for is reported.",
+    link=f"{SPREAD}#spread-constraint-definition",
+    severity="warning",
+    check=_after_the_others,
+    wrong=Example(deployment("# topospread: ignore max-skew-never-bind grows to 20 at noon\n" + _SKEWED)),
+    right=_GOOD,
+)
+
+RULES = (UNUSED_IGNORE, UNKNOWN_IGNORE)

@@ -1,0 +1,210 @@
+"""Which rules are asked, and how bad their findings are: ``.topospread.yaml`` and ``pyproject.toml``; asks no rule.
+
+The nearest of the two, from a folder upwards, is taken; of two in one folder ``.topospread.yaml``. Its ``lint`` (in
+``pyproject.toml`` ``[tool.topospread.lint]``) holds::
+
+    select: [RULE, …]                     only these rules; all by default
+    ignore: [RULE, …]                     not these rules
+    severity: {RULE: error|warning|hint}
+    per-file-ignores: {GLOB: [RULE, …]}   not these rules in these files
+    exclude: [GLOB, …]                    files that are not read
+    kube-version: "1.32"
+    cluster: SPEC|FILE
+    config: FILE
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any, Final, get_args
+
+from topospread.errors import ConfigError, DecodeError, Place
+from topospread.sources.files import STANDARD_INPUT, Source, read_text
+from topospread.sources.made_up import is_made_up
+from topospread.sources.yaml import read_documents
+
+from .rule import Severity
+from .rules import BY_ID
+
+YAML_NAMES: Final = (".topospread.yaml", ".topospread.yml")
+TOML_NAME: Final = "pyproject.toml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How a project wants to be linted.
+
+    Attributes:
+        select: the rules that are asked; None is all of them.
+        ignore: rules that are not.
+        severity: rule → how bad its findings are, in place of the rule's own word.
+        per_file_ignores: glob → rules that are not asked in the files that it matches.
+        exclude: globs of files that are not read.
+        kube_version: the version the manifests are for, when the command line says none.
+        cluster: what they are held against, when the command line says nothing.
+        config: kube-scheduler's configuration, when the command line names none.
+        folder: where globs begin; "" is the working directory.
+        source: the file this was read from, "" for none.
+    """
+
+    select: frozenset[str] | None = None
+    ignore: frozenset[str] = frozenset()
+    severity: Mapping[str, Severity] = field(default_factory=dict)
+    per_file_ignores: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    exclude: tuple[str, ...] = ()
+    kube_version: str | None = None
+    cluster: str | None = None
+    config: str | None = None
+    folder: str = ""
+    source: str = ""
+
+    def asks(self, rule: str) -> bool:
+        """Whether a rule is asked at all."""
+        return rule not in self.ignore and (self.select is None or rule in self.select)
+
+    def wants(self, rule: str, path: str) -> bool:
+        """Whether a rule's findings in a file are wanted."""
+        return not any(rule in rules and self._matches(path, glob) for glob, rules in self.per_file_ignores.items())
+
+    def excludes(self, path: str) -> bool:
+        """Whether a file is left unread, be it named or found in a folder; standard input never is."""
+        return path != STANDARD_INPUT and any(self._matches(path, glob) for glob in self.exclude)
+
+    def _matches(self, path: str, glob: str) -> bool:
+        """``*`` also matches slashes; a glob without one is asked of the file's name as well."""
+        relative = os.path.relpath(path, self.folder or ".").replace(os.sep, "/")
+        return fnmatch(relative, glob) or ("/" not in glob and fnmatch(os.path.basename(path), glob))
+
+
+def find_settings(folder: str = ".") -> Settings:
+    """The nearest settings from a folder upwards; the default ones when there are none.
+
+    Raises:
+        InputError: they cannot be read, or say what means nothing.
+    """
+    start = Path(folder).resolve()
+    for place in (start, *start.parents):
+        for name in (*YAML_NAMES, TOML_NAME):
+            if (place / name).is_file():
+                shown = os.path.relpath(place / name) if name in os.listdir(place) else name
+                found = read_settings(shown)
+                if found is not None:
+                    return found
+    return Settings()
+
+
+def read_settings(path: str) -> Settings | None:
+    """The settings of a file; None for a pyproject.toml that says nothing about topospread.
+
+    Raises:
+        InputError: it cannot be read, or says what means nothing.
+    """
+    text = read_text(Source(path, None))
+    if path.endswith(".toml"):
+        prefix = "tool.topospread"
+        try:
+            whole = tomllib.loads(text.data.decode())
+        except tomllib.TOMLDecodeError as error:
+            raise DecodeError(f"not TOML: {error}", Place(path)) from None
+        value = whole.get("tool", {}).get("topospread")
+        if value is None:
+            return None
+    else:
+        prefix = ""
+        documents = [each.value for each in read_documents(text)]
+        value = documents[0] if documents else None
+    return _Parser(path, prefix).settings(value or {})
+
+
+class _Parser:
+    """Turns plain data into settings; whatever it does not know is refused with its place."""
+
+    def __init__(self, path: str, prefix: str) -> None:
+        self.path = path
+        self.prefix = prefix
+
+    def settings(self, value: Any) -> Settings:
+        """The settings that a file holds."""
+        whole = self._mapping(value, "")
+        self._known(whole, ("lint",), "")
+        given = self._mapping(whole.get("lint") or {}, "lint")
+        readers: dict[str, tuple[str, Callable[[Any, str], Any]]] = {
+            "select": ("select", self._rules),
+            "ignore": ("ignore", self._rules),
+            "severity": ("severity", self._severities),
+            "per-file-ignores": ("per_file_ignores", self._per_file),
+            "exclude": ("exclude", self._strings),
+            "kube-version": ("kube_version", self._string),
+            "cluster": ("cluster", self._string),
+            "config": ("config", self._string),
+        }
+        self._known(given, tuple(readers), "lint")
+        fields = {readers[name][0]: readers[name][1](each, f"lint.{name}") for name, each in given.items()}
+        folder = os.path.dirname(self.path)
+        for name in ("cluster", "config"):
+            if name in fields and not is_made_up(fields[name]):
+                fields[name] = os.path.join(folder, fields[name])
+        return Settings(**fields, folder=folder, source=self.path)
+
+    def _known(self, value: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
+        for name in value:
+            if name not in known:
+                close = get_close_matches(name, known, 1)
+                hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(known)}"
+                raise self._error(f"there is no setting '{name}'; {hint}", where)
+
+    def _mapping(self, value: Any, where: str) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise self._error("expected a mapping", where)
+        return value
+
+    def _string(self, value: Any, where: str) -> str:
+        if not isinstance(value, str):
+            raise self._error(f"expected a string, got {value!r}; put it in quotes", where)
+        return value
+
+    def _strings(self, value: Any, where: str) -> tuple[str, ...]:
+        if not isinstance(value, list):
+            raise self._error("expected a list of strings", where)
+        return tuple(self._string(each, f"{where}[{index}]") for index, each in enumerate(value))
+
+    def _rules(self, value: Any, where: str) -> frozenset[str]:
+        return frozenset(
+            self._rule(each, f"{where}[{index}]") for index, each in enumerate(self._strings(value, where))
+        )
+
+    def _rule(self, name: str, where: str) -> str:
+        problem = unknown_rule(name)
+        if problem:
+            raise self._error(problem, where)
+        return name
+
+    def _severities(self, value: Any, where: str) -> dict[str, Severity]:
+        for name, severity in self._mapping(value, where).items():
+            self._rule(name, where)
+            if severity not in get_args(Severity):
+                raise self._error(f"expected one of {', '.join(get_args(Severity))}", f"{where}.{name}")
+        return dict(value)
+
+    def _per_file(self, value: Any, where: str) -> dict[str, frozenset[str]]:
+        given = self._mapping(value, where)
+        return {glob: self._rules(rules, f"{where}[{glob}]") for glob, rules in given.items()}
+
+    def _error(self, words: str, where: str) -> ConfigError:
+        field_path = ".".join(part for part in (self.prefix, where) if part)
+        return ConfigError(words, Place(self.path, field=field_path))
+
+
+def unknown_rule(name: str) -> str:
+    """What to say of a rule that there is not; "" of one that there is."""
+    if name in BY_ID:
+        return ""
+    close = get_close_matches(name, BY_ID, 1)
+    hint = f"did you mean '{close[0]}'?" if close else "`topospread rules` lists them"
+    return f"there is no rule '{name}'; {hint}"
