@@ -228,7 +228,17 @@ def test_completion_scripts_are_scripts(shell: str) -> None:
         assert subprocess.run([found, "-n"], input=done.stdout, text=True, check=False).returncode == 0
 
 
-HELPS = ["", "simulate", "config", "config validate", "config show", "config convert", "fields", "completion"]
+HELPS = [
+    "",
+    "simulate",
+    "explain",
+    "config",
+    "config validate",
+    "config show",
+    "config convert",
+    "fields",
+    "completion",
+]
 MANIFEST = (ROOT / "docs/tutorial/app.yaml").read_text()
 CONFIGURATION = (ROOT / "examples/default-constraints/config.yaml").read_text()
 
@@ -245,13 +255,20 @@ def workplace(tmp_path: Path) -> Path:
     """A folder with the files that examples speak of, and a kubectl that answers with them."""
     cluster = MIN_DOMAINS[0].read_text()
     nodes = list(yaml.safe_load_all(cluster))
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "web-0", "namespace": "shop"},
+        "spec": {"containers": [{"name": "web", "image": "web"}]},
+    }
     files = {
+        "new.yaml": yaml.safe_dump(pod | {"metadata": {"name": "new", "namespace": "shop"}}),
         "nodes.yaml": cluster,
         "app.yaml": MANIFEST,
         "scheduler.yaml": CONFIGURATION,
         "other.yaml": CONFIGURATION,
     }
-    listed = [*nodes, *yaml.safe_load_all(MANIFEST)]
+    listed = [*nodes, *yaml.safe_load_all(MANIFEST), pod]
     for name in ("snapshot.json", "cluster.json"):
         files[name] = json.dumps({"apiVersion": "v1", "kind": "List", "items": listed})
     wrapped = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "scheduler"}, "data": {"c": CONFIGURATION}}

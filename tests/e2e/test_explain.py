@@ -1,0 +1,189 @@
+"""`topospread explain` as users run it: exit codes, what is meant by a name, manifests, JSON, pictures."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+ROOT = Path(__file__).parent.parent.parent
+TOPOSPREAD = Path(sys.executable).parent / "topospread"
+MIN_DOMAINS = [ROOT / "examples/min-domains/cluster.yaml", ROOT / "examples/min-domains/app.yaml"]
+DEMO = [ROOT / "examples/demo/cluster.yaml", ROOT / "examples/demo/shop.yaml"]
+TAINTED = [
+    ROOT / "examples/node-taints-policy-ignore/cluster.yaml",
+    ROOT / "examples/node-taints-policy-ignore/app.yaml",
+]
+SCHEMA = json.loads((ROOT / "docs/reference/explanation.schema.json").read_text())
+
+Done = subprocess.CompletedProcess[str]
+
+
+def explain(*words: str | Path, standard_input: str | None = None) -> Done:
+    return subprocess.run(
+        [TOPOSPREAD, "explain", *words],
+        input=standard_input,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": os.environ["PATH"]},
+    )
+
+
+def data_of(*words: str | Path) -> Any:
+    return json.loads(explain(*words, "-o", "json").stdout)
+
+
+def without_additions(schema: Any) -> Any:
+    """The schema with nothing let through that it does not name."""
+    if isinstance(schema, list):
+        return [without_additions(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    closed = {key: without_additions(value) for key, value in schema.items()}
+    if schema.get("type") == "object" and "properties" in schema:
+        closed["additionalProperties"] = False
+    return closed
+
+
+def test_exit_code_0_for_a_pod_that_has_a_node() -> None:
+    done = explain("deploy/search", *DEMO)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "placed on node-" in done.stdout
+    assert "Scores" in done.stdout
+
+
+def test_exit_code_1_for_a_pending_pod() -> None:
+    done = explain("deploy/web", *MIN_DOMAINS)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "preemption: 0/3 nodes are available" in done.stdout.replace("\n    ", " ")
+    assert "What would let it in" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["web-0", *MIN_DOMAINS], 'there is no pod "web-0"; did you mean default/deployment/web?'),
+        (["my-pod", *TAINTED], 'there is no pod "my-pod"; did you mean default/mypod?'),
+        (["deploy/wbe", *MIN_DOMAINS], 'there is no Deployment "wbe"; did you mean default/deployment/web?'),
+        (["sts/web", *MIN_DOMAINS], 'there is no StatefulSet "web"; did you mean default/deployment/web?'),
+        (["deploy/web", *MIN_DOMAINS, "-n", "shop"], 'there is no Deployment "web" in namespace "shop"'),
+        (["shop/deploy/web", *MIN_DOMAINS, "-n", "default"], "another namespace"),
+        (["a/b/c/d", *MIN_DOMAINS], "write [NAMESPACE/]POD or [NAMESPACE/]KIND/NAME"),
+        ([], "name a pod or a workload"),
+        (["deploy/web"], "name files or folders to read"),
+        (["deploy/web", "nowhere.yaml"], "nowhere.yaml"),
+        (["-f", DEMO[0], *MIN_DOMAINS], "there is no pod or workload in it"),
+        (["-f", DEMO[1], DEMO[0]], "there are several; name one before the paths: shop/deployment/storefront"),
+        (["deploy/web", *MIN_DOMAINS, "--graph", "/nowhere/web.svg"], "/nowhere/web.svg"),
+    ],
+)
+def test_exit_code_2_and_nothing_on_stdout_for_bad_input(words: list[str | Path], said: str) -> None:
+    done = explain(*words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: ")
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_manifest_names_what_is_meant_wherever_it_stands() -> None:
+    cluster, app = TAINTED
+    named = explain("-f", app, cluster)
+    assert named.returncode == 1
+    assert named.stdout.startswith("default/mypod  pending · does not exist yet\n")
+    assert explain(cluster, "-f", app).stdout == named.stdout
+
+
+def test_a_manifest_from_standard_input() -> None:
+    cluster, app = TAINTED
+    done = explain("-f", "-", cluster, standard_input=app.read_text())
+    assert done.stdout.startswith("default/mypod  pending · does not exist yet\n")
+    assert "in its manifest: it is placed" in done.stdout
+
+
+def test_of_a_workload_that_has_all_its_pods_a_manifest_explains_one_more(tmp_path: Path) -> None:
+    labels = {"app": "web"}
+    spec = {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}]}
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "web", "uid": "r", "controller": True}
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "web-1", "labels": labels, "ownerReferences": [owner]},
+        "spec": spec | {"nodeName": "n"},
+    }
+    amounts = {"cpu": "2", "memory": "4Gi", "pods": "110"}
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": {"allocatable": amounts}}
+    replica_set = {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {"name": "web", "uid": "r"},
+        "spec": {
+            "replicas": 1,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": spec},
+        },
+    }
+    (tmp_path / "cluster.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [node, pod]}))
+    (tmp_path / "web.json").write_text(json.dumps(replica_set))
+    there = explain("rs/web", tmp_path / "cluster.json", tmp_path / "web.json")
+    assert there.stdout.startswith("default/web-1  ReplicaSet web · on n\n")
+    another = explain("-f", tmp_path / "web.json", tmp_path / "cluster.json")
+    assert another.stdout.startswith("default/web-another  ReplicaSet web · placed on n · does not exist yet\n")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["deploy/web", *MIN_DOMAINS],
+        ["mypod", *TAINTED],
+        ["deploy/search", *DEMO],
+        ["deploy/checkout", *DEMO, "--scale", "shop/deploy/checkout=14"],
+        ["sts/orders-db", *DEMO],
+    ],
+    ids=["pending", "bare", "placed", "scaled", "stateful-set"],
+)
+def test_json_has_the_documented_form_and_nothing_else(words: list[str | Path]) -> None:
+    jsonschema.validate(data_of(*words), without_additions(SCHEMA))
+
+
+def test_yaml_says_what_json_says() -> None:
+    as_yaml = explain("deploy/web", *MIN_DOMAINS, "-o", "yaml")
+    assert yaml.safe_load(as_yaml.stdout) == data_of("deploy/web", *MIN_DOMAINS)
+    assert as_yaml.returncode == 1
+
+
+def test_two_runs_say_the_same() -> None:
+    assert explain("deploy/checkout", *DEMO).stdout == explain("deploy/checkout", *DEMO).stdout
+
+
+def test_no_suggestions_when_none_are_wanted() -> None:
+    found = data_of("deploy/web", *MIN_DOMAINS, "--no-suggestions")
+    assert (found["state"], found["suggestions"]) == ("pending", [])
+
+
+def test_a_picture(tmp_path: Path) -> None:
+    path = tmp_path / "web.svg"
+    done = explain("deploy/web", *MIN_DOMAINS, "--graph", path)
+    assert done.returncode == 1
+    root = ET.parse(path).getroot()
+    words = [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert [name for name in words if name in ("zone-a", "zone-b", "zone-c")] == ["zone-a", "zone-b", "zone-c"]
+
+
+def test_colour_only_when_asked_for_in_a_pipe() -> None:
+    assert "\x1b" not in explain("deploy/web", *MIN_DOMAINS).stdout
+    assert "\x1b[1;31mpending" in explain("deploy/web", *MIN_DOMAINS, "--color", "always").stdout
+
+
+def test_every_line_fits_80_columns() -> None:
+    shown = explain("deploy/checkout", *DEMO, "--scale", "shop/deploy/checkout=14").stdout
+    long = [line for line in shown.splitlines() if len(line) > 80]
+    assert all(" " not in line.strip() for line in long), "only a word that cannot be broken may be longer"
