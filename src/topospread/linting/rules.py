@@ -6,13 +6,16 @@ from typing import Final
 
 from . import (
     budget_rules,
+    configuration_rules,
     constraint_rules,
     field_rules,
     group_rules,
     ignore_rules,
+    node_rules,
     object_rules,
     placement_rules,
     selector_rules,
+    version_rules,
 )
 from .rule import Rule
 
@@ -24,6 +27,9 @@ RULES: Final[tuple[Rule, ...]] = (
     *placement_rules.RULES,
     *group_rules.RULES,
     *budget_rules.RULES,
+    *version_rules.RULES,
+    *node_rules.RULES,
+    *configuration_rules.RULES,
     *ignore_rules.RULES,
 )
 

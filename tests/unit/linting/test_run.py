@@ -12,7 +12,7 @@ from topospread.linting.rules import RULES
 from topospread.linting.run import lint
 
 ROOT = Path(__file__).parents[3]
-SHOWN_AS_WRONG = {"own-labels-missing"}
+SHOWN_AS_WRONG = {"missing-label", "own-labels-missing", "zone-typo"}
 GOOD = {
     "maxSkew": 1,
     "topologyKey": "topology.kubernetes.io/zone",

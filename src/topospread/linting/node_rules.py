@@ -1,0 +1,221 @@
+"""Rules about the labels of nodes, on which every topology key rests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+
+from topospread.api.node import Node
+from topospread.api.taints import DO_NOT_SCHEDULE_EFFECTS
+
+from .given import Given, Manifest, Subject
+from .placement_rules import HOSTNAME
+from .problem import Problem
+from .rule import Example, Rule
+from .selector_rules import SPREAD
+
+ZONE, REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
+_LABELS = "https://kubernetes.io/docs/reference/labels-annotations-taints/"
+_WELL_KNOWN = (HOSTNAME, ZONE, REGION)
+_POOL_KEYS = (
+    "cloud.google.com/gke-nodepool",
+    "eks.amazonaws.com/nodegroup",
+    "alpha.eksctl.io/nodegroup-name",
+    "karpenter.sh/nodepool",
+    "karpenter.sh/provisioner-name",
+    "kubernetes.azure.com/agentpool",
+    "agentpool",
+    "doks.digitalocean.com/node-pool",
+    "oke.oraclecloud.com/pool.name",
+    "k8s.scaleway.com/pool-name",
+    "node.openshift.io/machine-set",
+    "kops.k8s.io/instancegroup",
+)
+_POOL_ENDINGS = ("pool", "nodegroup", "node-group")
+_CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
+_NAMED = 3
+
+
+def _nodes(given: Given) -> list[tuple[Manifest, Node]]:
+    """The nodes that are judged; those of ``--cluster`` are not."""
+    return [(each, each.item) for each in given.of_kind("Node") if isinstance(each.item, Node)]
+
+
+def _named(nodes: Iterable[Node]) -> str:
+    names = [each.name for each in nodes]
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def label_path(key: str) -> str:
+    """Path of a node's label."""
+    return f"metadata.labels[{key}]"
+
+
+def _zone_in_regions(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    first: dict[str, Node] = {}
+    for manifest, node in _nodes(given):
+        zone, region = node.labels.get(ZONE), node.labels.get(REGION)
+        if zone is None or region is None:
+            continue
+        other = first.setdefault(zone, node)
+        theirs = other.labels[REGION]
+        if theirs != region:
+            message = f"zone {zone} is in region {region} here and in {theirs} on {other.name}"
+            yield manifest, Problem(label_path(ZONE), message)
+
+
+def _shared_hostname(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    first: dict[str, str] = {}
+    for manifest, node in _nodes(given):
+        hostname = node.labels.get(HOSTNAME)
+        if hostname is not None and first.setdefault(hostname, node.name) != node.name:
+            message = f"{hostname} is the hostname of {first[hostname]} too: both count as one domain"
+            yield manifest, Problem(label_path(HOSTNAME), message)
+
+
+def _hostname_unlike_name(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    for manifest, node in _nodes(given):
+        hostname = node.labels.get(HOSTNAME)
+        if hostname is None or hostname.lower() == node.name.lower():
+            continue
+        longer, shorter = sorted((hostname.lower(), node.name.lower()), key=len, reverse=True)
+        if not longer.startswith(f"{shorter}."):
+            yield manifest, Problem(label_path(HOSTNAME), f"the hostname {hostname} is not the node's name {node.name}")
+
+
+def topology_keys(given: Given) -> list[str]:
+    """The keys that matter: the well-known ones, and those that constraints name."""
+    own = (each.topology_key for _, pods in given.sources for _, each in pods.constraints())
+    return list(dict.fromkeys((*_WELL_KNOWN, *(key for key in own if key))))
+
+
+def _pools(nodes: Iterable[Node]) -> dict[str, set[str]]:
+    """Node → its pools, as ``KEY=VALUE``."""
+    return {
+        node.name: {
+            f"{key}={value}"
+            for key, value in node.labels.items()
+            if key in _POOL_KEYS or key.rpartition("/")[2].lower().endswith(_POOL_ENDINGS)
+        }
+        for node in nodes
+    }
+
+
+def _labelled_in_part(given: Given, key: str) -> dict[str, str]:
+    """Nodes without a key whose pool has nodes with it → the pool."""
+    pools = _pools(given.nodes)
+    labelled = {pool for node in given.nodes if key in node.labels for pool in pools[node.name]}
+    found = {}
+    for node in given.nodes:
+        both = sorted(pools[node.name] & labelled) if key not in node.labels else ()
+        if both:
+            found[node.name] = both[0]
+    return found
+
+
+def _pool_in_part(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    nodes = _nodes(given)
+    for key in topology_keys(given) if nodes else ():
+        pool_of = _labelled_in_part(given, key)
+        for manifest, node in nodes:
+            if node.name in pool_of:
+                message = f"no label {key}, which other nodes of {pool_of[node.name]} have{_misspelt(node, key)}"
+                yield manifest, Problem("metadata.labels", message)
+
+
+def _lacks_key(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    nodes = _nodes(given)
+    for key in topology_keys(given) if nodes else ():
+        with_key = sum(key in node.labels for node in given.nodes)
+        if not with_key:
+            continue
+        in_part = _labelled_in_part(given, key)
+        for manifest, node in nodes:
+            if key not in node.labels and node.name not in in_part and not _set_apart(node):
+                message = f"no label {key}, which {with_key} of {len(given.nodes)} nodes have{_misspelt(node, key)}"
+                yield manifest, Problem("metadata.labels", message)
+
+
+def _set_apart(node: Node) -> bool:
+    """Whether ordinary pods do not run on the node."""
+    taints = node.spec.taints or ()
+    return any(role in node.labels for role in _CONTROL_PLANE) or any(
+        taint.effect in DO_NOT_SCHEDULE_EFFECTS for taint in taints
+    )
+
+
+def _misspelt(node: Node, key: str) -> str:
+    """The label that was probably meant, as a subordinate clause; "" when there is none like it."""
+    known = set(_WELL_KNOWN)
+    close = get_close_matches(key, [each for each in node.labels if each not in known], 1, cutoff=0.6)
+    return f" (is {close[0]} meant?)" if close else ""
+
+
+def _node(name: str, labels: str, *, hostname: str = "") -> str:
+    own = f"kubernetes.io/hostname: {hostname or name}"
+    head = f"---\napiVersion: v1\nkind: Node\nmetadata:\n  name: {name}\n  labels:\n    {own}\n"
+    more = "".join(f"    {line}\n" for line in labels.splitlines())
+    return f'{head}{more}status:\n  allocatable: {{cpu: "4", memory: 8Gi, pods: "110"}}\n'
+
+
+_A, _B = f"{ZONE}: zone-a", f"{ZONE}: zone-b"
+_EAST, _WEST = f"{REGION}: east\n", f"{REGION}: west\n"
+_GOOD = Example(_node("node-1", _A) + _node("node-2", _B))
+
+RULES = (
+    Rule(
+        id="zone-in-two-regions",
+        sentence="A zone lies in one region.",
+        why="Kubernetes takes zones as parts of regions with names of their own: nodes of two places count as one "
+        "domain, and volumes are bound to the wrong one.",
+        link=f"{_LABELS}#topologykubernetesiozone",
+        severity="warning",
+        check=_zone_in_regions,
+        wrong=Example(_node("node-1", _EAST + _A) + _node("node-2", _WEST + _A)),
+        right=Example(_node("node-1", _EAST + _A) + _node("node-2", _WEST + _B)),
+    ),
+    Rule(
+        id="hostname-shared",
+        sentence="Each node has a hostname label of its own.",
+        why="Spreading over kubernetes.io/hostname takes nodes with one value as one domain: replicas that should be "
+        "on different nodes are kept off one of them, or counted together.",
+        link=f"{_LABELS}#kubernetesiohostname",
+        severity="warning",
+        check=_shared_hostname,
+        wrong=Example(_node("node-1", _A) + _node("node-2", _A, hostname="node-1")),
+        right=_GOOD,
+    ),
+    Rule(
+        id="hostname-unlike-name",
+        sentence="A node's hostname label is its name.",
+        why="Volumes and selectors that were written with the name in mind find no node; since a cloud may name "
+        "nodes otherwise, it is a hint.",
+        link=f"{_LABELS}#kubernetesiohostname",
+        severity="hint",
+        check=_hostname_unlike_name,
+        wrong=Example(_node("node-1", _A, hostname="localhost")),
+        right=_GOOD,
+    ),
+    Rule(
+        id="pool-labelled-in-part",
+        sentence="All nodes of a pool have the same topology keys.",
+        why="Nodes without the key take no pods of a hard constraint, and what runs there is not counted.",
+        link=f"{SPREAD}#node-labels",
+        severity="warning",
+        check=_pool_in_part,
+        wrong=Example(_node("node-1", f"pool: web\n{_A}") + _node("node-2", "pool: web")),
+        right=Example(_node("node-1", f"pool: web\n{_A}") + _node("node-2", f"pool: web\n{_B}")),
+    ),
+    Rule(
+        id="node-lacks-key",
+        sentence="Nodes that take any pod have the topology keys that the others have.",
+        why="Nodes without the key take no pods of a hard constraint, what runs there is not counted, and the built-in "
+        "default constraints expect both hostname and zone.",
+        link=f"{SPREAD}#internal-default-constraints",
+        severity="warning",
+        check=_lacks_key,
+        wrong=Example(_node("node-1", _A) + _node("node-2", "zone: zone-b")),
+        right=_GOOD,
+    ),
+)

@@ -1,0 +1,188 @@
+"""Rules about what the Kubernetes version in question does not have: API versions, and fields behind feature gates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from topospread.api.node_selection import PodAffinityTerm
+from topospread.config.gate_table import GATES
+from topospread.config.gates import Gates
+from topospread.sources.versions import VERSIONS
+
+from .examples import constraint, deployment
+from .given import Given, Manifest, Subject
+from .pod_source import PodSource
+from .problem import Edit, Problem
+from .rule import Example, Rule
+
+_GATES = "https://kubernetes.io/docs/reference/command-line-tools-reference/feature-gates/"
+_SPREAD_GATES = {
+    "min_domains": ("minDomains", "MinDomainsInPodTopologySpread"),
+    "node_affinity_policy": ("nodeAffinityPolicy", "NodeInclusionPolicyInPodTopologySpread"),
+    "node_taints_policy": ("nodeTaintsPolicy", "NodeInclusionPolicyInPodTopologySpread"),
+    "match_label_keys": ("matchLabelKeys", "MatchLabelKeysInPodTopologySpread"),
+}
+_TERM_GATES = {
+    "namespace_selector": ("namespaceSelector", "PodAffinityNamespaceSelector"),
+    "match_label_keys": ("matchLabelKeys", "MatchLabelKeysInPodAffinity"),
+    "mismatch_label_keys": ("mismatchLabelKeys", "MatchLabelKeysInPodAffinity"),
+}
+_SPEC_GATES = {
+    "scheduling_gates": ("schedulingGates", "PodSchedulingReadiness"),
+    "preemption_policy": ("preemptionPolicy", "NonPreemptingPriority"),
+    "resources": ("resources", "PodLevelResources"),
+}
+_TERMS = {
+    "required_during_scheduling_ignored_during_execution": "requiredDuringSchedulingIgnoredDuringExecution",
+    "preferred_during_scheduling_ignored_during_execution": "preferredDuringSchedulingIgnoredDuringExecution",
+}
+
+
+class _Served(NamedTuple):
+    """The minor versions that serve an API version by default: from, and up to but not with."""
+
+    since: int = 0
+    until: int = 1000
+
+
+_NEVER = _Served(0, 0)
+_SERVED: Mapping[tuple[str, str], _Served] = {
+    ("extensions/v1beta1", "Deployment"): _NEVER,
+    ("extensions/v1beta1", "DaemonSet"): _NEVER,
+    ("extensions/v1beta1", "ReplicaSet"): _NEVER,
+    ("extensions/v1beta1", "Job"): _NEVER,
+    **{("apps/v1beta1", kind): _NEVER for kind in ("Deployment", "StatefulSet")},
+    **{("apps/v1beta2", kind): _NEVER for kind in ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet")},
+    ("batch/v1", "CronJob"): _Served(21),
+    ("batch/v1beta1", "CronJob"): _Served(0, 25),
+    ("batch/v2alpha1", "CronJob"): _NEVER,
+    ("policy/v1", "PodDisruptionBudget"): _Served(21),
+    ("policy/v1beta1", "PodDisruptionBudget"): _Served(0, 25),
+    ("policy/v1alpha1", "PodDisruptionBudget"): _NEVER,
+    ("scheduling.k8s.io/v1beta1", "PriorityClass"): _Served(0, 22),
+    ("scheduling.k8s.io/v1alpha1", "PriorityClass"): _NEVER,
+    ("storage.k8s.io/v1beta1", "StorageClass"): _Served(0, 22),
+    ("storage.k8s.io/v1beta1", "CSINode"): _Served(0, 22),
+    ("node.k8s.io/v1", "RuntimeClass"): _Served(20),
+    ("node.k8s.io/v1beta1", "RuntimeClass"): _Served(0, 25),
+    ("node.k8s.io/v1alpha1", "RuntimeClass"): _NEVER,
+}
+"""API versions that not every Kubernetes from 1.18 on serves (the deprecated API migration guide; alpha is off)."""
+
+
+def _not_served(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    minor = given.version.minor
+    for manifest in given.manifests:
+        version = manifest.value.get("apiVersion")
+        served = _SERVED.get((str(version), manifest.kind))
+        if served is None or manifest.stored or served.since <= minor < served.until:
+            continue
+        current = VERSIONS[manifest.kind][0]
+        later = minor < served.since
+        message = f"Kubernetes {given.version} does not serve {version} {manifest.kind}"
+        message += f" yet: it came with 1.{served.since}" if later else f" any more: it is {current} now"
+        fix = () if later or not _says_all(manifest) else (Edit("replace", "apiVersion", current),)
+        yield manifest, Problem("apiVersion", message, fix)
+
+
+def _says_all(manifest: Manifest) -> bool:
+    """Whether today's version means the same by what is written, nothing being left to an old version's defaults."""
+    spec = manifest.value.get("spec")
+    if manifest.kind in ("PriorityClass", "StorageClass"):
+        return True
+    selector = spec.get("selector") if isinstance(spec, Mapping) else None
+    return manifest.kind == "CronJob" or (manifest.kind not in ("CSINode", "RuntimeClass") and bool(selector))
+
+
+def _not_there(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    for manifest, pods in given.sources:
+        if manifest.stored:
+            continue
+        for path, gate in _gated_fields(pods):
+            if not given.gates.enabled(gate):
+                yield manifest, Problem(path, f"{path.rpartition('.')[2]} {_why_not(gate, given.gates)}")
+
+
+def _gated_fields(pods: PodSource) -> Iterator[tuple[str, str]]:
+    """The fields that are set and stand behind a gate, each with it."""
+    for path, each in pods.constraints():
+        yield from _set_fields(each, path, _SPREAD_GATES)
+    yield from _set_fields(pods.spec, pods.path, _SPEC_GATES)
+    for index, container in enumerate(pods.spec.init_containers or ()):
+        if container.restart_policy:
+            yield f"{pods.path}.initContainers[{index}].restartPolicy", "SidecarContainers"
+    for path, term in _affinity_terms(pods):
+        yield from _set_fields(term, path, _TERM_GATES)
+
+
+def _set_fields(of: object, path: str, gates: Mapping[str, tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    for attribute, (name, gate) in gates.items():
+        if getattr(of, attribute) is not None:
+            yield f"{path}.{name}", gate
+
+
+def _affinity_terms(pods: PodSource) -> Iterator[tuple[str, PodAffinityTerm]]:
+    affinity = pods.spec.affinity
+    kinds = (
+        {}
+        if affinity is None
+        else {"podAffinity": affinity.pod_affinity, "podAntiAffinity": affinity.pod_anti_affinity}
+    )
+    for kind, given in kinds.items():
+        for attribute, name in _TERMS.items():
+            for index, each in enumerate(getattr(given, attribute, None) or ()):
+                path = f"{pods.path}.affinity.{kind}.{name}[{index}]"
+                if isinstance(each, PodAffinityTerm):
+                    yield path, each
+                elif each.pod_affinity_term is not None:
+                    yield f"{path}.podAffinityTerm", each.pod_affinity_term
+
+
+def _why_not(gate: str, gates: Gates) -> str:
+    row = GATES[gate]
+    first = row.spans[0].since
+    on = next((span.since for span in row.spans if span.default), None)
+    if gates.kube_version < first:
+        what = f"does not exist in Kubernetes {gates.kube_version}: it came with {first}"
+    else:
+        what = f"is dropped by Kubernetes {gates.kube_version}: the feature gate {gate} is off"
+    return what + (f", on by default since {on}" if on is not None and gates.kube_version < on else "")
+
+
+_OWN = "labelSelector:\n  matchLabels: {app: web}\n"
+_BUDGET = """\
+apiVersion: policy/{version}
+kind: PodDisruptionBudget
+metadata:
+  name: web
+spec:
+  maxUnavailable: 1
+  selector:
+    matchLabels: {{app: web}}
+"""
+
+RULES = (
+    Rule(
+        id="api-version-not-served",
+        sentence="The Kubernetes version in question serves the object's apiVersion.",
+        why='kubectl and every other client refuse it: no matches for kind "PodDisruptionBudget".',
+        link="https://kubernetes.io/docs/reference/using-api/deprecation-guide/",
+        severity="error",
+        check=_not_served,
+        wrong=Example(_BUDGET.format(version="v1beta1")),
+        right=Example(_BUDGET.format(version="v1")),
+        fix="Writes the version of today where it means the same by what is written.",
+    ),
+    Rule(
+        id="field-not-in-version",
+        sentence="The Kubernetes version in question has every field that is set.",
+        why="An API server drops a field whose feature gate is off, without a word: the pod is placed as if it were "
+        "not there.",
+        link=_GATES,
+        severity="warning",
+        check=_not_there,
+        wrong=Example(deployment(constraint(_OWN + "minDomains: 3")), kube_version="1.26"),
+        right=Example(deployment(constraint(_OWN + "minDomains: 3")), kube_version="1.27"),
+    ),
+)
