@@ -27,7 +27,7 @@ from .pod_topology_spread import PodTopologySpread
 from .pod_topology_spread_rules import PodTopologySpreadRules
 from .resource_strategies_until_1_22 import StrategyPlugin, StrategyRules
 from .taint_toleration import TaintToleration, TaintTolerationRules
-from .volume_binding import VolumeBinding, VolumeBindingRules
+from .volume_binding import VolumeBinding, VolumeBindingRules, scores_storage
 from .volume_restrictions import VolumeRestrictions, VolumeRestrictionsRules
 from .volume_zone import VolumeZone, VolumeZoneRules
 
@@ -51,9 +51,8 @@ def _non_csi_limits(name: str) -> Callable[[Settings], Plugin]:
 
 
 def _volume_binding(settings: Settings) -> Plugin:
-    enabled = settings.gates.enabled
-    scored = enabled("StorageCapacityScoring") or enabled("VolumeCapacityPriority")
     rules = settings.rules(VolumeBindingRules)
+    scored = scores_storage(settings.gates)
     return VolumeBinding(replace(rules, shape=settings.args.volume_binding.shape) if scored else rules)
 
 

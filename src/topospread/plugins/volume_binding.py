@@ -14,6 +14,7 @@ from topospread.api.storage import PersistentVolume, PersistentVolumeClaim
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.objects import ClusterObjects
 from topospread.config.args import ShapePoint
+from topospread.config.gates import Gates
 from topospread.config.version_rules import by_gates, by_version, gated, minor_version, since
 from topospread.config.versions import KubeVersion
 
@@ -70,6 +71,11 @@ class VolumeBindingRules:
         {"1.18": REASON_CONFLICT_UNTIL_1_32, "1.33": REASON_CONFLICT},
         {"1.33": f"A volume that cannot be used on the node: the reason reads `{REASON_CONFLICT}`."},
     )
+
+
+def scores_storage(gates: Gates) -> bool:
+    """Whether the version scores how well the storage there is used."""
+    return gates.enabled("StorageCapacityScoring") or gates.enabled("VolumeCapacityPriority")
 
 
 class VolumeBinding:

@@ -17,11 +17,13 @@ from topospread.plugins.interface import (
     Plugin,
     PluginError,
     Prepared,
+    RejectsAll,
     Score,
     Status,
     Watcher,
 )
 from topospread.plugins.registry import PLUGINS, Settings
+from topospread.plugins.unprepared import FailingFilter, FailingScore, failing_filters, failing_scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,8 @@ class Framework:
         self.profile = profile
         self.gates = gates
         self.rules = rules_for(FrameworkRules, gates)
+        self._failing_filters = failing_filters(profile)
+        self._failing_scores = failing_scores(profile, gates)
         self.plugins: dict[str, Plugin] = {name: make(settings) for name, make in PLUGINS.items() if name in used}
 
     def judges(self, pod_class: PodClass, cluster: Cluster) -> Judges:
@@ -126,17 +130,32 @@ class Framework:
         self._pre_filter(judges)
         if self.rules.missing_node_fails:
             _check_all_there(judges, cluster)
-        filtering = self.profile.enabled("filter")
-        for name in filtering:
-            filter_ = prepared[name].filter if name in prepared else None
-            if filter_ is not None:
-                judges.filters.append(NamedFilter(name, filter_))
-        for name, weight in self.profile.weights.items():
-            score = prepared[name].score if name in prepared else None
-            if score is not None and not (prepared[name].score_needs_filter and name not in filtering):
-                normalized = cast(Normalized, score) if hasattr(score, "normalize") else None
-                judges.scores.append(WeightedScore(name, weight, score, normalized))
+        self._filters(judges)
+        self._scores(judges)
         return judges
+
+    def _filters(self, judges: Judges) -> None:
+        pre_filtering = self.profile.enabled("pre_filter")
+        for name in self.profile.enabled("filter"):
+            each = judges.prepared.get(name, Prepared())
+            if name in self._failing_filters:
+                judges.filters.append(NamedFilter(name, FailingFilter(self._failing_filters[name])))
+            elif each.rejected is not None and name not in pre_filtering:
+                judges.filters.append(NamedFilter(name, RejectsAll(each.rejected)))
+            elif each.filter is not None:
+                judges.filters.append(NamedFilter(name, each.filter))
+
+    def _scores(self, judges: Judges) -> None:
+        filtering = self.profile.enabled("filter")
+        for name, words in self._failing_scores.items():
+            failing = FailingScore(words)
+            judges.scores.append(WeightedScore(name, 0, failing, None))
+            judges.watchers.append(failing)
+        for name, weight in self.profile.weights.items():
+            each = judges.prepared.get(name, Prepared())
+            if each.score is not None and not (each.score_needs_filter and name not in filtering):
+                normalized = cast(Normalized, each.score) if hasattr(each.score, "normalize") else None
+                judges.scores.append(WeightedScore(name, weight, each.score, normalized))
 
     def _pre_filter(self, judges: Judges) -> None:
         """``RunPreFilterPlugins``: an unresolvable rejection ends it, others wait; narrowing adds up."""

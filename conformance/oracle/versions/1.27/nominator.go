@@ -1,0 +1,25 @@
+package main
+
+import (
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+)
+
+// nominator knows the pending pods that preemption has promised a node.
+type nominator map[string][]podInfo
+
+func newNominator(pods []v1.Pod) nominator {
+	n := nominator{}
+	for i := range pods {
+		if info, err := framework.NewPodInfo(&pods[i]); err == nil {
+			node := pods[i].Status.NominatedNodeName
+			n[node] = append(n[node], info)
+		}
+	}
+	return n
+}
+
+func (nominator) AddNominatedPod(podInfo, *nominating)         {}
+func (nominator) DeleteNominatedPodIfExists(*v1.Pod)           {}
+func (nominator) UpdateNominatedPod(*v1.Pod, podInfo)          {}
+func (n nominator) NominatedPodsForNode(node string) []podInfo { return n[node] }

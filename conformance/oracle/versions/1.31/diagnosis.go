@@ -1,0 +1,35 @@
+package main
+
+import (
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+)
+
+// diagnosis is why nodes were rejected, for kube-scheduler's own sentence about it.
+type diagnosis struct {
+	pod     *v1.Pod
+	nodes   int
+	leftOut []string
+	inner   framework.Diagnosis
+}
+
+func newDiagnosis(pod *v1.Pod, nodes int) *diagnosis {
+	return &diagnosis{pod: pod, nodes: nodes, inner: framework.Diagnosis{NodeToStatusMap: framework.NodeToStatusMap{}}}
+}
+
+func (d *diagnosis) set(node string, status *status) { d.inner.NodeToStatusMap[node] = status }
+
+// everywhere: PreFilter rejects the pod as a whole.
+func (d *diagnosis) everywhere(status *status, nodes []nodeInfo) {
+	for _, n := range nodes {
+		d.inner.NodeToStatusMap[n.Node().Name] = status
+	}
+	d.inner.PreFilterMsg = status.Message()
+}
+
+// leaveOut: nodes that PreFilter did not name are in no message, and in no verdict.
+func (d *diagnosis) leaveOut(string) {}
+
+func (d *diagnosis) message() string {
+	return (&framework.FitError{Pod: d.pod, NumAllNodes: d.nodes, Diagnosis: d.inner}).Error()
+}

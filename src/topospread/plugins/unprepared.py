@@ -1,0 +1,133 @@
+"""What a plugin answers whose PreFilter or PreScore a profile has off, but not its Filter or Score; not how it judges.
+
+Most plugins hand over what they prepared from one extension point to the next and fail where they find nothing.
+NodeAffinity and VolumeZone prepare late instead, NodeResourcesFit does so for its score, and
+NodeResourcesBalancedAllocation always: they answer as ever.
+
+Source: ``getPreFilterState``, ``getPreScoreState`` and ``getStateData`` of each plugin; the words around the reason are
+those of ``RunFilterPlugins`` and ``RunScorePlugins`` in pkg/scheduler/framework/runtime/framework.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from topospread.cluster import PodClass
+from topospread.cluster.arrays import Ints, Rows
+from topospread.config.gates import Gates
+from topospread.config.profile import Profile
+
+from .interface import PluginError, Scope, Status, length
+from .volume_binding import scores_storage
+
+FILTER_FAILS: Mapping[str, str] = {
+    "NodePorts": 'reading "PreFilterNodePorts" from cycleState: not found',
+    "NodeResourcesFit": 'error reading "PreFilterNodeResourcesFit" from cycleState: not found',
+    "VolumeRestrictions": 'cannot read "PreFilterVolumeRestrictions" from cycleState',
+    "VolumeBinding": "not found",
+    "PodTopologySpread": 'reading "PreFilterPodTopologySpread" from cycleState: not found',
+    "InterPodAffinity": 'error reading "PreFilterInterPodAffinity" from cycleState: not found',
+    "NodeDeclaredFeatures": 'error reading "PreFilterNodeDeclaredFeatures" from cycle-state: not found',
+}
+"""Plugin → why its Filter fails without PreFilter."""
+
+SCORE_FAILS: Mapping[str, str] = {
+    "TaintToleration": 'failed to read "PreScoreTaintToleration" from cycleState: not found',
+    "PodTopologySpread": 'error reading "PreScorePodTopologySpread" from cycleState: not found',
+    "InterPodAffinity": 'failed to read "PreScoreInterPodAffinity" from cycleState: not found',
+}
+"""Plugin → why its Score fails without PreScore."""
+
+
+def failing_filters(profile: Profile) -> dict[str, str]:
+    """Plugins whose Filter fails on every node that is left to them, with kube-scheduler's words."""
+    pre_filtering = profile.enabled("pre_filter")
+    return {
+        name: f'running "{name}" filter plugin: {FILTER_FAILS[name]}'
+        for name in profile.enabled("filter")
+        if name in FILTER_FAILS and name not in pre_filtering
+    }
+
+
+def failing_scores(profile: Profile, gates: Gates) -> dict[str, str]:
+    """Plugins that fail as soon as a node is feasible, in the order in which they would; with kube-scheduler's words.
+
+    VolumeBinding's score, where it has one, rests on its PreFilter, and so does its PreScore, even with no Score.
+    """
+    pre_scoring = profile.enabled("pre_score")
+    bare = "VolumeBinding" not in profile.enabled("pre_filter") and scores_storage(gates)
+    failing = {}
+    if bare and "VolumeBinding" in pre_scoring:
+        failing["VolumeBinding"] = 'running PreScore plugin "VolumeBinding": not found'
+    reasons = dict(SCORE_FAILS) | ({"VolumeBinding": "not found"} if bare else {})
+    for name in profile.enabled("score"):
+        if name in reasons and name not in pre_scoring:
+            failing[name] = f'running Score plugins: plugin "{name}" failed with: {reasons[name]}'
+    return failing
+
+
+class FailingFilter:
+    """The Filter of a plugin without its PreFilter: it fails on every node that the plugins before it leave."""
+
+    scope = Scope.NODE
+    may_fail = True
+
+    def __init__(self, words: str) -> None:
+        self._words = words
+
+    def filter(self, rows: Rows) -> Ints:
+        """1 for every node, int64[rows]."""
+        return np.ones(length(rows), dtype=np.int64)
+
+    def status(self, code: int) -> Status:
+        """Always fails.
+
+        Raises:
+            PluginError: what kube-scheduler says.
+        """
+        raise PluginError(self._words)
+
+
+class FailingScore:
+    """The Score of a plugin without its PreScore, and a watcher that lets no nodes be grouped.
+
+    It fails as soon as there is a feasible node, and not before: so it has scope CLUSTER and is asked last.
+    """
+
+    scope = Scope.CLUSTER
+    layout = 0
+
+    def __init__(self, words: str) -> None:
+        self._words = words
+
+    def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
+        """Fails where any node is feasible.
+
+        Raises:
+            PluginError: what kube-scheduler says.
+        """
+        if length(rows):
+            raise PluginError(self._words)
+        return np.zeros(0, dtype=np.int64)
+
+    def ignores(self, pod_class: PodClass) -> bool:
+        """Pods change nothing here."""
+        return True
+
+    def on_pod(self, row: int, pod_class: PodClass, delta: int) -> Iterable[int]:
+        """Nothing follows from a pod."""
+        return ()
+
+    def on_node(self, row: int) -> Iterable[int]:
+        """Nothing follows from a node."""
+        return ()
+
+    def groups(self, rows: Rows) -> list[Ints] | None:
+        """No grouping: every feasible node is looked at."""
+        return None
+
+    def group(self, row: int) -> tuple[int, ...]:
+        """Never asked for."""
+        return ()
