@@ -46,6 +46,11 @@ class Baseline:
     wanted: int
     nodes: frozenset[str]
 
+    @property
+    def pending(self) -> int:
+        """Pods of the workload that have no node."""
+        return self.wanted - self.placed
+
 
 @dataclass
 class Search:
@@ -102,7 +107,8 @@ class Search:
                 there.add(f"{queued.namespace}/{queued.name}")
                 placed += queued.workload is self.workload
         own = {f"{each.namespace}/{each.name}" for each in self.rehearsal.queue if each.workload is self.workload}
-        lets_in = placed + len(change.deleted) - self.baseline.placed
+        wanted -= len(change.deleted)
+        lets_in = self.baseline.pending - (wanted - placed)
         if lets_in <= 0:
             return None
         return Suggestion(
@@ -112,7 +118,7 @@ class Search:
             patch=change.patch,
             means=change.means,
             placed=placed,
-            wanted=wanted - len(change.deleted),
+            wanted=wanted,
             lets_in=lets_in,
             newly_pending=tuple(sorted(self.baseline.nodes - there - own)),
             evicted=len(run.evictions),

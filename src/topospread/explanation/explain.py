@@ -124,7 +124,7 @@ class _Explainer:
         facts: dict[str, Any] = {
             "message": outcome.placement.message,
             "preemption": outcome.preemption.sentence if outcome.preemption else "",
-            "pending": baseline.wanted - baseline.placed,
+            "pending": baseline.pending,
             "wanted": baseline.wanted,
         }
         verdict = scheduler.verdict(queued.pod, queued.name)
@@ -157,7 +157,7 @@ class _Explainer:
         ended = rehearsal.watch(key, queued.pod, look)
         verdict, facts, node = seen[-1]
         baseline = _baseline(ended, queued.workload)
-        facts |= {"pending": baseline.wanted - baseline.placed, "wanted": baseline.wanted}
+        facts |= {"pending": baseline.pending, "wanted": baseline.wanted}
         evictions = tuple(f"{each.namespace}/{each.name}" for each in ended.evictions if each.preemptor == key)
         return self._explanation(queued, "placed", node, verdict, facts | {"evictions": evictions})
 
