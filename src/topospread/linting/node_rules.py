@@ -41,7 +41,8 @@ def _nodes(given: Given) -> list[tuple[Manifest, Node]]:
     return [(each, each.item) for each in given.of_kind("Node") if isinstance(each.item, Node)]
 
 
-def _named(nodes: Iterable[Node]) -> str:
+def named(nodes: Iterable[Node]) -> str:
+    """The names of the first few of some nodes, and how many more there are."""
     names = [each.name for each in nodes]
     more = len(names) - _NAMED
     return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
@@ -120,7 +121,7 @@ def _pool_in_part(given: Given) -> Iterator[tuple[Subject, Problem]]:
         pool_of = _labelled_in_part(given, key)
         for manifest, node in nodes:
             if node.name in pool_of:
-                message = f"no label {key}, which other nodes of {pool_of[node.name]} have{_misspelt(node, key)}"
+                message = f"no label {key}, which other nodes of {pool_of[node.name]} have{misspelt(node, key)}"
                 yield manifest, Problem("metadata.labels", message)
 
 
@@ -133,7 +134,7 @@ def _lacks_key(given: Given) -> Iterator[tuple[Subject, Problem]]:
         in_part = _labelled_in_part(given, key)
         for manifest, node in nodes:
             if key not in node.labels and node.name not in in_part and not _set_apart(node):
-                message = f"no label {key}, which {with_key} of {len(given.nodes)} nodes have{_misspelt(node, key)}"
+                message = f"no label {key}, which {with_key} of {len(given.nodes)} nodes have{misspelt(node, key)}"
                 yield manifest, Problem("metadata.labels", message)
 
 
@@ -145,7 +146,7 @@ def _set_apart(node: Node) -> bool:
     )
 
 
-def _misspelt(node: Node, key: str) -> str:
+def misspelt(node: Node, key: str) -> str:
     """The label that was probably meant, as a subordinate clause; "" when there is none like it."""
     known = set(_WELL_KNOWN)
     close = get_close_matches(key, [each for each in node.labels if each not in known], 1, cutoff=0.6)

@@ -32,13 +32,13 @@ def explicit_replicas(pods: PodSource) -> int | None:
 def _one_domain(pods: PodSource) -> Iterator[Problem]:
     for path, each in pods.constraints():
         key = each.topology_key or ""
-        value = _only_value(pods.spec, key)
+        value = only_value(pods.spec, key)
         if value is not None and each.effective_node_affinity_policy == HONOR:
             message = f"the pods may run where {key} is {value} only: they are spread over nothing"
             yield Problem(f"{path}.topologyKey", message)
 
 
-def _only_value(spec: PodSpec, key: str) -> str | None:
+def only_value(spec: PodSpec, key: str) -> str | None:
     """The one value of a node label that nodeSelector or required node affinity leaves, None when there are more."""
     if key in (spec.node_selector or {}):
         return (spec.node_selector or {})[key]

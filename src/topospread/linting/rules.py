@@ -8,6 +8,7 @@ from . import (
     budget_rules,
     configuration_rules,
     constraint_rules,
+    domain_rules,
     field_rules,
     group_rules,
     ignore_rules,
@@ -30,6 +31,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *version_rules.RULES,
     *node_rules.RULES,
     *configuration_rules.RULES,
+    *domain_rules.RULES,
     *ignore_rules.RULES,
 )
 

@@ -1,0 +1,243 @@
+"""Rules about constraints on the nodes that are given: keys they lack, domains that are too few, or closed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+
+from topospread.api.node import Node
+from topospread.api.pod import Pod
+from topospread.api.spread import HONOR
+from topospread.api.taints import UNSCHEDULABLE_TAINT, untolerated
+
+from .examples import constraint, deployment
+from .given import Given, Subject
+from .node_rules import misspelt, named
+from .placement_rules import HOSTNAME, explicit_replicas, only_value
+from .problem import Edit, Problem
+from .rule import Example, Rule
+from .selector_rules import SPREAD
+from .standing import Held, Standing, standings
+
+_NAMED = 3
+_LIMITATIONS = f"{SPREAD}#known-limitations"
+
+
+def _every(given: Given) -> Iterator[tuple[Standing, Held]]:
+    for standing in standings(given):
+        for held in standing.constraints:
+            yield standing, held
+
+
+def _key_on_no_node(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    for standing, held in _every(given):
+        key = held.counts.topology_key
+        if standing.having(key).any():
+            continue
+        hard = "every pod stays pending" if held.counts.hard else "no node is preferred for it"
+        message = f"none of {len(given.nodes)} nodes has {key}: {hard}{misspelt(given.nodes[0], key)}"
+        yield standing.manifest, Problem(f"{held.path}.topologyKey", message)
+
+
+def _key_on_some_nodes(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    for standing, held in _every(given):
+        key = held.counts.topology_key
+        has = standing.having(key)
+        lacking = standing.nodes(standing.open & ~has)
+        if has.any() and lacking:
+            open_nodes = int(standing.open.sum())
+            what = "they take no pod" if held.counts.hard else "they are scored 0, and what runs there is not counted"
+            message = f"{len(lacking)} of {open_nodes} nodes open to the pods lack {key} ({named(lacking)}): {what}"
+            yield standing.manifest, Problem(f"{held.path}.topologyKey", message + misspelt(lacking[0], key))
+
+
+def _too_few_domains(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    for standing, held in _every(given):
+        counts = held.counts
+        if held.given.min_domains is None or not 0 < len(counts.domains) < counts.min_domains:
+            continue
+        domains = f"{len(counts.domains)} eligible domain{'s' if len(counts.domains) > 1 else ''}"
+        message = f"{counts.min_domains} domains are asked for and there are {domains} of {counts.topology_key}"
+        message += f": each takes {counts.max_skew} pod{'s' if counts.max_skew > 1 else ''} and no more"
+        yield standing.manifest, Problem(f"{held.path}.minDomains", message)
+
+
+def _fewer_replicas(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    for standing, held in _every(given):
+        replicas, counts = explicit_replicas(standing.pods), held.counts
+        if isinstance(standing.pods.item, Pod) or not replicas or counts.topology_key == HOSTNAME:
+            continue
+        if len(counts.domains) > replicas:
+            left = len(counts.domains) - replicas
+            message = f"{replicas} replica{'s' if replicas > 1 else ''} for {len(counts.domains)} domains of "
+            message += f"{counts.topology_key}: {left} hold{'' if left > 1 else 's'} none"
+            yield standing.manifest, Problem(held.path, message)
+
+
+def _one_domain(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    for standing, held in _every(given):
+        counts = held.counts
+        if len(counts.domains) != 1 or counts.min_domains > 1 or counts.domains[0].nodes < 2:
+            continue
+        if only_value(standing.pods.spec, counts.topology_key) is None:
+            message = f"all {counts.domains[0].nodes} nodes are in one domain of {counts.topology_key}"
+            message += f", {counts.domains[0].name}: nothing is spread over it"
+            yield standing.manifest, Problem(f"{held.path}.topologyKey", message)
+
+
+def _pinned(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    for standing, held in _every(given):
+        closed = _closed_domains(standing, held) if held.counts.hard and held.counts.counts_itself else {}
+        if not closed or len(closed) == len(held.counts.domains):
+            continue
+        room = _room(held, closed)
+        missing = _to_be_placed(standing, held)
+        if missing is None or missing > room:
+            why = "; ".join(dict.fromkeys(reason for reasons in closed.values() for reason in reasons))
+            message = f"{_listed(closed)} counted and takes no pods ({why}): "
+            still = f"{missing - room} of {missing} pods stay pending" if missing else "it holds the minimum down"
+            yield standing.manifest, Problem(held.path, message + still, _policy(standing, held, closed, given))
+
+
+def _listed(closed: Collection[str]) -> str:
+    names = list(closed)
+    if len(names) == 1:
+        return f"{names[0]} is"
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"each of {', '.join(names[:_NAMED])}{more} is"
+
+
+def _closed_domains(standing: Standing, held: Held) -> dict[str, Counter[str]]:
+    """Domains that are counted and take no pods, each with the reasons of its nodes."""
+    key = held.counts.topology_key
+    closed = {}
+    for domain in held.counts.domains:
+        there = standing.having(key, domain.name)
+        if not (there & standing.open).any():
+            closed[domain.name] = Counter(_reason(node, standing) for node in standing.nodes(there))
+    return closed
+
+
+def _reason(node: Node, standing: Standing) -> str:
+    taints = untolerated(node.spec.taints or (), standing.pod.spec.tolerations or ())
+    if node.spec.unschedulable or UNSCHEDULABLE_TAINT.key in {taint.key for taint in taints}:
+        return "cordoned"
+    if taints:
+        return f"tainted {taints[0].key}:{taints[0].effect}"
+    return "excluded by nodeSelector or node affinity"
+
+
+def _room(held: Held, closed: dict[str, Counter[str]]) -> int:
+    """How many pods still fit into the open domains, the closed ones staying as they are."""
+    counts = held.counts
+    least = min(domain.matching for domain in counts.domains if domain.name in closed)
+    most = (0 if len(counts.domains) < counts.min_domains else least) + counts.max_skew
+    return sum(max(0, most - domain.matching) for domain in counts.domains if domain.name not in closed)
+
+
+def _to_be_placed(standing: Standing, held: Held) -> int | None:
+    """How many pods are still to be placed; None where an autoscaler says how many there are."""
+    if isinstance(standing.pods.item, Pod):
+        return 1
+    replicas = explicit_replicas(standing.pods)
+    there = sum(domain.matching for domain in held.counts.domains)
+    return None if replicas is None else max(0, replicas - there)
+
+
+def _policy(standing: Standing, held: Held, closed: dict[str, Counter[str]], given: Given) -> tuple[Edit, ...]:
+    """The policy that leaves the closed domains out, where one does."""
+    if not given.gates.enabled("NodeInclusionPolicyInPodTopologySpread"):
+        return ()
+    nodes = [node for name in closed for node in standing.nodes(standing.having(held.counts.topology_key, name))]
+    tolerations = standing.pod.spec.tolerations or ()
+    if all(untolerated(node.spec.taints or (), tolerations) for node in nodes):
+        field, there = "nodeTaintsPolicy", held.given.node_taints_policy
+    elif all(reason.startswith("excluded") for reasons in closed.values() for reason in reasons):
+        field, there = "nodeAffinityPolicy", held.given.node_affinity_policy
+    else:
+        return ()
+    return (Edit("add" if there is None else "replace", f"{held.path}.{field}", HONOR),)
+
+
+_OWN = "labelSelector:\n  matchLabels: {app: web}\nmatchLabelKeys: [pod-template-hash]"
+_THREE = "zones=3,nodes=6"
+_TAINTED = "zones=3,nodes=6,taint=zone-c:dedicated=batch:NoSchedule"
+_GOOD = Example(deployment(constraint(_OWN)), cluster=_THREE)
+
+RULES = (
+    Rule(
+        id="topology-key-on-no-node",
+        sentence="Some node has the label that a topologyKey names.",
+        why="Nodes without it are left out of a hard constraint: with none left every pod stays pending.",
+        link=f"{SPREAD}#implicit-conventions",
+        severity="error",
+        check=_key_on_no_node,
+        wrong=Example(deployment(constraint(_OWN, key="topology.kubernetes.io/rack")), cluster=_THREE),
+        right=_GOOD,
+        needs="nodes",
+    ),
+    Rule(
+        id="topology-key-on-some-nodes",
+        sentence="Every node that the pods may run on has the label that a topologyKey names.",
+        why="Nodes without it take no pods of a hard constraint, and pods that run there are not counted.",
+        link=f"{SPREAD}#implicit-conventions",
+        severity="warning",
+        check=_key_on_some_nodes,
+        wrong=Example(
+            deployment(constraint(_OWN, key="example.com/rack")), cluster="nodes=4,label=node-1:example.com/rack=r1"
+        ),
+        right=Example(
+            deployment("nodeSelector: {example.com/pool: web}\n" + constraint(_OWN)),
+            cluster=f"{_THREE},label=zone-a:example.com/pool=web,label=zone-b:example.com/pool=web",
+        ),
+        needs="nodes",
+    ),
+    Rule(
+        id="min-domains-over-cluster",
+        sentence="The cluster has as many domains as minDomains asks for.",
+        why="With fewer the minimum counts as 0: each domain takes maxSkew pods, and the rest waits for a new domain.",
+        link=f"{SPREAD}#spread-constraint-definition",
+        severity="warning",
+        check=_too_few_domains,
+        wrong=Example(deployment(constraint(_OWN + "\nminDomains: 5")), cluster=_THREE),
+        right=Example(deployment(constraint(_OWN + "\nminDomains: 3")), cluster=_THREE),
+        needs="nodes",
+    ),
+    Rule(
+        id="replicas-under-domains",
+        sentence="There are at least as many replicas as domains to spread them over.",
+        why="Some domains hold none: what is served there goes to another one, and whichever fails takes a replica "
+        "that has no neighbour.",
+        link="https://kubernetes.io/docs/setup/best-practices/multiple-zones/",
+        severity="hint",
+        check=_fewer_replicas,
+        wrong=Example(deployment(constraint(_OWN), replicas=2), cluster=_THREE),
+        right=Example(deployment(constraint(_OWN), replicas=3), cluster=_THREE),
+        needs="nodes",
+    ),
+    Rule(
+        id="one-domain-in-cluster",
+        sentence="The nodes are in several domains of a topologyKey.",
+        why="kube-scheduler knows the domains that have nodes: as long as all others are scaled to none, a constraint "
+        "without minDomains puts every replica into the one that is there.",
+        link=_LIMITATIONS,
+        severity="hint",
+        check=_one_domain,
+        wrong=Example(deployment(constraint(_OWN)), cluster="zones=1,nodes=3"),
+        right=_GOOD,
+        needs="nodes",
+    ),
+    Rule(
+        id="closed-domain-pins-minimum",
+        sentence="A hard constraint counts no domain whose nodes take none of the pods.",
+        why="Cordoned and tainted nodes are counted unless nodeTaintsPolicy is Honor: their domain holds the global "
+        "minimum down, the others take maxSkew pods more than it has, and the rest stays pending.",
+        link=_LIMITATIONS,
+        severity="warning",
+        check=_pinned,
+        wrong=Example(deployment(constraint(_OWN)), cluster=_TAINTED),
+        right=Example(deployment(constraint(_OWN + "\nnodeTaintsPolicy: Honor")), cluster=_TAINTED),
+        needs="nodes",
+        fix="Sets nodeTaintsPolicy (or nodeAffinityPolicy) to Honor where that leaves the domain out.",
+    ),
+)

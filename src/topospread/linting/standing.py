@@ -1,0 +1,152 @@
+"""How a template's constraints stand on the nodes that are given: domains, usable nodes; what is wrong is the rules'.
+
+Every template is held against the nodes and the pods that are on them, each by itself: no other workload is placed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from topospread.api.meta import ObjectMeta
+from topospread.api.node import Node
+from topospread.api.pod import Pod
+from topospread.api.spread import TopologySpreadConstraint
+from topospread.api.taints import UNSCHEDULABLE_TAINT, untolerated
+from topospread.api.workload import DaemonSet
+from topospread.cluster import Cluster, PodClass
+from topospread.cluster.arrays import Bools
+from topospread.config.gates import gates_for
+from topospread.config.load import default_configuration
+from topospread.config.profile import Configuration
+from topospread.config.request_rules import request_rules
+from topospread.errors import InputError
+from topospread.plugins.inclusion import Inclusion
+from topospread.plugins.interface import PluginError
+from topospread.plugins.pod_topology_spread import PodTopologySpread
+from topospread.plugins.spread_arithmetic import ConstraintArithmetic, spread_arithmetic
+from topospread.scheduling.framework import Framework
+from topospread.simulation.run import as_served
+from topospread.workloads.admission import Admission
+
+from .given import Given, Manifest
+from .pod_source import PodSource
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Held:
+    """One constraint of one template, held against the nodes.
+
+    Attributes:
+        path: of the constraint in the object.
+        given: the constraint as it is written.
+        counts: what it counts on the nodes, from the engine.
+    """
+
+    path: str
+    given: TopologySpreadConstraint
+    counts: ConstraintArithmetic
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Standing:
+    """A template's constraints on the nodes.
+
+    Attributes:
+        cluster: the nodes, and the pods on them.
+        pod: one of the template's pods, as kube-scheduler would see it.
+        constraints: its constraints.
+        selected: nodes that nodeSelector and node affinity allow, bool[rows].
+        open: those of them without a taint that the pod does not tolerate, and not cordoned, bool[rows].
+    """
+
+    manifest: Manifest
+    pods: PodSource
+    cluster: Cluster
+    pod: Pod
+    constraints: tuple[Held, ...]
+    selected: Bools
+    open: Bools
+
+    def nodes(self, which: Bools) -> list[Node]:
+        """The nodes of some rows."""
+        nodes = self.cluster.nodes.nodes
+        return [node for row in np.flatnonzero(which).tolist() if (node := nodes[row]) is not None]
+
+    def having(self, key: str, value: str | None = None) -> Bools:
+        """Nodes with a label, or with one value of it, bool[rows]."""
+        table = self.cluster.nodes
+        column = table.labels(key)
+        codes = column.codes[: table.size]
+        if value is None:
+            return np.asarray(codes >= 0)
+        return np.asarray(codes == (column.values.index(value) if value in column.values else -2))
+
+
+_KNOWN: WeakKeyDictionary[Given, list[Standing]] = WeakKeyDictionary()
+
+
+def standings(given: Given) -> list[Standing]:
+    """Every template with constraints of its own whose pods kube-scheduler would place; worked out once."""
+    if given not in _KNOWN:
+        _KNOWN[given] = _worked_out(given) if given.nodes else []
+    return _KNOWN[given]
+
+
+def _worked_out(given: Given) -> list[Standing]:
+    cluster = Cluster(request_rules(given.gates))
+    for node in given.nodes:
+        cluster.add_node(as_served(node))
+    for pod in given.inventory.pods:
+        if pod.spec.node_name:
+            cluster.add_pod(pod)
+    return list(_all(given, cluster, configuration_of(given)))
+
+
+def configuration_of(given: Given) -> Configuration:
+    """The configuration that pods are placed by: the one that is given, or kube-scheduler's own."""
+    return given.configuration or default_configuration(given.version, given.gates)
+
+
+def _all(given: Given, cluster: Cluster, configuration: Configuration) -> Iterator[Standing]:
+    admission = Admission(given.inventory, gates_for(given.version, component="apiserver"))
+    frameworks = {profile.scheduler_name: Framework(profile, given.gates) for profile in configuration.profiles}
+    for manifest, pods in given.sources:
+        if manifest.refused or not pods.spec.topology_spread_constraints or pods.spec.node_name:
+            continue
+        if isinstance(pods.item, DaemonSet):
+            continue
+        framework = frameworks.get(pods.spec.scheduler_name or "default-scheduler")
+        plugin = framework.plugins.get("PodTopologySpread") if framework is not None else None
+        if not isinstance(plugin, PodTopologySpread):
+            continue
+        metadata = ObjectMeta(namespace=pods.item.namespace, labels=pods.labels)
+        try:
+            pod = admission.admit(Pod(metadata=metadata, spec=pods.spec), lenient=True)
+            pod_class = cluster.pod_class(pod)
+            counts = {each.position: each for each in spread_arithmetic(plugin, pod_class, cluster)}
+        except (InputError, PluginError):
+            continue  # Validation says so.
+        held = [
+            Held(path, each, counts[position])
+            for position, (path, each) in enumerate(pods.constraints())
+            if position in counts
+        ]
+        yield Standing(manifest, pods, cluster, pod, tuple(held), *_where(pod_class, cluster, given))
+
+
+def _where(pod_class: PodClass, cluster: Cluster, given: Given) -> tuple[Bools, Bools]:
+    """The nodes that the pod's selectors allow, and those of them that are open to it."""
+    table = cluster.nodes
+    everything = slice(0, table.size)
+    operators = given.gates.enabled("TaintTolerationComparisonOperators")
+    inclusion = Inclusion(pod_class, table, operators)
+    selected = inclusion(everything, honors_affinity=True, honors_taints=False)
+    admitted = selected & inclusion.tolerated(everything)
+    tolerations = pod_class.pod.spec.tolerations or ()
+    if untolerated([UNSCHEDULABLE_TAINT], tolerations, comparison_operators=operators):
+        admitted &= ~table.unschedulable[everything]
+    return selected, admitted
