@@ -49,13 +49,23 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """All terms of a pod, by what they do."""
+    """All terms of a pod, by what they do.
+
+    Attributes:
+        namespaces: those whose pods a term can mean; ``None`` for any, as a term goes by their labels.
+    """
 
     affinity: tuple[Term, ...] = ()
     anti_affinity: tuple[Term, ...] = ()
     preferred_affinity: tuple[Term, ...] = ()
     preferred_anti_affinity: tuple[Term, ...] = ()
     problems: tuple[str, ...] = field(default=())
+    namespaces: frozenset[str] | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        named = frozenset[str]().union(*(term.namespaces for term in self.every))
+        by_labels = any(not term.namespace_selector.selects_nothing for term in self.every)
+        object.__setattr__(self, "namespaces", None if by_labels else named)
 
     @property
     def every(self) -> tuple[Term, ...]:

@@ -175,12 +175,13 @@ class Affinities:
                         tally.add(row, amount * count)
 
     def _concerned(self, cluster: Cluster) -> Iterable[PodClass]:
-        """Classes with terms of their own, and those that the pod's may mean: of a cluster's classes few are."""
-        own = self.terms.every
-        if any(term.namespace_selector.empty for term in own):
+        """Classes with terms that may mean the pod, and those that its own may mean: of a cluster's classes few are."""
+        own, here = self.terms.namespaces, self.pod_class.namespace
+        if own is None:
             return cluster.classes
-        found = {each.index: each for each in cluster.with_pod_affinity}
-        for namespace in {name for term in own for name in term.namespaces}:
+        asking = ((each, terms_of(each).namespaces) for each in cluster.with_pod_affinity)
+        found = {each.index: each for each, asked in asking if asked is None or here in asked}
+        for namespace in own:
             found.update((each.index, each) for each in cluster.classes_in(namespace))
         return [found[index] for index in sorted(found)]
 

@@ -142,11 +142,12 @@ def arithmetic_of(counted: CountedConstraint, spread: Spread) -> ConstraintArith
         domains=domains,
         minimum=minimum,
         minimum_domains=tuple(domain.name for domain in domains if domain.matching == fewest),
-        left_out=_left_out(constraint, counted.keys, spread),
+        left_out=left_out(constraint, counted.keys, spread),
     )
 
 
-def _left_out(constraint: Constraint, keys: Sequence[str], spread: Spread) -> tuple[LeftOut, ...]:
+def left_out(constraint: Constraint, keys: Sequence[str], spread: Spread) -> tuple[LeftOut, ...]:
+    """Nodes that take no part in a constraint, by the first reason that there is."""
     everything = slice(0, spread.nodes.size)
     left = spread.nodes.alive[everything].copy()
     found = []

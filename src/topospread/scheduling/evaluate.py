@@ -16,7 +16,7 @@ from topospread.plugins.spread_arithmetic import spread_arithmetic
 
 from .framework import Framework, Judges
 from .trial import Trial
-from .verdict import RejectionList, Verdict
+from .verdict import Rejection, RejectionList, Verdict
 from .view import View, points_of
 
 LEFT_OUT_BY_PRE_FILTER = "PreFilterResult"
@@ -47,6 +47,17 @@ def verdict_of(pod: str, view: View, framework: Framework) -> Verdict:
         if isinstance(spread, PodTopologySpread)
         else (),
     )
+
+
+def rejection_on(row: int, pod: str, view: View) -> Rejection | None:
+    """Why one node rejects a pod ``namespace/name``, from a view that is up to date; ``None`` when it does not.
+
+    Raises:
+        PluginError: a plugin cannot judge the node.
+    """
+    rejections = RejectionList()
+    blame = _blame_beside_nominated(pod, view, np.array([row], dtype=np.int64), rejections)
+    return rejections.rejections[blame[0]] if blame[0] >= 0 else None
 
 
 def failed_verdict(pod: str, view_error: PluginError, names: tuple[str, ...]) -> Verdict:

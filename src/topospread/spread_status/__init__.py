@@ -1,0 +1,23 @@
+"""How the pods that are there are spread now: constraints, domains, what is at risk. `topospread.status` finds out."""
+
+from .result import (
+    ConstraintStatus,
+    DomainPods,
+    DomainRisk,
+    LeftOutNodes,
+    Loss,
+    RefusedPod,
+    Status,
+    WorkloadStatus,
+)
+
+__all__ = [
+    "ConstraintStatus",
+    "DomainPods",
+    "DomainRisk",
+    "LeftOutNodes",
+    "Loss",
+    "RefusedPod",
+    "Status",
+    "WorkloadStatus",
+]

@@ -1,0 +1,98 @@
+"""The constraints of a workload as they stand: what each counts, domain by domain; whom it would let in is not asked.
+
+The numbers are PodTopologySpread's own counts, so that a cluster of thousands of hostnames costs arrays, not objects.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from topospread.cluster import Cluster, PodClass
+from topospread.plugins.domain_counts import DomainCounts
+from topospread.plugins.interface import PluginError
+from topospread.plugins.pod_topology_spread import PodTopologySpread, minimum_in_force
+from topospread.plugins.spread_arithmetic import left_out
+from topospread.plugins.spread_counts import CountedConstraint, Spread
+from topospread.scheduling.cycle import Scheduler
+from topospread.workloads.planned import Workload
+
+from .members import Members
+from .result import MOST_NAMED, ConstraintStatus, DomainPods, LeftOutNodes
+
+_REVISIONS = {"Deployment": "pod-template-hash", "StatefulSet": "controller-revision-hash"}
+"""Kind → the label that tells its revisions apart."""
+
+
+def constraints_of(
+    scheduler: Scheduler, workload: Workload, members: Members
+) -> tuple[tuple[ConstraintStatus, ...], str]:
+    """The constraints in force, hard ones first, and what is wrong with them where they cannot be judged.
+
+    Those of older pods that are still there stand behind those of the newest, where they differ in anything.
+    """
+    found: list[ConstraintStatus] = []
+    problem = ""
+    for revision, pod_class in _revisions(scheduler.cluster, workload, members):
+        try:
+            stated = _stated(scheduler, pod_class)
+        except PluginError as error:
+            problem = str(error)
+            continue
+        known = {replace(each, revision="") for each in found}
+        found += [replace(each, revision=revision) for each in stated if each not in known]
+    return tuple(found), problem
+
+
+def _revisions(cluster: Cluster, workload: Workload, members: Members) -> list[tuple[str, PodClass]]:
+    """A class of the newest pods, and one of each older revision that has pods on nodes."""
+    label = _REVISIONS.get(workload.kind, "")
+    newest = cluster.shared_class(workload.template) if workload.template is not None else None
+    if newest is None:
+        return [("", each) for each in list(members.classes)[:1]]
+    found = {newest.labels.get(label, ""): newest}
+    for each in members.classes if label else ():
+        found.setdefault(each.labels.get(label, ""), each)
+    (_, first), *older = found.items()
+    return [("", first), *older]
+
+
+def _stated(scheduler: Scheduler, pod_class: PodClass) -> list[ConstraintStatus]:
+    plugin = scheduler.framework_of(pod_class).plugins.get("PodTopologySpread")
+    if not isinstance(plugin, PodTopologySpread):
+        return []
+    spread = plugin.prepare(pod_class, scheduler.cluster).watcher
+    return [_constraint(each, spread) for each in (*spread.hard, *spread.soft)] if isinstance(spread, Spread) else []
+
+
+def _constraint(counted: CountedConstraint, spread: Spread) -> ConstraintStatus:
+    constraint, column = counted.constraint, counted.column
+    taking_part = counted.takes_part(slice(0, spread.nodes.size))
+    counts = counted.counts or DomainCounts(column, counted.pods, taking_part)
+    eligible = np.flatnonzero(counts.nodes)
+    held = counts.counts[eligible]
+    minimum = minimum_in_force(counts, constraint.min_domains)
+    domains = sorted(
+        (column.values[code], int(counts.counts[code]), int(counts.nodes[code])) for code in eligible[held > 0].tolist()
+    )
+    empty = sorted(column.values[code] for code in eligible[held == 0].tolist())
+    return ConstraintStatus(
+        topology_key=constraint.topology_key,
+        when_unsatisfiable=constraint.when_unsatisfiable,
+        max_skew=constraint.max_skew,
+        min_domains=constraint.min_domains,
+        position=constraint.position,
+        origin=constraint.origin,
+        selector=str(constraint.selector),
+        counts_itself=counted.counts_itself,
+        minimum=minimum,
+        skew=int(held.max(initial=0)) - minimum,
+        domains=tuple(DomainPods(*each) for each in domains),
+        empty=len(empty),
+        empty_names=tuple(empty[:MOST_NAMED]),
+        left_out=tuple(
+            LeftOutNodes(each.reason, len(each.nodes), each.nodes[:MOST_NAMED])
+            for each in left_out(constraint, counted.keys, spread)
+        ),
+    )

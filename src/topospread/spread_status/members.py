@@ -1,0 +1,61 @@
+"""The pods of a workload that are on nodes, as the cluster holds them: by class and by row, not one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from topospread.api.pod import FINISHED_PHASES, Pod
+from topospread.cluster import Cluster, PodClass
+from topospread.cluster.cluster import PodKey, pod_key
+from topospread.simulation.run import Run
+from topospread.workloads.planned import Workload
+
+OF_THEIR_NODE = frozenset({"DaemonSet", "Node"})
+"""Owners that make a pod for a node: where it is was nobody's choice."""
+
+
+@dataclass(slots=True, eq=False)
+class Members:
+    """The pods of one workload on nodes.
+
+    Attributes:
+        on: class → row → keys of its pods there.
+    """
+
+    on: dict[PodClass, dict[int, list[PodKey]]] = field(default_factory=dict)
+
+    @classmethod
+    def found(cls, pods: Iterable[Pod], cluster: Cluster) -> Members:
+        """Those of some pods that the cluster has on nodes."""
+        members = cls()
+        for pod in pods:
+            key = pod_key(pod.namespace, pod.name)
+            row = cluster.placed.get(key)
+            if row is not None:
+                pod_class = cluster.on_node[row][key]
+                members.on.setdefault(pod_class, {}).setdefault(row, []).append(key)
+        return members
+
+    @property
+    def classes(self) -> Iterable[PodClass]:
+        """Their classes, in the order of the pods."""
+        return self.on
+
+    @property
+    def by_row(self) -> dict[int, int]:
+        """Row → how many of the pods are there."""
+        result: dict[int, int] = {}
+        for rows in self.on.values():
+            for row, keys in rows.items():
+                result[row] = result.get(row, 0) + len(keys)
+        return result
+
+
+def workloads_of(run: Run) -> Iterator[Workload]:
+    """The plan's workloads, and the bare pods that are on nodes; not what the kubelet itself has made."""
+    yield from (each for each in run.plan.workloads if each.kind != "Node")
+    for pod in run.plan.bound:
+        bare = pod.metadata.controller is None and not pod.terminating and pod.phase not in FINISHED_PHASES
+        if bare and pod_key(pod.namespace, pod.name) not in run.owners:
+            yield Workload("Pod", pod.namespace, pod.name, 1, existing=[pod])

@@ -1,0 +1,96 @@
+"""Pods that kube-scheduler would refuse where they are: each is taken out, the engine is asked, and it is put back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import numpy as np
+
+from topospread.cluster import PodClass
+from topospread.cluster.cluster import PodKey
+from topospread.plugins.affinity_terms import terms_of
+from topospread.plugins.interface import PluginError
+from topospread.scheduling.cycle import Scheduler
+from topospread.scheduling.evaluate import rejection_on
+from topospread.scheduling.verdict import Rejection
+from topospread.scheduling.view import View
+
+from .members import Members
+from .result import RefusedPod
+
+_NOT_JUDGED = "not judged"
+
+
+def refused_pods(scheduler: Scheduler, members: Members) -> Iterator[RefusedPod]:
+    """Those of a workload's pods that would be refused on their node if they were to be placed anew, by name.
+
+    Pods of schedulers of which there is no profile are left out.
+    """
+    found = [
+        RefusedPod(key.partition("/")[2], scheduler.cluster.nodes.names[row], why.plugin, why.reasons)
+        for pod_class, rows in members.on.items()
+        if (pod_class.pod.spec.scheduler_name or "default-scheduler") in scheduler.frameworks
+        for row, why in _refusals(scheduler, pod_class, rows)
+        for key in rows[row]
+    ]
+    yield from sorted(found, key=lambda each: each.name)
+
+
+def _refusals(
+    scheduler: Scheduler, pod_class: PodClass, rows: Mapping[int, list[PodKey]]
+) -> Iterator[tuple[int, Rejection]]:
+    """Rows whose pods of a class would be refused, and why; pods of one class on one node fare alike."""
+    try:
+        view = scheduler.view(pod_class)
+    except PluginError as error:
+        yield from ((row, Rejection(_NOT_JUDGED, "", (str(error),))) for row in rows)
+        return
+    for row in _uncertain(view, list(rows)):
+        rejection = _rejection(view, rows[row][0])
+        if rejection is not None:
+            yield row, rejection
+
+
+def _uncertain(view: View, rows: list[int]) -> list[int]:
+    """Rows where the pods have to be taken out to know.
+
+    A node that would take one pod more of the class takes it in a pod's place all the more: what a pod takes up, and
+    counts for, only stands in the way of its like. It does not for a pod that wants to be near others, of which it
+    may be one, and beside pods that the node is promised to.
+    """
+    if terms_of(view.pod_class).affinity:
+        return rows
+    takes_more = view.feasible(np.array(rows, dtype=np.int64)).tolist()
+    nominated = view.cluster.nominated
+    return [row for row, takes in zip(rows, takes_more, strict=True) if not takes or row in nominated]
+
+
+def _rejection(view: View, key: PodKey) -> Rejection | None:
+    with _taken_out(view, key) as row:
+        try:
+            return rejection_on(row, key, view)
+        except PluginError as error:
+            return Rejection(_NOT_JUDGED, "", (str(error),))
+
+
+@contextmanager
+def _taken_out(view: View, key: PodKey) -> Iterator[int]:
+    """The cluster without a pod, as the view sees it; the row of its node. All is as it was afterwards.
+
+    Unlike in a trial of preemption's, PreFilter is asked anew: the pod is gone.
+    """
+    cluster = view.cluster
+    row, position = cluster.placed[key], cluster.journal.position
+    before, started = dict(cluster.on_node[row]), cluster.started.get(key)
+    pod_class = cluster.unbind(key)
+    view.catch_up()
+    try:
+        yield row
+    finally:
+        cluster.bind(key, pod_class, row)
+        if started is not None:
+            cluster.started[key] = started
+        view.catch_up()
+        cluster.on_node[row] = before
+        view.forget_since(position)

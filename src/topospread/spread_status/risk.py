@@ -1,0 +1,90 @@
+"""Domains at risk: what each workload, and what all of them, lose when a domain fails."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from topospread.cluster import Cluster
+
+from .members import OF_THEIR_NODE, Members
+from .result import DomainRisk, Loss, WorkloadStatus
+
+WELL_KNOWN = ("topology.kubernetes.io/zone", "kubernetes.io/hostname")
+"""Keys that are looked at besides those of constraints, where nodes have them."""
+
+
+def losses(kind: str, members: Members, keys: Iterable[str], cluster: Cluster) -> tuple[Loss, ...]:
+    """What the failure of each domain would take of a workload, by key, most first."""
+    if kind in OF_THEIR_NODE:
+        return ()
+    by_row = members.by_row
+    existing = sum(by_row.values())
+    found: list[Loss] = []
+    for key in keys:
+        column = cluster.nodes.labels(key)
+        lost: Counter[int] = Counter()
+        for row, pods in by_row.items():
+            lost[column.codes.item(row)] += pods
+        named = [(column.values[code], pods) for code, pods in lost.items() if code >= 0]
+        found += [Loss(key, name, pods, existing) for name, pods in sorted(named, key=lambda each: (-each[1], each[0]))]
+    return tuple(found)
+
+
+@dataclass(slots=True)
+class _Sum:
+    """A domain's losses, added up."""
+
+    pods: int = 0
+    workloads: int = 0
+    loses_all: list[str] = field(default_factory=list)
+    loses_most: list[tuple[str, Loss]] = field(default_factory=list)
+    single: int = 0
+
+    def add(self, workload: WorkloadStatus, loss: Loss) -> None:
+        name = f"{workload.namespace}/{workload.name}"
+        self.pods += loss.lost
+        self.workloads += 1
+        if loss.of == 1:
+            self.single += 1
+        elif loss.lost == loss.of:
+            self.loses_all.append(name)
+        elif loss.lost * 2 > loss.of:
+            self.loses_most.append((name, loss))
+
+
+def domains_at_risk(
+    workloads: Iterable[WorkloadStatus], keys: Sequence[str], cluster: Cluster
+) -> tuple[DomainRisk, ...]:
+    """Domains that hold pods, key by key, those first whose failure takes the most workloads."""
+    sums: dict[tuple[str, str], _Sum] = {}
+    for workload in workloads:
+        for loss in workload.losses:
+            sums.setdefault((loss.topology_key, loss.domain), _Sum()).add(workload, loss)
+    nodes = {key: _nodes_by_domain(cluster, key) for key in keys}
+    risks = [
+        DomainRisk(
+            topology_key=key,
+            name=name,
+            nodes=nodes[key][name],
+            pods=each.pods,
+            workloads=each.workloads,
+            loses_all=tuple(sorted(each.loses_all)),
+            loses_most=tuple(sorted(each.loses_most, key=lambda loss: (-loss[1].share, loss[0]))),
+            single=each.single,
+        )
+        for (key, name), each in sums.items()
+    ]
+    order = {key: position for position, key in enumerate(keys)}
+
+    def badness(risk: DomainRisk) -> tuple[object, ...]:
+        return (order[risk.topology_key], -len(risk.loses_all), -len(risk.loses_most), -risk.pods, risk.name)
+
+    return tuple(sorted(risks, key=badness))
+
+
+def _nodes_by_domain(cluster: Cluster, key: str) -> Counter[str]:
+    column = cluster.nodes.labels(key)
+    codes = column.codes[: cluster.nodes.size][cluster.nodes.alive[: cluster.nodes.size]]
+    return Counter(column.values[code] for code in codes.tolist() if code >= 0)

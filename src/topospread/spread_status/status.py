@@ -1,0 +1,158 @@
+"""How the pods that are there are spread: the way from an inventory to a status. Nothing is placed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
+
+from topospread.api.inventory import Inventory
+from topospread.api.labels import Selector
+from topospread.config.gates import Gates
+from topospread.config.profile import Configuration
+from topospread.errors import UsageError
+from topospread.simulation.placing import Progress
+from topospread.simulation.run import Options, Run, prepare
+from topospread.workloads.planned import Workload
+
+from .constraints import constraints_of
+from .members import OF_THEIR_NODE, Members, workloads_of
+from .refused import refused_pods
+from .result import ConstraintStatus, Status, WorkloadStatus
+from .risk import WELL_KNOWN, domains_at_risk, losses
+
+
+def status(  # noqa: PLR0913 - keyword arguments of the public API
+    inventory: Inventory,
+    *,
+    namespace: str | None = None,
+    selector: str | Selector | None = None,
+    keys: Collection[str] = (),
+    config: Configuration | None = None,
+    kube_version: str = "1.37",
+    gates: Gates | None = None,
+    progress: Progress | None = None,
+) -> Status:
+    """How every workload's pods are spread now, and what is at risk.
+
+    Pods without a node stay without one: `simulate` says where they would go.
+
+    Args:
+        inventory: what was read (`topospread.load`); it is not changed.
+        namespace: look at workloads of this namespace; the pods of all namespaces are there all the same.
+        selector: look at workloads whose pods have these labels; a text is written as for ``kubectl get -l``.
+        keys: look at these topology keys; by default at those of all constraints, at zone and at hostname.
+        config: kube-scheduler's configuration; by default that of a kube-scheduler without a file.
+        kube_version: the Kubernetes version to act as.
+        gates: kube-scheduler's feature gates; by default the version's.
+        progress: told how many workloads of how many were looked at.
+
+    Raises:
+        InputError: an object that the API server would refuse.
+        UsageError: there is nothing in the namespace, the selector is none, or no node has a key.
+    """
+    if isinstance(selector, str):
+        from topospread.api.selector_text import parse_selector
+
+        selector = parse_selector(selector)
+    run = prepare(inventory, Options(config=config, kube_version=kube_version, gates=gates), with_spreads=False)
+    for pod in run.plan.removed:
+        run.cluster.add_pod(pod)
+    every = list(workloads_of(run))
+    _check(run, every, namespace, keys)
+    chosen = [
+        (workload, members)
+        for workload in every
+        if namespace in (None, workload.namespace)
+        for members in (Members.found(workload.existing, run.cluster),)
+        if selector is None or _is_selected(run, workload, members, selector)
+    ]
+    found = []
+    for done, (workload, members) in enumerate(chosen):
+        if progress is not None:
+            progress(done, len(chosen))
+        found.append((members, _constraints(run, workload, members, keys)))
+    looked_at = tuple(keys) or _keys_of(run, (each for _, each in found))
+    workloads = tuple(
+        sorted(
+            (replace(each, losses=losses(each.kind, members, looked_at, run.cluster)) for members, each in found),
+            key=_goodness,
+        )
+    )
+    return Status(
+        nodes=len(run.cluster.nodes),
+        workloads=workloads,
+        domains=domains_at_risk(workloads, looked_at, run.cluster),
+        warnings=(*run.plan.inventory.warnings, *run.plan.warnings),
+        notes=(*run.plan.inventory.notes, *run.plan.notes),
+    )
+
+
+def with_min_skew(found: Status, skew: int) -> Status:
+    """Only constraints whose skew is at least this, and workloads that have one."""
+    return _restricted(found, lambda each: each.skew >= skew)
+
+
+def _restricted(found: Status, shown: Callable[[ConstraintStatus], bool]) -> Status:
+    restricted = [
+        replace(each, constraints=tuple(constraint for constraint in each.constraints if shown(constraint)))
+        for each in found.workloads
+    ]
+    return replace(found, workloads=tuple(each for each in restricted if each.constraints))
+
+
+def _check(run: Run, every: list[Workload], namespace: str | None, keys: Collection[str]) -> None:
+    namespaces = sorted({each.namespace for each in every})
+    if namespace is not None and namespace not in namespaces:
+        there_are = f"there are {', '.join(namespaces)}" if namespaces else "there are no workloads at all"
+        raise UsageError(f'there is no workload in the namespace "{namespace}"; {there_are}')
+    for key in keys:
+        if not _is_on_nodes(run, key):
+            raise UsageError(f'no node has the label "{key}"')
+
+
+def _is_on_nodes(run: Run, key: str) -> bool:
+    return run.cluster.nodes.labels(key).missing < len(run.cluster.nodes)
+
+
+def _is_selected(run: Run, workload: Workload, members: Members, selector: Selector) -> bool:
+    """Whether the workload's newest pods have the labels, or those of an owner that nobody knows."""
+    if workload.template is not None:
+        return selector.matches(workload.template.labels)
+    return any(selector.matches(each.labels) for each in members.classes)
+
+
+def _constraints(run: Run, workload: Workload, members: Members, keys: Collection[str]) -> WorkloadStatus:
+    constraints, problem = constraints_of(run.scheduler, workload, members)
+    refused = () if workload.kind in OF_THEIR_NODE else tuple(refused_pods(run.scheduler, members))
+    return WorkloadStatus(
+        kind=workload.kind,
+        namespace=workload.namespace,
+        name=workload.name,
+        replicas=workload.replicas,
+        existing=sum(members.by_row.values()),
+        constraints=tuple(each for each in constraints if not keys or each.topology_key in keys),
+        refused=refused,
+        notes=(*workload.notes, *([f"its constraints cannot be judged: {problem}"] if problem else [])),
+    )
+
+
+def _keys_of(run: Run, found: Iterable[WorkloadStatus]) -> tuple[str, ...]:
+    """Zone and hostname, and every key of a constraint, as long as nodes have it."""
+    keys = dict.fromkeys(WELL_KNOWN)
+    for workload in found:
+        keys.update((each.topology_key, None) for each in workload.constraints)
+    return tuple(key for key in keys if _is_on_nodes(run, key))
+
+
+def _goodness(workload: WorkloadStatus) -> tuple[object, ...]:
+    """The least comes first: the worst workload, and of those that are alike the first by name."""
+    share = max((each.share for each in workload.worst_losses), default=0.0)
+    return (
+        -workload.hard_excess,
+        -len(workload.refused),
+        -workload.soft_excess,
+        -share,
+        workload.namespace,
+        workload.name,
+        workload.kind,
+    )
