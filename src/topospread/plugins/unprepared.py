@@ -16,8 +16,10 @@ import numpy as np
 
 from topospread.cluster import PodClass
 from topospread.cluster.arrays import Ints, Rows
+from topospread.config.api_versions import api_version
 from topospread.config.gates import Gates
 from topospread.config.profile import Profile
+from topospread.config.registry import extension_points
 
 from .interface import PluginError, Scope, Status, length
 from .volume_binding import scores_storage
@@ -41,13 +43,17 @@ SCORE_FAILS: Mapping[str, str] = {
 """Plugin → why its Score fails without PreScore."""
 
 
-def failing_filters(profile: Profile) -> dict[str, str]:
-    """Plugins whose Filter fails on every node that is left to them, with kube-scheduler's words."""
+def failing_filters(profile: Profile, gates: Gates) -> dict[str, str]:
+    """Plugins whose Filter fails on every node that is left to them, with kube-scheduler's words.
+
+    A plugin that has no PreFilter yet in the version that the profile was written for does without.
+    """
     pre_filtering = profile.enabled("pre_filter")
+    points = extension_points(api_version(profile.api_version).source_version(gates.kube_version))
     return {
         name: f'running "{name}" filter plugin: {FILTER_FAILS[name]}'
         for name in profile.enabled("filter")
-        if name in FILTER_FAILS and name not in pre_filtering
+        if name in FILTER_FAILS and name not in pre_filtering and "pre_filter" in points.get(name, ())
     }
 
 

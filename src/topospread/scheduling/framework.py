@@ -110,7 +110,7 @@ class Framework:
         self.profile = profile
         self.gates = gates
         self.rules = rules_for(FrameworkRules, gates)
-        self._failing_filters = failing_filters(profile)
+        self._failing_filters = failing_filters(profile, gates)
         self._failing_scores = failing_scores(profile, gates)
         self.plugins: dict[str, Plugin] = {name: make(settings) for name, make in PLUGINS.items() if name in used}
 

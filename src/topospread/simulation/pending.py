@@ -67,8 +67,8 @@ def domain_outcomes(arithmetic: ConstraintArithmetic, verdict: Verdict, cluster:
     column = cluster.nodes.labels(arithmetic.topology_key)
     row_of = cluster.nodes.row_of
     codes = column.codes[np.fromiter((row_of[node] for node in verdict.nodes), np.int64, len(verdict.nodes))]
-    rejected = np.flatnonzero((verdict.blame >= 0) & (codes >= 0))
-    kinds = max(len(verdict.rejections), 1)
+    kinds = len(verdict.rejections)  # none where the pod cannot be judged
+    rejected = np.flatnonzero((verdict.blame >= 0) & (codes >= 0)) if kinds else np.zeros(0, np.int64)
     pairs, counts = np.unique(codes[rejected] * kinds + verdict.blame[rejected], return_counts=True)
     reasons: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):

@@ -64,3 +64,10 @@ def test_the_score_of_storage_rests_on_pre_filter_where_the_version_has_it() -> 
 def test_plugins_that_prepare_late_answer_as_ever(plugin: str) -> None:
     pod = PLAIN | {"spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}}
     assert verdict(pod, NODE, preScore=off(plugin)) == verdict(pod, NODE)
+
+
+@pytest.mark.parametrize("version", [f"1.{minor}" for minor in range(18, 38)])
+def test_default_profile_of_every_version_lets_a_plain_pod_in(version: str) -> None:
+    case = {"name": "c", "kubeVersion": version, "nodes": [NODE], "incoming": [PLAIN]}
+    (found,) = judge_case(case)["verdicts"]
+    assert found["feasible"] == ["n1"]
