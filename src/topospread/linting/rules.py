@@ -16,6 +16,7 @@ from . import (
     object_rules,
     placement_rules,
     selector_rules,
+    simulated_rules,
     version_rules,
 )
 from .rule import Rule
@@ -32,6 +33,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *node_rules.RULES,
     *configuration_rules.RULES,
     *domain_rules.RULES,
+    *simulated_rules.RULES,
     *ignore_rules.RULES,
 )
 

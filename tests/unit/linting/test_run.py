@@ -14,6 +14,7 @@ from topospread.linting.run import lint
 ROOT = Path(__file__).parents[3]
 SHOWN_AS_WRONG = {
     "api-2-2-2-min-domains-5",
+    "conflicting-constraints",
     "min-domains",
     "missing-label",
     "node-affinity-policy-ignore",
