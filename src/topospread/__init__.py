@@ -22,12 +22,15 @@ if TYPE_CHECKING:
     from topospread.explanation.explain import explain
     from topospread.simulation import Simulation
     from topospread.simulation.simulate import simulate
+    from topospread.spread_status import Status
+    from topospread.spread_status.status import status
 
 _MODULES = {
     "Explanation": "topospread.explanation",
     "Inventory": "topospread.api.inventory",
     "InputError": "topospread.errors",
     "Simulation": "topospread.simulation",
+    "Status": "topospread.spread_status",
     "TopologySpreadConstraint": "topospread.api.spread",
     "TopospreadError": "topospread.errors",
     "explain": "topospread.explanation.explain",
@@ -35,6 +38,7 @@ _MODULES = {
     "merge": "topospread.api.spread",
     "merge_constraints": "topospread.api.spread",
     "simulate": "topospread.simulation.simulate",
+    "status": "topospread.spread_status.status",
 }
 
 __all__ = [
@@ -42,6 +46,7 @@ __all__ = [
     "InputError",
     "Inventory",
     "Simulation",
+    "Status",
     "TopologySpreadConstraint",
     "TopospreadError",
     "__version__",
@@ -51,6 +56,7 @@ __all__ = [
     "merge",
     "merge_constraints",
     "simulate",
+    "status",
 ]
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _BAR = 20
 _NARROW_BAR = 4
 _ROW = " " * 4
-_ORIGINS = {"profile": "profile default", "system": "built-in default"}
+ORIGINS = {"profile": "profile default", "system": "built-in default"}
 _HOSTNAME = "kubernetes.io/hostname"
 
 
@@ -72,8 +72,8 @@ def _heading(spread: WorkloadSpread, layout: Layout) -> Iterator[str]:
     if spread.arithmetic.min_domains > 1:
         parts.append(f"minDomains {spread.arithmetic.min_domains}")
     parts.append(f"{skew} (more than maxSkew)" if spread.skew > spread.max_skew else skew)
-    if spread.origin in _ORIGINS:
-        parts.append(f"({_ORIGINS[spread.origin]})")
+    if spread.origin in ORIGINS:
+        parts.append(f"({ORIGINS[spread.origin]})")
     if layout.wide:
         parts.append(f"selects {spread.arithmetic.selector}")
     key = layout.style(spread.topology_key, "bold")

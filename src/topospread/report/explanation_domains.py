@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from .domains import bar_of, no_domain
+from .domains import ORIGINS, bar_of, no_domain
 from .layout import Layout
 from .paragraphs import counted, hanging, in_order, listed, natural, together
 from .reasons import its_nodes
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from topospread.explanation import ConstraintTable, DomainRow, Explanation
     from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 
-_ORIGINS = {"profile": "profile default", "system": "built-in default"}
 _ROW = " " * 4
 _BAR = 12
 _SHOWN_SUMS = 12
@@ -50,8 +49,8 @@ def _heading(arithmetic: ConstraintArithmetic, layout: Layout) -> Iterator[str]:
     parts = ["hard" if arithmetic.hard else "soft", f"maxSkew {arithmetic.max_skew}"]
     if arithmetic.min_domains > 1:
         parts.append(f"minDomains {arithmetic.min_domains}")
-    if arithmetic.origin in _ORIGINS:
-        parts.append(f"({_ORIGINS[arithmetic.origin]})")
+    if arithmetic.origin in ORIGINS:
+        parts.append(f"({ORIGINS[arithmetic.origin]})")
     parts.append(f"counts {arithmetic.selector}" if arithmetic.selector else "counts nothing")
     key = layout.style(arithmetic.topology_key, "bold")
     yield from hanging(f"{key}  ", "  ".join(together(part) for part in parts), layout.width, 4)

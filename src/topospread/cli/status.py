@@ -1,0 +1,91 @@
+"""``topospread status``: what is skewed now, which pods would be refused where they are, and what is at risk."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .inputs import input_options, read_configuration, read_gates, read_inventory
+from .terminal import progress, show, style, width
+from .usage import Explained
+
+if TYPE_CHECKING:
+    from topospread.spread_status import Status
+
+HELP = """\
+Show how the pods that are there are spread: what is skewed now, and what is at risk. Nothing is placed.
+
+PATHs are as for simulate: YAML or JSON files, folders, or - for standard input; `topospread dump` writes one of a
+cluster.
+
+Workloads stand worst first: hard constraints that are exceeded, pods that kube-scheduler would refuse on the node that
+they are on if they were placed anew, soft constraints that are unsatisfied, and what the failure of one domain takes.
+Of many workloads the worst are shown and the others counted; -o wide shows all. The pods of all namespaces count,
+whichever are shown. Pods of DaemonSets belong to their nodes and are not asked.
+
+With --check the exit code is 1 when a hard constraint of the workloads that were chosen is exceeded.
+
+\b
+Examples:
+  topospread status cluster.json.gz
+  topospread status cluster.json.gz -n shop -l app=web -o wide
+  topospread status cluster.json.gz --key topology.kubernetes.io/zone --min-skew 2
+  topospread status cluster.json.gz --check -o json
+  kubectl get no,po,svc,rs,sts -A -o json | topospread status -
+"""
+
+FORMATS = click.Choice(["table", "wide", "json", "yaml"])
+
+
+@click.command(cls=Explained, help=HELP)
+@input_options
+@click.option("-n", "--namespace", metavar="NAMESPACE", help="Show workloads of this namespace.")
+@click.option("-l", "--selector", metavar="SELECTOR", help="Show workloads whose pods have these labels.")
+@click.option("--key", "keys", multiple=True, metavar="KEY", help="Look at this topology key alone; may be repeated.")
+@click.option("--min-skew", type=click.IntRange(min=0), metavar="N", help="Show constraints of at least this skew.")
+@click.option("--check", is_flag=True, help="Exit with 1 when a hard constraint is exceeded.")
+@click.option("-o", "--output", type=FORMATS, default="table", help="How to show the status.")
+def status(**given: Any) -> int:
+    """Show the status; 1 when it is to be checked and a hard constraint is exceeded."""
+    gates = read_gates(given["kube_version"], given["feature_gates"])
+    configuration = read_configuration(given["config_path"], gates)
+    inventory = read_inventory(given["paths"], given["cluster"], strict=given["strict"])
+    import topospread
+
+    with progress("looking") as bar:
+        found = topospread.status(
+            inventory,
+            namespace=given["namespace"],
+            selector=given["selector"],
+            keys=given["keys"],
+            config=configuration,
+            kube_version=str(gates.kube_version),
+            gates=gates,
+            progress=bar,
+        )
+    show(_text(found, given["min_skew"], given["output"], given["color"]))
+    return 1 if given["check"] and found.exceeded else 0
+
+
+def _text(found: Status, min_skew: int | None, output: str, color: str) -> str:
+    from topospread.spread_status.status import with_min_skew
+
+    shown = found if min_skew is None else with_min_skew(found, min_skew)
+    if output in ("table", "wide"):
+        from topospread.report.layout import Layout
+        from topospread.report.status import status_text
+
+        return status_text(shown, Layout(width(), output == "wide", style(color)))
+    import msgspec
+
+    from topospread.report.status_json import status_json
+
+    for warning in found.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    data = status_json(shown)
+    if output == "yaml":
+        from topospread.api.yaml_text import yaml_text
+
+        return yaml_text(data)
+    return msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n"

@@ -1,0 +1,163 @@
+"""A status as a table for people: workloads worst first, then what the failure of a domain would take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from .layout import Layout
+from .paragraphs import counted, hanging, listed, together
+from .status_domains import constraint_lines
+
+if TYPE_CHECKING:
+    from topospread.spread_status import DomainRisk, Loss, RefusedPod, Status, WorkloadStatus
+
+_INDENT = "  "
+_ROW = " " * 4
+_PODS = ("DaemonSet", "Job", "Pod")
+"""Kinds that have no replicas to speak of."""
+
+
+def status_text(status: Status, layout: Layout) -> str:
+    """The whole report."""
+    blocks = list(_workloads(status, layout))
+    blocks += [text for lines in (_risks(status, layout), _remarks(status, layout)) if (text := "\n".join(lines))]
+    blocks.append(_summary(status, layout))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _in_trouble(workload: WorkloadStatus) -> bool:
+    return bool(workload.hard_excess or workload.soft_excess or workload.refused)
+
+
+def _workloads(status: Status, layout: Layout) -> Iterator[str]:
+    """A block for each; of many, for the worst that are in trouble, and the others are counted."""
+    shown: Sequence[WorkloadStatus] = status.workloads
+    rest: Sequence[WorkloadStatus] = ()
+    if not layout.few(len(shown)):
+        troubled = [each for each in shown if _in_trouble(each)]
+        shown, rest = troubled[: layout.most], troubled[layout.most :]
+    yield from ("\n".join(_block(each, layout)) for each in shown)
+    if rest:
+        text = f"and {counted(len(rest), 'more workload')} in trouble: {_names(rest, layout)}; -o wide shows them"
+        yield "\n".join(hanging("", text, layout.width, 2))
+    sound = [each for each in status.workloads if not _in_trouble(each)]
+    if sound and len(shown) + len(rest) < len(status.workloads):
+        bound = [each for each in sound if each.constraints]
+        parts = [f"{counted(len(bound), 'workload')} as spread as the constraints want"] if bound else []
+        parts += [f"{len(sound) - len(bound)} without constraints"] if len(bound) < len(sound) else []
+        yield "\n".join(hanging("", f"{' and '.join(parts)}; -o wide shows them", layout.width, 2))
+
+
+def _names(workloads: Sequence[WorkloadStatus], layout: Layout) -> str:
+    return layout.names([f"{each.namespace}/{each.name}" for each in workloads])
+
+
+def _block(workload: WorkloadStatus, layout: Layout) -> Iterator[str]:
+    name = layout.style(f"{workload.namespace}/{workload.name}", "bold")
+    yield from hanging(f"{name}  ", _amount(workload), layout.width, 4)
+    for each in workload.constraints:
+        if each.eligible or each.origin != "system":
+            yield from constraint_lines(each, layout)
+    yield from _refused(workload, layout)
+    if workload.worst_losses:
+        held = ", ".join(together(f"{each.domain} {_lost(each)}") for each in workload.worst_losses)
+        yield from hanging(f"{_INDENT}most in one domain: ", held, layout.width, 4)
+    for note in workload.notes:
+        yield from hanging("  note: ", note, layout.width, 4)
+
+
+def _amount(workload: WorkloadStatus) -> str:
+    if workload.kind == "Pod":
+        return "Pod"
+    noun = "pod" if workload.kind in _PODS else "replica"
+    text = f"{workload.kind} · {counted(workload.replicas, noun)} · {workload.existing} on nodes"
+    return text + (f", {workload.missing} without a node" if workload.missing else "")
+
+
+def _refused(workload: WorkloadStatus, layout: Layout) -> Iterator[str]:
+    """The pods that would not be placed where they are, together by what refuses them."""
+    if not workload.refused:
+        return
+    together_by: dict[tuple[str, tuple[str, ...]], list[RefusedPod]] = {}
+    for each in workload.refused:
+        together_by.setdefault((each.plugin, each.reasons), []).append(each)
+    amount = f"{len(workload.refused)} of {counted(workload.existing, 'pod')}"
+    yield f"{_INDENT}{layout.style(amount, 'bold')} would be refused where they are"
+    for (plugin, reasons), pods in together_by.items():
+        why = f"{plugin}: {', '.join(reasons)}" if plugin else ", ".join(reasons)
+        names = layout.names([f"{each.name} on {each.node}" for each in pods], 2)
+        yield from hanging(_ROW, f"{why}: {names}", layout.width, len(_ROW) + 2)
+
+
+def _lost(loss: Loss) -> str:
+    """``5 of 8 (63 %)``; a share is rounded, and neither to all nor to nothing what is not."""
+    percent = min(max(round(loss.share * 100), 1), 100 if loss.lost == loss.of else 99)
+    return f"{loss.lost} of {loss.of} ({percent} %)"
+
+
+def _risks(status: Status, layout: Layout) -> Iterator[str]:
+    if not status.domains:
+        return
+    yield layout.style("If a domain fails", "bold")
+    by_key: dict[str, list[DomainRisk]] = {}
+    for each in status.domains:
+        by_key.setdefault(each.topology_key, []).append(each)
+    for key, domains in by_key.items():
+        yield f"{_INDENT}{layout.style(key, 'bold')}"
+        yield from _risks_of(domains, layout)
+
+
+def _risks_of(domains: Sequence[DomainRisk], layout: Layout) -> Iterator[str]:
+    """A row a domain; of many, those that take most of a workload."""
+    shown = list(domains)
+    if not layout.few(len(domains)):
+        shown = [each for each in domains if each.loses_all or each.loses_most][: layout.most]
+    name = max((len(each.name) for each in shown), default=0)
+    pods = max((len(counted(each.pods, "pod")) for each in shown), default=0)
+    for each in shown:
+        row = f"{_ROW}{each.name:<{name}}  {counted(each.pods, 'pod'):>{pods}}  "
+        yield from hanging(row, _what_it_takes(each, layout), layout.width, len(_ROW) + 2)
+    left = domains[len(shown) :]
+    if left:
+        most = max(each.pods for each in left)
+        worse = any(each.loses_all or each.loses_most for each in left)
+        text = "-o wide lists them" if worse else "none takes more than half of a workload"
+        more = f"{len(left)} more" if shown else counted(len(left), "domain")
+        yield f"{_ROW}{more} with at most {counted(most, 'pod')} each; {text}"
+
+
+def _what_it_takes(risk: DomainRisk, layout: Layout) -> str:
+    parts = [f"of {counted(risk.workloads, 'workload')}"]
+    if risk.loses_all:
+        parts.append(f"all of {layout.names(list(risk.loses_all))}")
+    most = [f"{name} {_lost(loss)}" for name, loss in risk.loses_most]
+    parts += most if layout.wide else [listed(most, 3)] if most else []
+    if risk.single:
+        parts.append(f"the only pod of {risk.single}")
+    return "; ".join(parts)
+
+
+def _remarks(status: Status, layout: Layout) -> Iterator[str]:
+    for warning in status.warnings:
+        yield from hanging(layout.style("warning", "bold") + ": ", warning, layout.width, 2)
+    for note in status.notes:
+        yield from hanging("note: ", note, layout.width, 2)
+
+
+def _summary(status: Status, layout: Layout) -> str:
+    """``12 workloads on 9 nodes: 2 exceed a hard constraint, 3 pods would be refused where they are``."""
+    hard = len(status.exceeded)
+    soft = sum(bool(each.soft_excess) for each in status.workloads)
+    refused = sum(len(each.refused) for each in status.workloads)
+    parts = []
+    if hard:
+        verb = "exceeds" if hard == 1 else "exceed"
+        parts.append(layout.style(together(f"{hard} {verb} a hard constraint"), "bold", "red"))
+    if soft:
+        parts.append(together(f"{soft} {'leaves' if soft == 1 else 'leave'} a soft one unsatisfied"))
+    if refused:
+        parts.append(f"{counted(refused, 'pod')} would be refused where {'it is' if refused == 1 else 'they are'}")
+    words = ", ".join(parts) or "no constraint is exceeded"
+    begin = f"{counted(len(status.workloads), 'workload')} on {counted(status.nodes, 'node')}: "
+    return "\n".join(hanging("", begin + words, layout.width, 2))
