@@ -23,6 +23,7 @@ from .usage import VARIABLE, ExplainedGroup
 COMMANDS = {
     "simulate": ("topospread.cli.simulate:simulate", "Where will my pods land?"),
     "explain": ("topospread.cli.explain:explain", "Why is this pod pending, or why there?"),
+    "status": ("topospread.cli.status:status", "What is skewed now, and what is at risk?"),
     "config": ("topospread.cli.config:config", "Check, convert and show scheduler configurations."),
     "fields": ("topospread.cli.fields:fields", "Explain the fields of topologySpreadConstraints."),
     "completion": ("topospread.cli.completion:completion", "Print the completion script of a shell."),
