@@ -33,6 +33,9 @@ The table shows each workload, its spread constraints with the pods of each doma
 stay pending the sum that forbids each domain. Many domains are summed up; -o wide shows all. The exit code is 1 when
 pods stay pending.
 
+--compare-config, --compare-kube-version and --compare-sampling simulate twice and show only what differs. The exit
+code is 1 then when a pod that has a node would be pending, or be evicted for good.
+
 \b
 Examples:
   topospread simulate nodes.yaml app.yaml
@@ -78,12 +81,22 @@ def simulate(**given: Any) -> int:
     if other is None:
         show(_text(result, given["output"], given["namespace"], given["color"]))
         return 0 if result.all_placed else 1
+    from topospread.config.difference import differences
     from topospread.simulation.comparison import compare
 
     names, other_side = other
-    comparison = compare(result, _simulated(given, inventory, other_side), names)
-    show(_comparison_text(comparison, given["output"], given["color"]))
-    return 1 if comparison.newly_pending else 0
+    settings = differences(_in_force(side), _in_force(other_side))
+    comparison = compare(result, _simulated(given, inventory, other_side), names, settings)
+    show(_comparison_text(comparison, given))
+    return 1 if comparison.newly_pending or comparison.newly_gone else 0
+
+
+def _in_force(side: Side) -> Configuration:
+    """The configuration of a side, the version's own where none is given."""
+    from topospread.config.load import default_configuration
+
+    by, configuration, _ = side
+    return configuration or default_configuration(by.scheduler.kube_version, by.scheduler)
 
 
 def _simulated(given: dict[str, Any], inventory: Inventory, side: Side) -> Simulation:
@@ -129,19 +142,21 @@ def _other(given: dict[str, Any], side: Side) -> tuple[tuple[str, str], Side] | 
     return (names[0], names[1]), (other_by, chosen, sampling or own_sampling)
 
 
-def _comparison_text(comparison: Comparison, output: str, color: str) -> str:
-    from topospread.report.comparison import comparison_json, comparison_text
+def _comparison_text(comparison: Comparison, given: dict[str, Any]) -> str:
+    from topospread.report.comparison import comparison_text
+    from topospread.report.comparison_json import comparison_json
     from topospread.report.table import Layout
 
+    output, namespace = given["output"], given["namespace"]
     match output:
         case "json":
-            return _json(comparison_json(comparison))
+            return _json(comparison_json(comparison, namespace))
         case "yaml":
             from topospread.api.yaml_text import yaml_text
 
-            return yaml_text(comparison_json(comparison))
+            return yaml_text(comparison_json(comparison, namespace))
         case _:
-            return comparison_text(comparison, Layout(width(), output == "wide", style(color)))
+            return comparison_text(comparison, Layout(width(), output == "wide", style(given["color"])), namespace)
 
 
 def _text(result: Simulation, output: str, namespace: str | None, color: str) -> str:

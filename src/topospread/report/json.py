@@ -41,7 +41,7 @@ def simulation_json(simulation: Simulation, namespace: str | None = None) -> Jso
         "placements": [_placement(each) for each in shown.placements],
         "workloads": [_workload(each) for each in shown.workloads],
         "pending": [_pending(each) for each in shown.pending],
-        "evictions": [_eviction(each) for each in shown.evictions],
+        "evictions": [eviction_json(each) for each in shown.evictions],
         "removed": [{"pod": pod, "node": node or None} for pod, node in shown.removed.items()],
         "foreign": dict(sorted(shown.foreign.items())),
         "skipped": dict(sorted(shown.skipped.items())),
@@ -167,7 +167,8 @@ def _left_out(arithmetic: ConstraintArithmetic) -> list[Json]:
     return [{"reason": each.reason, "nodes": list(each.nodes)} for each in arithmetic.left_out]
 
 
-def _eviction(each: Eviction) -> Json:
+def eviction_json(each: Eviction) -> Json:
+    """An evicted pod, and for whom."""
     return {
         "namespace": each.namespace,
         "name": each.name,

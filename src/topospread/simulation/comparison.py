@@ -1,32 +1,93 @@
-"""Two simulations of the same pods side by side: only what differs. Which two, the caller decides."""
+"""Two simulations of the same objects side by side: only what differs. Which two, the caller decides.
+
+Replicas are interchangeable: two pods of one Deployment that swap their nodes are no difference. Pods of a StatefulSet
+and bare pods are who they are.
+"""
 
 from __future__ import annotations
 
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
-from .result import PodPlacement, Simulation, WorkloadResult, WorkloadSpread
+from topospread.config.difference import Difference
+
+from .result import Eviction, PodPlacement, Simulation, WorkloadResult, WorkloadSpread
+
+Item = TypeVar("Item")
+
+_BY_NAME = ("Pod/", "StatefulSet/")
+"""Workloads whose pods are not interchangeable."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlacementChange:
-    """A pod whose node or score differs; ``before`` and ``after`` are the same pod in the two simulations."""
+    """A pod whose node or score differs; one side is ``None`` where no such pod is to be placed."""
 
-    before: PodPlacement
-    after: PodPlacement
+    before: PodPlacement | None
+    after: PodPlacement | None
+
+    @property
+    def pod(self) -> PodPlacement:
+        """The pod, as the side has it that has it."""
+        pod = self.before or self.after
+        assert pod is not None, "one side has the pod"
+        return pod
+
+    @property
+    def nodes(self) -> tuple[str | None, str | None]:
+        """Where it is in the two, ``None`` for pending or not there."""
+        return self.before.node if self.before else None, self.after.node if self.after else None
 
     @property
     def moved(self) -> bool:
-        """Whether it has another node, or in one of the two none."""
-        return self.before.node != self.after.node
+        """Whether it is somewhere else, or there in one of the two only."""
+        return self.before is None or self.after is None or self.before.node != self.after.node
 
 
 @dataclass(frozen=True, slots=True)
 class SpreadChange:
-    """A workload's constraint that comes out differently; one side is ``None`` where it is not in force."""
+    """A workload's constraint that is another or comes out differently; ``None`` on a side where it is not in force."""
 
     workload: WorkloadResult
     before: WorkloadSpread | None
     after: WorkloadSpread | None
+
+    @property
+    def spread(self) -> WorkloadSpread:
+        """The constraint, as the side has it that has it."""
+        spread = self.after or self.before
+        assert spread is not None, "one side has the constraint"
+        return spread
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadChange:
+    """A workload that comes out differently.
+
+    Attributes:
+        workload: as it is in the first simulation, or in the second where the first has none.
+        pods: how many of its pods are placed, before and after.
+        placements: its pods with another node or score.
+    """
+
+    workload: WorkloadResult
+    pods: tuple[int, int]
+    placements: tuple[PlacementChange, ...]
+    spreads: tuple[SpreadChange, ...]
+
+    @property
+    def moved(self) -> tuple[PlacementChange, ...]:
+        """Those of its pods that are somewhere else."""
+        return tuple(each for each in self.placements if each.moved)
+
+    @property
+    def nodes(self) -> dict[str, tuple[int, int]]:
+        """Node → how many of the pods that differ are on it, before and after; nodes with as many are left out."""
+        before = Counter(node for each in self.moved if (node := each.nodes[0]) is not None)
+        after = Counter(node for each in self.moved if (node := each.nodes[1]) is not None)
+        return {node: (before[node], after[node]) for node in {**before, **after} if before[node] != after[node]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +96,29 @@ class Comparison:
 
     Attributes:
         before, after: the two, named by ``names``.
-        placements: pods that are placed elsewhere or with another score, in queue order.
-        spreads: constraints that come out differently.
+        workloads: those that come out differently, in input order.
+        evictions: what is evicted in one of the two only.
+        warnings: sentences that only one of the two says.
+        settings: what their configurations decide differently.
     """
 
     names: tuple[str, str]
     before: Simulation
     after: Simulation
-    placements: tuple[PlacementChange, ...]
-    spreads: tuple[SpreadChange, ...]
+    workloads: tuple[WorkloadChange, ...]
+    evictions: tuple[tuple[Eviction, ...], tuple[Eviction, ...]]
+    warnings: tuple[tuple[str, ...], tuple[str, ...]]
+    settings: tuple[Difference, ...] = ()
+
+    @property
+    def placements(self) -> tuple[PlacementChange, ...]:
+        """Pods that are placed elsewhere or with another score, by workload."""
+        return tuple(each for workload in self.workloads for each in workload.placements)
+
+    @property
+    def spreads(self) -> tuple[SpreadChange, ...]:
+        """Constraints that come out differently, by workload."""
+        return tuple(each for workload in self.workloads for each in workload.spreads)
 
     @property
     def moved(self) -> tuple[PlacementChange, ...]:
@@ -52,45 +127,156 @@ class Comparison:
 
     @property
     def newly_pending(self) -> tuple[PlacementChange, ...]:
-        """Pods that are placed before and pending after."""
-        return tuple(each for each in self.moved if each.after.node is None)
+        """Pods that are on a node before and pending after, those included that replace evicted ones."""
+        replacements = {(each.namespace, each.created_anew) for each in self.evictions[1] if each.created_anew}
+        return tuple(
+            each
+            for each in self.moved
+            if each.after is not None
+            and each.after.node is None
+            and (each.before is not None or (each.after.namespace, each.after.name) in replacements)
+        )
 
     @property
     def newly_placed(self) -> tuple[PlacementChange, ...]:
         """Pods that are pending before and placed after."""
-        return tuple(each for each in self.moved if each.before.node is None)
+        return tuple(
+            each for each in self.moved if each.before is not None and each.before.node is None and each.nodes[1]
+        )
+
+    @property
+    def newly_gone(self) -> tuple[Eviction, ...]:
+        """Pods that are evicted only after, and that nothing creates anew."""
+        return tuple(each for each in self.evictions[1] if not each.created_anew)
 
     @property
     def same(self) -> bool:
         """Whether nothing differs."""
-        return not self.placements and not self.spreads
+        return not (self.workloads or any(self.evictions) or any(self.warnings))
 
 
-def compare(before: Simulation, after: Simulation, names: tuple[str, str]) -> Comparison:
-    """What differs between two simulations of the same inventory; pods are the same by namespace and name."""
-    there = {(each.namespace, each.name): each for each in after.placements}
-    changes = [
-        PlacementChange(each, other)
-        for each in before.placements
-        if (other := there.get((each.namespace, each.name))) is not None
-        and (each.node, each.score) != (other.node, other.score)
-    ]
-    return Comparison(names, before, after, tuple(changes), tuple(_spread_changes(before, after)))
+def compare(
+    before: Simulation, after: Simulation, names: tuple[str, str], settings: Iterable[Difference] = ()
+) -> Comparison:
+    """What differs between two simulations of the same inventory; ``settings`` of their configurations are added."""
+    return Comparison(
+        names,
+        before,
+        after,
+        tuple(_workload_changes(before, after)),
+        (_only(before.evictions, after.evictions), _only(after.evictions, before.evictions)),
+        (_missing(before.warnings, after.warnings), _missing(after.warnings, before.warnings)),
+        tuple(settings),
+    )
 
 
-def _spread_changes(before: Simulation, after: Simulation) -> list[SpreadChange]:
-    later = {(each.kind, each.namespace, each.name): each for each in after.workloads}
+def _only(ours: Iterable[Eviction], theirs: Iterable[Eviction]) -> tuple[Eviction, ...]:
+    there = {(each.namespace, each.name) for each in theirs}
+    return tuple(each for each in ours if (each.namespace, each.name) not in there)
+
+
+def _missing(ours: Iterable[str], theirs: Iterable[str]) -> tuple[str, ...]:
+    there = set(theirs)
+    return tuple(each for each in ours if each not in there)
+
+
+def _workload_changes(before: Simulation, after: Simulation) -> list[WorkloadChange]:
+    earlier, later = (_by_workload(each.workloads) for each in (before, after))
+    ours, theirs = (_pods(each.placements) for each in (before, after))
     changes = []
-    for workload in before.workloads:
-        other = later.get((workload.kind, workload.namespace, workload.name))
-        ours = {_key(each): each for each in workload.spread}
-        theirs = {_key(each): each for each in other.spread} if other else {}
-        for key in {**ours, **theirs}:
-            mine, his = ours.get(key), theirs.get(key)
-            if mine is None or his is None or (mine.skew, mine.domains) != (his.skew, his.domains):
-                changes.append(SpreadChange(workload, mine, his))
+    for key in {**earlier, **later}:
+        was, now = earlier.get(key), later.get(key)
+        placements = _placement_changes(ours.get(key, ()), theirs.get(key, ()), by_name=key[1].startswith(_BY_NAME))
+        workload = was or now
+        assert workload is not None, "a key is of one of the two"
+        spreads = _spread_changes(workload, was.spread if was else (), now.spread if now else ())
+        if placements or spreads:
+            pods = (was.placed if was else 0, now.placed if now else 0)
+            changes.append(WorkloadChange(workload, pods, tuple(placements), tuple(spreads)))
     return changes
 
 
-def _key(spread: WorkloadSpread) -> tuple[str, str, int]:
-    return (spread.topology_key, spread.when_unsatisfiable, spread.max_skew)
+Key = tuple[str, str]
+"""Namespace and ``Kind/name`` of a workload."""
+
+
+def _by_workload(workloads: Iterable[WorkloadResult]) -> dict[Key, WorkloadResult]:
+    return {(each.namespace, f"{each.kind}/{each.name}"): each for each in workloads}
+
+
+def _pods(placements: Iterable[PodPlacement]) -> dict[Key, list[PodPlacement]]:
+    pods: dict[Key, list[PodPlacement]] = {}
+    for each in placements:
+        pods.setdefault((each.namespace, each.workload), []).append(each)
+    return pods
+
+
+def _placement_changes(
+    before: Sequence[PodPlacement], after: Sequence[PodPlacement], *, by_name: bool
+) -> list[PlacementChange]:
+    """Pods paired with themselves, interchangeable ones with whatever is most alike; pairs that agree are left out.
+
+    Of interchangeable pods those that stay go together first, then placed ones: no pod is called pending for another
+    that is placed.
+    """
+    identities: tuple[Callable[[PodPlacement], object], ...] = (
+        (lambda pod: pod.name,)
+        if by_name
+        else (
+            lambda pod: (pod.node, pod.score),
+            lambda pod: pod.node,
+            lambda pod: pod.node is None,
+            lambda pod: None,
+        )
+    )
+    changes: list[PlacementChange] = []
+    for identity in identities:
+        pairs, before, after = _paired(before, after, identity)
+        changes += (PlacementChange(was, now) for was, now in pairs if (was.node, was.score) != (now.node, now.score))
+    changes += (PlacementChange(each, None) for each in before)
+    changes += (PlacementChange(None, each) for each in after)
+    return changes
+
+
+def _paired(
+    ours: Sequence[Item], theirs: Sequence[Item], identity: Callable[[Item], object]
+) -> tuple[list[tuple[Item, Item]], list[Item], list[Item]]:
+    """Items of one identity in pairs, in order; and what is left of the two sides."""
+    waiting: dict[object, deque[int]] = {}
+    for position, each in enumerate(theirs):
+        waiting.setdefault(identity(each), deque()).append(position)
+    pairs, left = [], []
+    taken = set()
+    for each in ours:
+        found = waiting.get(identity(each))
+        if found:
+            position = found.popleft()
+            taken.add(position)
+            pairs.append((each, theirs[position]))
+        else:
+            left.append(each)
+    return pairs, left, [each for position, each in enumerate(theirs) if position not in taken]
+
+
+def _spread_changes(
+    workload: WorkloadResult, before: Sequence[WorkloadSpread], after: Sequence[WorkloadSpread]
+) -> list[SpreadChange]:
+    """Constraints paired with the one most alike, by their topology key."""
+    identities: tuple[Callable[[WorkloadSpread], object], ...] = (
+        lambda each: (each.topology_key, each.when_unsatisfiable, each.max_skew),
+        lambda each: (each.topology_key, each.when_unsatisfiable),
+        lambda each: each.topology_key,
+    )
+    changes: list[SpreadChange] = []
+    for identity in identities:
+        pairs, before, after = _paired(before, after, identity)
+        changes += (SpreadChange(workload, was, now) for was, now in pairs if _outcome(was) != _outcome(now))
+    changes += (SpreadChange(workload, each, None) for each in before)
+    changes += (SpreadChange(workload, None, each) for each in after)
+    return changes
+
+
+def _outcome(spread: WorkloadSpread) -> tuple[object, ...]:
+    """What a person would see of a constraint."""
+    rules = spread.when_unsatisfiable, spread.max_skew, spread.arithmetic.min_domains, spread.origin
+    return *rules, spread.skew, [(each.name, each.before, each.after) for each in spread.domains]
