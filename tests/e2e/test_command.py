@@ -232,6 +232,8 @@ HELPS = [
     "",
     "simulate",
     "explain",
+    "lint",
+    "rules",
     "config",
     "config validate",
     "config show",
@@ -246,7 +248,7 @@ CONFIGURATION = (ROOT / "examples/default-constraints/config.yaml").read_text()
 def examples() -> list[str]:
     """The command lines that help texts show."""
     lines = [line.strip() for words in HELPS for line in run(*words.split(), "--help").stdout.splitlines()]
-    shown = re.compile(r"(source <\()?(kubectl get .*\| )?topospread \w")
+    shown = re.compile(r"(source <\()?((kubectl get|helm template) .*\| )?topospread \w")
     return list(dict.fromkeys(line for line in lines if shown.match(line)))
 
 
@@ -279,6 +281,11 @@ def workplace(tmp_path: Path) -> Path:
     kubectl.parent.mkdir()
     kubectl.write_text('#!/bin/sh\ncase "$2" in configmap) cat scheduler-map.yaml;; *) cat cluster.json;; esac\n')
     kubectl.chmod(0o755)
+    helm = tmp_path / "bin" / "helm"
+    helm.write_text("#!/bin/sh\ncat app.yaml\n")
+    helm.chmod(0o755)
+    (tmp_path / "deploy").mkdir()
+    (tmp_path / "deploy" / "app.yaml").write_text(MANIFEST)
     (tmp_path / ".config/fish/completions").mkdir(parents=True)
     return tmp_path
 

@@ -23,6 +23,8 @@ from .usage import VARIABLE, ExplainedGroup
 COMMANDS = {
     "simulate": ("topospread.cli.simulate:simulate", "Where will my pods land?"),
     "explain": ("topospread.cli.explain:explain", "Why is this pod pending, or why there?"),
+    "lint": ("topospread.cli.lint:lint", "Is this manifest right?"),
+    "rules": ("topospread.cli.rules:rules", "List what lint looks for."),
     "status": ("topospread.cli.status:status", "What is skewed now, and what is at risk?"),
     "config": ("topospread.cli.config:config", "Check, convert and show scheduler configurations."),
     "fields": ("topospread.cli.fields:fields", "Explain the fields of topologySpreadConstraints."),
@@ -38,10 +40,11 @@ explained.
   topospread simulate app.yaml --cluster zones=3,nodes=12,cpu=8,memory=32Gi
   topospread simulate cluster.json app.yaml -o json
   topospread explain deploy/web cluster.json
+  topospread lint deploy/ --cluster cluster.json
   kubectl get no,po,svc,rs,sts -A -o json | topospread simulate - app.yaml
   topospread fields topologySpreadConstraints.minDomains
 
-Exit codes: 0 yes, 1 no (pods stay pending), 2 bad input or usage.
+Exit codes: 0 yes, 1 no (pods stay pending, findings), 2 bad input or usage.
 """
 
 BAD_INPUT = 2

@@ -5,7 +5,7 @@ What is no object of Kubernetes, having neither apiVersion nor kind, is left out
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO, Final
 
@@ -17,9 +17,10 @@ from topospread.api.validation.schema import STRUCT_OF_ANY, WrongTypeError, deco
 from topospread.config.api_versions import KIND
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
+from topospread.config.versions import NEWEST, KubeVersion
 from topospread.errors import ConfigError, DecodeError, DuplicateError, Place
 from topospread.sources.admit import is_stored
-from topospread.sources.files import STANDARD_INPUT, Source, find_sources, read_text, shown_path
+from topospread.sources.files import Source, find_sources, read_text, shown_path
 from topospread.sources.json_list import JsonList
 from topospread.sources.json_text import looks_like_json, read_value, split_documents, too_deep
 from topospread.sources.spots import Spot, label_of
@@ -32,8 +33,30 @@ from .given import Manifest, SchedulerConfiguration, Subject
 from .layout import Layouts
 from .pod_source import pod_source
 from .problem import Problem
+from .settings import Settings
 
 _ENCODER: Final = msgspec.json.Encoder(enc_hook=str)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is to be linted, and against what.
+
+    Attributes:
+        paths: YAML or JSON files, folders, ``-`` for standard input.
+        cluster: what the manifests are held against: a made-up cluster, or files that hold one.
+        config: a file with kube-scheduler's configuration, which is linted as well.
+        kube_version: the Kubernetes version that the manifests are for.
+        namespace: where objects are taken to go that name no namespace.
+        settings: which rules are asked, and how bad their findings are.
+    """
+
+    paths: Sequence[str]
+    cluster: str | None = None
+    config: str | None = None
+    kube_version: str | KubeVersion = NEWEST
+    namespace: str = "default"
+    settings: Settings = field(default_factory=Settings)
 
 
 @dataclass
@@ -83,7 +106,7 @@ class Read:
         Raises:
             InputError: the file cannot be read, or does not hold one configuration.
         """
-        own = read([path], self.gates)
+        own = read(Question(paths=[path]), self.gates)
         for error in own.broken:
             raise error
         if len(own.configurations) != 1:
@@ -162,24 +185,26 @@ class Read:
 
 
 def read(
-    paths: Sequence[str],
-    gates: Gates,
-    stdin: BinaryIO | None = None,
-    namespace: str = "default",
-    excluded: Callable[[str], bool] = lambda path: False,
+    question: Question, gates: Gates, stdin: BinaryIO | None = None, instead: Mapping[str, Text] | None = None
 ) -> Read:
     """What files and folders hold, but for those that are excluded.
+
+    Args:
+        question: the paths, and what is excluded.
+        gates: kube-scheduler's.
+        stdin: what ``-`` stands for.
+        instead: path → the text to take in place of what stands there.
 
     Raises:
         InputError: a path cannot be read. What can be read and is broken is noted, and the rest is read.
     """
-    found = Read(gates, namespace)
-    for path in paths:
+    found = Read(gates, question.namespace)
+    for path in question.paths:
         for source in find_sources(path):
-            if excluded(source.path):
+            if question.settings.excludes(source.path) or any(source.path == known.path for known, _ in found.texts):
                 continue
             try:
-                text = read_text(source, stdin if source.path == STANDARD_INPUT else None)
+                text = (instead or {}).get(source.path) or read_text(source, stdin)
             except DecodeError as error:
                 found.broken.append(error)
             else:

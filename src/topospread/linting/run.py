@@ -2,48 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import BinaryIO, Final
 
 from topospread.config.gates import gates_for
-from topospread.config.versions import NEWEST, KubeVersion
+from topospread.config.versions import NEWEST
 from topospread.errors import InputError, Place
 from topospread.sources.load import load
-from topospread.sources.text import printable
+from topospread.sources.text import Text, printable
 
 from .given import Given, Subject
 from .ignore_rules import UNKNOWN_IGNORE, UNUSED_IGNORE
 from .ignores import Ignores, unused
 from .object_rules import VALIDATION
 from .problem import Problem
-from .reading import Read, read
+from .reading import Question, Read, read
 from .rule import Finding, Rule
 from .rules import BY_ID, RULES
 from .settings import Settings
 
 NOTHING: Final = "no object of Kubernetes stands here"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What is to be linted, and against what.
-
-    Attributes:
-        paths: YAML or JSON files, folders, ``-`` for standard input.
-        cluster: what the manifests are held against: a made-up cluster, or files that hold one.
-        config: a file with kube-scheduler's configuration, which is linted as well.
-        kube_version: the Kubernetes version that the manifests are for.
-        namespace: where objects are taken to go that name no namespace.
-        settings: which rules are asked, and how bad their findings are.
-    """
-
-    paths: Sequence[str]
-    cluster: str | None = None
-    config: str | None = None
-    kube_version: str | KubeVersion = NEWEST
-    namespace: str = "default"
-    settings: Settings = field(default_factory=Settings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +114,19 @@ def lint(  # noqa: PLR0913 - keyword arguments of the public API
     return outcome.findings
 
 
-def run(question: Question, stdin: BinaryIO | None = None) -> Outcome:
+def run(question: Question, stdin: BinaryIO | None = None, instead: Mapping[str, Text] | None = None) -> Outcome:
     """Read what is given, and ask the rules; what is broken is noted in the outcome and does not end the reading.
+
+    Args:
+        question: what is to be linted.
+        stdin: what ``-`` stands for.
+        instead: path → the text to lint in place of what stands there.
 
     Raises:
         InputError: a path cannot be read, or the cluster or the configuration cannot be used.
     """
     gates = gates_for(question.kube_version)
-    found = read(question.paths, gates, stdin, question.namespace, question.settings.excludes)
+    found = read(question, gates, stdin, instead)
     inventory = load((), cluster=question.cluster, namespace=question.namespace) if question.cluster else None
     given = Given(
         gates,

@@ -1,0 +1,189 @@
+"""``topospread lint``: what is wrong with manifests, or probably not meant, before they ship."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from topospread.errors import ConfigError, InputError, Place, UsageError
+
+from .inputs import COLOUR, PATH
+from .terminal import show, style, width
+from .usage import Explained
+
+if TYPE_CHECKING:
+    from topospread.linting.fixing import Mended
+    from topospread.linting.reading import Question
+    from topospread.linting.run import Outcome
+    from topospread.linting.settings import Settings
+
+HELP = """\
+Say what is wrong with manifests, or probably not meant: selectors that count nothing, constraints that never hold or
+that no rollout survives, fields that the API server refuses, nodes and scheduler configurations that do not fit.
+
+PATHs are YAML or JSON files, folders, or - for standard input; the working directory when none is named. What is no
+object of Kubernetes is left out. With nodes, among the PATHs or as --cluster, more can be found.
+
+Each finding has a rule: `topospread rules` lists them, --explain tells why. A comment `# topospread: ignore RULE
+reason`, on the line or above it, keeps one from being reported. The exit code is 1 when there are warnings or errors.
+
+\b
+Examples:
+  topospread lint app.yaml
+  topospread lint deploy/ --cluster snapshot.json --kube-version 1.32
+  topospread lint app.yaml --diff
+  topospread lint deploy/ -o sarif > topospread.sarif
+  helm template chart/ | topospread lint -
+  topospread lint --explain rollout-counts-old-pods
+"""
+
+FORMATS = click.Choice(["text", "line", "json", "sarif", "junit", "github"])
+
+
+@click.command(cls=Explained, help=HELP)
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=PATH)
+@click.option("--cluster", type=PATH, metavar="SPEC|FILE", help="Hold the manifests against a cluster, as in simulate.")
+@click.option("--config", type=PATH, metavar="FILE", help="kube-scheduler's configuration: used, and linted as well.")
+@click.option("--kube-version", metavar="VERSION", help="The Kubernetes version they are for (1.18 … 1.37).")
+@click.option("--select", multiple=True, metavar="RULE,…", help="Ask only these rules.")
+@click.option("--ignore", multiple=True, metavar="RULE,…", help="Do not ask these rules.")
+@click.option("--settings", type=PATH, metavar="FILE", help="Settings, in place of the nearest .topospread.yaml.")
+@click.option("--fix", is_flag=True, help="Make the fixes that take no decision, in the files.")
+@click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing.")
+@click.option("--explain", metavar="RULE", help="Explain a rule.")
+@click.option("--allow-empty", is_flag=True, help="Do not mind when there is nothing to lint.")
+@click.option("-o", "--output", type=FORMATS, default="text", help="How to show the findings.")
+@click.option("--color", type=COLOUR, default="auto", help="Colours: on a terminal, always or never.")
+def lint(**given: Any) -> int:
+    """Lint; 1 when there are warnings or errors (with --diff: fixes), 2 when something could not be read."""
+    if given["explain"] is not None:
+        return _explain(given["explain"], given["color"])
+    from topospread.linting.fixing import mend
+    from topospread.linting.run import run
+
+    question = _question(given)
+    stdin = sys.stdin.buffer if sys.stdin is not None else None
+    mended: list[Mended] = []
+    if given["fix"] or given["diff"]:
+        if given["fix"] and "-" in question.paths:
+            raise UsageError("--fix changes files, and - is none; --diff shows the changes")
+        outcome, mended = mend(question, stdin)
+    else:
+        outcome = run(question, stdin)
+    _say_what_was_not_linted(outcome, question, allow_empty=given["allow_empty"])
+    if given["diff"]:
+        show("".join(each.diff() for each in mended))
+        return 2 if outcome.read.broken else int(bool(mended))
+    for each in mended:
+        each.write()
+        click.echo(f"fixed: {each.source.name}", err=True)
+    show(_text(outcome, given["output"], given["color"]))
+    return 2 if outcome.read.broken else int(not outcome.passed)
+
+
+def _question(given: dict[str, Any]) -> Question:
+    """What is asked for: the command line first, then the settings."""
+    from topospread.config.versions import NEWEST
+    from topospread.linting.reading import Question
+
+    settings = _settings(given)
+    paths = list(given["paths"]) or ([] if given["config"] else ["."])
+    if paths.count("-") > 1:
+        raise UsageError("- is given twice, and standard input can be read once")
+    return Question(
+        paths=paths,
+        cluster=given["cluster"] or settings.cluster,
+        config=given["config"] or settings.config,
+        kube_version=given["kube_version"] or settings.kube_version or NEWEST,
+        settings=settings,
+    )
+
+
+def _settings(given: dict[str, Any]) -> Settings:
+    from dataclasses import replace
+
+    from topospread.linting.settings import find_settings, read_settings
+
+    path = given["settings"]
+    settings = find_settings() if path is None else read_settings(path)
+    if settings is None:
+        raise ConfigError("this file has no [tool.topospread]", Place(path))
+    selected, ignored = (_rules(given[name], f"--{name}") for name in ("select", "ignore"))
+    return replace(
+        settings,
+        select=(frozenset(selected) - frozenset(ignored)) if selected else settings.select,
+        ignore=frozenset(ignored) if selected else settings.ignore | frozenset(ignored),
+    )
+
+
+def _rules(given: tuple[str, ...], option: str) -> list[str]:
+    """Rules separated by commas.
+
+    Raises:
+        UsageError: there is no such rule.
+    """
+    from topospread.linting.settings import unknown_rule
+
+    names = [name.strip() for each in given for name in each.split(",") if name.strip()]
+    for name in names:
+        problem = unknown_rule(name)
+        if problem:
+            raise UsageError(f"{option}: {problem}")
+    return names
+
+
+def _say_what_was_not_linted(outcome: Outcome, question: Question, *, allow_empty: bool) -> None:
+    """Name on stderr what could not be read or is nothing of Kubernetes.
+
+    Raises:
+        InputError: nothing was linted at all, and that was not expected.
+    """
+    from topospread.linting.run import NOTHING
+    from topospread.report.lint_text import left_out
+
+    for error in outcome.read.broken:
+        click.echo(f"error: {error}", err=True)
+    note = left_out(sorted(outcome.read.others))
+    if note:
+        click.echo(f"note: {note}", err=True)
+    if not outcome.read.subjects and not outcome.read.broken and not allow_empty:
+        raise InputError(f"{NOTHING}; --allow-empty does not mind", Place(", ".join(question.paths)))
+
+
+def _text(outcome: Outcome, output: str, color: str) -> str:
+    from topospread.report import lint_json, lint_junit, lint_sarif, lint_text
+    from topospread.report.layout import Layout
+
+    match output:
+        case "json":
+            return _json(lint_json.lint_json(outcome))
+        case "sarif":
+            return _json(lint_sarif.lint_sarif(outcome))
+        case "junit":
+            return lint_junit.lint_junit(outcome)
+        case "github":
+            return lint_json.github_commands(outcome)
+        case "line":
+            return lint_text.lint_lines(outcome)
+        case _:
+            return lint_text.lint_text(outcome, Layout(width(), style=style(color)))
+
+
+def _explain(name: str, color: str) -> int:
+    from topospread.linting.rules import BY_ID
+    from topospread.linting.settings import unknown_rule
+    from topospread.report.layout import Layout
+    from topospread.report.lint_rule import rule_text
+
+    if name not in BY_ID:
+        raise UsageError(unknown_rule(name))
+    show(rule_text(BY_ID[name], Layout(width(), style=style(color))))
+    return 0
+
+
+def _json(data: object) -> str:
+    import msgspec
+
+    return msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n"

@@ -1,0 +1,40 @@
+"""``topospread rules``: what ``topospread lint`` looks for."""
+
+from __future__ import annotations
+
+import click
+
+from .inputs import COLOUR
+from .terminal import show, style, width
+from .usage import Explained
+
+HELP = """\
+List the rules of topospread lint, with how bad a finding is and what each asks for.
+
+\b
+Examples:
+  topospread rules
+  topospread rules -o json
+  topospread lint --explain selector-not-own
+"""
+
+
+@click.command(cls=Explained, help=HELP)
+@click.option("-o", "--output", type=click.Choice(["text", "json", "name"]), default="text", help="How to show them.")
+@click.option("--color", type=COLOUR, default="auto", help="Colours: on a terminal, always or never.")
+def rules(output: str, color: str) -> int:
+    """Print the rules."""
+    from topospread.linting.rules import RULES
+    from topospread.report.layout import Layout
+    from topospread.report.lint_json import rules_json
+    from topospread.report.lint_text import rules_text
+
+    if output == "json":
+        import msgspec
+
+        show(msgspec.json.format(msgspec.json.encode(rules_json(RULES)), indent=2).decode() + "\n")
+    elif output == "name":
+        show("".join(f"{rule.id}\n" for rule in RULES))
+    else:
+        show(rules_text(RULES, Layout(width(), style=style(color))))
+    return 0

@@ -1,0 +1,196 @@
+"""One change of an object → the characters of its text to replace, comments and formatting kept; writes no file.
+
+Where a change cannot be made so that the rest stays as it is, there is none: anchors, aliases, a mapping's only field.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final, NamedTuple
+
+from topospread.sources.positions import Path, parse_path
+from topospread.sources.scalars import ScalarError, plain_scalar
+
+from .layout import Node
+from .problem import Edit
+
+_PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
+_END_OF_LIST: Final = "-"
+
+
+class Splice(NamedTuple):
+    """Characters to replace; offsets are those of the text's nodes."""
+
+    start: int
+    end: int
+    text: str
+
+
+def splice_of(edit: Edit, root: Node, text: str, *, as_json: bool) -> Splice | None:
+    """The characters that make a change; None when it cannot be made by exchanging a few.
+
+    Args:
+        edit: the change.
+        root: the node of the object.
+        text: the text that the nodes' offsets count in.
+        as_json: whether the text is JSON, whatever a mapping in it looks like.
+    """
+    path = parse_path(edit.path)
+    parent = _find(root, path[:-1])
+    if parent is None:
+        return None
+    writer = _Writer(text, as_json)
+    step = path[-1]
+    target = parent.child(step)
+    if edit.op == "remove":
+        return writer.removed(parent, target) if target is not None else None
+    if target is not None:
+        return writer.replaced(target, edit.value)
+    if edit.op == "replace" or parent.form not in ("mapping", "list"):
+        return None
+    if parent.form == "list":
+        return writer.appended(parent, edit.value) if step == _END_OF_LIST else None
+    return writer.added(parent, str(step), edit.value)
+
+
+def changed(value: Any, edit: Edit) -> Any:
+    """Plain data with a change made; what the text has to hold afterwards."""
+    path = parse_path(edit.path)
+    holder = value
+    for step in path[:-1]:
+        holder = holder[step if isinstance(holder, list) or step in holder else str(step)]
+    step = path[-1]
+    if edit.op == "remove":
+        del holder[step]
+    elif isinstance(holder, list) and step == _END_OF_LIST:
+        holder.append(edit.value)
+    else:
+        holder[step] = edit.value
+    return value
+
+
+def _find(root: Node, path: Path) -> Node | None:
+    node: Node | None = root
+    for step in path:
+        node = node.child(step) if node is not None else None
+    return node
+
+
+def _begin(node: Node) -> int:
+    return node.start if node.key is None else node.key
+
+
+class _Writer:
+    """Makes splices of one text."""
+
+    def __init__(self, text: str, as_json: bool) -> None:
+        self.text = text
+        self.as_json = as_json
+        self.newline = "\r\n" if "\r\n" in text else "\n"
+
+    def replaced(self, node: Node, value: Any) -> Splice | None:
+        """Another value; of block collections and block scalars only somebody who reads them can make another."""
+        old = self.text[node.start : node.end]
+        if node.form == "alias" or old[:1] in ("&", "!") or node.style in ("|", ">"):
+            return None
+        if node.form == "scalar" and not old:  # nothing stands behind the colon
+            return Splice(node.start, node.end, f" {self._flow(value)}")
+        if node.form != "scalar" and not node.flow:
+            return None
+        quoted = self.as_json or node.style == '"'
+        if isinstance(value, str) and quoted:
+            return Splice(node.start, node.end, json.dumps(value, ensure_ascii=False))
+        if isinstance(value, str) and node.style == "'":
+            return Splice(node.start, node.end, "'" + value.replace("'", "''") + "'")
+        return Splice(node.start, node.end, self._flow(value))
+
+    def added(self, node: Node, key: str, value: Any) -> Splice | None:
+        """One more field of a mapping, behind the last."""
+        if node.flow:
+            return self._added_in_brackets(node, f"{self._flow(key)}: {self._flow(value)}")
+        last = list(node.children.values())[-1] if node.children else None
+        if last is None or last.key is None:
+            return None
+        first = next(iter(node.children.values()))
+        return self._behind(node, self._block(key, value, self._column(_begin(first))))
+
+    def appended(self, node: Node, value: Any) -> Splice | None:
+        """One more item of a list, behind the last."""
+        if node.flow:
+            return self._added_in_brackets(node, self._flow(value))
+        return self._behind(node, [" " * self._column(node.start) + f"- {self._flow(value)}"])
+
+    def removed(self, parent: Node, node: Node) -> Splice | None:
+        """A field or an item taken away, unless it is the last one."""
+        siblings = list(parent.children.values())
+        at = next(index for index, each in enumerate(siblings) if each is node)
+        following = siblings[at + 1] if at + 1 < len(siblings) else None
+        if len(siblings) == 1:
+            return None
+        if parent.flow:
+            if following is not None:
+                return Splice(_begin(node), _begin(following), "")
+            return Splice(siblings[at - 1].end, node.end, "")
+        begin = _begin(node) if node.key is not None else self.text.rfind("-", 0, node.start)
+        line = self.text.rfind("\n", 0, begin) + 1
+        if not self.text[line:begin].strip():
+            return Splice(line, self._next_line(node.end), "")
+        if following is None or following.key is None or "#" in self.text[node.end : following.key]:
+            return None
+        return Splice(begin, following.key, "")  # the first field behind a list's dash
+
+    def _added_in_brackets(self, node: Node, words: str) -> Splice:
+        """One more entry of a flow collection; in one that has a line for each, on a line of its own."""
+        last = list(node.children.values())[-1] if node.children else None
+        if last is None:
+            return Splice(node.start + 1, node.end - 1, words)
+        line = self.text.rfind("\n", 0, _begin(last)) + 1
+        alone = line > node.start and not self.text[line : _begin(last)].strip()
+        gap = self.newline + " " * self._column(_begin(last)) if alone else " "
+        return Splice(last.end, last.end, f",{gap}{words}")
+
+    def _behind(self, node: Node, lines: list[str]) -> Splice:
+        """Lines behind the last one of a block collection."""
+        end = node.end
+        if self.text[:end].endswith("\n"):  # a block scalar ends with its line
+            return Splice(end, end, "".join(line + self.newline for line in lines))
+        at = self.text.find("\n", end)
+        at = len(self.text) if at < 0 else at - self.text[:at].endswith("\r")
+        return Splice(at, at, "".join(self.newline + line for line in lines))
+
+    def _next_line(self, offset: int) -> int:
+        if self.text[:offset].endswith("\n"):
+            return offset
+        end = self.text.find("\n", offset)
+        return len(self.text) if end < 0 else end + 1
+
+    def _column(self, offset: int) -> int:
+        return offset - (self.text.rfind("\n", 0, offset) + 1)
+
+    def _block(self, key: str, value: Any, indent: int) -> list[str]:
+        """A field in lines; lists and what is no mapping in one."""
+        begin = f"{' ' * indent}{self._flow(key)}:"
+        if not isinstance(value, dict) or not value:
+            return [f"{begin} {self._flow(value)}"]
+        return [begin, *(line for name, each in value.items() for line in self._block(name, each, indent + 2))]
+
+    def _flow(self, value: Any) -> str:
+        """A value on one line."""
+        if self.as_json:
+            return json.dumps(value, ensure_ascii=False)
+        if isinstance(value, dict):
+            return "{" + ", ".join(f"{self._flow(key)}: {self._flow(each)}" for key, each in value.items()) + "}"
+        if isinstance(value, list):
+            return "[" + ", ".join(map(self._flow, value)) + "]"
+        if isinstance(value, str) and _PLAIN.fullmatch(value) and _stays_text(value):
+            return value
+        return json.dumps(value, ensure_ascii=False)
+
+
+def _stays_text(value: str) -> bool:
+    """Whether a text is read as a text when it is not quoted."""
+    try:
+        return plain_scalar(value) == value
+    except ScalarError:
+        return False

@@ -1,0 +1,206 @@
+"""Findings' fixes made in the texts they were found in, and what is left to find; writes files only when told to.
+
+Whatever was meant to change is compared with what the new text holds: a fix that would change anything else is left
+out. Fixes may uncover other findings, so the rules are asked again until nothing changes.
+"""
+
+from __future__ import annotations
+
+import copy
+import difflib
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Final
+
+from topospread.errors import DecodeError, DuplicateError, InputError, Place
+from topospread.sources.files import STANDARD_INPUT, Source
+from topospread.sources.text import Text
+
+from .edits import Splice, changed, splice_of
+from .given import SchedulerConfiguration, Subject
+from .layout import Layouts
+from .problem import Edit
+from .reading import Question, Read
+from .run import Judged, Outcome, run
+
+_ROUNDS: Final = 5
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """A text before and after its fixes.
+
+    Attributes:
+        source: where it was read from.
+        before: as it was.
+        after: with the fixes.
+    """
+
+    source: Source
+    before: str
+    after: str
+
+    def diff(self) -> str:
+        """A unified diff, as ``patch -p0`` takes it."""
+        lines = difflib.unified_diff(
+            self.before.splitlines(keepends=True),
+            self.after.splitlines(keepends=True),
+            self.source.name,
+            self.source.name,
+        )
+        return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+    def write(self) -> None:
+        """Put the new text into the file, all of it or nothing.
+
+        Raises:
+            InputError: the file is compressed, has changed since it was read, or cannot be written.
+        """
+        path = os.path.realpath(self.source.path)
+        try:
+            with open(path, "rb") as file:
+                raw = file.read()
+            mark = _BYTE_ORDER_MARK if raw.startswith(_BYTE_ORDER_MARK) else b""
+            if raw.removeprefix(mark) != self.before.encode():
+                words = "not fixed: the file is compressed, or has changed since it was read"
+                raise InputError(words, Place(self.source.name))
+            _replace(path, mark + self.after.encode())
+        except OSError as error:
+            raise InputError(f"cannot be written: {error.strerror or error}", Place(self.source.name)) from error
+
+
+def _replace(path: str, data: bytes) -> None:
+    """A file's new content, with the mode it had."""
+    handle, name = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".topospread-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.chmod(name, os.stat(path).st_mode)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def mend(question: Question, stdin: BinaryIO | None = None) -> tuple[Outcome, list[Mended]]:
+    """Ask the rules, make the fixes they offer in memory, and ask again.
+
+    Returns:
+        What is still found, and the texts that have changed.
+
+    Raises:
+        InputError: as `run`.
+    """
+    outcome = run(question, stdin)
+    before = {source.path: (source, text) for source, text in outcome.read.texts}
+    texts = {path: text for path, (_, text) in before.items()}
+    for _ in range(_ROUNDS):
+        mended = dict(_mended_texts(outcome))
+        if not mended:
+            break
+        texts |= mended
+        outcome = run(question, instead=texts)
+    return outcome, [
+        Mended(source, text.data.decode(), texts[path].data.decode())
+        for path, (source, text) in before.items()
+        if texts[path].data != text.data
+    ]
+
+
+def _mended_texts(outcome: Outcome) -> Iterator[tuple[str, Text]]:
+    """The texts that have fixes, by the path they were read from, with as many of them made as can be."""
+    by_text: dict[str, list[Judged]] = {}
+    for each in outcome.judged:
+        if each.problem.fix and each.subject is not None:
+            by_text.setdefault(each.subject.spot.text.name, []).append(each)
+    for source, text in outcome.read.texts:
+        wanted = by_text.get(text.name, [])
+        if not wanted:
+            continue
+        mender = _Mender(text, outcome)
+        after = mender.made(wanted)
+        if after is None and len(wanted) > 1:
+            after = next(filter(None, (mender.made([each]) for each in wanted)), None)
+        if after is not None:
+            yield source.path, after
+
+
+class _Mender:
+    """Makes fixes in one text."""
+
+    def __init__(self, text: Text, outcome: Outcome) -> None:
+        self.text = text
+        self.whole = text.data.decode()
+        self.outcome = outcome
+
+    def made(self, wanted: Sequence[Judged]) -> Text | None:
+        """The text with these fixes; None when there is nothing to change, or something else would change too."""
+        splices: list[Splice] = []
+        edits: dict[Subject, list[Edit]] = {}
+        for each in wanted:
+            subject = each.subject
+            assert subject is not None
+            own = [self._splice(edit, subject) for edit in each.problem.fix]
+            found = [splice for splice in own if splice is not None]
+            if len(found) == len(own) and not any(_overlaps(a, b) for a in found for b in splices):
+                splices += found
+                edits.setdefault(subject, []).extend(each.problem.fix)
+        if not splices:
+            return None
+        after = Text(self.text.name, _spliced(self.whole, splices).encode())
+        return after if self._is_as_meant(after, edits) else None
+
+    def _splice(self, edit: Edit, subject: Subject) -> Splice | None:
+        spot = subject.spot
+        root = self.outcome.read.layouts.root(spot)
+        if root is None:
+            return None
+        as_json = spot.document is None
+        if not as_json:
+            return splice_of(edit, root, self.whole, as_json=False)
+        base = len(spot.text.data[: spot.start].decode())
+        within = spot.text.data[spot.start : spot.end].decode()
+        splice = splice_of(edit, root, within, as_json=True)
+        return splice and Splice(splice.start + base, splice.end + base, splice.text)
+
+    def _is_as_meant(self, after: Text, edits: Mapping[Subject, list[Edit]]) -> bool:
+        """Whether the new text holds the old objects with the edits, and nothing else."""
+        old = [each for each in self.outcome.read.subjects if each.spot.text.name == self.text.name]
+        read = Read(self.outcome.given.gates, self.outcome.read.namespace, layouts=Layouts())
+        try:
+            read.take_text(Source(STANDARD_INPUT, None), after)
+        except (DecodeError, DuplicateError):
+            return False
+        if read.broken or len(read.subjects) != len(old):
+            return False
+        embedded = any(isinstance(each, SchedulerConfiguration) for each in edits)
+        return all(
+            each.value == _expected(before.value, edits.get(before, ()))
+            for before, each in zip(old, read.subjects, strict=True)
+            if not (embedded and before.value.get("kind") == "ConfigMap")
+        )
+
+
+def _expected(value: Mapping[str, Any], edits: Sequence[Edit]) -> Any:
+    expected: Any = copy.deepcopy(value) if edits else value
+    for edit in edits:
+        expected = changed(expected, edit)
+    return expected
+
+
+def _overlaps(one: Splice, other: Splice) -> bool:
+    """Whether two splices touch the same characters; insertions at one place do not."""
+    return one.start < other.end and other.start < one.end
+
+
+def _spliced(text: str, splices: Sequence[Splice]) -> str:
+    """The text with its splices made, in the order they were asked for where they meet."""
+    parts: list[str] = []
+    done = 0
+    for splice in sorted(splices, key=lambda each: each.start):
+        parts += [text[done : splice.start], splice.text]
+        done = max(done, splice.end)
+    return "".join([*parts, text[done:]])

@@ -1,0 +1,100 @@
+"""Findings as JSON (``docs/reference/lint.md``) and as GitHub's workflow commands; finds nothing itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from topospread.linting.rule import Finding, Rule
+from topospread.linting.rules import BY_ID
+from topospread.linting.run import Outcome
+
+API_VERSION = "topospread.dev/v1"
+GITHUB_LEVELS = {"error": "error", "warning": "warning", "hint": "notice"}
+
+
+def lint_json(outcome: Outcome) -> dict[str, Any]:
+    """What ``topospread lint -o json`` writes."""
+    findings = outcome.findings
+    counts = Counter(finding.severity for finding in findings)
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "LintReport",
+        "kubeVersion": str(outcome.given.version),
+        "findings": [_finding(each) for each in findings],
+        "summary": {
+            "files": len(outcome.read.texts),
+            "objects": len(outcome.read.subjects),
+            "errors": counts["error"],
+            "warnings": counts["warning"],
+            "hints": counts["hint"],
+            "ignored": outcome.ignored,
+            "fixable": sum(bool(each.fix) for each in findings),
+        },
+        "leftOut": sorted(outcome.read.others),
+        "rules": sorted(outcome.asked),
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    place = finding.place
+    return {
+        "rule": finding.rule,
+        "severity": finding.severity,
+        "message": finding.message,
+        "file": place.source,
+        "line": place.line,
+        "column": place.column,
+        "document": place.document,
+        "object": place.object,
+        "field": place.field,
+        "fix": [{"op": edit.op, "path": edit.path, "value": edit.value} for edit in finding.fix],
+        "link": BY_ID[finding.rule].link,
+    }
+
+
+def rule_json(rule: Rule) -> dict[str, Any]:
+    """A rule as ``topospread rules -o json`` lists it."""
+    return {
+        "id": rule.id,
+        "severity": rule.severity,
+        "sentence": rule.sentence,
+        "why": rule.why,
+        "link": rule.link,
+        "needs": rule.needs,
+        "fix": rule.fix,
+        "wrong": rule.wrong.manifests,
+        "right": rule.right.manifests,
+        "cluster": rule.wrong.cluster,
+        "kubeVersion": rule.wrong.kube_version,
+    }
+
+
+def rules_json(rules: tuple[Rule, ...]) -> dict[str, Any]:
+    """What ``topospread rules -o json`` writes."""
+    return {"apiVersion": API_VERSION, "kind": "RuleList", "items": [rule_json(rule) for rule in rules]}
+
+
+def github_commands(outcome: Outcome) -> str:
+    """Findings as GitHub shows them beside the lines of a change.
+
+    Source: GitHub's documentation of workflow commands, "Setting an error message".
+    """
+    lines = []
+    for finding in outcome.findings:
+        place = finding.place
+        properties = {
+            "file": place.source,
+            "line": str(place.line or 1),
+            "col": str(place.column or 1),
+            "title": f"{finding.rule} ({place.object})" if place.object else finding.rule,
+        }
+        shown = ",".join(f"{name}={_escaped(value, property=True)}" for name, value in properties.items())
+        lines.append(f"::{GITHUB_LEVELS[finding.severity]} {shown}::{_escaped(finding.message)}\n")
+    return "".join(lines)
+
+
+def _escaped(text: str, *, property: bool = False) -> str:  # noqa: A002 - GitHub's own word
+    for sign, code in (("%", "%25"), ("\r", "%0D"), ("\n", "%0A"), *(((":", "%3A"), (",", "%2C")) if property else ())):
+        text = text.replace(sign, code)
+    return text

@@ -1,0 +1,62 @@
+"""A rule explained: for the terminal, and as its page of the documentation; both are made from the rule itself."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from topospread.linting.rule import Example, Needs, Rule
+
+from .layout import Layout
+from .paragraphs import hanging
+
+NEEDS: Final[dict[Needs, str]] = {
+    "manifest": "the object alone",
+    "manifests": "everything that is linted together",
+    "nodes": "nodes, among what is linted or with --cluster",
+    "simulation": "nodes, among what is linted or with --cluster: the pods are placed on them to find out",
+}
+"""What a rule looks at."""
+
+
+def rule_text(rule: Rule, layout: Layout) -> str:
+    """What ``topospread lint --explain RULE`` prints."""
+    style, width = layout.style, layout.width
+    lines = [f"{style(rule.id, 'bold')} ({rule.severity})", ""]
+    lines += hanging("", f"{rule.sentence} {rule.why}", width, 0)
+    lines += ["", *hanging("", f"Looks at: {NEEDS[rule.needs]}", width, 10)]
+    if rule.fix:
+        lines += hanging("", f"--fix: {rule.fix}", width, 7)
+    lines += [f"Documentation: {rule.link}", ""]
+    for title, example in (("Wrong", rule.wrong), ("Right", rule.right)):
+        lines += [style(f"{title}{_with(example)}:", "bold"), ""]
+        lines += [f"  {line}".rstrip() for line in example.manifests.rstrip("\n").splitlines()] + [""]
+    lines += hanging("", f"To ignore it somewhere: # topospread: ignore {rule.id} REASON", width, 0)
+    return "\n".join(lines) + "\n"
+
+
+def rule_page(rule: Rule) -> str:
+    """A rule's page in ``docs/reference/rules``."""
+    lines = [f"# {rule.id}", "", f"{rule.sentence} {rule.why}", ""]
+    lines += ["| | |", "|---|---|", f"| severity | {rule.severity} |", f"| looks at | {NEEDS[rule.needs]} |"]
+    lines += [f"| `--fix` | {rule.fix} |"] if rule.fix else []
+    lines += [f"| Kubernetes | <{rule.link}> |", ""]
+    for title, example in (("Wrong", rule.wrong), ("Right", rule.right)):
+        lines += [f"## {title}{_with(example)}", "", "```yaml", example.manifests.rstrip("\n"), "```", ""]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def rules_page(rules: tuple[Rule, ...]) -> str:
+    """The list of all rules, each with a link to its page."""
+    lines = ["| rule | severity | | `--fix` |", "|---|---|---|---|"]
+    lines += [
+        f"| [{rule.id}](rules/{rule.id}.md) | {rule.severity} | {rule.sentence} | {'yes' if rule.fix else ''} |"
+        for rule in rules
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _with(example: Example) -> str:
+    """What an example is linted with, besides its manifests."""
+    options = [f"--cluster {example.cluster}"] if example.cluster else []
+    options += [f"--kube-version {example.kube_version}"] if example.kube_version else []
+    return f", with `{' '.join(options)}`" if options else ""
