@@ -32,11 +32,35 @@ def _every(given: Given) -> Iterator[tuple[Standing, Held]]:
 def _key_on_no_node(given: Given) -> Iterator[tuple[Subject, Problem]]:
     for standing, held in _every(given):
         key = held.counts.topology_key
-        if standing.having(key).any():
-            continue
-        hard = "every pod stays pending" if held.counts.hard else "no node is preferred for it"
-        message = f"none of {len(given.nodes)} nodes has {key}: {hard}{misspelt(given.nodes[0], key)}"
-        yield standing.manifest, Problem(f"{held.path}.topologyKey", message)
+        if held.counts.hard and not standing.having(key).any():
+            message = f"none of {len(given.nodes)} nodes has {key}: every pod stays pending"
+            yield standing.manifest, Problem(f"{held.path}.topologyKey", message + misspelt(given.nodes[0], key))
+
+
+def _soft_key(given: Given) -> Iterator[tuple[Standing, Held, list[str]]]:
+    """Soft constraints whose key no node has, each with the keys of the others that some node has."""
+    for standing, held in _every(given):
+        if not held.counts.hard and not standing.having(held.counts.topology_key).any():
+            soft = [each.counts.topology_key for each in standing.constraints if not each.counts.hard]
+            yield standing, held, [key for key in dict.fromkeys(soft) if standing.having(key).any()]
+
+
+def _soft_key_on_no_node(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    for standing, held, others in _soft_key(given):
+        if not others:
+            key = held.counts.topology_key
+            message = f"none of {len(given.nodes)} nodes has {key}: none is preferred{misspelt(given.nodes[0], key)}"
+            yield standing.manifest, Problem(f"{held.path}.topologyKey", message)
+
+
+def _stops_scoring(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    for standing, held, others in _soft_key(given):
+        if others:
+            key = held.counts.topology_key
+            message = (
+                f"none of {len(given.nodes)} nodes has {key}: the pods are not spread over {', '.join(others)} either"
+            )
+            yield standing.manifest, Problem(f"{held.path}.topologyKey", message + misspelt(given.nodes[0], key))
 
 
 def _key_on_some_nodes(given: Given) -> Iterator[tuple[Subject, Problem]]:
@@ -67,10 +91,10 @@ def _fewer_replicas(given: Given) -> Iterator[tuple[Subject, Problem]]:
         replicas, counts = explicit_replicas(standing.pods), held.counts
         if isinstance(standing.pods.item, Pod) or not replicas or counts.topology_key == HOSTNAME:
             continue
-        if len(counts.domains) > replicas:
+        if 1 < replicas < len(counts.domains):
             left = len(counts.domains) - replicas
-            message = f"{replicas} replica{'s' if replicas > 1 else ''} for {len(counts.domains)} domains of "
-            message += f"{counts.topology_key}: {left} hold{'' if left > 1 else 's'} none"
+            message = f"{replicas} replicas for {len(counts.domains)} domains of {counts.topology_key}: "
+            message += f"{left} hold{'' if left > 1 else 's'} none"
             yield standing.manifest, Problem(held.path, message)
 
 
@@ -160,6 +184,8 @@ def _policy(standing: Standing, held: Held, closed: dict[str, Counter[str]], giv
 
 
 _OWN = "labelSelector:\n  matchLabels: {app: web}\nmatchLabelKeys: [pod-template-hash]"
+_SOFT = constraint(_OWN, when="ScheduleAnyway")
+_SOFT_NODES = constraint(_OWN, key=HOSTNAME, when="ScheduleAnyway").removeprefix("topologySpreadConstraints:\n")
 _THREE = "zones=3,nodes=6"
 _TAINTED = "zones=3,nodes=6,taint=zone-c:dedicated=batch:NoSchedule"
 _GOOD = Example(deployment(constraint(_OWN)), cluster=_THREE)
@@ -174,6 +200,29 @@ RULES = (
         check=_key_on_no_node,
         wrong=Example(deployment(constraint(_OWN, key="topology.kubernetes.io/rack")), cluster=_THREE),
         right=_GOOD,
+        needs="nodes",
+    ),
+    Rule(
+        id="soft-key-on-no-node",
+        sentence="Some node has the label that the topologyKey of a soft constraint names.",
+        why="No node is scored for it: the pods are placed as if it were not there.",
+        link=f"{SPREAD}#internal-default-constraints",
+        severity="hint",
+        check=_soft_key_on_no_node,
+        wrong=Example(deployment(_SOFT), cluster="nodes=3"),
+        right=Example(deployment(_SOFT), cluster=_THREE),
+        needs="nodes",
+    ),
+    Rule(
+        id="soft-key-stops-scoring",
+        sentence="Some node has the labels that the topologyKeys of all soft constraints name.",
+        why="A node that lacks one of the keys is not scored for the others either: one key that no node has, and the "
+        "pods are not spread at all.",
+        link=f"{SPREAD}#internal-default-constraints",
+        severity="warning",
+        check=_stops_scoring,
+        wrong=Example(deployment(_SOFT + _SOFT_NODES), cluster="nodes=3"),
+        right=Example(deployment(_SOFT + _SOFT_NODES), cluster=_THREE),
         needs="nodes",
     ),
     Rule(

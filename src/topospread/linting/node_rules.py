@@ -147,10 +147,10 @@ def _set_apart(node: Node) -> bool:
 
 
 def misspelt(node: Node, key: str) -> str:
-    """The label that was probably meant, as a subordinate clause; "" when there is none like it."""
-    known = set(_WELL_KNOWN)
-    close = get_close_matches(key, [each for each in node.labels if each not in known], 1, cutoff=0.6)
-    return f" (is {close[0]} meant?)" if close else ""
+    """The label that was probably meant, in brackets; "" when there is none whose name is like the key's."""
+    names = {label.rpartition("/")[2]: label for label in node.labels if label != key}
+    close = get_close_matches(key.rpartition("/")[2], names, 1, cutoff=0.6)
+    return f" (is {names[close[0]]} meant?)" if close else ""
 
 
 def _node(name: str, labels: str, *, hostname: str = "") -> str:

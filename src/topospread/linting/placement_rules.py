@@ -102,12 +102,14 @@ def _anti_affinity(pods: PodSource) -> Iterator[Problem]:
     for index, term in enumerate(anti.required_during_scheduling_ignored_during_execution or ()):
         if term.topology_key == HOSTNAME and selects_itself(term, pods):
             field = f"{path}.requiredDuringSchedulingIgnoredDuringExecution[{index}]"
-            yield Problem(field, "with more replicas than nodes the rest stays pending, those of a rollout too")
+            yield Problem(
+                field, "one pod a node and no more: replicas beyond the nodes, and a rollout's surge, stay pending"
+            )
     for index, weighted in enumerate(anti.preferred_during_scheduling_ignored_during_execution or ()):
         preferred = weighted.pod_affinity_term
         if preferred is not None and preferred.topology_key == HOSTNAME and selects_itself(preferred, pods):
             field = f"{path}.preferredDuringSchedulingIgnoredDuringExecution[{index}]"
-            yield Problem(field, "a ScheduleAnyway constraint over the hostname says the same and costs less")
+            yield Problem(field, "a ScheduleAnyway constraint over the hostname says the same, and evens out")
 
 
 def _daemon_set(pods: PodSource) -> Iterator[Problem]:

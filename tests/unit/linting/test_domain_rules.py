@@ -13,10 +13,40 @@ THREE = "zones=3,nodes=6"
 
 
 @pytest.mark.parametrize(("cluster", "found"), [("nodes=3", True), (THREE, False)])
-@pytest.mark.parametrize("when", ["DoNotSchedule", "ScheduleAnyway"])
-def test_a_key_that_no_node_has_is_an_error(cluster: str, found: bool, when: str) -> None:
-    said = findings(deployment(constraint(OWN, when=when)), "topology-key-on-no-node", cluster=cluster)
-    assert [each.severity for each in said] == ["error"] * found
+@pytest.mark.parametrize(
+    ("when", "rule", "severity"),
+    [("DoNotSchedule", "topology-key-on-no-node", "error"), ("ScheduleAnyway", "soft-key-on-no-node", "hint")],
+)
+def test_a_key_that_no_node_has(cluster: str, found: bool, when: str, rule: str, severity: str) -> None:
+    said = findings(deployment(constraint(OWN, when=when)), cluster=cluster)
+    assert [each.severity for each in said if each.rule.endswith("on-no-node")] == [severity] * found
+    assert [each.rule for each in said if each.rule.endswith("on-no-node")] == [rule] * found
+
+
+def test_a_soft_key_that_no_node_has_takes_the_other_soft_keys_along() -> None:
+    hostname = constraint(OWN, key=HOSTNAME, when="ScheduleAnyway").removeprefix("topologySpreadConstraints:\n")
+    both = deployment(constraint(OWN, when="ScheduleAnyway") + hostname)
+    (said,) = messages(both, "soft-key-stops-scoring", cluster="nodes=3")
+    assert said == f"none of 3 nodes has {ZONE}: the pods are not spread over {HOSTNAME} either"
+    assert messages(both, "soft-key-on-no-node", cluster="nodes=3") == []
+    assert messages(both, "soft-key-stops-scoring", cluster=THREE) == []
+    hard = deployment(constraint(OWN, when="ScheduleAnyway") + hostname.replace("ScheduleAnyway", "DoNotSchedule"))
+    assert messages(hard, "soft-key-stops-scoring", cluster="nodes=3") == []
+
+
+@pytest.mark.parametrize(
+    ("key", "label", "meant"),
+    [
+        (ZONE, "kubernetes.io/os=linux", ""),
+        (ZONE, "zone-typo=a", "zone-typo"),
+        (ZONE, "failure-domain.beta.kubernetes.io/zone=a", "failure-domain.beta.kubernetes.io/zone"),
+        ("hostname", "a=b", HOSTNAME),
+    ],
+)
+def test_only_a_label_of_a_name_like_the_keys_is_taken_for_meant(key: str, label: str, meant: str) -> None:
+    manifest = deployment(constraint(OWN, key=key))
+    (said,) = messages(manifest, "topology-key-on-no-node", cluster=f"nodes=1,label={label}")
+    assert said.partition(" (is ")[2] == (f"{meant} meant?)" if meant else "")
 
 
 def test_the_label_that_may_be_meant_is_named() -> None:
@@ -63,7 +93,7 @@ def test_min_domains_counts_eligible_domains(min_domains: int, spec: str, said: 
     ("replicas", "key", "said"),
     [
         (2, ZONE, [f"2 replicas for 3 domains of {ZONE}: 1 holds none"]),
-        (1, ZONE, [f"1 replica for 3 domains of {ZONE}: 2 hold none"]),
+        (1, ZONE, []),
         (3, ZONE, []),
         (2, HOSTNAME, []),
     ],
