@@ -72,6 +72,7 @@ def _old_pods(obstacles: Obstacles, surplus: list[Pod]) -> Iterator[Change]:
 def _cordoned(obstacles: Obstacles, hard: list[ConstraintTable]) -> Iterator[Change]:
     """Nodes that nothing else than a cordon closes."""
     only = obstacles.passes_all_but(UNSCHEDULABLE, TAINTS) & obstacles.rejected_by(UNSCHEDULABLE)
+    only &= ~obstacles.rejected_by(TAINTS) | obstacles.tainted_by_cordon_alone()
     for position in _one_a_domain(obstacles, hard, np.flatnonzero(only).tolist()):
         node = _node(obstacles, position)
         taints = list(node.spec.taints or ())

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from topospread.api.taints import UNSCHEDULABLE_TAINT
 from topospread.cluster.arrays import Bools, Codes
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain
 
-from .obstacles import SPREAD, TAINTS, UNSCHEDULABLE, Obstacles
+from .obstacles import SPREAD, TAINTS, Obstacles
 from .result import ConstraintTable, DomainRow
 
 
@@ -29,17 +28,18 @@ def _table(arithmetic: ConstraintArithmetic, obstacles: Obstacles, passes: Bools
     closed = takes_part & ~passes
     reasons = _reasons_by_domain(obstacles, np.where(closed, codes, -1))
     code_of = {name: code for code, name in enumerate(column.values)}
-    rows = tuple(
-        _row(arithmetic, each, reasons.get(code_of[each.name], {}), int(open_nodes[code_of[each.name]]))
-        for each in arithmetic.domains
-    )
-    return ConstraintTable(arithmetic, rows)
+    holders = set(arithmetic.minimum_domains)
+    rows = []
+    for each in arithmetic.domains:
+        code = code_of[each.name]
+        rows.append(_row(each, arithmetic, each.name in holders, (reasons.get(code, {}), int(open_nodes[code]))))
+    return ConstraintTable(arithmetic, tuple(rows))
 
 
 def _reasons_by_domain(obstacles: Obstacles, codes: Codes) -> dict[int, dict[str, int]]:
     """Code of a domain → reason of another plugin → its nodes; −1 are nodes that do not matter."""
     found: dict[int, dict[str, int]] = {}
-    cordoned = _closed_by_cordon_alone(obstacles)
+    cordoned = obstacles.tainted_by_cordon_alone()
     for says in obstacles.says:
         if says.plugin == SPREAD:
             continue
@@ -54,19 +54,11 @@ def _reasons_by_domain(obstacles: Obstacles, codes: Codes) -> dict[int, dict[str
     return found
 
 
-def _closed_by_cordon_alone(obstacles: Obstacles) -> Bools:
-    """Nodes that are not tolerated for the taint that a cordon brings and no other, bool[nodes]."""
-    both = obstacles.rejected_by(UNSCHEDULABLE) & obstacles.rejected_by(TAINTS)
-    codes = obstacles.cluster.nodes.taints[obstacles.rows]
-    only = [
-        code
-        for code in np.unique(codes[both]).tolist()
-        if all(each.key == UNSCHEDULABLE_TAINT.key for each in obstacles.untolerated(code))
-    ]
-    return both & np.isin(codes, only)
-
-
-def _row(arithmetic: ConstraintArithmetic, domain: Domain, rejected: dict[str, int], open_nodes: int) -> DomainRow:
+def _row(
+    domain: Domain, arithmetic: ConstraintArithmetic, holds_minimum: bool, others: tuple[dict[str, int], int]
+) -> DomainRow:
+    """``others``: what other plugins reject of its nodes, and how many they let pass."""
+    rejected, open_nodes = others
     return DomainRow(
         name=domain.name,
         matching=domain.matching,
@@ -74,7 +66,7 @@ def _row(arithmetic: ConstraintArithmetic, domain: Domain, rejected: dict[str, i
         after=domain.matching + arithmetic.counts_itself,
         skew=domain.skew,
         allowed=domain.allowed,
-        holds_minimum=domain.name in arithmetic.minimum_domains,
+        holds_minimum=holds_minimum,
         rejected=rejected,
         open=open_nodes,
     )

@@ -14,7 +14,7 @@ import numpy as np
 
 from topospread.api.node import Node
 from topospread.api.node_selection import Taint
-from topospread.api.taints import untolerated
+from topospread.api.taints import UNSCHEDULABLE_TAINT, untolerated
 from topospread.cluster.arrays import Bools, Ints
 from topospread.plugins.interface import Filter, Status
 from topospread.scheduling.evaluate import LEFT_OUT_BY_PRE_FILTER
@@ -163,6 +163,17 @@ class Obstacles:
         taints = self.cluster.nodes.taint_sets[code]
         return untolerated(taints, self.pod.spec.tolerations or (), comparison_operators=self._operators)
 
+    def tainted_by_cordon_alone(self) -> Bools:
+        """Cordoned nodes that are not tolerated for the taint that a cordon brings and no other, bool[nodes]."""
+        both = self.rejected_by(UNSCHEDULABLE) & self.rejected_by(TAINTS)
+        codes = self.cluster.nodes.taints[self.rows]
+        only = [
+            code
+            for code in np.unique(codes[both]).tolist()
+            if all(each.key == UNSCHEDULABLE_TAINT.key for each in self.untolerated(code))
+        ]
+        return both & np.isin(codes, only)
+
     def of_node(self, position: int) -> tuple[Obstacle, ...]:
         """Everything against one node, with its numbers."""
         result = []
@@ -189,7 +200,7 @@ class Obstacles:
         return tuple(f"{short.words} short" for short in self.shortages(position) if says.plugin == RESOURCES)
 
     def _sums(self, position: int) -> Iterator[str]:
-        """The sums that forbid a node's domains, or the key it lacks."""
+        """The skews that forbid a node's domains, or the key it lacks."""
         node = self.node(position)
         for each in self.verdict.arithmetic:
             if not each.hard or node is None:
@@ -199,7 +210,7 @@ class Obstacles:
                 yield f"no label {each.topology_key}"
             for domain in each.domains:
                 if domain.name == value and not domain.allowed:
-                    yield f"{value}: {each.line(domain)}"
+                    yield f"{value}: skew {domain.skew} > maxSkew {each.max_skew}"
 
     def shortages(self, position: int) -> list[Shortage]:
         """What a node is short of, by resource."""

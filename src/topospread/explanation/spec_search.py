@@ -60,11 +60,12 @@ def _most(found: Found, constraint: Constraint) -> int:
 
 
 def _by_max_skew(search: Search, owner: Owned, constraint: Constraint, beside: Change | None = None) -> Attempt:
-    """Tries a maxSkew, with another change beside it."""
+    """Tries a maxSkew, with another constraint's beside it; the patch follows their places in the pod."""
 
     def tried(value: int) -> tuple[Change, Suggestion | None]:
         change = max_skew_change(owner, constraint, value)
-        change = change if beside is None else combined(change, beside)
+        if beside is not None:
+            change = combined(*sorted((change, beside), key=lambda each: each.size[-1]))
         return change, search.attempt(change)
 
     return tried
