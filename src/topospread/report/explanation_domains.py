@@ -51,9 +51,14 @@ def _heading(arithmetic: ConstraintArithmetic, layout: Layout) -> Iterator[str]:
         parts.append(f"minDomains {arithmetic.min_domains}")
     if arithmetic.origin in ORIGINS:
         parts.append(f"({ORIGINS[arithmetic.origin]})")
-    parts.append(f"counts {arithmetic.selector}" if arithmetic.selector else "counts nothing")
+    parts.append(f"counts {_once(arithmetic.selector)}" if arithmetic.selector else "counts nothing")
     key = layout.style(arithmetic.topology_key, "bold")
     yield from hanging(f"{key}  ", "  ".join(together(part) for part in parts), layout.width, 4)
+
+
+def _once(selector: str) -> str:
+    """Default constraints add the selectors of Services and owners up, which often ask for the same label twice."""
+    return selector if "(" in selector else ",".join(dict.fromkeys(selector.split(",")))
 
 
 def _rows(
@@ -130,7 +135,7 @@ def _formula(arithmetic: ConstraintArithmetic) -> str:
 
 
 def _minimum(table: ConstraintTable, layout: Layout, *, pending: bool) -> str:
-    """Who holds the minimum, and why that takes the pod nowhere."""
+    """Who holds the minimum, and that it takes no pod; why is in its row, where every domain has one."""
     arithmetic = table.arithmetic
     if below_min_domains(arithmetic):
         few = f"{counted(len(arithmetic.domains), 'domain')} < minDomains {arithmetic.min_domains}"
@@ -143,6 +148,8 @@ def _minimum(table: ConstraintTable, layout: Layout, *, pending: bool) -> str:
         who = f"{names} {'holds' if len(holders) == 1 else 'hold'} the minimum"
     if not pending or any(row.open for row in holders):
         return who
+    if layout.few(len(table.domains)):
+        return f"{who}, but {'none of its nodes takes' if len(holders) == 1 else 'none of their nodes takes'} the pod"
     trouble = its_nodes(_summed(row.rejected for row in holders), sum(row.nodes for row in holders))
     return f"{who}, but {trouble}" if trouble else who
 

@@ -21,7 +21,7 @@ def suggestion_lines(explanation: Explanation, layout: Layout) -> Iterator[str]:
     """All suggestions, smallest first; a sentence where there is none."""
     title = layout.style("What would let it in", "bold") + "  "
     if explanation.suggestions:
-        yield from hanging(title, "(each was tried: all pods placed anew with the change)", layout.width, 2)
+        yield from hanging(title, "(each was tried: everything simulated anew with it)", layout.width, 2)
     elif explanation.verdict is not None and not explanation.verdict.error:
         nothing = "no change that was tried: of its constraints, a toleration, room on a node, a node more"
         yield from hanging(title, nothing, layout.width, 2)

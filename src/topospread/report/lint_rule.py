@@ -28,7 +28,7 @@ def rule_text(rule: Rule, layout: Layout) -> str:
         lines += hanging("", f"--fix: {rule.fix}", width, 7)
     lines += [f"Documentation: {rule.link}", ""]
     for title, example in (("Wrong", rule.wrong), ("Right", rule.right)):
-        lines += [style(f"{title}{_with(example)}:", "bold"), ""]
+        lines += [*hanging("", style(f"{title}{_with(example)}:", "bold"), width, 2), ""]
         lines += [f"  {line}".rstrip() for line in example.manifests.rstrip("\n").splitlines()] + [""]
     lines += hanging("", f"To ignore it somewhere: # topospread: ignore {rule.id} REASON", width, 0)
     return "\n".join(lines) + "\n"

@@ -38,11 +38,19 @@ def lint_sarif(outcome: Outcome) -> dict[str, Any]:
             {
                 "tool": {"driver": driver},
                 "columnKind": "unicodeCodePoints",
-                "invocations": [{"executionSuccessful": not outcome.read.broken}],
+                "invocations": [_invocation(outcome)],
                 "results": [_result(finding, seen) for finding in outcome.findings],
             }
         ],
     }
+
+
+def _invocation(outcome: Outcome) -> dict[str, Any]:
+    """Whether everything could be read, and what could not."""
+    broken = [{"level": "error", "message": {"text": str(error)}} for error in outcome.read.broken]
+    if not broken:
+        return {"executionSuccessful": True}
+    return {"executionSuccessful": False, "toolExecutionNotifications": broken}
 
 
 def _rule(rule: Rule) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def left_out(others: Sequence[str]) -> str:
     """What to say of files that hold other things than objects of Kubernetes; "" when there are none."""
     if not others:
         return ""
-    return f"{listed(others, _FILES_NAMED)}: no object of Kubernetes (apiVersion and kind), left out"
+    return f"{listed(others, _FILES_NAMED)}: what has neither apiVersion nor kind is left out"
 
 
 def rules_text(rules: Sequence[Rule], layout: Layout) -> str:

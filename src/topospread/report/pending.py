@@ -103,7 +103,7 @@ def _why(arithmetic: ConstraintArithmetic, outcome: DomainOutcome) -> str:
         hopeless = besides and max(besides.values()) >= domain.nodes
         return f"{total}; and {its_nodes(besides, domain.nodes)}" if hopeless else total
     its = its_nodes(outcome.rejected, domain.nodes)
-    what = "holds the minimum" if domain.name in arithmetic.minimum_domains else total
+    what = "holds the minimum" if domain.matching == arithmetic.fewest else total
     return f"{what}; {its}" if its else what
 
 
