@@ -72,11 +72,13 @@ class NodeDeclaredFeatures:
 
     Args:
         minor: the minor version of Kubernetes 1; it says which features are known, and in 1.35 the words.
+        enabled: the gate of the same name; while it is off the plugin passes every node, wherever a profile has it.
     """
 
     name = "NodeDeclaredFeatures"
 
-    def __init__(self, minor: int = 37) -> None:
+    def __init__(self, minor: int = 37, *, enabled: bool = True) -> None:
+        self._enabled = enabled
         self._known = [each for each in FEATURES if each.since <= minor and (not each.until or minor <= each.until)]
         self._as_sets = minor < 36
 
@@ -84,7 +86,7 @@ class NodeDeclaredFeatures:
         """Nothing to say about pods that need nothing special."""
         spec = pod_class.pod.spec
         needed = [each.name for each in self._known if each.needed_by is not None and each.needed_by(spec)]
-        if not needed:
+        if not needed or not self._enabled:
             return Prepared()
         names = [each.name for each in self._known]
         return Prepared(filter=_Declared(needed, names, cluster.nodes, self._as_sets))

@@ -85,7 +85,9 @@ PLUGINS: Mapping[str, Callable[[Settings], Plugin]] = {
     "NodeVolumeLimits": lambda settings: NodeVolumeLimits(settings.rules(NodeVolumeLimitsRules)),
     "VolumeBinding": _volume_binding,
     "VolumeZone": lambda settings: VolumeZone(current_labels=settings.rules(VolumeZoneRules).current_labels),
-    "NodeDeclaredFeatures": lambda settings: NodeDeclaredFeatures(settings.gates.kube_version.minor),
+    "NodeDeclaredFeatures": lambda settings: NodeDeclaredFeatures(
+        settings.gates.kube_version.minor, enabled=settings.gates.enabled("NodeDeclaredFeatures")
+    ),
     "DynamicResources": lambda settings: DynamicResources(),
     "PodTopologySpread": lambda settings: PodTopologySpread(
         settings.args.pod_topology_spread, settings.rules(PodTopologySpreadRules)

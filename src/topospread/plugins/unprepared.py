@@ -46,9 +46,12 @@ SCORE_FAILS: Mapping[str, str] = {
 def failing_filters(profile: Profile, gates: Gates) -> dict[str, str]:
     """Plugins whose Filter fails on every node that is left to them, with kube-scheduler's words.
 
-    A plugin that has no PreFilter yet in the version that the profile was written for does without.
+    A plugin that has no PreFilter yet in the version that the profile was written for does without, and
+    NodeDeclaredFeatures does nothing while its gate is off.
     """
-    pre_filtering = profile.enabled("pre_filter")
+    pre_filtering = {*profile.enabled("pre_filter")}
+    if not gates.enabled("NodeDeclaredFeatures"):
+        pre_filtering.add("NodeDeclaredFeatures")
     points = extension_points(api_version(profile.api_version).source_version(gates.kube_version))
     return {
         name: f'running "{name}" filter plugin: {FILTER_FAILS[name]}'

@@ -17,12 +17,13 @@ import numpy as np
 from topospread.api.pod import Pod
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.cluster import pod_key
+from topospread.config.version_rules import rules_for
 from topospread.plugins.interface import PluginError
 
 from .choice import best_of, best_of_heads
 from .evaluate import blocked_by_nominated, failed_verdict, first_failure, verdict_of, walkable
 from .framework import Framework
-from .preemption import Candidate, Preemption, Preemptor, candidates_wanted
+from .preemption import Candidate, Preemption, PreemptionRules, Preemptor, candidates_wanted
 from .sampling import Sample, Sampler
 from .verdict import Verdict
 from .view import Shared, View
@@ -172,7 +173,8 @@ class Scheduler:
         wanted = None
         if not exhaustive:
             wanted = candidates_wanted(framework.profile.args.default_preemption, len(self.cluster.nodes))
-        return Preemptor(verdict.pod, self.view(pod_class), verdict, wanted).search(pod.nominated_node_name)
+        rules = rules_for(PreemptionRules, framework.gates)
+        return Preemptor(verdict.pod, self.view(pod_class), verdict, wanted, rules).search(pod.nominated_node_name)
 
     def view(self, pod_class: PodClass) -> View:
         """The view of a class, up to date; the least recently used ones are dropped when there are many."""

@@ -17,9 +17,10 @@ from topospread.api.policy import PodDisruptionBudget
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.cluster import PodKey
 from topospread.config.args import DefaultPreemptionArgs
+from topospread.config.version_rules import since, until
 from topospread.plugins.interface import UNRESOLVABLE, UNSCHEDULABLE, PluginError
 
-from .evaluate import nominated_beside
+from .evaluate import LEFT_OUT_BY_PRE_FILTER, nominated_beside
 from .framework import NamedFilter
 from .trial import Trial
 from .verdict import Rejection, Verdict, fit_message
@@ -30,6 +31,31 @@ STILL_TERMINATING = "not eligible due to a terminating pod on the nominated node
 NO_VICTIMS = "No preemption victims found for incoming pod"
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 _PRIORITY_OFFSET = 1 << 31
+
+
+@dataclass(frozen=True, slots=True)
+class PreemptionRules:
+    """What of preemption is not the same in every Kubernetes version.
+
+    Source: plugins/defaultpreemption/default_preemption.go, preemption/preemption.go.
+    """
+
+    waits_for_evicted_only: bool = since(
+        "1.27",
+        "A pod waits for pods that terminate on the node it is nominated for only where preemption ended them; before, "
+        "for any that terminates there.",
+    )
+    tries_left_out: bool = until("1.26", "Preemption no longer tries nodes that PreFilter left out.")
+    names_no_victims: bool = until(
+        "1.23",
+        "A node without a pod of lower priority: `No preemption victims found for incoming pod`; before, "
+        "`No victims found on node NODE for preemptor pod POD`.",
+    )
+    sorts_victims: bool = since(
+        "1.30",
+        "Victims are in the order of their priority. Before, those that break a disruption budget came first, and the "
+        "first one's priority was taken for the highest when a node was picked.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,15 +147,24 @@ class Preemptor:
         view: the view of its class, up to date.
         verdict: the verdict that left it without a node.
         candidates_wanted: the search ends once there are so many, one of them breaking no budget.
+        rules: those of the Kubernetes version.
     """
 
-    def __init__(self, pod: PodKey, view: View, verdict: Verdict, candidates_wanted: int | None = None) -> None:
+    def __init__(
+        self,
+        pod: PodKey,
+        view: View,
+        verdict: Verdict,
+        candidates_wanted: int | None = None,
+        rules: PreemptionRules = PreemptionRules(),
+    ) -> None:
         self._pod = pod
         self._view = view
         self._verdict = verdict
         self._cluster: Cluster = view.cluster
         self._budgets = Budgets(self._cluster.objects.pod_disruption_budgets)
         self._wanted = candidates_wanted
+        self._rules = rules
         self._failed = Rejection(UNRESOLVABLE, "", ())
         self._errors: dict[str, None] = {}
 
@@ -138,7 +173,7 @@ class Preemptor:
         ineligible = self._ineligible(nominated_node)
         if ineligible:
             return Preemption(ineligible=ineligible)
-        nodes = [name for name, each in self._verdict.rejected.items() if each.code == UNSCHEDULABLE]
+        nodes = [name for name, each in self._verdict.rejected.items() if self._may_help(each)]
         candidates: list[Candidate] = []
         failures: list[Rejection] = []
         for node in nodes:
@@ -157,6 +192,12 @@ class Preemptor:
         failures += [Rejection(UNRESOLVABLE, "", (NOT_HELPFUL,))] * others
         return Preemption(message=fit_message(len(self._verdict.nodes), failures))
 
+    def _may_help(self, rejection: Rejection) -> bool:
+        """Whether evictions may help on a node that was rejected so (``nodesWherePreemptionMightHelp``)."""
+        if rejection.plugin == LEFT_OUT_BY_PRE_FILTER and self._rules.tries_left_out:
+            return True
+        return rejection.code == UNSCHEDULABLE
+
     def _enough(self, candidates: list[Candidate]) -> bool:
         if self._wanted is None or len(candidates) < self._wanted:
             return False
@@ -173,7 +214,8 @@ class Preemptor:
         if rejection is not None and rejection.code == UNRESOLVABLE:
             return ""
         for each in self._cluster.on_node[row].values():
-            if each.priority < pod_class.priority and each.evicted:
+            gone = each.evicted if self._rules.waits_for_evicted_only else not each.counted
+            if gone and each.priority < pod_class.priority:
                 return STILL_TERMINATING
         return ""
 
@@ -182,7 +224,9 @@ class Preemptor:
         row = self._cluster.nodes.row_of[node]
         potential = self._potential_victims(row)
         if not potential:
-            return Rejection(UNRESOLVABLE, "", (NO_VICTIMS,))
+            name = self._pod.partition("/")[2]
+            words = f"No victims found on node {node} for preemptor pod {name}"
+            return Rejection(UNRESOLVABLE, "", (words if self._rules.names_no_victims else NO_VICTIMS,))
         with Trial(self._view, row) as trial:
             for victim in potential:
                 trial.remove(victim.key)
@@ -199,7 +243,7 @@ class Preemptor:
                         trial.remove(victim.key)
                         victims.append(victim)
                         violations += breaks
-        if any(violating) and not all(violating):
+        if self._rules.sorts_victims and any(violating) and not all(violating):
             victims.sort(key=lambda victim: victim.importance)
         return Candidate(node, tuple(victims), violations)
 
