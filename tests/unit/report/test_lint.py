@@ -1,0 +1,182 @@
+"""What is found, in every form: each finding once, where it stands, and as the readers of the form want it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import jsonschema
+import pytest
+
+from topospread.linting.reading import Question
+from topospread.linting.rules import RULES
+from topospread.linting.run import Outcome, run
+from topospread.report.layout import Layout
+from topospread.report.lint_json import github_commands, lint_json, rules_json
+from topospread.report.lint_junit import lint_junit
+from topospread.report.lint_rule import rule_page, rule_text
+from topospread.report.lint_sarif import lint_sarif, uri
+from topospread.report.lint_text import left_out, lint_lines, lint_text, rules_text
+from topospread.report.style import Style
+
+ROOT = Path(__file__).parents[3]
+SARIF = json.loads((Path(__file__).parent / "sarif-2.1.0-subset.schema.json").read_text())
+LINT = json.loads((ROOT / "docs/reference/lint.schema.json").read_text())
+LONG = "a" * 100
+POD = f"""\
+apiVersion: v1
+kind: Pod
+metadata: {{name: a, labels: {{app: a}}}}
+spec:
+  containers: [{{name: a, image: a}}]
+  topologySpreadConstraints:
+  - {{whenUnsatisfiable: DoNotSchedule, topologyKey: {LONG}.example.com/zone, maxSkew: 1, labelSelector: {{}}}}
+  # topospread: ignore selector-missing, private-topology-key on purpose
+  - {{maxSkew: 1, topologyKey: rack, whenUnsatisfiable: DoNotSchedule}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {{name: b}}
+spec:
+  containers: [{{name: a, image: a}}]
+"""
+ERROR = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: ä}\nspec: {}\n"
+
+
+@pytest.fixture
+def outcome(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Outcome:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pods.yaml").write_text(POD)
+    (tmp_path / "an error.yaml").write_text(ERROR)
+    (tmp_path / "values.yaml").write_text("replicas: 3\n")
+    (tmp_path / "broken.yaml").write_text("{{ .Values.a }}: [\n")
+    return run(Question(paths=["pods.yaml", "an error.yaml", "values.yaml", "broken.yaml"]))
+
+
+def test_the_findings_that_these_tests_speak_of(outcome: Outcome) -> None:
+    assert {(each.rule, each.severity) for each in outcome.findings} >= {
+        ("selector-empty", "warning"),
+        ("validation", "error"),
+    }
+    assert outcome.ignored == 2
+    assert not outcome.passed
+
+
+def test_sarif_keeps_to_the_standard_and_what_code_scanning_needs(outcome: Outcome) -> None:
+    log = json.loads(json.dumps(lint_sarif(outcome)))
+    jsonschema.Draft7Validator(SARIF, format_checker=jsonschema.Draft7Validator.FORMAT_CHECKER).validate(log)
+    (described,) = log["runs"]
+    rules = described["tool"]["driver"]["rules"]
+    assert [each["id"] for each in rules] == [rule.id for rule in RULES]
+    assert all(rules[each["ruleIndex"]]["id"] == each["ruleId"] for each in described["results"])
+    assert len(described["results"]) == len(outcome.findings)
+    assert not described["invocations"][0]["executionSuccessful"]
+
+
+def test_sarif_names_files_as_they_stand_in_the_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert uri(str(tmp_path / "an app.yaml")) == "an%20app.yaml"
+    assert uri("./a/b.yaml") == "a/b.yaml"
+    assert uri("/elsewhere/a.yaml") == "file:///elsewhere/a.yaml"
+    assert uri("-") == "stdin"
+
+
+def fingerprints(outcome: Outcome) -> list[str]:
+    return [each["partialFingerprints"]["topospread/v1"] for each in lint_sarif(outcome)["runs"][0]["results"]]
+
+
+def test_fingerprints_tell_findings_apart_and_outlive_moved_lines(outcome: Outcome) -> None:
+    before = fingerprints(outcome)
+    Path("pods.yaml").write_text("# a licence\n\n" + POD)
+    assert fingerprints(run(Question(paths=["pods.yaml", "an error.yaml"]))) == before
+    assert len(set(before)) == len(before)
+
+
+def test_json_has_the_documented_form(outcome: Outcome) -> None:
+    report = json.loads(json.dumps(lint_json(outcome)))
+    jsonschema.Draft202012Validator(LINT).validate(report)
+    assert report["summary"]["files"] == 4
+    assert report["summary"]["ignored"] == 2
+    assert report["leftOut"] == ["values.yaml"]
+    assert len(report["findings"]) == sum(report["summary"][each] for each in ("errors", "warnings", "hints"))
+
+
+def test_rules_as_json_have_the_documented_form() -> None:
+    listed = json.loads(json.dumps(rules_json(RULES)))
+    jsonschema.Draft202012Validator(LINT["$defs"]["ruleList"]).validate(listed)
+
+
+def test_junit_has_a_failure_for_each_finding_that_fails_and_a_pass_for_each_good_object(outcome: Outcome) -> None:
+    root = ElementTree.fromstring(lint_junit(outcome))
+    failures = root.findall("testsuite/testcase/failure")
+    bad = [each for each in outcome.findings if each.severity != "hint"]
+    assert [each.get("message") for each in failures] == [each.message for each in bad]
+    names = [each.get("name") for each in root.findall("testsuite[@name='pods.yaml']/testcase")]
+    assert "Pod default/b" in names
+    for element in (root, *root.findall("testsuite")):
+        cases = element.findall(".//testcase")
+        assert element.get("tests") == str(len(cases))
+        assert element.get("failures") == str(len(element.findall(".//failure")))
+
+
+def test_github_shows_findings_beside_their_lines(outcome: Outcome) -> None:
+    lines = github_commands(outcome).splitlines()
+    assert len(lines) == len(outcome.findings)
+    assert any(line.startswith("::warning file=pods.yaml,line=7,col=") for line in lines)
+    assert any(line.startswith("::error file=an error.yaml,line=") for line in lines)
+
+
+def test_lines_have_the_form_that_editors_know(outcome: Outcome) -> None:
+    for line, finding in zip(lint_lines(outcome).splitlines(), outcome.findings, strict=True):
+        place = finding.place
+        assert line.startswith(f"{place.source}:{place.line}:{place.column}: {finding.severity}: ")
+        assert line.endswith(f"[{finding.rule}]")
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_text_fits_the_width_and_shows_the_line_around_the_column(outcome: Outcome, width: int) -> None:
+    text = lint_text(outcome, Layout(width))
+    # Words are not broken: a name can be copied even where it is longer than a line.
+    assert [line for line in text.splitlines() if len(line) > width and " " in line.strip()] == []
+    assert "     7 | " in text
+    assert "labelSelector: {}" in text
+
+
+def test_text_says_how_many_there_are(outcome: Outcome) -> None:
+    last = lint_text(outcome, Layout(200)).splitlines()[-1]
+    assert "in 4 files" in last
+    assert "2 ignored" in last
+
+
+def test_nothing_found_is_said_as_well(tmp_path: Path) -> None:
+    file = tmp_path / "pod.yaml"
+    file.write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: b}\nspec:\n  containers: [{name: a, image: a}]\n")
+    assert lint_text(run(Question(paths=[str(file)])), Layout()) == "no findings in 1 file\n"
+
+
+def test_colour_adds_marks_and_nothing_else(outcome: Outcome) -> None:
+    coloured = lint_text(outcome, Layout(style=Style(colour=True)))
+    assert "\x1b[1;31merror" in coloured
+    for code in ("\x1b[1m", "\x1b[1;31m", "\x1b[0m"):
+        coloured = coloured.replace(code, "")
+    assert coloured == lint_text(outcome, Layout())
+
+
+def test_what_is_left_out_is_named_shortly() -> None:
+    assert left_out([]) == ""
+    assert left_out(["a", "b", "c", "d", "e"]).startswith("a, b, c and 2 more: ")
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_a_rule_is_explained_with_its_examples_in_80_columns(rule: object) -> None:
+    from topospread.linting.rule import Rule
+
+    assert isinstance(rule, Rule)
+    text = rule_text(rule, Layout())
+    prose = [line for line in text.splitlines() if not line.startswith(("  ", "Documentation:"))]
+    assert [line for line in prose if len(line) > 80 and " " in line.strip()] == []
+    page = rule_page(rule)
+    for part in (rule.sentence, rule.why, rule.link, rule.wrong.manifests.rstrip(), rule.right.manifests.rstrip()):
+        assert part in page
+    assert rule.id in rules_text(RULES, Layout())
