@@ -143,6 +143,7 @@ class _Explainer:
         }
         if self._suggest:
             rehearsal.restore()
+            facts["searched"] = True
             facts["suggestions"], facts["untried"] = suggestions(rehearsal, self._inventory, queued, found)
         return self._explanation(queued, "pending", None, verdict, facts)
 

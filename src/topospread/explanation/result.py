@@ -261,6 +261,7 @@ class Explanation:
         plugins: what each rejects; for a pod that has a node, of the other nodes as well.
         nearest: nodes that lack least, for a pod that fits nowhere, and the node of a bound pod that would be refused.
         suggestions: what would let the pod in, smallest first; only what was tried.
+        searched: whether changes were looked for at all.
         untried: changes that were not tried, as too many pods would have had to be placed for them.
         scores: for a pod that has a node.
         without: the choice without each constraint.
@@ -283,6 +284,7 @@ class Explanation:
     plugins: tuple[PluginRejections, ...] = ()
     nearest: tuple[NearNode, ...] = ()
     suggestions: tuple[Suggestion, ...] = ()
+    searched: bool = False
     untried: int = 0
     scores: ScoreTable | None = None
     without: tuple[Without, ...] = ()

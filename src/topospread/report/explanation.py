@@ -27,7 +27,7 @@ def explanation_text(explanation: Explanation, layout: Layout) -> str:
         blocks += [_plugins(explanation, layout), _nearest(explanation, layout)]
         blocks.append(suggestion_lines(explanation, layout))
     elif explanation.placed:
-        blocks += [score_lines(explanation, layout), _others(explanation, layout)]
+        blocks += [score_lines(explanation, layout), _own_node(explanation, layout), _plugins(explanation, layout)]
     blocks.append(_remarks(explanation, layout))
     texts = ["\n".join(lines) for lines in map(list, blocks)]
     return "\n\n".join(text for text in texts if text) + "\n"
@@ -85,7 +85,7 @@ def _plugins(explanation: Explanation, layout: Layout) -> Iterator[str]:
     """What each plugin rejects, each asked about every node."""
     if not explanation.plugins:
         return
-    title = f"What rejects the {counted(explanation.nodes, 'node')}"
+    title = "What rejects the node" if explanation.nodes == 1 else f"What rejects the {explanation.nodes} nodes"
     yield from hanging(layout.style(title, "bold") + "  ", "(each plugin asked about every node)", layout.width, 2)
     width = max(len(each.plugin) for each in explanation.plugins)
     for each in explanation.plugins:
@@ -127,13 +127,11 @@ def _against(obstacle: Obstacle) -> str:
     return f"{obstacle.plugin}: {said}"
 
 
-def _others(explanation: Explanation, layout: Layout) -> Iterator[str]:
-    """Of a pod that has a node: what its own node has against it, and what keeps it off the others."""
+def _own_node(explanation: Explanation, layout: Layout) -> Iterator[str]:
+    """What a pod's own node has against it."""
     for each in explanation.nearest:
         yield layout.style("Why its node would refuse it", "bold")
         yield from _near(each, layout)
-    if explanation.plugins:
-        yield from _plugins(explanation, layout)
 
 
 def _remarks(explanation: Explanation, layout: Layout) -> Iterator[str]:

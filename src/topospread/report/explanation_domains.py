@@ -142,7 +142,7 @@ def _minimum(table: ConstraintTable, layout: Layout, *, pending: bool) -> str:
         return f"{few}, so the minimum counts as 0"
     holders = [row for row in table.domains if row.holds_minimum]
     if len(holders) == len(table.domains) > 1:
-        who = f"all {len(holders)} domains hold the minimum"
+        who = f"{'both' if len(holders) == 2 else f'all {len(holders)}'} domains hold the minimum"
     else:
         names = layout.names(in_order(row.name for row in holders), 2)
         who = f"{names} {'holds' if len(holders) == 1 else 'hold'} the minimum"

@@ -22,7 +22,7 @@ def suggestion_lines(explanation: Explanation, layout: Layout) -> Iterator[str]:
     title = layout.style("What would let it in", "bold") + "  "
     if explanation.suggestions:
         yield from hanging(title, "(each was tried: everything simulated anew with it)", layout.width, 2)
-    elif explanation.verdict is not None and not explanation.verdict.error:
+    elif explanation.searched:
         nothing = "no change that was tried: of its constraints, a toleration, room on a node, a node more"
         yield from hanging(title, nothing, layout.width, 2)
     shown = explanation.suggestions if layout.wide else explanation.suggestions[:_SHOWN]
@@ -69,15 +69,19 @@ def _placed(each: Suggestion) -> str:
     if each.wanted == 1:
         return "it is placed"
     if each.complete:
-        return f"all {each.wanted} are placed"
+        return f"{_all(each.wanted)} are placed"
     return f"{each.placed} of {each.wanted} are placed"
+
+
+def _all(number: int) -> str:
+    return "both" if number == 2 else f"all {number}"
 
 
 def _lets_in(each: Suggestion, explanation: Explanation) -> str:
     if explanation.pending <= 1:
         return "it is placed"
     if each.lets_in >= explanation.pending:
-        return f"lets in all {explanation.pending} pending pods"
+        return f"lets in {_all(explanation.pending)} pending pods"
     return f"lets in {each.lets_in} of the {explanation.pending} pending pods"
 
 

@@ -61,7 +61,8 @@ def _try(run: Run, queued: QueuedPod) -> None:
     outcome = Outcome(placement)
     if placement.node is None:
         outcome.verdict = scheduler.pending_verdict(queued.pod, queued.name)
-        failed = bool(outcome.verdict.error)
+        # kube-scheduler does not look for victims where there is no node at all (``ErrNoNodesAvailable``).
+        failed = bool(outcome.verdict.error) or not outcome.verdict.nodes
         if run.options.preemption and not failed and scheduler.preempts(queued.pod):
             _preempt(run, queued, outcome, outcome.verdict)
     if outcome.placement.node is not None:
