@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from topospread.errors import InputError, TopospreadError
     from topospread.explanation import Explanation
     from topospread.explanation.explain import explain
+    from topospread.linting.rule import Finding
+    from topospread.linting.run import lint
     from topospread.simulation import Simulation
     from topospread.simulation.simulate import simulate
     from topospread.spread_status import Status
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "Explanation": "topospread.explanation",
+    "Finding": "topospread.linting.rule",
     "Inventory": "topospread.api.inventory",
     "InputError": "topospread.errors",
     "Simulation": "topospread.simulation",
@@ -34,6 +37,7 @@ _MODULES = {
     "TopologySpreadConstraint": "topospread.api.spread",
     "TopospreadError": "topospread.errors",
     "explain": "topospread.explanation.explain",
+    "lint": "topospread.linting.run",
     "load_configuration": "topospread.config.load",
     "merge": "topospread.api.spread",
     "merge_constraints": "topospread.api.spread",
@@ -43,6 +47,7 @@ _MODULES = {
 
 __all__ = [
     "Explanation",
+    "Finding",
     "InputError",
     "Inventory",
     "Simulation",
@@ -51,6 +56,7 @@ __all__ = [
     "TopospreadError",
     "__version__",
     "explain",
+    "lint",
     "load",
     "load_configuration",
     "merge",
