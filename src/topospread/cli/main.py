@@ -26,6 +26,7 @@ COMMANDS = {
     "lint": ("topospread.cli.lint:lint", "Is this manifest right?"),
     "rules": ("topospread.cli.rules:rules", "List what lint looks for."),
     "status": ("topospread.cli.status:status", "What is skewed now, and what is at risk?"),
+    "dump": ("topospread.cli.dump:dump", "Write a snapshot of the cluster that kubectl points at."),
     "config": ("topospread.cli.config:config", "Check, convert and show scheduler configurations."),
     "fields": ("topospread.cli.fields:fields", "Explain the fields of topologySpreadConstraints."),
     "completion": ("topospread.cli.completion:completion", "Print the completion script of a shell."),

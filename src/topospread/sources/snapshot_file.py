@@ -1,0 +1,102 @@
+"""A snapshot being written: an object a line into a file that appears under its name only when it is whole."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import BinaryIO, Final, cast
+
+import msgspec
+
+from topospread.api.meta import KubeObject
+from topospread.errors import InputError, Place, UsageError
+
+from .files import STANDARD_INPUT
+from .snapshot_facts import FIELD, SnapshotFacts
+
+STANDARD_OUTPUT: Final = STANDARD_INPUT
+_LEVEL: Final = 6
+_HEAD: Final = b'{"apiVersion":"v1","kind":"List","metadata":{},"items":['
+_ENCODER: Final = msgspec.json.Encoder()
+
+
+class SnapshotWriter:
+    """Writes objects as they come."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._between = b"\n"
+        file.write(_HEAD)
+
+    def add(self, item: KubeObject | dict[str, object]) -> None:
+        """One object, typed or as plain data."""
+        self._file.write(self._between + _ENCODER.encode(item))
+        self._between = b",\n"
+
+    def end(self, facts: SnapshotFacts) -> None:
+        """What the snapshot says of itself; nothing may follow."""
+        self._file.write(b'\n],"%s":%s}\n' % (FIELD.encode(), _ENCODER.encode(facts)))
+
+
+def check_path(path: str) -> None:
+    """Whether a snapshot could be written here, before minutes are spent on it.
+
+    Raises:
+        UsageError: the name has another ending than the contents would have.
+        InputError: there is no such folder, or it is one.
+    """
+    if path == STANDARD_OUTPUT:
+        return
+    if not path.endswith((".json", ".json.gz")):
+        raise UsageError(f"{path}: name a file that ends in .json.gz or .json, or - for standard output")
+    folder = os.path.dirname(path) or "."
+    if os.path.isdir(path):
+        raise InputError("this is a folder; name a file", Place(path))
+    if not os.path.isdir(folder):
+        raise InputError("there is no such folder", Place(folder))
+
+
+@contextmanager
+def writing(path: str, stdout: BinaryIO) -> Iterator[SnapshotWriter]:
+    """A snapshot under way. When it is left by an error, or interrupted, what stood at the path stands there still.
+
+    Only its owner may read the file. Standard output is not compressed, and cannot be taken back.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    if path == STANDARD_OUTPUT:
+        yield SnapshotWriter(stdout)
+        stdout.flush()
+        return
+    try:
+        handle, part = tempfile.mkstemp(prefix=f".{os.path.basename(path)}.", suffix=".part", dir=_folder(path))
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror or error}", Place(path)) from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield from _filled(file, compressed=path.endswith(".gz"))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except BaseException as error:
+        with suppress(OSError):
+            os.unlink(part)
+        if isinstance(error, OSError):
+            raise InputError(f"cannot be written: {error.strerror or error}", Place(path)) from error
+        raise
+
+
+def _filled(file: BinaryIO, *, compressed: bool) -> Iterator[SnapshotWriter]:
+    if not compressed:
+        yield SnapshotWriter(file)
+        return
+    with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=_LEVEL, filename="", mtime=0) as packed:
+        yield SnapshotWriter(cast(BinaryIO, packed))
+
+
+def _folder(path: str) -> str:
+    return os.path.dirname(path) or "."

@@ -1,0 +1,88 @@
+"""The lists that a snapshot is made of: what is asked of an API server, in which order, and what is lost without it.
+
+Secrets and ConfigMaps are not among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import quote
+
+from topospread.api.kinds import KINDS
+
+from .versions import VERSIONS
+
+REQUIRED: Final = frozenset({"Node", "Pod"})
+"""Kinds without which there is nothing to say."""
+
+_DEFAULTS = "cluster-level default constraints do not apply to the pods that only they select or own"
+_VOLUMES = "pods with volumes may be placed where their volumes cannot follow"
+WITHOUT: Final[dict[str, str]] = {
+    "ReplicaSet": f"pods cannot be told to belong to their Deployments, and {_DEFAULTS}",
+    "Deployment": "its pods are told by ReplicaSet, and none is added",
+    "StatefulSet": _DEFAULTS,
+    "DaemonSet": "no pods are made for new nodes",
+    "Job": "no pods are made of Jobs",
+    "CronJob": "their runs cannot be simulated",
+    "ReplicationController": _DEFAULTS,
+    "Service": _DEFAULTS,
+    "PodDisruptionBudget": "preemption does not heed them",
+    "PriorityClass": "new pods that name one are refused",
+    "PersistentVolume": _VOLUMES,
+    "PersistentVolumeClaim": _VOLUMES,
+    "StorageClass": _VOLUMES,
+    "CSINode": "how many volumes a node takes is not known",
+    "LimitRange": "new pods get no default requests",
+    "RuntimeClass": "new pods get no overhead of their runtime",
+    "Namespace": "namespace selectors of pod affinity match none",
+}
+"""Kind → what it means that a snapshot lacks it."""
+
+ORDER: Final = ("Node", "Pod", *WITHOUT)
+"""Nodes first: pods of a node that came later are told, pods of one that is not listed would be lost. Then owners."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    """A kind's objects, in the cluster or in one namespace.
+
+    Attributes:
+        kind: key in `KINDS`.
+        namespace: of the objects, "" for all.
+    """
+
+    kind: str
+    namespace: str = ""
+
+    @property
+    def resource(self) -> str:
+        """``pods``, ``storageclasses``."""
+        name = self.kind.lower()
+        return name + ("es" if name.endswith("s") else "s")
+
+    @property
+    def list_kind(self) -> str:
+        """``PodList``."""
+        return f"{self.kind}List"
+
+    def paths(self) -> Iterator[str]:
+        """Where the list is served, in the newest version of the API first."""
+        for version in VERSIONS[self.kind]:
+            root = f"/apis/{version}" if "/" in version else f"/api/{version}"
+            if not self.namespace:
+                yield f"{root}/{self.resource}"
+            elif KINDS[self.kind].namespaced:
+                yield f"{root}/namespaces/{quote(self.namespace, safe='')}/{self.resource}"
+            elif self.kind == "Namespace":
+                yield f"{root}/{self.resource}?fieldSelector=metadata.name%3D{quote(self.namespace, safe='')}"
+            else:
+                yield f"{root}/{self.resource}"
+
+
+def page(path: str, size: int, token: str = "") -> str:
+    """The path of one page; ``size`` 0 asks for all at once."""
+    sign = "&" if "?" in path else "?"
+    limit = f"{sign}limit={size}" if size else ""
+    return f"{path}{limit}" + (f"&continue={quote(token, safe='')}" if token else "")
