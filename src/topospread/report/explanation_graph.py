@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
-from xml.sax.saxutils import escape
+from xml.sax.saxutils import escape, quoteattr
 
 from .paragraphs import counted, natural
 from .sums import minimum_words
@@ -20,6 +20,8 @@ _WIDTH = 760
 _MARGIN = 20
 _LINE = 24
 _BAR_HEIGHT = 16
+_DOWN = _BAR_HEIGHT - 3
+"""From the top of a bar to the base of the text beside it."""
 _CHARACTER = 7.8
 _SHOWN = 40
 _LONGEST_NAME = 28
@@ -57,13 +59,13 @@ def explanation_svg(explanation: Explanation) -> str:
         body.append(_text(_MARGIN, y, "no topology spread constraint is in force", "soft"))
         y += _LINE
     height = int(y) + 4
-    title = escape(f"Topology spread of {name}")
+    title = f"Topology spread of {name}"
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height}" '
-        f'viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{title}">'
+        f'viewBox="0 0 {_WIDTH} {height}" role="img" aria-label={quoteattr(title)}>'
     )
     back = f'  <rect class="back" width="{_WIDTH}" height="{height}"/>'
-    return "\n".join([head, f"  <title>{title}</title>", _STYLE, back, *body, "</svg>"]) + "\n"
+    return "\n".join([head, f"  <title>{escape(title)}</title>", _STYLE, back, *body, "</svg>"]) + "\n"
 
 
 def _constraint(table: ConstraintTable, y: float) -> tuple[list[str], float]:
@@ -80,7 +82,8 @@ def _constraint(table: ConstraintTable, y: float) -> tuple[list[str], float]:
     unit = (_WIDTH - left - _BESIDE - _MARGIN) / most
     top = y + 12
     for i, row in enumerate(shown):
-        lines += _row(row, arithmetic, (left, top + i * _LINE), unit)
+        lines += _row(row, (left, top + i * _LINE), unit)
+        lines.append(_text(_WIDTH - _MARGIN - _BESIDE + 8, top + i * _LINE + _DOWN, _said(row, arithmetic), "soft"))
     bottom = top + len(shown) * _LINE
     lines += _marks(arithmetic, (left, unit, most), (top, bottom))
     y = bottom + 18
@@ -103,20 +106,23 @@ def _worth_showing(rows: Sequence[DomainRow]) -> list[DomainRow]:
     return by_count[:half] + by_count[-half:]
 
 
-def _row(row: DomainRow, arithmetic: ConstraintArithmetic, at: tuple[float, float], unit: float) -> Iterator[str]:
-    """A domain: its name, a bar of its pods, this pod dashed on top of it, and what is said of it."""
+def _row(row: DomainRow, at: tuple[float, float], unit: float) -> Iterator[str]:
+    """A domain: its name, a bar of its pods, and this pod dashed on top of it."""
     left, top = at
-    middle = top + _BAR_HEIGHT - 3
-    yield _text(_MARGIN, middle, _shortened(row.name))
+    yield _text(_MARGIN, top + _DOWN, _shortened(row.name))
     if row.matching:
         yield _rect(left, top, row.matching * unit, "bar")
     new = (row.after - row.matching) * unit
     if new:
         yield _rect(left + row.matching * unit, top, new, "new")
+
+
+def _said(row: DomainRow, arithmetic: ConstraintArithmetic) -> str:
+    """The numbers, in a column beside the bars where no line crosses them."""
     said = f"{row.matching} → {row.after}"
     if arithmetic.hard:
         said += f", skew {row.skew} {'allowed' if row.allowed else 'refused'}"
-    yield _text(left + row.after * unit + 8, middle, said, "soft")
+    return said
 
 
 def _marks(
