@@ -77,14 +77,13 @@ class Draft:
             InvalidError: less than none, or more than anybody has.
         """
         replicas = self.scale.get(controller.key, 1 if given is None else given)
-        path = f"spec.{field}"
         problem = ""
         if replicas < 0:
-            problem = f"{path}: Invalid value: {replicas}: must be greater than or equal to 0"
+            problem = f"Invalid value: {replicas}: must be greater than or equal to 0"
         elif replicas > MAX_REPLICAS:
-            problem = f"{path}: {replicas} pods are more than can be simulated ({MAX_REPLICAS})"
+            problem = f"{replicas} pods are more than can be simulated ({MAX_REPLICAS})"
         if problem:
-            raise InvalidError([problem], controller.place.at(path))
+            raise InvalidError([problem], controller.place.at(f"spec.{field}"))
         return replicas
 
     def admitted(self, controller: Controller, pod: Pod, *, needed: bool) -> Pod:
