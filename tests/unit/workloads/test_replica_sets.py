@@ -84,8 +84,8 @@ class TestNewDeployment:
     @pytest.mark.parametrize(
         ("replicas", "words"),
         [
-            (-1, "spec.replicas: Invalid value: -1: must be greater than or equal to 0"),
-            (2**31 - 1, "spec.replicas: 2147483647 pods are more than can be simulated (5000000)"),
+            (-1, "Invalid value: -1: must be greater than or equal to 0"),
+            (2**31 - 1, "2147483647 pods are more than can be simulated (5000000)"),
         ],
     )
     def test_numbers_nobody_means(self, replicas, words):
