@@ -9,6 +9,7 @@ import msgspec
 
 from topospread.api.meta import KubeStruct
 
+from .snapshot_facts import read_facts
 from .spots import Spot
 
 _BETWEEN_ITEMS: Final = re.compile(rb"[\s,]*")
@@ -20,6 +21,7 @@ class _Envelope(KubeStruct):
     kind: str = ""
     api_version: str = ""
     items: list[msgspec.Raw] | None = None
+    topospread: msgspec.Raw = msgspec.Raw(b"null")
 
 
 _ENVELOPE: Final = msgspec.json.Decoder(_Envelope)
@@ -33,6 +35,7 @@ class JsonList:
         kind: its kind.
         api_version: its apiVersion, "" when it has none.
         items: what stands in it, item by item.
+        facts: what a snapshot says of itself, None in lists of others.
     """
 
     def __init__(self, spot: Spot, envelope: _Envelope) -> None:
@@ -40,6 +43,7 @@ class JsonList:
         self.kind = envelope.kind
         self.api_version = envelope.api_version
         self.items = envelope.items or []
+        self.facts = read_facts(envelope.topospread)
         self._next = 0
         self._offset = spot.start
 

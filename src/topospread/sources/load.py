@@ -20,6 +20,7 @@ from .json_text import is_meant_as_json, looks_like_json, split_documents
 from .made_up import GRAMMAR, is_made_up, made_up_nodes
 from .objects import ObjectReader, ReadObject
 from .snapshot import leave_out_stranded_pods, warn_of_missing_owners
+from .snapshot_facts import note_of, warnings_when_read
 from .spots import Spot
 from .text import Text
 from .yaml import read_documents
@@ -184,6 +185,9 @@ def _inventory(collection: Collection, reader: ObjectReader) -> Inventory:
         inventory.notes.append(f"{place}: this KubeSchedulerConfiguration is not applied; give it with --config")
     for (kind, similar), place in reader.suspects.items():
         inventory.warnings.append(f"{place}: {kind} is no kind of Kubernetes and is skipped; is {similar} meant?")
+    for facts, place in reader.snapshots:
+        inventory.notes.append(f"{place}: {note_of(facts)}")
+        inventory.warnings += [f"{place}: {warning}" for warning in warnings_when_read(facts)]
     leave_out_stranded_pods(inventory)
     warn_of_missing_owners(inventory)
     return inventory

@@ -26,6 +26,7 @@ from .admit import Rules, admit
 from .json_list import JsonList
 from .json_text import read_value
 from .quantities import KnownQuantities
+from .snapshot_facts import SnapshotFacts
 from .spots import Spot, label_of
 from .text import printable
 from .versions import VERSIONS, NoMatchError, resolve_kind, similar_kind
@@ -98,6 +99,7 @@ class ObjectReader:
         skipped: kind → how many objects play no part.
         configurations: KubeSchedulerConfigurations and where they stand.
         suspects: a kind that plays no part and the kind it may be misspelt from → the first such object's place.
+        snapshots: what snapshots say of themselves, and where they stand.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -105,6 +107,7 @@ class ObjectReader:
         self.skipped: Counter[str] = Counter()
         self.configurations: list[tuple[dict[str, object], Place]] = []
         self.suspects: dict[tuple[str, str], Place] = {}
+        self.snapshots: list[tuple[SnapshotFacts, Place]] = []
         self._types: dict[tuple[bytes, bytes], _Known] = {}
         self._alike: set[bytes] = set()
         self._labels: set[tuple[str, str]] = set()
@@ -130,6 +133,8 @@ class ObjectReader:
             progress: is told about how many bytes of the text are dealt with.
         """
         spot = listed.spot
+        if listed.facts is not None:
+            self.snapshots.append((listed.facts, spot.rough()))
         of = _item_type(listed.kind, listed.api_version)
         for index, raw in enumerate(listed.items):
             item = self._decoded(raw, of)

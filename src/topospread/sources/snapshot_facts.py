@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 import msgspec
 
 from topospread.api.meta import KubeStruct
+from topospread.config.versions import NEWEST
 
-from .snapshot_lists import WITHOUT
+from .snapshot_lists import OWNERS_AND_SELECTORS, WITHOUT
 
 FIELD: Final = "topospread"
 """Where it stands in the List; kubectl ignores it."""
 
 FORMAT: Final = "topospread.dev/snapshot/v1"
+_MINOR: Final = re.compile(r"v?([0-9]+\.[0-9]+)")
 
 
 class SnapshotFacts(KubeStruct):
@@ -38,6 +41,15 @@ class SnapshotFacts(KubeStruct):
     missing: dict[str, str] = msgspec.field(default_factory=dict)
 
 
+def read_facts(raw: msgspec.Raw) -> SnapshotFacts | None:
+    """The snapshot's word; None where there is none, or somebody else's."""
+    try:
+        facts = msgspec.json.decode(raw, type=SnapshotFacts | None)
+    except ValueError:
+        return None
+    return facts if facts is not None and facts.format == FORMAT else None
+
+
 def warnings_of(facts: SnapshotFacts) -> list[str]:
     """What a person must know who goes by the snapshot."""
     found = [
@@ -52,7 +64,17 @@ def warnings_of(facts: SnapshotFacts) -> list[str]:
     return found
 
 
+def warnings_when_read(facts: SnapshotFacts) -> list[str]:
+    """The same without the kinds whose lack is told of whatever is read, with the pods it concerns."""
+    missing = {kind: why for kind, why in facts.missing.items() if kind not in OWNERS_AND_SELECTORS}
+    return warnings_of(msgspec.structs.replace(facts, missing=missing))
+
+
 def note_of(facts: SnapshotFacts) -> str:
-    """``a snapshot of Kubernetes v1.31.4 taken 2026-01-01T00:00:00Z, names hashed``."""
+    """``a snapshot of Kubernetes v1.31.4 taken 2026-01-01T00:00:00Z; --kube-version 1.31 acts as that version``."""
     of = f" of Kubernetes {facts.kube_version}" if facts.kube_version else ""
-    return f"a snapshot{of} taken {facts.taken or 'at an unknown time'}" + (", names hashed" if facts.hashed else "")
+    note = f"a snapshot{of} taken {facts.taken or 'at an unknown time'}" + (", names hashed" if facts.hashed else "")
+    minor = _MINOR.match(facts.kube_version)
+    if minor and minor[1] != str(NEWEST):
+        note += f"; --kube-version {minor[1]} acts as that version"
+    return note

@@ -40,6 +40,9 @@ WITHOUT: Final[dict[str, str]] = {
 }
 """Kind → what it means that a snapshot lacks it."""
 
+OWNERS_AND_SELECTORS: Final = frozenset({"ReplicaSet", "StatefulSet", "ReplicationController", "Service"})
+"""Kinds that default constraints take their selectors from."""
+
 ORDER: Final = ("Node", "Pod", *WITHOUT)
 """Nodes first: pods of a node that came later are told, pods of one that is not listed would be lost. Then owners."""
 
