@@ -8,7 +8,9 @@ import click
 
 from topospread.errors import Place
 
-from .inputs import PATH, read_configuration, read_documents, read_gates
+from .inputs import COLOUR, PATH, RefusedConfigurationError, read_configuration, read_documents, read_gates
+from .terminal import show as show_text
+from .terminal import style, width
 from .usage import Explained, ExplainedGroup
 
 HELP = """\
@@ -48,8 +50,13 @@ Examples:
 @VERSION
 @GATES
 def validate(file: str, kube_version: str, feature_gates: str) -> int:
-    """Print nothing but warnings when all is well; problems are an error (exit code 2)."""
-    configuration = read_configuration(file, read_gates(kube_version, feature_gates))
+    """Say that all is well, or every problem with its place (exit code 2)."""
+    try:
+        configuration = read_configuration(file, read_gates(kube_version, feature_gates))
+    except RefusedConfigurationError as refused:
+        for problem, place in refused.listed:
+            click.echo(f"error: {place}: {problem}", err=True)
+        return 2
     assert configuration is not None
     for warning in configuration.warnings:
         click.echo(f"warning: {warning}", err=True)
@@ -73,22 +80,24 @@ Examples:
 @click.argument("file", required=False, type=PATH)
 @VERSION
 @GATES
+@click.option("--color", type=COLOUR, default="auto", help="Colours: on a terminal, always or never.")
 @click.option("-o", "--output", type=click.Choice(["text", "json", "yaml"]), default="text", help="How to show it.")
-def show(file: str | None, kube_version: str, feature_gates: str, output: str) -> int:
+def show(file: str | None, kube_version: str, feature_gates: str, color: str, output: str) -> int:
     """Show a configuration, or without a file the default one."""
-    from topospread.config.load import default_configuration
+    from topospread.config.load import default_configuration, standard_configuration
     from topospread.config.show import describe
     from topospread.report.configuration import configuration_text
+    from topospread.report.layout import Layout
 
     gates = read_gates(kube_version, feature_gates)
     configuration = read_configuration(file, gates) or default_configuration(gates.kube_version, gates)
-    described = describe(configuration)
+    described = describe(configuration, standard_configuration(configuration.api_version, gates))
     if output == "json":
         click.echo(json.dumps(described, indent=2))
     elif output == "yaml":
         click.echo(_yaml(described), nl=False)
     else:
-        click.echo(configuration_text(described), nl=False)
+        show_text(configuration_text(described, Layout(width(), style=style(color))))
     return 0
 
 
@@ -110,7 +119,8 @@ def convert(file: str, version: str) -> int:
     from topospread.config.convert import convert as converted
     from topospread.config.find import find_configuration
 
-    data, place = find_configuration(read_documents(file), Place(source=file))
+    _, documents = read_documents(file)
+    data, place = find_configuration(documents, Place(source=file))
     click.echo(_yaml(converted(data, version, place)), nl=False)
     return 0
 

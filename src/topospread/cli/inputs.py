@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import click
 
-from topospread.errors import ConfigError, DecodeError, Place, UsageError
+from topospread.errors import ConfigError, DecodeError, InvalidError, Place, UsageError
 
 from .terminal import progress
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from topospread.config.gate_table import Component
     from topospread.config.gates import Gates
     from topospread.config.profile import Configuration
+    from topospread.sources.text import Text
     from topospread.workloads.control_plane import ControlPlane
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -123,12 +124,33 @@ def read_configuration(path: str | None, gates: Gates) -> Configuration | None:
     from topospread.config.find import find_configuration
     from topospread.config.load import load_configuration
 
-    data, place = find_configuration(read_documents(path), Place(source=path))
-    return load_configuration(data, place=place, kube_version=gates.kube_version, gates=gates)
+    text, documents = read_documents(path)
+    data, place = find_configuration(documents, Place(source=path))
+    try:
+        return load_configuration(data, place=place, kube_version=gates.kube_version, gates=gates)
+    except InvalidError as error:
+        problems = [(each, _place_of_problem(each, place, text)) for each in error.problems]
+        raise RefusedConfigurationError(problems) from None
 
 
-def read_documents(path: str) -> list[Any]:
-    """The YAML or JSON documents of one file as plain data."""
+class RefusedConfigurationError(InvalidError):
+    """kube-scheduler would refuse a configuration; ``listed`` holds every reason with the place of its field."""
+
+    def __init__(self, listed: Sequence[tuple[str, Place]]) -> None:
+        self.listed = tuple(listed)
+        super().__init__([problem for problem, _ in listed], listed[0][1])
+
+
+def _place_of_problem(problem: str, place: Place, text: Text) -> Place:
+    """Line and column of the field that a message begins with; what a ConfigMap wraps has no lines of its own."""
+    from topospread.sources.positions import locate, parse_path
+
+    position = None if place.object else locate(text.data, place.document or 1, parse_path(problem.partition(": ")[0]))
+    return place if position is None else Place(place.source, line=position.line, column=position.column)
+
+
+def read_documents(path: str) -> tuple[Text, list[Any]]:
+    """One file, and its YAML or JSON documents as plain data."""
     from topospread.sources.files import find_sources, read_text
     from topospread.sources.yaml import read_documents as read_yaml
 
@@ -139,7 +161,7 @@ def read_documents(path: str) -> list[Any]:
     found = [document.value for document in read_yaml(text)]
     if not any(found):
         raise DecodeError("this file holds no document", Place(source=path))
-    return found
+    return text, found
 
 
 def _standard_input() -> BinaryIO | None:

@@ -27,11 +27,21 @@ def find_configuration(documents: Sequence[Any], place: Place | None = None) -> 
     numbered = [replace(place, document=number) for number in range(1, len(documents) + 1)]
     found = [one for each, where in zip(documents, numbered, strict=True) for one in _configurations(each, where)]
     if not found:
-        raise ConfigError(f"there is no {KIND} here, nor a ConfigMap that holds one", place)
+        raise ConfigError(f"there is no {KIND} here, nor a ConfigMap that holds one{_hint(documents)}", place)
     if len(found) > 1:
         places = "; ".join(str(where) for _, where in found)
         raise ConfigError(f"there are {len(found)} of kind {KIND}, and one is wanted: {places}", place)
     return found[0]
+
+
+def _hint(documents: Sequence[Any]) -> str:
+    """What to do with the format that kube-scheduler read until 1.22."""
+    if not any(isinstance(each, dict) and each.get("kind") == "Policy" for each in documents):
+        return ""
+    return (
+        "; a Policy (--policy-config-file, until Kubernetes 1.22) is another format: write its predicates and "
+        "priorities as the filter and score plugins of a profile"
+    )
 
 
 def _configurations(document: Any, place: Place) -> Iterator[Found]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from topospread.api.validation.field import FieldError
-from topospread.config.api_versions import latest_api_version
+from topospread.config.api_versions import KIND, latest_api_version
 from topospread.config.defaulting import forgotten_points, set_defaults
 from topospread.config.document import Document, ProfileDocument, decode
 from topospread.config.expansion import expand
@@ -30,6 +30,11 @@ def default_configuration(kube_version: str | KubeVersion = NEWEST, gates: Gates
     document = Document(latest_api_version(version), version, {}, ())
     full = set_defaults(document, gates or gates_for(version))
     return _configuration(document, full, version, Place())
+
+
+def standard_configuration(api_version: str, gates: Gates) -> Configuration:
+    """What a configuration of a version (``kubescheduler.config.k8s.io/v1beta2``) does that sets nothing."""
+    return load_configuration({"apiVersion": api_version, "kind": KIND}, kube_version=gates.kube_version, gates=gates)
 
 
 def default_profile(kube_version: str | KubeVersion = NEWEST, gates: Gates | None = None) -> Profile:
@@ -137,15 +142,23 @@ def _origins(given: ProfileDocument, document: Document) -> Iterator[tuple[str, 
             yield f"{one.name}.{key}", f"{one.origin}.{key}"
 
 
+_VERBS = {
+    "filterVerb": "filter nodes",
+    "prioritizeVerb": "score nodes",
+    "preemptVerb": "choose the victims of a preemption",
+}
+"""What an extender does that changes placements; binding for kube-scheduler does not."""
+
+
 def _warnings(given: Document, full: Document, kube_version: KubeVersion) -> Iterator[str]:
     served = given.api.warning(kube_version)
     if served:
         yield served
     for index, extender in enumerate(given.fields.get("extenders", ())):
-        yield (
-            f"extenders[{index}] ({extender.get('urlPrefix', '')}) is not asked: kube-scheduler would let it filter or "
-            "score nodes"
-        )
+        does = [what for verb, what in _VERBS.items() if extender.get(verb)]
+        if does:
+            who = f"extenders[{index}] ({extender.get('urlPrefix', '')})"
+            yield f"{who} is not asked: kube-scheduler would let it {' and '.join(does)}"
     known = extension_points(full.version)
     for profile, defaulted in zip(given.profiles, full.profiles, strict=False):
         for point in forgotten_points(given.api):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -16,21 +16,23 @@ DEFAULT = "default"
 """What stands for an origin that is not in the file."""
 
 
-def describe(configuration: Configuration) -> Shown:
+def describe(configuration: Configuration, standard: Configuration | None = None) -> Shown:
     """The profiles in force, as JSON would have them; the form is stable.
 
-    ``from`` is the path of the field in the file that set something, or "default".
+    ``from`` is the path of the field in the file that set something, or "default". ``standard``: the configuration
+    that sets nothing, to tell what is off; without it nothing is.
     """
+    usual = standard.profiles[0].plugins if standard is not None else {}
     return {
         "apiVersion": "topospread.dev/v1",
         "kind": "EffectiveSchedulerConfiguration",
         "configurationVersion": configuration.api_version,
-        "profiles": [_profile(profile) for profile in configuration.profiles],
+        "profiles": [_profile(profile, usual) for profile in configuration.profiles],
         "warnings": list(configuration.warnings),
     }
 
 
-def _profile(profile: Profile) -> Shown:
+def _profile(profile: Profile, usual: Mapping[str, Sequence[EnabledPlugin]]) -> Shown:
     return {
         "schedulerName": profile.scheduler_name,
         "percentageOfNodesToScore": {
@@ -40,6 +42,11 @@ def _profile(profile: Profile) -> Shown:
         "plugins": {
             EXTENSION_POINTS[point]: [_plugin(point, plugin) for plugin in plugins]
             for point, plugins in profile.plugins.items()
+        },
+        "off": {
+            EXTENSION_POINTS[point]: names
+            for point, plugins in usual.items()
+            if (names := [each.name for each in plugins if each.name not in profile.enabled(point)])
         },
         "defaultConstraints": _default_constraints(profile),
         "args": _args(profile),
@@ -59,12 +66,16 @@ def _default_constraints(profile: Profile) -> Shown:
     on = any("PodTopologySpread" in profile.enabled(point) for point in ("filter", "score"))
     listed = profile.origins.get("PodTopologySpread.defaultConstraints", "")
     kind = profile.origins.get("PodTopologySpread.defaultingType", DEFAULT)
+    built_in = args.defaulting_type == "System"
     return {
         "defaultingType": args.defaulting_type,
         "defaultingTypeFrom": kind,
-        "from": "built in" if args.defaulting_type == "System" else listed or kind,
+        "from": "built in" if built_in else listed or kind,
         "inForce": on,
-        "constraints": [_constraint(one) for one in args.constraints_in_force],
+        "constraints": [
+            _constraint(one) | {"from": "built in" if built_in else f"{listed}[{index}]"}
+            for index, one in enumerate(args.constraints_in_force)
+        ],
     }
 
 

@@ -83,4 +83,6 @@ def _plain(value: Any) -> str:
         return ", ".join(f"{key} {_plain(each)}" for key, each in value.items() if each not in (None, [], {}))
     if isinstance(value, list):
         return "; ".join(_plain(each) for each in value)
-    return {True: "true", False: "false", None: "none"}.get(value, str(value)) if not isinstance(value, int | str) or isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "none" if value is None else str(value)

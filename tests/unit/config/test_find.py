@@ -71,3 +71,8 @@ def test_several() -> None:
         "there are 2 of kind KubeSchedulerConfiguration, and one is wanted: f.yaml: document 1; "
         "f.yaml: document 2: ConfigMap kube-system/scheduler data[config]"
     )
+
+
+def test_policy_is_told_what_it_is() -> None:
+    with pytest.raises(ConfigError, match=r"until Kubernetes 1\.22"):
+        find_configuration([{"kind": "Policy", "apiVersion": "v1"}])

@@ -94,11 +94,18 @@ def test_origins_name_the_fields_of_the_file() -> None:
             ),
         ),
         (
-            configuration(extenders=[{"urlPrefix": "http://one"}, {"urlPrefix": "http://two"}]),
+            configuration(
+                extenders=[
+                    {"urlPrefix": "http://one", "filterVerb": "f", "prioritizeVerb": "p", "weight": 1},
+                    {"urlPrefix": "http://two", "bindVerb": "b"},
+                    {"urlPrefix": "http://three", "preemptVerb": "v"},
+                ]
+            ),
             "1.37",
             (
-                "extenders[0] (http://one) is not asked: kube-scheduler would let it filter or score nodes",
-                "extenders[1] (http://two) is not asked: kube-scheduler would let it filter or score nodes",
+                "extenders[0] (http://one) is not asked: kube-scheduler would let it filter nodes and score nodes",
+                "extenders[2] (http://three) is not asked: kube-scheduler would let it choose the victims of a "
+                "preemption",
             ),
         ),
         (

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tests.unit.config.builders import configuration, off, on, with_args, with_plugins
-from topospread.config.load import default_configuration, load_configuration
+from topospread.config.gates import gates_for
+from topospread.config.load import default_configuration, load_configuration, standard_configuration
 from topospread.config.show import describe
 
 ZONE = {"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "ScheduleAnyway"}
@@ -27,6 +28,7 @@ def test_form() -> None:
         "schedulerName",
         "percentageOfNodesToScore",
         "plugins",
+        "off",
         "defaultConstraints",
         "args",
     ]
@@ -40,8 +42,18 @@ def test_built_in_constraints() -> None:
         "from": "built in",
         "inForce": True,
         "constraints": [
-            {"maxSkew": 3, "topologyKey": "kubernetes.io/hostname", "whenUnsatisfiable": "ScheduleAnyway"},
-            {"maxSkew": 5, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "ScheduleAnyway"},
+            {
+                "maxSkew": 3,
+                "topologyKey": "kubernetes.io/hostname",
+                "whenUnsatisfiable": "ScheduleAnyway",
+                "from": "built in",
+            },
+            {
+                "maxSkew": 5,
+                "topologyKey": "topology.kubernetes.io/zone",
+                "whenUnsatisfiable": "ScheduleAnyway",
+                "from": "built in",
+            },
         ],
     }
 
@@ -53,7 +65,7 @@ def test_constraints_of_the_file() -> None:
         "defaultingTypeFrom": "profiles[0].pluginConfig[0].args.defaultingType",
         "from": "profiles[0].pluginConfig[0].args.defaultConstraints",
         "inForce": True,
-        "constraints": [ZONE | {"minDomains": 2}],
+        "constraints": [ZONE | {"minDomains": 2, "from": "profiles[0].pluginConfig[0].args.defaultConstraints[0]"}],
     }
 
 
@@ -105,3 +117,9 @@ def test_arguments_of_plugins_that_are_on() -> None:
 
 def test_warnings_are_passed_on() -> None:
     assert len(describe(load_configuration(configuration("v1beta3")))["warnings"]) == 1
+
+
+def test_what_is_on_by_default_and_off_here() -> None:
+    loaded = load_configuration(with_plugins("v1beta2", filter=off("NodePorts")), kube_version="1.25")
+    described = describe(loaded, standard_configuration(loaded.api_version, gates_for("1.25")))
+    assert described["profiles"][0]["off"] == {"filter": ["NodePorts"]}
