@@ -47,11 +47,16 @@ def _not_own(pods: PodSource) -> Iterator[Problem]:
         if each.label_selector is None:
             continue
         try:
-            matches = own_selector(each).matches(pods.labels)
+            selector = own_selector(each)
         except InvalidSelectorError:
             continue  # Validation says so.
-        if not matches:
-            yield Problem(f"{path}.labelSelector", "the pod's own labels do not match: it does not count itself")
+        unmet = next((one for one in selector.requirements if not one.matches(pods.labels)), None)
+        if unmet is not None:
+            given = f"{unmet.key}={pods.labels[unmet.key]}" if unmet.key in pods.labels else f"no label {unmet.key}"
+            field = f"{path}.labelSelector"
+            if each.label_selector.match_labels and unmet.key in each.label_selector.match_labels:
+                field += f".matchLabels[{unmet.key}]"
+            yield Problem(field, f"the pod does not count itself: it has {given}, and {unmet} is selected")
 
 
 def _old_revision(given: Given) -> Iterator[tuple[Subject, Problem]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from topospread.linting.rule import Example, Needs, Rule
@@ -45,11 +46,11 @@ def rule_page(rule: Rule) -> str:
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def rules_page(rules: tuple[Rule, ...]) -> str:
+def rules_page(rules: Sequence[Rule]) -> str:
     """The list of all rules, each with a link to its page."""
-    lines = ["| rule | severity | | `--fix` |", "|---|---|---|---|"]
+    lines = ["| rule | severity | asks that | `--fix` |", "|---|---|---|---|"]
     lines += [
-        f"| [{rule.id}](rules/{rule.id}.md) | {rule.severity} | {rule.sentence} | {'yes' if rule.fix else ''} |"
+        f"| [{rule.id}]({rule.id}.md) | {rule.severity} | {rule.sentence} | {'yes' if rule.fix else ''} |"
         for rule in rules
     ]
     return "\n".join(lines) + "\n"

@@ -47,8 +47,8 @@ def where(finding: Finding) -> str:
 def _paragraph(finding: Finding, data: bytes, layout: Layout) -> list[str]:
     style = layout.style
     marks = ("bold", "red") if finding.severity == "error" else ("bold",)
-    head = f"{style(where(finding), 'bold')}: {style(finding.severity, *marks)}: {finding.rule}"
-    of = f" ({finding.place.object})" if finding.place.object else ""
+    head = f"{style(where(finding), 'bold')}: {style(finding.severity, *marks)}: {finding.rule} "
+    of = f"({finding.place.object})" if finding.place.object else ""
     lines = hanging(head, of, layout.width, 2)
     lines += hanging("  ", finding.message, layout.width, 2)
     excerpt = _excerpt(finding, data, layout.width)

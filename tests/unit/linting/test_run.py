@@ -99,7 +99,7 @@ def test_a_finding_says_line_and_column(tmp_path: Path) -> None:
         "    labelSelector: {matchLabels: {app: b}}\n"
     )
     (finding,) = lint([str(file)])
-    assert (finding.rule, finding.place.line, finding.place.column) == ("selector-not-own", 10, 5)
+    assert (finding.rule, finding.place.line, finding.place.column) == ("selector-not-own", 10, 35)
 
 
 def test_what_is_no_object_is_bad_input(tmp_path: Path) -> None:

@@ -1,0 +1,214 @@
+"""`topospread lint` and `topospread rules` as users and pipelines run them."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+from topospread.linting.rules import RULES
+
+ROOT = Path(__file__).parent.parent.parent
+BIN = Path(sys.executable).parent
+SCHEMA = json.loads((ROOT / "docs/reference/lint.schema.json").read_text())
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: a, labels: {app: a}}
+spec:
+  containers: [{name: a, image: a}]
+"""
+CONSTRAINT = """\
+  topologySpreadConstraints:
+  - maxSkew: 1
+    topologyKey: %s
+    whenUnsatisfiable: DoNotSchedule
+    labelSelector: {matchLabels: {app: a}}
+"""
+GOOD = POD + CONSTRAINT % "topology.kubernetes.io/zone"
+HINTED = POD + CONSTRAINT % "rack"
+WARNED = POD + CONSTRAINT % "failure-domain.beta.kubernetes.io/zone"
+REFUSED = POD.replace("image: a", "image: ''")
+
+Done = subprocess.CompletedProcess[str]
+
+
+def run(*words: str | Path, folder: Path, stdin: str = "", env: Mapping[str, str] | None = None) -> Done:
+    return subprocess.run(
+        [BIN / "topospread", *words],
+        cwd=folder,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"PATH": os.environ["PATH"]} | (env or {}),
+    )
+
+
+@pytest.mark.parametrize(
+    ("manifest", "code"), [(GOOD, 0), (HINTED, 0), (WARNED, 1), (REFUSED, 1), ("{{ x }}: [", 2), ("a: 1", 2), ("", 2)]
+)
+def test_exit_codes(tmp_path: Path, manifest: str, code: int) -> None:
+    (tmp_path / "app.yaml").write_text(manifest)
+    assert run("lint", "app.yaml", folder=tmp_path).returncode == code
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nowhere.yaml"], "nowhere.yaml"),
+        (["app.yaml", "--select", "selector-emtpy"], "did you mean 'selector-empty'?"),
+        (["app.yaml", "--ignore", "x"], "--ignore: there is no rule 'x'"),
+        (["--explain", "selector-emtpy"], "did you mean 'selector-empty'?"),
+        (["app.yaml", "--cluster", "zones=many"], "--cluster"),
+        (["app.yaml", "--kube-version", "1.4"], "1.4"),
+        (["app.yaml", "--config", "app.yaml"], "there is no KubeSchedulerConfiguration here"),
+        (["app.yaml", "--settings", "app.yaml"], "app.yaml: there is no setting 'apiVersion'"),
+        (["-", "-"], "- is given twice"),
+        (["-", "--fix"], "--fix changes files"),
+        (["app.yaml", "-o", "xml"], "xml"),
+    ],
+)
+def test_bad_input_is_one_message_and_exit_code_2(tmp_path: Path, words: list[str], said: str) -> None:
+    (tmp_path / "app.yaml").write_text(GOOD)
+    done = run("lint", *words, folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_broken_file_does_not_hide_what_the_others_have(tmp_path: Path) -> None:
+    (tmp_path / "broken.yaml").write_text("{{ x }}: [")
+    (tmp_path / "warned.yaml").write_text(WARNED)
+    (tmp_path / "values.yaml").write_text("replicas: 3\n")
+    done = run("lint", folder=tmp_path)
+    assert done.returncode == 2
+    assert "beta-topology-key" in done.stdout
+    assert done.stderr.startswith("error: ./broken.yaml")
+    assert "note: ./values.yaml: what has neither apiVersion nor kind is left out" in done.stderr
+
+
+def test_standard_input_is_linted(tmp_path: Path) -> None:
+    done = run("lint", "-", "-o", "line", folder=tmp_path, stdin=WARNED)
+    assert done.stdout.startswith("-:8:5: warning: ")
+    assert done.returncode == 1
+
+
+def test_nothing_to_lint_can_be_expected(tmp_path: Path) -> None:
+    (tmp_path / "values.yaml").write_text("replicas: 3\n")
+    done = run("lint", "values.yaml", "--allow-empty", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "no findings in 1 file\n")
+
+
+@pytest.mark.parametrize("output", ["json", "sarif", "junit", "github", "line", "text"])
+def test_every_format_goes_to_stdout_with_the_same_exit_code(tmp_path: Path, output: str) -> None:
+    (tmp_path / "app.yaml").write_text(WARNED)
+    done = run("lint", "app.yaml", "-o", output, folder=tmp_path)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "app.yaml" in done.stdout
+    assert "beta-topology-key" in done.stdout
+
+
+def test_json_has_the_documented_form(tmp_path: Path) -> None:
+    (tmp_path / "app.yaml").write_text(WARNED)
+    report = json.loads(run("lint", "app.yaml", "-o", "json", "--kube-version", "1.30", folder=tmp_path).stdout)
+    jsonschema.Draft202012Validator(SCHEMA).validate(report)
+    assert report["kubeVersion"] == "1.30"
+
+
+def test_diff_shows_what_fix_does(tmp_path: Path) -> None:
+    app = tmp_path / "app.yaml"
+    app.write_text(WARNED)
+    shown = run("lint", "app.yaml", "--diff", folder=tmp_path)
+    assert shown.returncode == 1
+    assert "+    topologyKey: topology.kubernetes.io/zone\n" in shown.stdout
+    assert app.read_text() == WARNED
+    done = run("lint", "app.yaml", "--fix", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "fixed: app.yaml\n")
+    assert app.read_text() == GOOD
+    assert run("lint", "app.yaml", "--diff", folder=tmp_path).stdout == ""
+
+
+def test_patch_takes_the_diff(tmp_path: Path) -> None:
+    (tmp_path / "app.yaml").write_text(WARNED)
+    diff = run("lint", "app.yaml", "--diff", folder=tmp_path).stdout
+    subprocess.run(["patch", "-p0"], cwd=tmp_path, input=diff, text=True, check=True, capture_output=True)
+    assert (tmp_path / "app.yaml").read_text() == GOOD
+
+
+def test_settings_in_the_repository_are_found(tmp_path: Path) -> None:
+    (tmp_path / "app.yaml").write_text(HINTED)
+    (tmp_path / "pyproject.toml").write_text(
+        "[tool.topospread.lint]\nseverity = { private-topology-key = 'error' }\nkube-version = '1.33'\n"
+    )
+    done = run("lint", "app.yaml", "-o", "json", folder=tmp_path)
+    report = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert (report["kubeVersion"], report["findings"][0]["severity"]) == ("1.33", "error")
+    ignored = run("lint", "app.yaml", "--ignore", "private-topology-key", folder=tmp_path)
+    assert ignored.stdout == "no findings in 1 file\n"
+
+
+def test_a_cluster_is_held_against_and_not_judged(tmp_path: Path) -> None:
+    (tmp_path / "app.yaml").write_text(HINTED)
+    done = run("lint", "app.yaml", "--cluster", "zones=3", "-o", "line", folder=tmp_path)
+    assert "topology-key-on-no-node" in done.stdout
+    assert all(line.startswith("app.yaml:") for line in done.stdout.splitlines())
+
+
+def test_the_rules_are_listed_and_explained(tmp_path: Path) -> None:
+    names = run("rules", "-o", "name", folder=tmp_path).stdout.split()
+    assert names == [rule.id for rule in RULES]
+    listed = run("rules", folder=tmp_path).stdout
+    assert max(map(len, listed.splitlines())) <= 80
+    assert json.loads(run("rules", "-o", "json", folder=tmp_path).stdout)["items"][0]["id"] == names[0]
+    explained = run("lint", "--explain", names[1], folder=tmp_path)
+    assert explained.returncode == 0
+    assert explained.stdout.startswith(names[1])
+
+
+def test_the_rules_pages_are_up_to_date() -> None:
+    spec = importlib.util.spec_from_file_location("write_rules", ROOT / "docs/reference/write_rules.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    folder = ROOT / "docs/reference/rules"
+    assert {path.name: path.read_text() for path in folder.glob("*.md")} == module.pages()
+
+
+def test_the_action_lints_and_writes_sarif(tmp_path: Path) -> None:
+    action = yaml.safe_load((ROOT / "action.yml").read_text())
+    step = action["runs"]["steps"][-1]
+    named = {name: text.removeprefix("${{ inputs.").removesuffix(" }}") for name, text in step["env"].items()}
+    given = {name: action["inputs"][each]["default"] for name, each in named.items()}
+    (tmp_path / "a folder").mkdir()
+    (tmp_path / "a folder" / "app.yaml").write_text(WARNED)
+    (tmp_path / "temp" / "topospread" / "bin").mkdir(parents=True)
+    (tmp_path / "temp" / "topospread" / "bin" / "topospread").symlink_to(BIN / "topospread")
+    env = given | {"RUNNER_TEMP": str(tmp_path / "temp"), "PATH": os.environ["PATH"]}
+    env |= {"PATHS": "a folder\n", "SARIF": "out.sarif", "KUBE_VERSION": "1.32"}
+    script = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
+    done = subprocess.run(script, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.startswith("::warning file=a folder/app.yaml,line=8,col=5,")
+    assert json.loads((tmp_path / "out.sarif").read_text())["version"] == "2.1.0"
+
+
+@pytest.mark.parametrize("manifest", [GOOD, WARNED, "replicas: 3\n"])
+def test_the_hooks_take_the_files_of_a_commit(tmp_path: Path, manifest: str) -> None:
+    (tmp_path / "app.yaml").write_text(manifest)
+    for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text()):
+        program, *words = shlex.split(hook["entry"])
+        assert program == "topospread"
+        done = run(*words, "app.yaml", folder=tmp_path)
+        assert done.returncode == int(manifest == WARNED and "--fix" not in words), done.stderr
