@@ -25,7 +25,7 @@ _STATES_KEPT = 1 << 17
 class LabelColumn:
     """One label key over all nodes: a code for each distinct value, −1 where the key is missing."""
 
-    __slots__ = ("_code_of", "_present", "_rows_of", "_table", "codes", "key", "values")
+    __slots__ = ("_by_name", "_code_of", "_present", "_rows_of", "_table", "codes", "key", "values")
 
     def __init__(self, key: str, table: NodeTable) -> None:
         self.key = key
@@ -35,6 +35,14 @@ class LabelColumn:
         self.values: list[str] = []
         self._code_of: dict[str, int] = {}
         self._rows_of: dict[int, set[int]] | None = None
+        self._by_name: Codes = np.zeros(0, dtype=np.int32)
+
+    @property
+    def by_name(self) -> Codes:
+        """The codes in the order of their values, int32[values]."""
+        if len(self._by_name) != len(self.values):
+            self._by_name = np.array(sorted(range(len(self.values)), key=self.values.__getitem__), dtype=np.int32)
+        return self._by_name
 
     @property
     def missing(self) -> int:

@@ -92,9 +92,9 @@ class DomainCounts:
 
     def _recount(self, counts: Ints) -> None:
         self.counts: Ints = counts
-        self._domains_with: dict[int, int] = {}
-        for count in counts[self.nodes > 0].tolist():
-            self._domains_with[count] = self._domains_with.get(count, 0) + 1
+        domains = np.bincount(counts[self.nodes > 0])
+        found = np.flatnonzero(domains)
+        self._domains_with: dict[int, int] = dict(zip(found.tolist(), domains[found].tolist(), strict=True))
         self._minimum = min(self._domains_with, default=0)
 
     @property
@@ -119,7 +119,7 @@ class DomainCounts:
         The row's pods move along.
         """
         self.member = grown(self.member, len(self._column.codes), -1)
-        self._grow_codes()
+        self.make_room()
         before = int(self.member[row])
         after = int(self._column.codes[row]) if taking_part else -1
         if before == after:
@@ -142,21 +142,22 @@ class DomainCounts:
 
     def at(self, codes: Codes) -> Ints:
         """Counts of the domains with these codes, int64[codes]; −1 gives an arbitrary value."""
-        self._grow_codes()
+        self.make_room()
         if not len(self.counts):
             return np.zeros(len(codes), dtype=np.int64)
         return self.counts[codes]
 
     def at_few(self, codes: Sequence[int]) -> list[int]:
         """`at`, for a handful of domains."""
-        self._grow_codes()
+        self.make_room()
         return list(map(self.counts.item, codes)) if len(self.counts) else [0] * len(codes)
 
     def _moving(self, row: int) -> int:
         """How many pods change their domain with a row."""
         return int(self.pods.per_node[row])
 
-    def _grow_codes(self) -> None:
+    def make_room(self) -> None:
+        """Have a count for every value that the key has by now."""
         known = len(self._column.values)
         if len(self.counts) < known:
             self.counts = grown(self.counts, known)

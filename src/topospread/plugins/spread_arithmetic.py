@@ -5,12 +5,17 @@ It states what `pod_topology_spread` decides, with its formulas; it decides noth
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from operator import eq
+from typing import overload
 
 import numpy as np
 
 from topospread.cluster import Cluster, PodClass
+from topospread.cluster.arrays import Codes
+from topospread.cluster.nodes import LabelColumn
 
 from .domain_counts import DomainCounts
 from .pod_topology_spread import PodTopologySpread, minimum_in_force, skew_of
@@ -36,6 +41,67 @@ class Domain:
     allowed: bool
 
 
+class Domains(Sequence[Domain]):
+    """Domains in the order of their names; as columns, for a hostname has thousands that nobody looks at one by one.
+
+    Attributes:
+        codes: of the domains in the key's column, int32[domains].
+        matching, nodes: as in `Domain`, int32[domains].
+    """
+
+    __slots__ = ("_highest", "_names", "_skew_of_none", "codes", "matching", "nodes")
+
+    def __init__(self, column: LabelColumn, counts: DomainCounts, skew_of_none: int, highest: int | None) -> None:
+        """``skew_of_none``: of a domain without pods; ``highest``: skew that is allowed, ``None`` for any."""
+        by_name = column.by_name
+        counts.make_room()
+        self._names = column.values
+        self._skew_of_none = skew_of_none
+        self._highest = highest
+        self.codes: Codes = by_name if counts.domains == len(by_name) else by_name[counts.nodes[by_name] > 0]
+        self.matching: Codes = counts.counts[self.codes].astype(np.int32)
+        self.nodes: Codes = counts.nodes[self.codes].astype(np.int32)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @overload
+    def __getitem__(self, index: int) -> Domain: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Domain, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> Domain | tuple[Domain, ...]:
+        if isinstance(index, slice):
+            return tuple(self[each] for each in range(*index.indices(len(self))))
+        return self._domain(int(self.codes[index]), int(self.matching[index]), int(self.nodes[index]))
+
+    def __iter__(self) -> Iterator[Domain]:
+        return map(self._domain, self.codes.tolist(), self.matching.tolist(), self.nodes.tolist())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return f"Domains({list(self)!r})"
+
+    @property
+    def names(self) -> list[str]:
+        """The names alone."""
+        return [self._names[code] for code in self.codes.tolist()]
+
+    def same_as(self, other: Sequence[Domain]) -> bool:
+        """Whether the other has the same names, told by their codes."""
+        return isinstance(other, Domains) and self._names is other._names and np.array_equal(self.codes, other.codes)
+
+    def _domain(self, code: int, matching: int, nodes: int) -> Domain:
+        skew = self._skew_of_none + matching
+        return Domain(self._names[code], matching, nodes, skew, self._highest is None or skew <= self._highest)
+
+
 @dataclass(frozen=True, slots=True)
 class LeftOut:
     """Nodes that take no part in a constraint's counts, and why."""
@@ -44,7 +110,7 @@ class LeftOut:
     nodes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ConstraintArithmetic:
     """What one constraint counts.
 
@@ -55,7 +121,6 @@ class ConstraintArithmetic:
         min_domains: as it is in force, 1 when the constraint says nothing.
         domains: domains with nodes that take part, by name; ``minimum`` is over them.
         minimum: the global minimum in force, 0 while there are fewer domains than ``min_domains``.
-        minimum_domains: the domains that hold the fewest.
         left_out: nodes that take no part.
     """
 
@@ -67,9 +132,8 @@ class ConstraintArithmetic:
     selector: str
     counts_itself: int
     min_domains: int
-    domains: tuple[Domain, ...]
+    domains: Sequence[Domain]
     minimum: int
-    minimum_domains: tuple[str, ...]
     left_out: tuple[LeftOut, ...]
 
     @property
@@ -80,22 +144,25 @@ class ConstraintArithmetic:
     @property
     def skew(self) -> int:
         """The skew there is: the largest count of a domain minus the global minimum in force."""
-        return max((domain.matching for domain in self.domains), default=0) - self.minimum
+        return max(counts_of(self.domains).tolist(), default=0) - self.minimum
 
-    def line(self, domain: Domain) -> str:
-        """The sum for one domain: ``3 matching + 1 (self) − 1 (minimum, zone-b) = 3 > maxSkew 2``."""
-        parts = f"{domain.matching} matching + {self.counts_itself} (self) − {self.minimum} ({self.minimum_words})"
-        verdict = "≤" if domain.skew <= self.max_skew else ">"
-        return f"{parts} = {domain.skew} {verdict} maxSkew {self.max_skew}"
+    @cached_property
+    def fewest(self) -> int:
+        """The smallest count of a domain, whether it is in force or not."""
+        return min(counts_of(self.domains).tolist(), default=0)
 
-    @property
-    def minimum_words(self) -> str:
-        """What the minimum is: ``minimum, zone-b`` or why it is 0."""
-        if len(self.domains) < self.min_domains and self.domains:
-            return f"minimum: {len(self.domains)} domains < minDomains {self.min_domains}"
-        names = self.minimum_domains
-        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        return f"minimum, {names[0]}{more}" if names else "minimum, no domain"
+    @cached_property
+    def minimum_domains(self) -> tuple[str, ...]:
+        """The domains that hold the fewest."""
+        fewest = self.fewest
+        return tuple(domain.name for domain in self.domains if domain.matching == fewest)
+
+
+def counts_of(domains: Sequence[Domain]) -> Codes:
+    """The matching pods of each domain, int32[domains]."""
+    if isinstance(domains, Domains):
+        return domains.matching
+    return np.array([domain.matching for domain in domains], dtype=np.int32)
 
 
 def spread_arithmetic(
@@ -121,15 +188,7 @@ def arithmetic_of(counted: CountedConstraint, spread: Spread) -> ConstraintArith
     taking_part = counted.takes_part(everything)
     counts = counted.counts or DomainCounts(column, counted.pods, taking_part)
     minimum = minimum_in_force(counts, constraint.min_domains)
-    skews = skew_of(counts.at(np.arange(len(column.values), dtype=np.int32)), counted.counts_itself, minimum)
-    hard = constraint.when_unsatisfiable == "DoNotSchedule"
-    domains = tuple(
-        Domain(name, int(counts.counts[code]), int(counts.nodes[code]), int(skews[code]), allowed)
-        for name, code in sorted((name, code) for code, name in enumerate(column.values))
-        if counts.nodes[code]
-        for allowed in (not hard or bool(skews[code] <= constraint.max_skew),)
-    )
-    fewest = min((domain.matching for domain in domains), default=0)
+    highest = constraint.max_skew if constraint.when_unsatisfiable == "DoNotSchedule" else None
     return ConstraintArithmetic(
         topology_key=constraint.topology_key,
         when_unsatisfiable=constraint.when_unsatisfiable,
@@ -139,9 +198,8 @@ def arithmetic_of(counted: CountedConstraint, spread: Spread) -> ConstraintArith
         selector=str(constraint.selector),
         counts_itself=counted.counts_itself,
         min_domains=constraint.min_domains,
-        domains=domains,
+        domains=Domains(column, counts, skew_of(0, counted.counts_itself, minimum), highest),
         minimum=minimum,
-        minimum_domains=tuple(domain.name for domain in domains if domain.matching == fewest),
         left_out=left_out(constraint, counted.keys, spread),
     )
 

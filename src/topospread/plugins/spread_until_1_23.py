@@ -42,7 +42,7 @@ class WholeDomainCounts(DomainCounts):
     def set_member(self, row: int, taking_part: bool) -> tuple[int, int]:
         """Put a row where it belongs; its pods go to the domain of its label, whether or not it takes part."""
         self._counted = grown(self._counted, len(self._column.codes), -1)
-        self._grow_codes()
+        self.make_room()
         before, after = int(self._counted[row]), int(self._column.codes[row])
         if before != after:
             pods = int(self.pods.per_node[row])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from .layout import FEW, Layout
@@ -13,7 +13,7 @@ from .sums import below_min_domains
 
 if TYPE_CHECKING:
     from topospread.plugins.spread_arithmetic import ConstraintArithmetic, LeftOut
-    from topospread.simulation import DomainSpread, WorkloadSpread
+    from topospread.simulation import DomainSpread, DomainSpreads, WorkloadSpread
 
 _BAR = 20
 _NARROW_BAR = 4
@@ -112,10 +112,10 @@ def _summed_up(spread: WorkloadSpread, layout: Layout) -> Iterator[str]:
     """How many of many domains hold how many pods, the fullest first, with some of their names."""
     domains = spread.domains
     noun = "node" if spread.topology_key == _HOSTNAME else "domain"
-    totals = f"{sum(each.before for each in domains)} → {sum(each.after for each in domains)}"
+    totals = f"{domains.before.sum()} → {domains.after.sum()}"
     groups = _grouped(domains)
     if len(groups) == 1:
-        trouble = of_them(_summed([each.rejected for each in domains]))
+        trouble = of_them(_summed(domains.rejected.values()))
         text = f"{counted(len(domains), noun)} with {totals} pods, {groups[0][0]} on each"
         yield from hanging(_ROW, f"{text}; {trouble}" if trouble else text, layout.width, len(_ROW) + 2)
         return
@@ -127,16 +127,16 @@ def _summed_up(spread: WorkloadSpread, layout: Layout) -> Iterator[str]:
     for label, group in groups:
         drawn = bar_of(len(group), most, bar)
         row = f"{_ROW}{label:>{pods}} on {counted(len(group), noun):>{number}}  {drawn:<{bar}}  "
-        names = layout.names(in_order(each.name for each in group), 2)
-        trouble = of_them(_summed([each.rejected for each in group]))
+        names = layout.names(in_order(group), 2)
+        trouble = of_them(_summed(domains.rejected.get(name, {}) for name in group)) if domains.rejected else ""
         yield from _row(row, f"{names}; {trouble}" if trouble else names, layout.width)
 
 
-def _grouped(domains: Sequence[DomainSpread]) -> list[tuple[str, list[DomainSpread]]]:
-    """Domains that hold as many pods, together; of many different counts those in the middle are one group."""
-    by_count: dict[int, list[DomainSpread]] = {}
-    for each in domains:
-        by_count.setdefault(each.after, []).append(each)
+def _grouped(domains: DomainSpreads) -> list[tuple[str, list[str]]]:
+    """Domains that hold as many pods, by name; of many different counts those in the middle are one group."""
+    by_count: dict[int, list[str]] = {}
+    for name, count in zip(domains.names, domains.after.tolist(), strict=True):
+        by_count.setdefault(count, []).append(name)
     counts = sorted(by_count, reverse=True)
     if len(counts) <= FEW:
         return [(counted(count, "pod"), by_count[count]) for count in counts]
@@ -144,12 +144,12 @@ def _grouped(domains: Sequence[DomainSpread]) -> list[tuple[str, list[DomainSpre
     middle = counts[ends:-ends]
     return [
         *((counted(count, "pod"), by_count[count]) for count in counts[:ends]),
-        (f"{middle[-1]} to {middle[0]} pods", [each for count in middle for each in by_count[count]]),
+        (f"{middle[-1]} to {middle[0]} pods", [name for count in middle for name in by_count[count]]),
         *((counted(count, "pod"), by_count[count]) for count in counts[-ends:]),
     ]
 
 
-def _summed(reasons: Sequence[Reasons]) -> Counter[str]:
+def _summed(reasons: Iterable[Reasons]) -> Counter[str]:
     result: Counter[str] = Counter()
     for each in reasons:
         result.update(each)

@@ -98,6 +98,7 @@ def _workload(each: WorkloadResult) -> Json:
 
 
 def _spread(each: WorkloadSpread) -> Json:
+    names = each.domains.names
     return {
         "topologyKey": each.topology_key,
         "whenUnsatisfiable": each.when_unsatisfiable,
@@ -106,10 +107,10 @@ def _spread(each: WorkloadSpread) -> Json:
         "origin": each.origin,
         "skew": each.skew,
         "minimum": each.arithmetic.minimum,
-        "domains": {domain.name: domain.after for domain in each.domains},
-        "before": {domain.name: domain.before for domain in each.domains},
-        "nodes": {domain.name: domain.nodes for domain in each.domains},
-        "rejected": {domain.name: dict(domain.rejected) for domain in each.domains if domain.rejected},
+        "domains": dict(zip(names, each.domains.after.tolist(), strict=True)),
+        "before": dict(zip(names, each.domains.before.tolist(), strict=True)),
+        "nodes": {domain.name: domain.nodes for domain in each.arithmetic.domains},
+        "rejected": {name: dict(reasons) for name, reasons in each.domains.rejected.items()},
         "leftOut": _left_out(each.arithmetic),
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
+from functools import lru_cache
 
 _CODE = re.compile(r"\x1b\[[0-9;]*m")
 _SPACES = re.compile("( +)")
@@ -64,6 +65,7 @@ def in_order(names: Iterable[str]) -> list[str]:
     return sorted(names, key=natural)
 
 
-def natural(name: str) -> list[tuple[int, str]]:
-    """A key that sorts numbers within names by their value."""
-    return [(int(part), "") if part.isdecimal() else (-1, part) for part in _NUMBER.split(name)]
+@lru_cache(maxsize=1 << 17)
+def natural(name: str) -> tuple[tuple[int, str], ...]:
+    """A key that sorts numbers within names by their value; node names are asked for again and again."""
+    return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in _NUMBER.split(name))

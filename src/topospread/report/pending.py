@@ -90,7 +90,7 @@ def _constraint(arithmetic: ConstraintArithmetic, outcomes: Sequence[DomainOutco
         yield from hanging(first, why, layout.width, min(len(first), layout.width // 3))
 
 
-def _by_name(outcome: DomainOutcome) -> list[tuple[int, str]]:
+def _by_name(outcome: DomainOutcome) -> tuple[tuple[int, str], ...]:
     return natural(outcome.domain.name)
 
 

@@ -14,7 +14,7 @@ from .paragraphs import counted, hanging, in_order, natural, together
 from .reasons import closed, full, others
 
 if TYPE_CHECKING:
-    from topospread.simulation import DomainSpread, PodPlacement, Simulation, WorkloadResult, WorkloadSpread
+    from topospread.simulation import PodPlacement, Simulation, WorkloadResult, WorkloadSpread
 
 _SHOWN_NODES = 8
 _SHOWN_UNCHANGED = 6
@@ -70,12 +70,14 @@ def _is_unchanged(workload: WorkloadResult) -> bool:
 
 def _waits_for_room(workload: WorkloadResult) -> bool:
     """Whether none of its pods was placed, and not because of its constraints: what they count says nothing then."""
-    forbids = any(spread.hard and not each.allowed for spread in workload.spread for each in spread.arithmetic.domains)
-    return bool(workload.pending) and workload.placed == workload.existing and not (forbids or _has_moved(workload))
+    if not workload.pending or workload.placed != workload.existing or _has_moved(workload):
+        return False
+    hard = [spread.arithmetic.domains for spread in workload.spread if spread.hard]
+    return all(domain.allowed for domains in hard for domain in domains)
 
 
 def _has_moved(workload: WorkloadResult) -> bool:
-    return any(domain.before != domain.after for each in workload.spread for domain in each.domains)
+    return any(bool((each.domains.before != each.domains.after).any()) for each in workload.spread)
 
 
 def _landed(placements: Sequence[PodPlacement]) -> dict[tuple[str, str], Landed]:
@@ -165,12 +167,17 @@ def _trouble(workload: WorkloadResult, spread: WorkloadSpread) -> WorkloadSpread
     A domain's own sum says what spread constraints reject. Where nothing is pending, only what explains a domain that
     holds less than others does: nodes that are closed, and full ones unless the pods are spread as well as can be.
     """
-    most = max((each.after for each in spread.domains), default=0)
+    domains = spread.domains
+    if not domains.rejected:
+        return spread
+    most = domains.after.max(initial=0)
     uneven = spread.skew > 1
 
-    def told(domain: DomainSpread) -> dict[str, int]:
+    def told(name: str, after: int) -> dict[str, int]:
+        reasons = domains.rejected.get(name, {})
         if workload.pending:
-            return others(domain.rejected)
-        return closed(domain.rejected) | (full(domain.rejected) if uneven and domain.after < most else {})
+            return others(reasons)
+        return closed(reasons) | (full(reasons) if uneven and after < most else {})
 
-    return replace(spread, domains=tuple(replace(each, rejected=told(each)) for each in spread.domains))
+    rejected = {name: told(name, after) for name, after in zip(domains.names, domains.after.tolist(), strict=True)}
+    return replace(spread, domains=domains.with_rejected(rejected))

@@ -3,6 +3,7 @@
 from .result import (
     DomainOutcome,
     DomainSpread,
+    DomainSpreads,
     Eviction,
     PendingGroup,
     PodPlacement,
@@ -14,6 +15,7 @@ from .result import (
 __all__ = [
     "DomainOutcome",
     "DomainSpread",
+    "DomainSpreads",
     "Eviction",
     "PendingGroup",
     "PodPlacement",

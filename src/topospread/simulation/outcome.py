@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from topospread.plugins.spread_arithmetic import ConstraintArithmetic
+from topospread.plugins.spread_arithmetic import ConstraintArithmetic, counts_of
 from topospread.scheduling.cycle import Placement
 from topospread.workloads.planned import QueuedPod, Workload
 
 from .pending import domain_outcomes, pending_group
-from .result import DomainSpread, PendingGroup, PodPlacement, Simulation, WorkloadResult, WorkloadSpread
+from .result import DomainSpreads, PendingGroup, PodPlacement, Simulation, WorkloadResult, WorkloadSpread
 from .run import Outcome, Run, spreads
 
 Rejected = dict[str, dict[str, int]]
@@ -30,7 +30,8 @@ def result_of(run: Run) -> Simulation:
     workloads = []
     for each in planned.workloads:
         now = after.get(id(each), ())
-        rejected = _rejected(run, each, now) if new[id(each)] else [{} for _ in now]
+        says_more = bool(new[id(each)]) and (missing[id(each)] > 0 or any(map(_uneven, now)))
+        rejected = _rejected(run, each, now) if says_more else [{} for _ in now]
         spread = _spread(before.get(id(each), ()), now, rejected)
         workloads.append(_workload(each, new[id(each)], missing[id(each)], spread))
     return Simulation(
@@ -79,6 +80,11 @@ def _workload(workload: Workload, new: int, missing: int, spread: tuple[Workload
     )
 
 
+def _uneven(arithmetic: ConstraintArithmetic) -> bool:
+    counts = counts_of(arithmetic.domains)
+    return len(counts) > 1 and bool(counts.max() - counts.min() > 1)
+
+
 def _rejected(run: Run, workload: Workload, after: Sequence[ConstraintArithmetic]) -> list[Rejected]:
     """For each constraint what stands in the way of one more pod in each domain."""
     if not after or workload.template is None:
@@ -95,7 +101,6 @@ def _spread(
 ) -> tuple[WorkloadSpread, ...]:
     result = []
     for was, now, reasons in zip(before, after, rejected, strict=True):
-        earlier = {domain.name: domain.matching for domain in was.domains}
         result.append(
             WorkloadSpread(
                 topology_key=now.topology_key,
@@ -103,12 +108,7 @@ def _spread(
                 max_skew=now.max_skew,
                 origin=now.origin,
                 skew=now.skew,
-                domains=tuple(
-                    DomainSpread(
-                        each.name, earlier.get(each.name, 0), each.matching, each.nodes, reasons.get(each.name, {})
-                    )
-                    for each in now.domains
-                ),
+                domains=DomainSpreads(was.domains, now.domains, reasons),
                 arithmetic=now,
             )
         )

@@ -6,12 +6,22 @@ Nothing is printed or decided here.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import eq
+from typing import overload
 
-from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain
+import numpy as np
+
+from topospread.cluster.arrays import Codes
+from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain, Domains, counts_of
 from topospread.scheduling.verdict import Verdict
 from topospread.workloads.dropped_fields import UnusedField
+
+Reasons = Mapping[str, int]
+"""Reason → nodes that are rejected for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +69,82 @@ class DomainSpread:
     Attributes:
         before, after: pods that the constraint's selector matches, before and after the simulation.
         nodes: nodes of the domain that take part.
-        rejected: reason → nodes of the domain that would reject one more pod of the workload now, for a workload
-            that had pods to place; spread reasons included.
+        rejected: reason → nodes of the domain that would reject one more pod of the workload now, spread reasons
+            included; for a workload that had pods to place, of which some are pending or whose domains' counts differ
+            by more than one.
     """
 
     name: str
     before: int
     after: int
     nodes: int
-    rejected: dict[str, int] = field(default_factory=dict)
+    rejected: Reasons = field(default_factory=dict)
+
+
+class DomainSpreads(Sequence[DomainSpread]):
+    """A constraint's eligible domains by name, each made when it is looked at, as a hostname has thousands.
+
+    Attributes:
+        before, after: as in `DomainSpread`, int32[domains].
+        rejected: domain → reason → nodes; domains without any are left out.
+    """
+
+    __slots__ = ("_domains", "after", "before", "rejected")
+    _domains: Sequence[Domain]
+    before: Codes
+    after: Codes
+    rejected: Mapping[str, Reasons]
+
+    def __init__(self, before: Sequence[Domain], after: Sequence[Domain], rejected: Mapping[str, Reasons]) -> None:
+        self._domains = after
+        self.rejected = {name: reasons for name, reasons in rejected.items() if reasons}
+        self.after = counts_of(after)
+        if isinstance(before, Domains) and before.same_as(after):
+            self.before = before.matching
+        else:
+            earlier = {domain.name: domain.matching for domain in before}
+            self.before = np.array([earlier.get(domain.name, 0) for domain in after], dtype=np.int32)
+
+    def __len__(self) -> int:
+        return len(self._domains)
+
+    @overload
+    def __getitem__(self, index: int) -> DomainSpread: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[DomainSpread, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> DomainSpread | tuple[DomainSpread, ...]:
+        if isinstance(index, slice):
+            return tuple(self)[index]
+        return self._spread(self._domains[index], int(self.before[index]))
+
+    def __iter__(self) -> Iterator[DomainSpread]:
+        return map(self._spread, self._domains, self.before.tolist())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return f"DomainSpreads({list(self)!r})"
+
+    @property
+    def names(self) -> list[str]:
+        """The names alone."""
+        domains = self._domains
+        return domains.names if isinstance(domains, Domains) else [domain.name for domain in domains]
+
+    def with_rejected(self, rejected: Mapping[str, Reasons]) -> DomainSpreads:
+        """The same domains with other reasons."""
+        made = copy(self)
+        made.rejected = {name: reasons for name, reasons in rejected.items() if reasons}
+        return made
+
+    def _spread(self, domain: Domain, before: int) -> DomainSpread:
+        return DomainSpread(domain.name, before, domain.matching, domain.nodes, self.rejected.get(domain.name, {}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +163,7 @@ class WorkloadSpread:
     max_skew: int
     origin: str
     skew: int
-    domains: tuple[DomainSpread, ...]
+    domains: DomainSpreads
     arithmetic: ConstraintArithmetic
 
     @property

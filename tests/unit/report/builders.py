@@ -10,7 +10,7 @@ from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain, L
 from topospread.scheduling.verdict import Rejection, Verdict
 from topospread.simulation import (
     DomainOutcome,
-    DomainSpread,
+    DomainSpreads,
     PendingGroup,
     PodPlacement,
     Simulation,
@@ -43,8 +43,7 @@ def arithmetic(
     left_out: Sequence[tuple[str, Sequence[str]]] = (),
 ) -> ConstraintArithmetic:
     """A constraint's arithmetic from domain → matching pods; every domain has as many nodes."""
-    fewest = min(counts.values(), default=0)
-    minimum = 0 if len(counts) < min_domains else fewest
+    minimum = 0 if len(counts) < min_domains else min(counts.values(), default=0)
     skews = {name: count + counts_itself - minimum for name, count in counts.items()}
     return ConstraintArithmetic(
         topology_key=key,
@@ -60,7 +59,6 @@ def arithmetic(
             for name, count in sorted(counts.items())
         ),
         minimum=minimum,
-        minimum_domains=tuple(name for name, count in sorted(counts.items()) if count == fewest),
         left_out=tuple(LeftOut(reason, tuple(names)) for reason, names in left_out),
     )
 
@@ -76,11 +74,8 @@ def spread(
         max_skew=after.max_skew,
         origin=after.origin,
         skew=after.skew,
-        domains=tuple(
-            DomainSpread(
-                each.name, earlier.get(each.name, 0), each.matching, each.nodes, dict(reasons.get(each.name, {}))
-            )
-            for each in after.domains
+        domains=DomainSpreads(
+            [Domain(name, count, 0, 0, True) for name, count in earlier.items()], after.domains, reasons
         ),
         arithmetic=after,
     )
