@@ -50,7 +50,7 @@ KEPT: Final = _words(
     lastHeartbeatTime lastTransitionTime startTime declaredFeatures restartPolicy restartPolicyRules action protocol
     bindMountOptions schedulerName preemptionPolicy whenUnsatisfiable nodeAffinityPolicy nodeTaintsPolicy resize
     accessModes volumeMode volumeBindingMode provisioner driver podManagementPolicy completionMode completedIndexes
-    failedIndexes completionTime podReplacementPolicy schedule minAvailable maxUnavailable
+    failedIndexes completionTime podReplacementPolicy schedule minAvailable maxUnavailable maxSurge
     controller.kubernetes.io/pod-deletion-cost kubernetes.io/config.mirror deployment.kubernetes.io/revision
     deployment.kubernetes.io/desired-replicas kubectl.kubernetes.io/restartedAt
     deprecated.daemonset.template.generation batch.kubernetes.io/job-completion-index
@@ -85,6 +85,7 @@ class _Walk:
             **dict.fromkeys(KEYS, names.key),
             **dict.fromkeys(OPAQUE, names.opaque),
             **dict.fromkeys(IMAGES, names.image),
+            **dict.fromkeys(KEPT, str),
             "hostIP": names.address,
         }
         self._maps: dict[str, Callable[[Json], Json]] = {
@@ -115,7 +116,8 @@ class _Walk:
             return self._maps.get(field, self._fields)(value)
         if isinstance(value, list):
             return [self._field(field, each) for each in value]
-        return self._texts.get(field, str)(value) if isinstance(value, str) else value
+        # A field that nobody has decided on is not shown.
+        return self._texts.get(field, self._names.opaque)(value) if isinstance(value, str) else value
 
     def _labels(self, labels: Mapping[str, str]) -> Json:
         return {

@@ -1,0 +1,88 @@
+"""Hashed names change no verdict: stored cases with every name replaced, judged beside the cases themselves."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+import pytest
+
+from conformance.stored import stored
+from topospread.api.kinds import KINDS
+from topospread.judge import judge_case
+from topospread.sources.pseudonyms import Pseudonyms
+from topospread.sources.snapshot_names import hashed
+
+Json = dict[str, Any]
+LISTS = {
+    "nodes": "Node",
+    "namespaces": "Namespace",
+    "services": "Service",
+    "replicaSets": "ReplicaSet",
+    "statefulSets": "StatefulSet",
+    "replicationControllers": "ReplicationController",
+    "persistentVolumes": "PersistentVolume",
+    "persistentVolumeClaims": "PersistentVolumeClaim",
+    "storageClasses": "StorageClass",
+    "csiNodes": "CSINode",
+    "podDisruptionBudgets": "PodDisruptionBudget",
+    "pods": "Pod",
+    "nominated": "Pod",
+    "incoming": "Pod",
+}
+EVERY = 4
+"""Of so many cases one is judged."""
+QUOTED = re.compile(r'"[^"]*"|\{[^}]*\}|\S+/\S+')
+
+
+def renamed(case: Json, names: Pseudonyms) -> Json:
+    result = dict(case)
+    for field, kind in LISTS.items():
+        if case.get(field):
+            items = msgspec.convert(case[field], list[KINDS[kind].struct])  # type: ignore[misc]
+            for item in items:
+                item.kind = kind
+            result[field] = [hashed(item, names) for item in items]
+    return result
+
+
+def expected(value: Any, names: Pseudonyms, field: str = "") -> Any:
+    """An answer with the words in place of the names of nodes and pods, and without the names in messages."""
+    if isinstance(value, dict):
+        keyed = field in ("rejected", "scores", "total", "candidates")
+        return {
+            names.name(key) if keyed else key: expected(each, names, "" if keyed else key)
+            for key, each in value.items()
+        }
+    if isinstance(value, list):
+        return [expected(each, names, field) for each in value]
+    if isinstance(value, str) and field in ("feasible", "best", "picked", "chosen"):
+        return names.name(value)
+    if isinstance(value, str) and field in ("pod", "victims"):
+        return "/".join(names.name(part) for part in value.split("/"))
+    return plain(value)
+
+
+def plain(value: Any) -> Any:
+    """Messages name claims, classes and taints; what they say besides is compared."""
+    if isinstance(value, dict):
+        return {key: plain(each) if key not in ("pod", "victims") else each for key, each in value.items()}
+    if isinstance(value, list):
+        return [plain(each) for each in value]
+    return QUOTED.sub("…", value) if isinstance(value, str) else value
+
+
+@pytest.mark.parametrize("flavour", ["mixed", "spread", "volumes", "storage", "preemption", "replicas"])
+def test_hashed_cases_are_judged_alike(flavour: str) -> None:
+    cases, _ = stored(flavour)
+    judged = 0
+    for case in list(cases)[::EVERY]:
+        if case.get("config"):
+            continue  # what a configuration names stays as it is named
+        names = Pseudonyms(b"salt")
+        names.know_nodes(node["metadata"]["name"] for node in case["nodes"])
+        ours = judge_case(renamed(case, names))
+        assert plain(ours) == expected(judge_case(case), names), case["name"]
+        judged += 1
+    assert judged > 5

@@ -1,0 +1,70 @@
+"""A cluster read from its snapshot, names hashed or not, is simulated as the cluster itself."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given, settings
+
+import topospread
+from tests.property.explained import clusters
+from topospread.api.inventory import Inventory
+from topospread.api.meta import KubeObject
+from topospread.simulation import Simulation
+from topospread.sources.pseudonyms import Pseudonyms
+from topospread.sources.snapshot_facts import FORMAT, SnapshotFacts
+from topospread.sources.snapshot_file import writing
+from topospread.sources.snapshot_names import hashed
+
+
+def stored(inventory: Inventory) -> list[KubeObject]:
+    """The objects as an API server has them."""
+    objects = list(inventory.objects())
+    for number, each in enumerate(objects):
+        each.metadata.uid = each.metadata.uid or f"uid-{number}"
+        each.metadata.creation_timestamp = each.metadata.creation_timestamp or "2026-01-01T00:00:00Z"
+    return objects
+
+
+def read_back(objects: list[KubeObject], changed: Callable[[KubeObject], Any]) -> Inventory:
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder) / "cluster.json.gz")
+        with writing(path, io.BytesIO()) as writer:
+            for each in objects:
+                writer.add(changed(each))
+            writer.end(SnapshotFacts(format=FORMAT))
+        return topospread.load(path)
+
+
+def outcome(simulation: Simulation, named: Callable[[str], str]) -> list[object]:
+    """What was decided, with names put as they are named."""
+    placed = [(each.node and named(each.node), each.score) for each in simulation.placements]
+    spread = [
+        (each.kind, named(each.name), each.placed, each.pending, [(s.topology_key, s.skew) for s in each.spread])
+        for each in simulation.workloads
+    ]
+    evicted = [(named(each.name), named(each.node)) for each in simulation.evictions]
+    return [placed, spread, evicted, [each.message if each.verdict else "" for each in simulation.pending]]
+
+
+@settings(max_examples=60)
+@given(given=clusters())
+def test_what_is_read_is_what_was_written(given: tuple[Inventory, str]) -> None:
+    objects = stored(given[0])
+    again = read_back(objects, lambda item: item)
+    assert sorted(map(repr, again.objects())) == sorted(map(repr, objects))
+
+
+@settings(max_examples=60)
+@given(given=clusters())
+def test_hashed_names_change_no_decision(given: tuple[Inventory, str]) -> None:
+    objects = stored(given[0])
+    names = Pseudonyms(b"salt")
+    names.know_nodes(node.name for node in given[0].nodes)
+    again = read_back(objects, lambda item: hashed(item, names))
+    plain = read_back(objects, lambda item: item)
+    assert outcome(topospread.simulate(again), str) == outcome(topospread.simulate(plain), names.name)
