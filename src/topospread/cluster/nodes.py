@@ -84,6 +84,7 @@ class NodeTable:
         nodes: row → node object, ``None`` where a node was removed.
         alive: whether the row holds a node, bool[capacity].
         rank: order of the nodes' names, int64[capacity]; lower sorts first. ``ranks`` is the same as a list.
+        numbers: each row's own number: for lists by the million, which then share the objects.
         allocatable: int64[capacity, resources], see the columns above.
         used: int64[capacity, resources], what the pods on the node take.
         shape: interned row of ``allocatable``, int64[capacity].
@@ -101,6 +102,7 @@ class NodeTable:
         self.alive: Bools = np.zeros(capacity, dtype=np.bool_)
         self.rank: Ints = np.zeros(capacity, dtype=np.int64)
         self.ranks: list[int] = []
+        self.numbers: list[int] = []
         self.resources: dict[str, int] = {"cpu": CPU, "memory": MEMORY, "ephemeral-storage": EPHEMERAL_STORAGE}
         self.allocatable: Ints = np.zeros((capacity, 6), dtype=np.int64)
         self.used: Ints = np.zeros((capacity, 6), dtype=np.int64)
@@ -205,6 +207,7 @@ class NodeTable:
         self.names.append("")
         self.states.append(-1)
         self.ranks.append(0)
+        self.numbers.append(row)
         if row >= self.capacity:
             self._grow(2 * self.capacity)
         return row

@@ -13,6 +13,9 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 
 from topospread.cluster.arrays import Ints
+from topospread.cluster.nodes import NodeTable
+
+from .own_answers import OwnAnswers
 
 GroupKey = tuple[int, ...]
 Entry = tuple[int, int, int]
@@ -95,8 +98,9 @@ class Bucket:
         rows: set[int] = set().union(*self.levels.values(), *self._ordered.values())
         self.levels, self._ordered = {}, {}
         for row in rows:
-            if every.bucket_of[row] is self:
-                self.levels.setdefault(every.points_of[row], []).append(row)
+            points = every.points_of[row]
+            if every.bucket_of[row] is self and points is not None:
+                self.levels.setdefault(points, []).append(row)
         self._best_first = [-points for points in self.levels]
         heapify(self._best_first)
 
@@ -110,17 +114,16 @@ class Buckets:
         ranks: the rank of the node's name, by row: the node table's own list.
     """
 
-    def __init__(self, columns: Sequence[Ints], rows: Ints, points: Ints, ranks: list[int]) -> None:
-        self.ranks = ranks
+    def __init__(self, columns: Sequence[Ints], rows: Ints, own: OwnAnswers, nodes: NodeTable) -> None:
+        """``columns``: what tells the groups of the rows apart."""
+        self.ranks = ranks = nodes.ranks
         self.bucket_of: list[Bucket | None] = [None] * len(ranks)
         self._buckets: dict[GroupKey, Bucket] = {}
         self._entered = 0
-        by_row = np.zeros(len(ranks), dtype=np.int64)
-        by_row[rows] = points
-        self.points_of: list[int] = by_row.tolist()
+        self.points_of: list[int | None] = own.worth[: len(ranks)]
         if not len(rows):
             return
-        every = [*columns, points]
+        every = [*columns, own.points[rows]]
         order = np.lexsort(every[::-1])
         starts = np.zeros(len(rows), dtype=np.bool_)
         starts[0] = True
@@ -130,7 +133,7 @@ class Buckets:
         firsts = np.flatnonzero(starts)
         levels = zip(*(column[order[firsts]].tolist() for column in every), strict=True)
         ends = [*firsts.tolist()[1:], len(rows)]
-        sorted_rows: list[int] = rows[order].tolist()
+        sorted_rows = list(map(nodes.numbers.__getitem__, rows[order].tolist()))
         owners: list[Bucket | None] = [None]
         for (*key, level), start, end in zip(levels, firsts.tolist(), ends, strict=True):
             bucket = self._bucket(tuple(key))

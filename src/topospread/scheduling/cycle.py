@@ -28,8 +28,8 @@ from .sampling import Sample, Sampler
 from .verdict import Verdict
 from .view import Shared, View
 
-_VIEW_MEMORY = 1 << 29
-_BYTES_PER_ROW = 100
+_VIEW_MEMORY = 3 << 29
+_BYTES_PER_ROW = 80
 
 
 class Placement(msgspec.Struct, frozen=True):
@@ -218,4 +218,4 @@ class Scheduler:
         return known[1]
 
     def _views_kept(self) -> int:
-        return max(8, _VIEW_MEMORY // (_BYTES_PER_ROW * max(self.cluster.nodes.capacity, 1)))
+        return max(8, _VIEW_MEMORY // (_BYTES_PER_ROW * max(self.cluster.nodes.size, 1)))

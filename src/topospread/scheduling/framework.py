@@ -23,7 +23,13 @@ from topospread.plugins.interface import (
     Watcher,
 )
 from topospread.plugins.registry import PLUGINS, Settings
-from topospread.plugins.unprepared import FailingFilter, FailingScore, failing_filters, failing_scores
+from topospread.plugins.unprepared import (
+    FAIL_ON_SCORED_PODS,
+    FailingFilter,
+    FailingScore,
+    failing_filters,
+    failing_scores,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +128,17 @@ class Framework:
         """
         judges = Judges(names_left_out=self.rules.names_left_out)
         prepared = judges.prepared
+        failed: dict[str, PluginError] = {}
         for name, plugin in self.plugins.items():
-            prepared[name] = plugin.prepare(pod_class, cluster)
+            try:
+                prepared[name] = plugin.prepare(pod_class, cluster)
+            except PluginError as error:
+                failed[name] = error
+                continue
             watcher = prepared[name].watcher
             if watcher is not None:
                 judges.watchers.append(watcher)
-        self._pre_filter(judges)
+        self._pre_filter(judges, failed)
         if self.rules.missing_node_fails:
             _check_all_there(judges, cluster)
         self._filters(judges)
@@ -148,6 +159,8 @@ class Framework:
     def _scores(self, judges: Judges) -> None:
         filtering = self.profile.enabled("filter")
         for name, words in self._failing_scores.items():
+            if name in FAIL_ON_SCORED_PODS and judges.prepared[name].score is None:
+                continue
             failing = FailingScore(words)
             judges.scores.append(WeightedScore(name, 0, failing, None))
             judges.watchers.append(failing)
@@ -157,10 +170,19 @@ class Framework:
                 normalized = cast(Normalized, each.score) if hasattr(each.score, "normalize") else None
                 judges.scores.append(WeightedScore(name, weight, each.score, normalized))
 
-    def _pre_filter(self, judges: Judges) -> None:
-        """``RunPreFilterPlugins``: an unresolvable rejection ends it, others wait; narrowing adds up."""
+    def _pre_filter(self, judges: Judges, failed: dict[str, PluginError]) -> None:
+        """``RunPreFilterPlugins``: an unresolvable rejection or a failure ends it, others wait; narrowing adds up.
+
+        A plugin that cannot be prepared and has no PreFilter fails at once.
+        """
+        pre_filtering = self.profile.enabled("pre_filter")
+        for name, error in failed.items():
+            if name not in pre_filtering:
+                raise error
         narrowing: list[str] = []
-        for name in self.profile.enabled("pre_filter"):
+        for name in pre_filtering:
+            if name in failed:
+                raise failed[name]
             each = judges.prepared.get(name)
             if each is None:
                 continue

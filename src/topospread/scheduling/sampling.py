@@ -15,9 +15,9 @@ from itertools import chain, zip_longest
 
 import numpy as np
 
-from topospread.api.node import Node
 from topospread.cluster import NODE_CHANGED, Cluster
 from topospread.cluster.arrays import Ints
+from topospread.cluster.zone_key import zone_key
 from topospread.config.version_rules import rules_for, since, until
 
 from .evaluate import first_failure, walkable
@@ -27,8 +27,6 @@ from .view import View
 MIN_FEASIBLE_NODES = 100
 """Fewer nodes than these are never the goal, and a cluster of fewer is looked at whole."""
 _MIN_PERCENTAGE = 5
-_ZONE = ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone")
-_REGION = ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region")
 
 _NO_ROWS: Ints = np.zeros(0, dtype=np.int64)
 
@@ -70,13 +68,6 @@ def nodes_to_find(nodes: int, percentage: int | None) -> int:
         return nodes
     share = percentage or max(50 - nodes // 125, _MIN_PERCENTAGE)
     return max(nodes * share // 100, MIN_FEASIBLE_NODES)
-
-
-def zone_key(node: Node) -> str:
-    """What stands for the node's zone in the order; "" where it has neither zone nor region (``GetZoneKey``)."""
-    zone = next((node.labels[key] for key in _ZONE if key in node.labels), "")
-    region = next((node.labels[key] for key in _REGION if key in node.labels), "")
-    return f"{region}:\0:{zone}" if region or zone else ""
 
 
 class NodeOrder:

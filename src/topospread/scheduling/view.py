@@ -141,7 +141,7 @@ class View:
             if columns is None:
                 self._can_group = False
                 return None
-            self._buckets = Buckets(columns, rows, self.own.points[rows], self.cluster.nodes.ranks)
+            self._buckets = Buckets(columns, rows, self.own, self.cluster.nodes)
         return self._buckets
 
     def feasible(self, rows: Rows) -> Bools:
