@@ -45,8 +45,8 @@ ROWS = (
         peer=False,
     ),
     Row(
-        "100,000 nodes, 200 workloads interleaved at random, 20,000 pods",
-        Work("hard2", nodes=100_000, init=0, measure=20_000, apps=200, order="random"),
+        "100,000 nodes, 200 workloads interleaved at random, 10,000 pods",
+        Work("hard2", nodes=100_000, init=0, measure=10_000, apps=200, order="random"),
         peer=False,
     ),
 )
