@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.meta import KubeObject, ObjectMeta
 from topospread.api.node import Namespace
+from topospread.api.workload import ReplicationController
 from topospread.errors import InvalidError, Place
 
 from .names import Names, made_up_uid
@@ -59,6 +60,7 @@ def completed(inventory: Inventory, names: Names) -> Inventory:
         setattr(result, attribute, [in_namespace(each) for each in getattr(inventory, attribute)])
     for kind, attribute in _CONTROLLERS.items():
         setattr(result, attribute, [_named(kind, each, result, names) for each in getattr(inventory, attribute)])
+    result.replication_controllers = [_with_selector(each) for each in result.replication_controllers]
     uids = _uids_referred_to(result) if _some_lack_uid(result) else {}
     for kind, attribute in _CONTROLLERS.items():
         setattr(result, attribute, [_with_uid(kind, each, uids) for each in getattr(result, attribute)])
@@ -90,6 +92,12 @@ def _named(kind: str, item: Object, inventory: Inventory, names: Names) -> Objec
     name = next(names.generate(item.namespace, metadata.generate_name))
     inventory.places[kind, item.namespace, name] = place
     return replace(item, metadata=replace(item.metadata, name=name))
+
+
+def _with_selector(item: ReplicationController) -> ReplicationController:
+    """A controller that selects nothing selects the pods of its template (``SetDefaults_ReplicationController``)."""
+    labels = item.spec.template.metadata.labels if item.spec.template else None
+    return item if item.spec.selector or not labels else replace(item, spec=replace(item.spec, selector=labels))
 
 
 def _some_lack_uid(inventory: Inventory) -> bool:

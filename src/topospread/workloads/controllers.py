@@ -1,8 +1,7 @@
 """The objects that make pods, each with its compiled selector and its template.
 
 Not here: which pods they have (`ownership.py`), what each kind does with them, and whether the API server would take
-them (`api/validation`). Sources: pkg/registry/batch/job/strategy.go (``generateSelector``),
-pkg/apis/core/v1/defaults.go (``SetDefaults_ReplicationController``).
+them (`api/validation`). Source: pkg/registry/batch/job/strategy.go (``generateSelector``).
 """
 
 from __future__ import annotations
@@ -151,7 +150,7 @@ def _selector_and_template(item: KubeObject, place: Place) -> tuple[LabelSelecto
         template = item.spec.template
         if template is None:
             raise InvalidError(["spec.template: Required value"], place.at("spec.template"))
-        labels = item.spec.selector or template.metadata.labels
+        labels = item.spec.selector
         return LabelSelector(match_labels=labels) if labels else None, template
     if isinstance(item, Job):
         return _job_selector(item), job_template(item)

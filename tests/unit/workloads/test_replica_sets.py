@@ -290,9 +290,10 @@ class TestReplicaSet:
     def test_replication_controller_without_a_selector_selects_its_template(self):
         web = workload("ReplicationController", "web", replicas=2)
         del web["spec"]["selector"]
-        assert (
-            len(plan(inventory(web, pod("web-a", "ReplicationController/web", "n", labels={"app": "web"}))).queue) == 1
-        )
+        result = plan(inventory(web, pod("web-a", "ReplicationController/web", "n", labels={"app": "web"})))
+        assert len(result.queue) == 1
+        # Default spread constraints look for it in the object.
+        assert [each.spec.selector for each in result.inventory.replication_controllers] == [{"app": "web"}]
 
     def test_old_revisions_of_a_deployment_that_was_not_read_are_no_workloads(self):
         web = workload("Deployment", "web")
