@@ -11,7 +11,7 @@ ARGS ?=
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench bench-quick conformance lock clean
+.PHONY: help setup demo test live lint format bench bench-quick conformance lock clean
 .SUFFIXES:
 
 help: ## list these targets
@@ -34,6 +34,9 @@ demo: $(READY) ## place a realistic application and show where it lands
 
 test: $(READY) ## run the tests
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal $(ARGS)
+
+live: $(READY) ## run the tests on a real API server, built from its Go modules (needs Go, openssl, curl)
+	@$(BIN)/python -m pytest -q tests/live $(ARGS)
 
 lint: $(READY) ## check style, types and the direction of imports
 	@$(BIN)/ruff check --quiet .

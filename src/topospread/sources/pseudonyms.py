@@ -31,11 +31,17 @@ _PUBLIC: Final = (
     "k8s.io",
     "karpenter.sh",
     "amazonaws.com",
+    "aws.com",
     "k8s.aws",
     "cloud.google.com",
     "gke.io",
     "azure.com",
     "openshift.io",
+    "openstack.org",
+    "vmware.com",
+    "portworx.com",
+    "ceph.com",
+    "longhorn.io",
     "helm.sh",
     "istio.io",
     "argoproj.io",
@@ -43,7 +49,7 @@ _PUBLIC: Final = (
     "amd.com",
     "intel.com",
 )
-"""Domains whose keys say nothing of whose cluster it is."""
+"""Domains whose keys and drivers say nothing of whose cluster it is."""
 
 _ANYWHERE: Final = frozenset({"0.0.0.0", "127.0.0.1", "::", "::1"})
 
@@ -81,9 +87,11 @@ class Pseudonyms:
     def key(self, text: str) -> str:
         """For a key of a label, taint or resource: kept where its prefix is nobody's own."""
         prefix, slash, _ = text.rpartition("/")
-        if not slash or any(prefix == domain or prefix.endswith(f".{domain}") for domain in _PUBLIC):
-            return text
-        return self.name(text)
+        return text if not slash or _is_public(prefix) else self.name(text)
+
+    def driver(self, text: str) -> str:
+        """For what provides volumes: kept where its domain is nobody's own."""
+        return text if _is_public(text.partition("/")[0]) else self.name(text)
 
     def image(self, text: str) -> str:
         """For an image, so that one that names no tag stays the same as that of ``latest``."""
@@ -134,3 +142,7 @@ class Pseudonyms:
             letters.append(_LETTERS[number % 32])
             number //= 32
         return "".join(letters)
+
+
+def _is_public(domain: str) -> bool:
+    return any(domain == public or domain.endswith(f".{public}") for public in _PUBLIC)

@@ -37,6 +37,7 @@ KEYS: Final = _words("""key topologyKey topologyKeys matchLabelKeys mismatchLabe
 OPAQUE: Final = _words("""pdName volumeID targetPortal iqn monitors pool diskName diskURI volumeHandle nodeID""")
 """Fields that name a disk or a machine for others than Kubernetes."""
 
+DRIVERS: Final = frozenset({"driver", "provisioner"})
 IMAGES: Final = frozenset({"image", "reference", "names"})
 LABELS: Final = frozenset({"labels", "matchLabels", "nodeSelector"})
 RESOURCES: Final = _words(
@@ -49,7 +50,7 @@ KEPT: Final = _words(
     """apiVersion kind uid resourceVersion creationTimestamp deletionTimestamp operator effect phase reason status
     lastHeartbeatTime lastTransitionTime startTime declaredFeatures restartPolicy restartPolicyRules action protocol
     bindMountOptions schedulerName preemptionPolicy whenUnsatisfiable nodeAffinityPolicy nodeTaintsPolicy resize
-    accessModes volumeMode volumeBindingMode provisioner driver podManagementPolicy completionMode completedIndexes
+    accessModes volumeMode volumeBindingMode podManagementPolicy completionMode completedIndexes
     failedIndexes completionTime podReplacementPolicy schedule minAvailable maxUnavailable maxSurge
     controller.kubernetes.io/pod-deletion-cost kubernetes.io/config.mirror deployment.kubernetes.io/revision
     deployment.kubernetes.io/desired-replicas kubectl.kubernetes.io/restartedAt
@@ -84,6 +85,7 @@ class _Walk:
             **dict.fromkeys(VALUES, names.label_value),
             **dict.fromkeys(KEYS, names.key),
             **dict.fromkeys(OPAQUE, names.opaque),
+            **dict.fromkeys(DRIVERS, names.driver),
             **dict.fromkeys(IMAGES, names.image),
             **dict.fromkeys(KEPT, str),
             "hostIP": names.address,
@@ -103,7 +105,7 @@ class _Walk:
             walked["spec"]["selector"] = self._labels(spec["selector"])
         if value["kind"] == "CSINode":
             for before, after in zip(spec.get("drivers", ()), walked["spec"].get("drivers", ()), strict=True):
-                after["name"] = before["name"]
+                after["name"] = self._names.driver(before["name"])
         return walked
 
     def _fields(self, value: Json) -> Json:

@@ -47,7 +47,7 @@ def _texts(name: str, given: msgspec.inspect.Type, seen: set[Any]) -> Iterator[s
 def test_of_every_text_that_is_kept_it_is_decided_whether_it_is_hashed() -> None:
     found = {name for how in KINDS.values() for name in text_fields(how.struct, set())}
     decided = (
-        *(tables.NAMES, tables.VALUES, tables.KEYS, tables.OPAQUE, tables.IMAGES),
+        *(tables.NAMES, tables.VALUES, tables.KEYS, tables.OPAQUE, tables.DRIVERS, tables.IMAGES),
         *(tables.LABELS, tables.RESOURCES, tables.KEPT, {"hostIP", "selector", "disruptedPods"}),
     )
     assert found - set().union(*decided) == set()
@@ -90,6 +90,17 @@ def test_keys_are_kept_unless_their_prefix_is_somebodys_own() -> None:
     for key in ("app", "topology.kubernetes.io/zone", "kubernetes.io/hostname", "nvidia.com/gpu", "cpu"):
         assert NAMES.key(key) == key
     assert "acme" not in NAMES.key("acme.example/rack")
+
+
+def test_drivers_are_kept_unless_they_are_somebodys_own() -> None:
+    for driver in (
+        "ebs.csi.aws.com",
+        "kubernetes.io/no-provisioner",
+        "kubernetes.io/aws-ebs",
+        "rook-ceph.rbd.csi.ceph.com",
+    ):
+        assert NAMES.driver(driver) == driver
+    assert "acme" not in NAMES.driver("csi.acme.example")
 
 
 def test_a_labels_value_is_never_too_long() -> None:

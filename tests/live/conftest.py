@@ -1,0 +1,97 @@
+"""A real API server for the tests here, built from its Go modules when it is not there, filled with a small shop."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import socket
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.live.shop import objects
+
+HERE = Path(__file__).parent
+CONTROL_PLANE = HERE / "controlplane.sh"
+PROGRAMS = ("etcd", "kube-apiserver", "kubectl")
+
+
+@dataclass(frozen=True)
+class ControlPlane:
+    """A running one: where its kubeconfig and its programs are."""
+
+    kubeconfig: Path
+    programs: Path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment in which kubectl finds it, and finds nothing else."""
+        kept = {name: os.environ[name] for name in ("HOME", "LANG") if name in os.environ}
+        path = f"{self.programs}:/usr/bin:/bin"
+        return kept | {"KUBECONFIG": str(self.kubeconfig), "PATH": path}
+
+    def kubectl(self, *words: str, given: object = None) -> str:
+        """What kubectl prints."""
+        done = subprocess.run(
+            [self.programs / "kubectl", *words],
+            input=None if given is None else json.dumps(given),
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def create(self, items: list[dict[str, Any]]) -> None:
+        """Create objects; owners that they name are there, and are referred to by their uid."""
+        uids: dict[tuple[str, str], str] = {}
+        for each in items:
+            for owner in each["metadata"].get("ownerReferences", ()):
+                key = (owner["kind"], owner["name"])
+                if key not in uids:
+                    words = ("get", *key, "-n", each["metadata"]["namespace"], "-o", "jsonpath={.metadata.uid}")
+                    uids[key] = self.kubectl(*words)
+                owner["uid"] = uids[key]
+        listed = {"apiVersion": "v1", "kind": "List", "items": items}
+        self.kubectl("create", "--validate=false", "-f", "-", given=listed)
+
+
+def _programs() -> Path:
+    """The programs, built when they are missing or older than what pins them."""
+    folder = HERE.parent.parent / "build" / "live"
+    pinned = (HERE / "go.mod").stat().st_mtime
+    if not all((folder / name).exists() and (folder / name).stat().st_mtime >= pinned for name in PROGRAMS):
+        subprocess.run([CONTROL_PLANE, "build", folder], check=True)
+    return folder
+
+
+def _port() -> int:
+    """The first of three free ports in a row."""
+    for base in random.sample(range(20000, 30000, 3), 200):
+        try:
+            for port in range(base, base + 3):
+                with socket.socket() as one:
+                    one.bind(("127.0.0.1", port))
+        except OSError:
+            continue
+        return base
+    raise RuntimeError("no three free ports in a row")
+
+
+@pytest.fixture(scope="session")
+def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    programs, folder = _programs(), tmp_path_factory.mktemp("controlplane")
+    subprocess.run([CONTROL_PLANE, "up", programs, folder, str(_port())], check=True)
+    try:
+        running = ControlPlane(folder / "kubeconfig", programs)
+        for items in objects():
+            running.create(items)
+        yield running
+    finally:
+        subprocess.run([CONTROL_PLANE, "down", folder], check=True)

@@ -1,0 +1,230 @@
+"""`topospread dump` against a real API server, through a real kubectl."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.live.conftest import ControlPlane
+from tests.live.shop import PODS, SECRET
+from topospread.sources.pseudonyms import Pseudonyms
+
+Json = dict[str, Any]
+TOPOSPREAD = Path(sys.executable).parent / "topospread"
+KINDS = (
+    "nodes,pods,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,services,"
+    "poddisruptionbudgets,priorityclasses,persistentvolumes,persistentvolumeclaims,storageclasses,csinodes,limitranges,"
+    "runtimeclasses,namespaces"
+)
+SALT = "pinch of salt"
+
+
+def topospread(control_plane: ControlPlane, *words: str, **more: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [TOPOSPREAD, *words], env=control_plane.environment | more, capture_output=True, text=True, check=False
+    )
+
+
+def logging_kubectl(control_plane: ControlPlane, folder: Path, before: str = "") -> tuple[str, Path]:
+    """A PATH whose kubectl writes down what it is asked, then does it."""
+    log, program = folder / "kubectl.log", folder / "kubectl"
+    program.write_text(f'#!/bin/sh\necho "$@" >> {log}\n{before}\nexec {control_plane.programs}/kubectl "$@"\n')
+    program.chmod(0o755)
+    return f"{folder}:/usr/bin:/bin", log
+
+
+@pytest.fixture(scope="module")
+def snapshot(control_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("snapshot") / "cluster.json.gz"
+    done = topospread(control_plane, "dump", str(path))
+    assert (done.returncode, done.stderr) == (0, "")
+    return path
+
+
+def simulated(control_plane: ControlPlane, *paths: str) -> Json:
+    done = topospread(control_plane, "simulate", *paths, "-o", "json")
+    assert done.returncode in (0, 1), done.stderr
+    found: Json = json.loads(done.stdout)
+    return {key: found[key] for key in ("nodes", "placements", "workloads", "pending", "evictions", "removed")}
+
+
+def test_every_object_of_every_kind_is_in_it(control_plane: ControlPlane, snapshot: Path) -> None:
+    listed = json.loads(control_plane.kubectl("get", KINDS, "-A", "-o", "json"))["items"]
+    expected = sorted(
+        (each["kind"], each["metadata"].get("namespace", ""), each["metadata"]["name"]) for each in listed
+    )
+    items = json.loads(gzip.decompress(snapshot.read_bytes()))["items"]
+    found = sorted((each["kind"], each["metadata"].get("namespace", ""), each["metadata"]["name"]) for each in items)
+    assert found == expected
+    assert len({kind for kind, _, _ in found}) == len(KINDS.split(","))
+
+
+def test_what_it_says_of_itself(snapshot: Path) -> None:
+    facts = json.loads(gzip.decompress(snapshot.read_bytes()))["topospread"]
+    assert facts["kubeVersion"] == "v1.37.0"
+    assert facts["counts"]["Pod"] == PODS
+    assert "missing" not in facts
+
+
+def test_nothing_private_is_in_it(snapshot: Path) -> None:
+    text = gzip.decompress(snapshot.read_bytes()).decode()
+    for word in (SECRET, "PASSWORD", "managedFields", "10.9.8.7", '"args"', '"command"', "last-applied"):
+        assert word not in text
+
+
+def test_it_is_simulated_as_what_kubectl_prints(control_plane: ControlPlane, snapshot: Path, tmp_path: Path) -> None:
+    printed = tmp_path / "cluster.json"
+    printed.write_text(control_plane.kubectl("get", KINDS, "-A", "-o", "json"))
+    expected, found = simulated(control_plane, str(printed)), simulated(control_plane, str(snapshot))
+    for key in ("workloads", "placements"):
+        for each in (expected, found):
+            each[key].sort(key=lambda item: (item["namespace"], item["name"]))
+    assert found == expected
+    assert len(found["placements"]) > 5
+
+
+def test_hashed_it_is_simulated_alike(control_plane: ControlPlane, snapshot: Path, tmp_path: Path) -> None:
+    path = tmp_path / "shared.json.gz"
+    done = topospread(control_plane, "dump", str(path), "--hash-names", "--salt", SALT)
+    assert done.returncode == 0, done.stderr
+    text = gzip.decompress(path.read_bytes()).decode()
+    for word in ("acme", '"shop', '"web', '"node-1"', "zone-a", '"rack-', '"i-1"', '"h-1"', SECRET, SALT):
+        assert word not in text
+    names = Pseudonyms(SALT.encode())
+    names.know_nodes(f"node-{number}" for number in range(6))
+    plain, hashed = simulated(control_plane, str(snapshot)), simulated(control_plane, str(path))
+    placed = [(each["node"] and names.name(each["node"]), each["score"]) for each in plain["placements"]]
+    assert [(each["node"], each["score"]) for each in hashed["placements"]] == placed
+    for ours, theirs in zip(hashed["workloads"], plain["workloads"], strict=True):
+        assert (ours["kind"], ours["name"], ours["placed"]) == (
+            theirs["kind"],
+            names.name(theirs["name"]),
+            theirs["placed"],
+        )
+        assert [each["skew"] for each in ours["spread"]] == [each["skew"] for each in theirs["spread"]]
+
+
+def test_status_reads_it(control_plane: ControlPlane, snapshot: Path) -> None:
+    done = topospread(control_plane, "status", str(snapshot), "-o", "json")
+    assert done.returncode == 0, done.stderr
+    web = next(each for each in json.loads(done.stdout)["workloads"] if each["name"] == "web")
+    assert sum(web["spread"][0]["domains"].values()) == web["existing"] == PODS
+
+
+def test_pages_are_real_and_secrets_are_not_asked_for(control_plane: ControlPlane, tmp_path: Path) -> None:
+    path, log = logging_kubectl(control_plane, tmp_path)
+    done = topospread(control_plane, "dump", str(tmp_path / "c.json"), "--chunk-size", "10", PATH=path)
+    assert done.returncode == 0, done.stderr
+    asked = log.read_text().splitlines()
+    pods = [each for each in asked if "/api/v1/pods?limit=10" in each]
+    assert len(pods) == -(-PODS // 10)
+    assert sum("&continue=" in each for each in pods) == len(pods) - 1
+    assert not [each for each in asked if "secrets" in each or "configmaps" in each]
+    assert len(json.loads((tmp_path / "c.json").read_text())["items"]) > PODS
+
+
+def test_who_may_read_nothing_gets_nothing(control_plane: ControlPlane, tmp_path: Path) -> None:
+    path = tmp_path / "c.json.gz"
+    path.write_bytes(b"older")
+    done = topospread(control_plane, "dump", str(path), "--context", "reader")
+    assert done.returncode == 2
+    assert 'User "reader" cannot list resource "nodes"' in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert (path.read_bytes(), os.listdir(tmp_path)) == (b"older", ["c.json.gz"])
+
+
+def test_who_may_read_nodes_and_pods_is_told_what_is_missing(control_plane: ControlPlane, tmp_path: Path) -> None:
+    rules = [{"apiGroups": ["", "apps"], "resources": ["nodes", "pods", "replicasets"], "verbs": ["list"]}]
+    version = "rbac.authorization.k8s.io/v1"
+    role = {"apiVersion": version, "kind": "ClusterRole", "metadata": {"name": "on-call"}, "rules": rules}
+    binding = {"apiVersion": version, "kind": "ClusterRoleBinding", "metadata": {"name": "on-call"}}
+    binding |= {"roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "on-call"}}
+    binding |= {"subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "reader"}]}
+    control_plane.create([role, binding])
+    path = tmp_path / "c.json.gz"
+    try:
+        done = topospread(control_plane, "dump", str(path), "--context", "reader")
+    finally:
+        control_plane.kubectl("delete", "clusterrolebinding,clusterrole", "on-call")
+    assert done.returncode == 0
+    assert "warning: the snapshot lacks Service objects (Forbidden)" in done.stderr
+    assert f"{PODS} pods" in done.stdout
+    read = topospread(control_plane, "status", str(path))
+    assert "lacks PersistentVolume objects" in " ".join(read.stdout.split())
+
+
+def test_one_namespace(control_plane: ControlPlane, tmp_path: Path) -> None:
+    done = topospread(control_plane, "dump", str(tmp_path / "c.json"), "-n", "shop")
+    assert done.returncode == 0
+    assert "nodes look emptier" in done.stderr
+    items = json.loads((tmp_path / "c.json").read_text())["items"]
+    assert {each["metadata"].get("namespace") for each in items} == {"shop", None}
+    assert [each["metadata"]["name"] for each in items if each["kind"] == "Namespace"] == ["shop"]
+    nope = topospread(control_plane, "dump", str(tmp_path / "d.json"), "-n", "nope")
+    assert (nope.returncode, nope.stderr) == (2, 'error: -n nope: there is no namespace "nope"\n')
+
+
+def test_an_interrupt_leaves_the_older_snapshot(control_plane: ControlPlane, tmp_path: Path) -> None:
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    path, log = logging_kubectl(control_plane, folder, 'case "$*" in *services*) sleep 30 ;; esac')
+    older = tmp_path / "c.json.gz"
+    older.write_bytes(b"older")
+    running = subprocess.Popen(
+        [TOPOSPREAD, "dump", str(older)],
+        env=control_plane.environment | {"PATH": path},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    for _ in range(300):
+        if log.exists() and "services" in log.read_text():
+            break
+        time.sleep(0.1)
+    os.killpg(running.pid, signal.SIGINT)
+    _, said = running.communicate(timeout=20)
+    assert (running.returncode, said) == (130, "interrupted\n")
+    assert older.read_bytes() == b"older"
+    assert sorted(os.listdir(tmp_path)) == ["bin", "c.json.gz"]
+
+
+@pytest.mark.parametrize(
+    ("words", "environment", "said"),
+    [
+        (["--context", "nope"], {}, 'context "nope" does not exist'),
+        ([], {"PATH": "/nowhere"}, "kubectl is not on the PATH"),
+        (["--kubeconfig", "/nowhere/config"], {}, "no such file or directory"),
+    ],
+    ids=["context", "kubectl", "kubeconfig"],
+)
+def test_what_is_missing_is_said(
+    words: list[str], environment: dict[str, str], said: str, control_plane: ControlPlane, tmp_path: Path
+) -> None:
+    done = topospread(control_plane, "dump", str(tmp_path / "c.json.gz"), *words, **environment)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_server_that_is_not_there_is_said(control_plane: ControlPlane, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "kubeconfig"
+    text = control_plane.kubeconfig.read_text()
+    elsewhere.write_text(
+        "\n".join(
+            "  - {name: local, cluster: {server: 'https://127.0.0.1:1'}}" if "server:" in line else line
+            for line in text.splitlines()
+        )
+    )
+    done = topospread(control_plane, "dump", str(tmp_path / "c.json.gz"), "--kubeconfig", str(elsewhere))
+    assert done.returncode == 2
+    assert "127.0.0.1:1" in done.stderr
+    assert "refused" in done.stderr
