@@ -39,6 +39,12 @@ DEFAULTS = {
 """A configuration with a hard constraint for pods that bring none."""
 OLD, NEW = "old0hash", "new0hash"
 Json = dict[str, Any]
+STRATEGIES: list[Json] = [
+    {},
+    {"strategy": {"type": "Recreate"}},
+    {"strategy": {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}},
+    {"strategy": {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": "50%"}}},
+]
 HIGH: Json = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 10}
 
 
@@ -51,7 +57,7 @@ def clusters(draw: st.DrawFn) -> tuple[Inventory, str]:
         _bound(f"other-{i}", draw(_labels()), draw(st.sampled_from(names))) for i in range(draw(st.integers(0, 5)))
     ]
     waiting = [_pod(f"waiting-{i}", {"app": "b"}, draw(_spec())) for i in range(draw(st.integers(0, 2)))]
-    kind = draw(st.sampled_from(["Pod", "Deployment", "Rollout", "ReplicaSet", "StatefulSet", "Job"]))
+    kind = draw(st.sampled_from(["Pod", "Deployment", "Rollout", "ReplicaSet", "StatefulSet", "Job", "Not read"]))
     objects, target = draw(_workload(kind, names))
     return inventory([*nodes, HIGH, *others, *waiting, *objects]), target
 
@@ -135,11 +141,19 @@ def _workload(draw: st.DrawFn, kind: str, nodes: list[str]) -> tuple[list[Json],
     if kind == "Pod":
         return [_pod("web", labels, spec)], "web"
     replicas = draw(st.integers(1, 5))
+    if kind == "Not read":
+        on = draw(st.lists(st.sampled_from(nodes), max_size=3)) + [""] * replicas
+        return _owned(labels, spec, on, NEW, f"web-{NEW}"), f"web-{NEW}-{len(on) - 1}"
     there = draw(st.integers(0, replicas)) if kind in ("Deployment", "Rollout", "ReplicaSet") else 0
     on = [draw(st.sampled_from(nodes)) for _ in range(there)]
     match kind:
         case "Deployment" | "Rollout":
-            return _deployment(labels, spec, replicas, on, rollout=kind == "Rollout"), "deploy/web"
+            made = _deployment(labels, spec, replicas, on, rollout=kind == "Rollout")
+            made[0]["spec"] |= draw(st.sampled_from(STRATEGIES))
+            if not there and draw(st.booleans()):
+                del made[0]["metadata"]["uid"]
+                return made[:1], "deploy/web"
+            return made, "deploy/web"
         case "ReplicaSet":
             return _replica_set(labels, spec, replicas, on), "rs/web"
         case _:
@@ -149,7 +163,8 @@ def _workload(draw: st.DrawFn, kind: str, nodes: list[str]) -> tuple[list[Json],
 def _owned(labels: Json, spec: Json, on: list[str], revision: str, owner: str) -> list[Json]:
     reference = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": owner, "uid": f"uid-{owner}"}
     own = labels | ({"pod-template-hash": revision} if revision else {})
-    return [_pod(f"{owner}-{i}", own, spec | {"nodeName": node}, reference) for i, node in enumerate(on)]
+    specs = [spec | ({"nodeName": node} if node else {}) for node in on]
+    return [_pod(f"{owner}-{i}", own, each, reference) for i, each in enumerate(specs)]
 
 
 def _deployment(labels: Json, spec: Json, replicas: int, on: list[str], *, rollout: bool) -> list[Json]:
@@ -215,12 +230,26 @@ def applied(given: Inventory, suggestion: Suggestion) -> Inventory:
         return made
     kind = KINDS[target["kind"]]
     items = getattr(made, kind.attribute)
+    if target["kind"] == "Deployment" and not items:
+        made.pods = [_of_deployment_not_read(each, suggestion) for each in made.pods]
+        return made
     at = next(i for i, each in enumerate(items) if each.name == target["name"])
     patched = apply_patch(msgspec.to_builtins(items[at]), suggestion.patch)
     items[at : at + 1] = [] if patched is None else [msgspec.convert(patched, kind.struct)]
     if suggestion.means in ("rollout", "recreate", "new pods") and target["kind"] != "Pod":
         made.pods = [each for each in made.pods if not _replaced(each, suggestion, target)]
     return made
+
+
+def _of_deployment_not_read(pod: Any, suggestion: Suggestion) -> Any:
+    """The pod as the changed template would make it anew, where it is one of the Deployment."""
+    owner = pod.metadata.controller
+    if owner is None or not owner.name.startswith(suggestion.object["name"]):
+        return pod
+    document = msgspec.to_builtins(pod)
+    document["spec"].pop("nodeName", None)
+    short = tuple(each | {"path": each["path"].removeprefix("/spec/template")} for each in suggestion.patch)
+    return msgspec.convert(apply_patch(document, short), KINDS["Pod"].struct)
 
 
 def _replaced(pod: Any, suggestion: Suggestion, target: Mapping[str, str]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import msgspec
 from hypothesis import HealthCheck, event, given, settings
 
 import topospread
@@ -12,6 +13,9 @@ from topospread.config.load import load_configuration
 from topospread.config.profile import Configuration
 from topospread.explanation import Explanation, Suggestion
 from topospread.explanation.obstacles import SPREAD, Obstacles
+from topospread.explanation.own_constraints import with_constraints
+from topospread.explanation.rehearsal import Rehearsal
+from topospread.explanation.rolling_update import RollingUpdate, Strategy, strategy_of
 from topospread.simulation.placing import place_all
 from topospread.simulation.run import Options, prepare
 
@@ -153,7 +157,35 @@ def test_one_less_than_the_smallest_max_skew_does_not_do(case: Case) -> None:
         )
         if operation["value"] - 1 > now:
             smaller = with_value(suggestion, operation["value"] - 1)
-            assert outcome(applied(case[0], smaller), explanation)[0] < suggestion.placed
+            if outcome(applied(case[0], smaller), explanation)[0] >= suggestion.placed:
+                assert played(case[0], smaller) is not None, "all would find a place, but not one after the other"
+
+
+def played(given: Inventory, suggestion: Suggestion, strategy: Strategy | None = None) -> int | None:
+    """How many new pods there are when the rolling update to a larger maxSkew gets stuck; ``None`` where it ends."""
+    (operation,) = suggestion.patch
+    at = int(operation["path"].split("/")[-2])
+    run = prepare(given, Options())
+    (item,) = given.deployments
+    by = strategy or strategy_of(item)
+    web = next(each for each in run.plan.workloads if each.kind == "Deployment")
+    if by is None or web.template is None:
+        return None
+    constraints = list(web.template.spec.topology_spread_constraints or ())
+    constraints[at] = msgspec.structs.replace(constraints[at], max_skew=operation["value"])
+    return RollingUpdate(Rehearsal(run), web, by, with_constraints(web.template, constraints)).play()
+
+
+@given(clusters())
+@MANY
+def test_a_rolling_update_that_takes_all_pods_away_at_once_comes_to_what_was_simulated(case: Case) -> None:
+    explanation = explained(case)
+    for suggestion in explanation.suggestions:
+        if suggestion.kind == "maxSkew" and suggestion.means == "rollout" and suggestion.object["kind"] == "Deployment":
+            replicas = suggestion.wanted
+            stuck_at = played(case[0], suggestion, Strategy(max_surge=0, max_unavailable=replicas))
+            event(f"stuck at {stuck_at}")
+            assert (replicas if stuck_at is None else stuck_at) == suggestion.placed
 
 
 def with_value(suggestion: Suggestion, value: int) -> Suggestion:

@@ -50,10 +50,18 @@ class ReplicaSet(KubeObject):
     spec: ReplicaSetSpec = msgspec.field(default_factory=ReplicaSetSpec)
 
 
+class RollingUpdateDeployment(KubeStruct):
+    """``spec.strategy.rollingUpdate`` of a Deployment: numbers of pods, or percentages of the replicas."""
+
+    max_unavailable: int | str | None = None
+    max_surge: int | str | None = None
+
+
 class DeploymentStrategy(KubeStruct):
     """``spec.strategy`` of a Deployment: RollingUpdate unless it says Recreate."""
 
     type: str | None = None
+    rolling_update: RollingUpdateDeployment | None = None
 
 
 class DeploymentSpec(KubeStruct):

@@ -6,7 +6,7 @@ Which changes are worth a try is not known here.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from topospread.api.node_selection import Taint
 from topospread.plugins.spread_constraints import Constraint
@@ -22,6 +22,7 @@ from .own_constraints import in_force
 from .rehearsal import Rehearsal
 from .replacement import replaced
 from .result import ConstraintTable, Suggestion
+from .rolling_update import RollingUpdate
 
 EFFORT = 20_000
 """So many pods are placed at most to try changes: some seconds' work."""
@@ -73,8 +74,26 @@ class Search:
             if self.rehearsal.placed + len(self.rehearsal.queue) > EFFORT:
                 self.untried += 1
                 return None
-            self._tried[known] = self._carried_out(change)
+            worked = self._carried_out(change)
+            self._tried[known] = worked and self._rolled_out(change, worked)
         return self._tried[known]
+
+    def _rolled_out(self, change: Change, suggestion: Suggestion) -> Suggestion:
+        """The suggestion with what its rolling update comes to, where all pods would find a place after it.
+
+        Pods under default constraints are left out: which revision those count hangs on a ReplicaSet yet to be made.
+        """
+        template = self.workload.template
+        if change.strategy is None or change.of_pod is None or template is None or not suggestion.complete:
+            return suggestion
+        made = change.of_pod(template)
+        if not made.spec.topology_spread_constraints or self.rehearsal.placed > EFFORT:
+            return suggestion
+        try:
+            stuck_at = RollingUpdate(self.rehearsal, self.workload, change.strategy, made).play()
+        finally:
+            self.rehearsal.restore()
+        return replace(suggestion, stuck_at=stuck_at)
 
     def _carried_out(self, change: Change) -> Suggestion | None:
         rehearsal = self.rehearsal

@@ -23,6 +23,7 @@ from .obstacles import shown_taint
 from .own_constraints import with_constraints
 from .owner import Owned
 from .result import Json, Means
+from .rolling_update import Strategy
 
 What = tuple[str, str, tuple[float, ...]]
 """Kind, title and size of a change."""
@@ -38,6 +39,7 @@ class Change:
         nodes: nodes to put there, new or in place of those of their names.
         deleted: pods to delete.
         file: where the object was read, "" where it was not.
+        strategy: how a Deployment would bring it about.
     """
 
     kind: str
@@ -50,12 +52,13 @@ class Change:
     nodes: tuple[Node, ...] = ()
     deleted: tuple[Pod, ...] = field(default=())
     file: str = ""
+    strategy: Strategy | None = None
 
 
 def _of_spec(owner: Owned, what: What, patch: tuple[Json, ...], of_pod: Callable[[Pod], Pod]) -> Change:
     """A change of the spec in an object."""
     kind, title, size = what
-    return Change(kind, title, owner.reference, patch, owner.means, size, of_pod, file=owner.file)
+    return Change(kind, title, owner.reference, patch, owner.means, size, of_pod, file=owner.file, strategy=owner.strategy)
 
 
 def max_skew_change(owner: Owned, constraint: Constraint, value: int) -> Change:
@@ -160,6 +163,7 @@ def combined(one: Change, other: Change) -> Change:
         size=(6.5, *one.size, *other.size),
         of_pod=lambda pod: second(first(pod)),
         file=one.file,
+        strategy=one.strategy,
     )
 
 

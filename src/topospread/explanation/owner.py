@@ -15,6 +15,7 @@ from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject, OwnerReference
 from topospread.api.pod import Pod, PodSpec, PodTemplateSpec
 from topospread.api.spread import TopologySpreadConstraint
+from topospread.api.workload import Deployment
 from topospread.errors import Place
 from topospread.plugins.spread_constraints import Constraint
 from topospread.workloads.controllers import API_VERSIONS
@@ -23,6 +24,7 @@ from topospread.workloads.revisions import TEMPLATE_HASH_LABEL
 
 from .own_constraints import written
 from .result import Means
+from .rolling_update import Strategy, strategy_of
 
 _MEANS: dict[str, Means] = {
     "Pod": "recreate",
@@ -49,6 +51,7 @@ class Owned:
         constraints: those in force, by their place in their list.
         means: how a change of the spec comes about.
         file: where the object was read, "" where it was not.
+        strategy: of a Deployment's rolling update.
     """
 
     reference: dict[str, str]
@@ -57,6 +60,7 @@ class Owned:
     constraints: tuple[Constraint, ...]
     means: Means
     file: str = ""
+    strategy: Strategy | None = None
 
     @property
     def is_pod(self) -> bool:
@@ -94,7 +98,8 @@ def owned(
     reference = _reference(item.api_version or API_VERSIONS[kind], kind, workload.namespace, item.name)
     means = _MEANS[kind] if has_pods or exists(item) else "create"
     place = inventory.places.get((kind, item.namespace, item.name), Place())
-    return Owned(reference, path, spec, tuple(constraints), means, place.source)
+    strategy = strategy_of(item) if isinstance(item, Deployment) and means == "rollout" else None
+    return Owned(reference, path, spec, tuple(constraints), means, place.source, strategy)
 
 
 def _read(inventory: Inventory, workload: Workload) -> KubeObject | None:

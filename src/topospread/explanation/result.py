@@ -126,6 +126,8 @@ class Suggestion:
         newly_pending: pods of others that are placed without the change and not with it.
         evicted: pods that preemption evicts with the change.
         file: where the object was read, "" where that is not known.
+        stuck_at: how many new pods have a node when the Deployment's rolling update, played through with its strategy,
+            gets stuck; ``None`` where it comes to its end, or there is none.
     """
 
     kind: str
@@ -139,6 +141,7 @@ class Suggestion:
     newly_pending: tuple[str, ...] = ()
     evicted: int = 0
     file: str = ""
+    stuck_at: int | None = None
 
     @property
     def complete(self) -> bool:

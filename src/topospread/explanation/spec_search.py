@@ -90,7 +90,10 @@ def _smallest(search: Search, now: int, most: int, tried: Attempt) -> Worked | N
 
 
 def _as_good(one: Suggestion | None, largest: Suggestion) -> bool:
-    return one is not None and one.placed >= largest.placed
+    """Whether as many pods are placed, and a rolling update gets there if the largest one's does."""
+    if one is None or one.placed < largest.placed:
+        return False
+    return one.stuck_at is None or largest.stuck_at is not None
 
 
 def _pairs(search: Search, owner: Owned, found: Found, failed: list[Change]) -> Iterator[Worked]:

@@ -24,7 +24,7 @@ def suggestions(
     """What lets pods of the subject's workload in, smallest first, and how many changes were not tried.
 
     The state must be at the rehearsal's beginning; it is left there. Changes of the spec that place every pod make
-    those that place only some superfluous.
+    those that place only some superfluous. A rollout that gets stuck comes last.
     """
     workload = subject.workload
     search = Search(rehearsal, workload, found.baseline)
@@ -39,7 +39,7 @@ def suggestions(
         if by_kind.get(change.kind, 0) < _OF_A_KIND and (tried := search.attempt(change)) is not None:
             by_kind[change.kind] = by_kind.get(change.kind, 0) + 1
             kept.append((change.size, tried))
-    kept.sort(key=lambda each: (each[0], each[1].title))
+    kept.sort(key=lambda each: (each[1].stuck_at is not None, each[0], each[1].title))
     return tuple(each for _, each in kept), search.untried
 
 

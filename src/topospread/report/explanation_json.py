@@ -44,6 +44,7 @@ def explanation_json(explanation: Explanation) -> Json:
         "plugins": [_plugin(each) for each in explanation.plugins],
         "nearest": [_near(each) for each in explanation.nearest],
         "suggestions": [_suggestion(each) for each in explanation.suggestions],
+        "searched": explanation.searched,
         "untried": explanation.untried,
         "scores": _scores(explanation.scores) if explanation.scores is not None else None,
         "without": [_without(each) for each in explanation.without],
@@ -128,6 +129,7 @@ def _suggestion(each: Suggestion) -> Json:
         "letsIn": each.lets_in,
         "newlyPending": list(each.newly_pending),
         "evicted": each.evicted,
+        "stuckAt": each.stuck_at,
     }
 
 

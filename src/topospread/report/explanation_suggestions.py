@@ -56,6 +56,8 @@ def outcome_words(each: Suggestion, explanation: Explanation) -> str:
             how = f"can be added to a pod that exists: {_placed(each)}"
         case _:
             how = _lets_in(each, explanation)
+    if each.stuck_at is not None:
+        how += f"; but its rolling update gets stuck when {each.stuck_at} are: it needs a larger maxUnavailable"
     if each.newly_pending:
         first, number = each.newly_pending[0], len(each.newly_pending)
         names = first if number == 1 else f"{first} and {counted(number - 1, 'pod')} more"

@@ -69,6 +69,7 @@ def test_a_suggestion_has_its_object_and_its_patch() -> None:
         "letsIn": 1,
         "newlyPending": [],
         "evicted": 0,
+        "stuckAt": None,
     }
 
 

@@ -1,0 +1,134 @@
+"""A Deployment's rolling update played through: old pods go as new ones come, as far as its strategy lets them.
+
+Time plays no part: a pod that has a node is available at once, and one that is deleted is gone. Other workloads' pods
+are placed before. Sources: pkg/controller/deployment/rolling.go, pkg/controller/deployment/util/deployment_util.go
+(``ResolveFenceposts``, ``NewRSNewReplicas``).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import msgspec
+
+from topospread.api.pod import Pod
+from topospread.api.workload import Deployment
+from topospread.workloads.planned import QueuedPod, Workload
+from topospread.workloads.removal import removal_order
+from topospread.workloads.revisions import TEMPLATE_HASH_LABEL
+
+from .rehearsal import Rehearsal
+
+_DEFAULT = "25%"
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """How many pods more than the replicas there may be, and how many fewer may be available."""
+
+    max_surge: int
+    max_unavailable: int
+
+
+def strategy_of(item: Deployment) -> Strategy | None:
+    """The strategy in numbers; ``None`` for one that deletes all old pods first (Recreate).
+
+    Surges are rounded up, what may be unavailable is rounded down; where both come to 0, one may be unavailable.
+    """
+    given = item.spec.strategy
+    if given is not None and given.type == "Recreate":
+        return None
+    update = given.rolling_update if given is not None else None
+    replicas = 1 if item.spec.replicas is None else item.spec.replicas
+    surge = _number(update.max_surge if update else None, replicas, up=True)
+    unavailable = _number(update.max_unavailable if update else None, replicas, up=False)
+    if surge == unavailable == 0:
+        unavailable = 1
+    return Strategy(surge, min(unavailable, replicas))
+
+
+def _number(value: int | str | None, replicas: int, *, up: bool) -> int:
+    given = _DEFAULT if value is None else value
+    if isinstance(given, int):
+        return given
+    share = int(given.removesuffix("%")) * replicas / 100
+    return math.ceil(share) if up else math.floor(share)
+
+
+@dataclass
+class RollingUpdate:
+    """A rolling update under way.
+
+    Attributes:
+        old: pods of old revisions on nodes, first the one that is removed first.
+        old_pending: pods of old revisions that wait.
+        waiting: pods of the new revision that wait.
+        placed: pods of the new revision on nodes.
+    """
+
+    rehearsal: Rehearsal
+    workload: Workload
+    strategy: Strategy
+    template: Pod
+    old: list[Pod] = field(default_factory=list)
+    old_pending: int = 0
+    waiting: list[QueuedPod] = field(default_factory=list)
+    placed: int = 0
+
+    def __post_init__(self) -> None:
+        there = self.workload.existing
+        self.old = removal_order(there, there, None)
+        self.old_pending = sum(each.workload is self.workload for each in self.rehearsal.queue)
+        self.template = _of_a_new_revision(self.template)
+
+    def play(self) -> int | None:
+        """Go on until nothing changes; how many new pods have a node if it gets stuck, ``None`` if it ends.
+
+        The state must be at the rehearsal's beginning, and is left as the update leaves it.
+        """
+        self.rehearsal.carry_out([each for each in self.rehearsal.queue if each.workload is not self.workload])
+        before = None
+        while before != (now := (len(self.old), self.old_pending, len(self.waiting), self.placed)):
+            before = now
+            self._scale_up()
+            self._scale_down()
+        done = not self.old and self.placed == self.workload.replicas
+        return None if done else self.placed
+
+    @property
+    def _all(self) -> int:
+        return len(self.old) + self.old_pending + len(self.waiting) + self.placed
+
+    def _scale_up(self) -> None:
+        """Create as many new pods as the surge allows, and find nodes for those that wait."""
+        missing = self.workload.replicas - len(self.waiting) - self.placed
+        allowed = self.workload.replicas + self.strategy.max_surge - self._all
+        count = self.placed + len(self.waiting)
+        priority = self.template.spec.priority or 0
+        for number in range(count, count + max(min(missing, allowed), 0)):
+            self.waiting.append(QueuedPod(self.template, f"{self.workload.name}~{number}", self.workload, priority))
+        run = self.rehearsal.carry_out(self.waiting)
+        left = [each for each in self.waiting if run.outcomes[id(each)].pending]
+        self.placed += len(self.waiting) - len(left)
+        self.waiting = left
+
+    def _scale_down(self) -> None:
+        """Delete old pods that wait, then as many others as may be unavailable."""
+        least = self.workload.replicas - self.strategy.max_unavailable
+        most = self._all - least - len(self.waiting)
+        if most <= 0:
+            return
+        self.old_pending -= min(most, self.old_pending)
+        number = min(max(len(self.old) + self.placed - least, 0), len(self.old))
+        self.rehearsal.without(self.old[:number])
+        self.old = self.old[number:]
+
+
+def _of_a_new_revision(template: Pod) -> Pod:
+    """The pod with another ``pod-template-hash``, in its label and in the selectors that matchLabelKeys wrote it to."""
+    revision = template.labels.get(TEMPLATE_HASH_LABEL)
+    if not revision:
+        return template
+    text = msgspec.json.encode(template).replace(f'"{revision}"'.encode(), f'"{revision}-new"'.encode())
+    return msgspec.json.decode(text, type=Pod)
