@@ -142,14 +142,14 @@ def _say_what_was_not_linted(outcome: Outcome, question: Question, *, allow_empt
     """
     from topospread.linting.run import NOTHING
     from topospread.report.lint_text import left_out
+    from topospread.report.paragraphs import listed
 
     for error in outcome.read.broken:
         click.echo(f"error: {error}", err=True)
-    note = left_out(sorted(outcome.read.others))
-    if note:
+    for note in left_out(outcome.read):
         click.echo(f"note: {note}", err=True)
     if not outcome.read.subjects and not outcome.read.broken and not allow_empty:
-        raise InputError(f"{NOTHING}; --allow-empty does not mind", Place(", ".join(question.paths)))
+        raise InputError(f"{NOTHING}; --allow-empty does not mind", Place(listed(question.paths, 3)))
 
 
 def _text(outcome: Outcome, output: str, color: str) -> str:

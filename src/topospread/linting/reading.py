@@ -1,13 +1,13 @@
 """Paths → the manifests and configurations that are linted, and what is wrong with them as such; asks no rule.
 
-What is no object of Kubernetes, having neither apiVersion nor kind, is left out and named: folders hold other YAML too.
+What is no object of Kubernetes, or not yet one, is left out and named: folders hold other YAML too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, Literal
 
 import msgspec
 
@@ -20,12 +20,12 @@ from topospread.config.profile import Configuration
 from topospread.config.versions import NEWEST, KubeVersion
 from topospread.errors import ConfigError, DecodeError, DuplicateError, Place
 from topospread.sources.admit import is_stored
-from topospread.sources.files import Source, find_sources, read_text, shown_path
+from topospread.sources.files import STANDARD_INPUT, Source, find_sources, read_text, shown_path
 from topospread.sources.json_list import JsonList
 from topospread.sources.json_text import looks_like_json, read_value, split_documents, too_deep
 from topospread.sources.spots import Spot, label_of
 from topospread.sources.text import Text
-from topospread.sources.versions import NoMatchError, resolve_kind, to_current
+from topospread.sources.versions import VERSIONS, NoMatchError, resolve_kind, to_current
 from topospread.sources.yaml import read_documents
 
 from .configurations import GROUP, configurations_in, load_judged
@@ -34,8 +34,13 @@ from .layout import Layouts
 from .pod_source import pod_source
 from .problem import Problem
 from .settings import Settings
+from .unfinished import Surroundings, Unfinished
+
+LeftOut = Unfinished | Literal["other"]
+"""Why something was left out: it is not finished, or nothing of Kubernetes."""
 
 _ENCODER: Final = msgspec.json.Encoder(enc_hook=str)
+_VERSIONS: Final = frozenset(version for versions in VERSIONS.values() for version in versions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +77,9 @@ class Read:
         refused: what the API server or kube-scheduler would refuse.
         texts: everything that was read, each with what it was read from.
         layouts: how the texts are laid out.
+        surroundings: what stands beside the files.
         broken: what is neither YAML nor JSON.
-        others: how many documents were left out, by the name of their text.
+        left_out: what was not judged, or not as the API server would, by the name of its text, and why.
     """
 
     gates: Gates
@@ -84,8 +90,30 @@ class Read:
     refused: list[tuple[Subject, Problem]] = field(default_factory=list)
     texts: list[tuple[Source, Text]] = field(default_factory=list)
     layouts: Layouts = field(default_factory=Layouts)
+    surroundings: Surroundings = field(default_factory=Surroundings)
     broken: list[DecodeError | DuplicateError] = field(default_factory=list)
-    others: dict[str, int] = field(default_factory=dict)
+    left_out: dict[str, LeftOut] = field(default_factory=dict)
+
+    def take_source(self, source: Source, stdin: BinaryIO | None, instead: Text | None) -> None:
+        """Everything in a file, unless it is none of Kubernetes' or not yet one.
+
+        Raises:
+            InputError: it cannot be read.
+        """
+        unfinished = None if source.path == STANDARD_INPUT else self.surroundings.of(source.path)
+        if unfinished is not None:
+            self.left_out[source.name] = unfinished
+        if unfinished in ("template", "patch"):
+            return
+        try:
+            text = instead or read_text(source, stdin)
+        except DecodeError as error:
+            self.broken.append(error)
+            return
+        if b"apiVersion" in text.data or b"kind" in text.data:
+            self.take_text(source, text)
+        elif text.data.strip():
+            self.left_out.setdefault(source.name, "other")
 
     def take_text(self, source: Source, text: Text) -> None:
         """Everything in a text."""
@@ -123,10 +151,10 @@ class Read:
 
     def _take(self, value: Any, spot: Spot) -> None:
         """One object, or what stands where one should."""
-        version, name = (value.get("apiVersion"), value.get("kind")) if isinstance(value, dict) else (None, None)
-        if version is None and name is None:
-            self.others[spot.text.name] = self.others.get(spot.text.name, 0) + 1
+        if not _is_meant_as_object(value):
+            self.left_out.setdefault(spot.text.name, "other")
             return
+        version, name = value.get("apiVersion"), value.get("kind")
         shown = name if isinstance(name, str) else "object"
         subject = Subject(spot, label_of(value, shown, self.namespace), value, len(self.subjects))
         self.subjects.append(subject)
@@ -150,6 +178,9 @@ class Read:
         except RecursionError:
             raise too_deep(spot.rough(subject.label)) from None
 
+    def _is_base(self, subject: Subject) -> bool:
+        return self.left_out.get(subject.spot.text.name) == "base"
+
     def _take_configuration(self, value: dict[str, Any], spot: Spot) -> None:
         loaded, problems = load_judged(value, self.gates)
         found = SchedulerConfiguration(spot, "KubeSchedulerConfiguration", value, len(self.subjects), loaded)
@@ -163,7 +194,7 @@ class Read:
         try:
             known = decoded(current, STRUCT_OF_ANY[kind])
             stored = is_stored(known)
-            errors = [] if stored else validate_object(current)
+            errors = [] if stored or self._is_base(subject) else validate_object(current)
             item = msgspec.json.decode(_ENCODER.encode(known), type=how.struct)
         except WrongTypeError as error:
             self.refused.append((subject, Problem(error.path, str(error))))
@@ -182,6 +213,18 @@ class Read:
         self.subjects[subject.order] = manifest
         self.manifests.append(manifest)
         self.refused += [(manifest, Problem(error.field, error.message)) for error in errors]
+
+
+def _is_meant_as_object(value: Any) -> bool:
+    """Whether this is an object of Kubernetes, be it an incomplete one, rather than another tool's file."""
+    if not isinstance(value, dict):
+        return False
+    version, kind = value.get("apiVersion"), value.get("kind")
+    if version and kind:
+        return True
+    if not isinstance(value.get("metadata"), dict):
+        return False
+    return kind in KINDS or version in _VERSIONS
 
 
 def read(
@@ -203,12 +246,7 @@ def read(
         for source in find_sources(path):
             if question.settings.excludes(source.path) or any(source.path == known.path for known, _ in found.texts):
                 continue
-            try:
-                text = (instead or {}).get(source.path) or read_text(source, stdin)
-            except DecodeError as error:
-                found.broken.append(error)
-            else:
-                found.take_text(source, text)
+            found.take_source(source, stdin, (instead or {}).get(source.path))
     return found
 
 

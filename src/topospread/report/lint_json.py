@@ -31,7 +31,7 @@ def lint_json(outcome: Outcome) -> dict[str, Any]:
             "ignored": outcome.ignored,
             "fixable": sum(bool(each.fix) for each in findings),
         },
-        "leftOut": sorted(outcome.read.others),
+        "leftOut": [{"file": name, "why": why} for name, why in sorted(outcome.read.left_out.items())],
         "rules": sorted(outcome.asked),
     }
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+from topospread.linting.reading import LeftOut, Read
 from topospread.linting.rule import Finding, Rule
 from topospread.linting.run import Outcome
 
@@ -17,6 +18,14 @@ _MARGIN: Final = 24
 
 _SEVERITIES: Final = ("error", "warning", "hint")
 _FILES_NAMED: Final = 3
+
+LEFT_OUT: Final[dict[LeftOut, str]] = {
+    "other": "no object of Kubernetes, left out",
+    "template": "a chart's template, left out: lint what `helm template` makes of it",
+    "patch": "a kustomization's patch, left out: lint what `kubectl kustomize` makes of it",
+    "base": "not validated, a kustomization changes it: lint what `kubectl kustomize` makes of it",
+}
+"""What is said of files that were left out, by why they were."""
 
 
 def lint_text(outcome: Outcome, layout: Layout) -> str:
@@ -95,11 +104,14 @@ def summary(outcome: Outcome, width: int) -> list[str]:
     return hanging("", text, width, 0)
 
 
-def left_out(others: Sequence[str]) -> str:
-    """What to say of files that hold other things than objects of Kubernetes; "" when there are none."""
-    if not others:
-        return ""
-    return f"{listed(others, _FILES_NAMED)}: what has neither apiVersion nor kind is left out"
+def left_out(read: Read) -> list[str]:
+    """What to say of files that were left out, a line for each reason."""
+    lines = []
+    for why, words in LEFT_OUT.items():
+        names = sorted(name for name, reason in read.left_out.items() if reason == why)
+        if names:
+            lines.append(f"{listed(names, _FILES_NAMED)}: {words}")
+    return lines
 
 
 def rules_text(rules: Sequence[Rule], layout: Layout) -> str:

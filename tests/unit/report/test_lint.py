@@ -50,7 +50,7 @@ def outcome(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Outcome:
     (tmp_path / "pods.yaml").write_text(POD)
     (tmp_path / "an error.yaml").write_text(ERROR)
     (tmp_path / "values.yaml").write_text("replicas: 3\n")
-    (tmp_path / "broken.yaml").write_text("{{ .Values.a }}: [\n")
+    (tmp_path / "broken.yaml").write_text("apiVersion: {{ .Values.a }}: [\n")
     return run(Question(paths=["pods.yaml", "an error.yaml", "values.yaml", "broken.yaml"]))
 
 
@@ -96,9 +96,9 @@ def test_fingerprints_tell_findings_apart_and_outlive_moved_lines(outcome: Outco
 def test_json_has_the_documented_form(outcome: Outcome) -> None:
     report = json.loads(json.dumps(lint_json(outcome)))
     jsonschema.Draft202012Validator(LINT).validate(report)
-    assert report["summary"]["files"] == 4
+    assert report["summary"]["files"] == 3
     assert report["summary"]["ignored"] == 2
-    assert report["leftOut"] == ["values.yaml"]
+    assert report["leftOut"] == [{"file": "values.yaml", "why": "other"}]
     assert len(report["findings"]) == sum(report["summary"][each] for each in ("errors", "warnings", "hints"))
 
 
@@ -145,7 +145,7 @@ def test_text_fits_the_width_and_shows_the_line_around_the_column(outcome: Outco
 
 def test_text_says_how_many_there_are(outcome: Outcome) -> None:
     last = lint_text(outcome, Layout(200)).splitlines()[-1]
-    assert "in 4 files" in last
+    assert "in 3 files" in last
     assert "2 ignored" in last
 
 
@@ -163,9 +163,10 @@ def test_colour_adds_marks_and_nothing_else(outcome: Outcome) -> None:
     assert coloured == lint_text(outcome, Layout())
 
 
-def test_what_is_left_out_is_named_shortly() -> None:
-    assert left_out([]) == ""
-    assert left_out(["a", "b", "c", "d", "e"]).startswith("a, b, c and 2 more: ")
+def test_what_is_left_out_is_named_shortly_with_its_reason(outcome: Outcome) -> None:
+    assert left_out(outcome.read) == ["values.yaml: no object of Kubernetes, left out"]
+    outcome.read.left_out |= {f"{at}.yaml": "patch" for at in range(5)}
+    assert left_out(outcome.read)[1].startswith("0.yaml, 1.yaml, 2.yaml and 2 more: a kustomization's patch, left out")
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)

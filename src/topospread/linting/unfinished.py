@@ -1,0 +1,104 @@
+"""Files that Helm or Kustomize makes manifests of, told by what stands beside them; renders nothing.
+
+A chart's templates and a kustomization's patches are no objects yet: judged as such they would only be accused of what
+is filled in later. A resource that a kustomization changes is an object, but not the one the API server gets.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Final, Literal
+
+from topospread.errors import InputError
+from topospread.sources.files import Source, read_text
+from topospread.sources.yaml import read_documents
+
+Unfinished = Literal["template", "patch", "base"]
+"""A chart's template, a patch, or a resource that a kustomization changes."""
+
+_CHART: Final = "Chart.yaml"
+_TEMPLATES: Final = "templates"
+_KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+_LEVELS: Final = 4
+"""How far above a file a kustomization that names it is looked for."""
+
+_CHANGES_NOTHING: Final = frozenset(
+    {
+        "apiVersion",
+        "kind",
+        "metadata",
+        "resources",
+        "bases",
+        "namespace",
+        "configMapGenerator",
+        "secretGenerator",
+        "generatorOptions",
+        "images",
+        "replicas",
+    }
+)
+"""Fields of a kustomization after which what its resources lack they still lack."""
+
+
+class Surroundings:
+    """What stands beside files; each folder is looked at once."""
+
+    def __init__(self) -> None:
+        self._named: dict[str, dict[str, Unfinished]] = {}
+        self._charts: dict[str, bool] = {}
+
+    def of(self, path: str) -> Unfinished | None:
+        """What a file is, when it is no manifest yet."""
+        whole = os.path.abspath(path)
+        folder = os.path.dirname(whole)
+        parts = folder.split(os.sep)
+        for at, part in enumerate(parts):
+            if part == _TEMPLATES and self._is_chart(os.sep.join(parts[:at])):
+                return "template"
+        for _ in range(_LEVELS):
+            found = self._kustomized(folder).get(whole)
+            if found is not None:
+                return found
+            folder = os.path.dirname(folder)
+        return None
+
+    def _is_chart(self, folder: str) -> bool:
+        if folder not in self._charts:
+            self._charts[folder] = os.path.isfile(os.path.join(folder, _CHART))
+        return self._charts[folder]
+
+    def _kustomized(self, folder: str) -> dict[str, Unfinished]:
+        """The files that a folder's kustomization names, and what they are to it."""
+        if folder not in self._named:
+            self._named[folder] = {}
+            for name in _KUSTOMIZATIONS:
+                path = os.path.join(folder, name)
+                if os.path.isfile(path):
+                    self._named[folder] = _named_in(path)
+        return self._named[folder]
+
+
+def _named_in(path: str) -> dict[str, Unfinished]:
+    try:
+        documents = list(read_documents(read_text(Source(path, None))))
+    except InputError:
+        return {}  # Whoever lints the file itself says so.
+    value = documents[0].value if documents else None
+    if not isinstance(value, dict):
+        return {}
+    folder = os.path.dirname(path)
+    changes = any(value[name] for name in value if name not in _CHANGES_NOTHING)
+    bases = _strings(value.get("resources")) + _strings(value.get("bases")) if changes else []
+    patches = _strings(value.get("patchesStrategicMerge"))
+    for listed in ("patches", "patchesJson6902"):
+        patches += [each["path"] for each in _mappings(value.get(listed)) if isinstance(each.get("path"), str)]
+    named: dict[str, Unfinished] = {os.path.normpath(os.path.join(folder, each)): "base" for each in bases}
+    return named | {os.path.normpath(os.path.join(folder, each)): "patch" for each in patches if "\n" not in each}
+
+
+def _strings(value: Any) -> list[str]:
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+
+
+def _mappings(value: Any) -> list[dict[str, Any]]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
