@@ -11,6 +11,7 @@ from topospread.api.workload import Deployment, ReplicaSet, ReplicationControlle
 
 from .examples import constraint, deployment
 from .given import Given, Manifest, Subject
+from .label_index import LabelIndex
 from .placement_rules import explicit_replicas
 from .pod_source import PodSource
 from .problem import Problem
@@ -26,16 +27,13 @@ def _selected(given: Given) -> Iterator[tuple[Manifest, PodDisruptionBudget, lis
     for each in given.of_kind("PodDisruptionBudget"):
         if isinstance(each.item, PodDisruptionBudget) and not each.refused:
             budgets[each.item.namespace, each.item.name] = each, each.item
-    by_space: dict[str, dict[tuple[str, str], PodSource]] = {}
-    for manifest, pods in given.sources if budgets else ():
-        by_space.setdefault(pods.item.namespace, {})[manifest.kind, pods.item.name] = pods
+    index = LabelIndex((pods, pods) for _, pods in (given.sources if budgets else ()))
     for manifest, budget in budgets.values():
         try:
             selector = Selector.from_label_selector(budget.spec.selector)
         except InvalidSelectorError:
             continue  # Validation says so.
-        there = by_space.get(budget.namespace, {}).values()
-        yield manifest, budget, [pods for pods in there if selector.matches(pods.labels)]
+        yield manifest, budget, index.selected(budget.namespace, selector)
 
 
 def _allowed(budget: PodDisruptionBudget, replicas: int) -> int | None:

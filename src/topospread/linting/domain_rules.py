@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator
+from typing import TYPE_CHECKING
 
 from topospread.api.node import Node
 from topospread.api.pod import Pod
@@ -17,13 +18,17 @@ from .placement_rules import HOSTNAME, explicit_replicas, only_value
 from .problem import Edit, Problem
 from .rule import Example, Rule
 from .selector_rules import SPREAD
-from .standing import Held, Standing, standings
+
+if TYPE_CHECKING:
+    from .standing import Held, Standing
 
 _NAMED = 3
 _LIMITATIONS = f"{SPREAD}#known-limitations"
 
 
 def _every(given: Given) -> Iterator[tuple[Standing, Held]]:
+    from .standing import standings  # The engine is loaded by who needs it: without nodes nobody does.
+
     for standing in standings(given):
         for held in standing.constraints:
             yield standing, held

@@ -15,6 +15,7 @@ from topospread.config.profile import Configuration
 from .examples import constraint, deployment
 from .field_rules import ADDED_BY_CONTROLLERS
 from .given import Given, Manifest, Subject
+from .label_index import LabelIndex
 from .pod_source import PodSource
 from .problem import Problem
 from .rule import Example, Rule
@@ -65,38 +66,24 @@ class _Workload:
         ]
 
 
-def _by_label(given: Given) -> dict[tuple[str, str, str], list[_Workload]]:
-    """Workloads by namespace and each of their pods' labels; one of each name, none that is scaled to nothing."""
-    workloads: dict[tuple[str, str, str], _Workload] = {}
+def _workloads(given: Given) -> Iterator[tuple[PodSource, _Workload]]:
+    """The workloads that are not scaled to nothing."""
     for manifest, pods in given.sources:
         if isinstance(pods.item, Pod) or pods.replicas == 0:
             continue
         found = _Workload(manifest, pods)
         for path, each in pods.constraints():
             found.constraints.append((path, each, counted_of_others(pods, each)))
-        workloads[manifest.kind, pods.item.namespace, pods.item.name] = found
-    index: dict[tuple[str, str, str], list[_Workload]] = {}
-    for found in workloads.values():
-        for key, value in found.pods.labels.items():
-            index.setdefault((found.pods.item.namespace, key, value), []).append(found)
-    return index
+        yield pods, found
 
 
-def _others(
-    given: Given,
-) -> Iterator[tuple[_Workload, str, TopologySpreadConstraint, list[_Workload]]]:
+def _others(given: Given) -> Iterator[tuple[_Workload, str, TopologySpreadConstraint, list[_Workload]]]:
     """Every constraint with the other workloads whose pods it counts."""
-    index = _by_label(given)
-    seen: dict[int, _Workload] = {id(each): each for found in index.values() for each in found}
-    for one in seen.values():
-        space = one.pods.item.namespace
+    index = LabelIndex(_workloads(given))
+    for one in index:
         for path, each, selector in one.constraints:
-            if selector is None:
-                continue
-            wanted = [r for r in selector.requirements if r.operator in ("=", "In") and len(r.values) == 1]
-            found = [index.get((space, r.key, r.values[0]), []) for r in wanted]
-            candidates = min(found, key=len) if found else [o for o in seen.values() if o.pods.item.namespace == space]
-            others = [other for other in candidates if other is not one and selector.matches(other.pods.labels)]
+            selected = index.selected(one.pods.item.namespace, selector) if selector is not None else []
+            others = [other for other in selected if other is not one]
             if others:
                 yield one, path, each, others
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from topospread.api.inventory import Inventory
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
 from topospread.api.workload import CronJob
 from topospread.errors import InputError
-from topospread.simulation import PendingGroup
-from topospread.simulation.simulate import simulate
 
 from .examples import constraint, deployment
 from .given import Given, Subject
@@ -21,10 +20,17 @@ from .pod_source import pod_source
 from .problem import Problem
 from .rule import Example, Rule
 from .selector_rules import SPREAD
-from .standing import Held, Standing, configuration_of, standings
+
+if TYPE_CHECKING:  # The engine is loaded by who needs it: without nodes nobody does.
+    from topospread.scheduling.cycle import Scheduler
+    from topospread.simulation import PendingGroup
+
+    from .standing import Held, Standing
 
 _MOST_PODS = 20_000
 """Of one workload; and so many pods are placed again at most to see which constraints it takes."""
+_TRIED_ON_ONE_CLUSTER = 50
+"""What a cluster knows of many classes of pods makes each further one slower."""
 _OWNERS = (
     "replication_controllers",
     "replica_sets",
@@ -37,6 +43,8 @@ _OWNERS = (
 
 
 def _deadlocks(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    from .standing import standings
+
     candidates = [each for each in standings(given) if _may_deadlock(each)]
     left = _MOST_PODS
     for standing, pending in _pending(given, candidates):
@@ -63,17 +71,8 @@ def _may_deadlock(standing: Standing) -> bool:
 
 
 def _pending(given: Given, candidates: Sequence[Standing]) -> Iterator[tuple[Standing, int]]:
-    """The workloads some of whose pods stay pending for their constraints, each when it is placed alone, and how many.
-
-    All are placed together first: what fits then, fits alone.
-    """
-    try:
-        groups = _simulated(given, [each.pods.item for each in candidates]) if candidates else ()
-        there = {(group.workload, group.namespace) for group in groups}
-        tight = [each for each in candidates if (_name(each.pods.item), each.pods.item.namespace) in there]
-    except InputError:
-        tight = list(candidates)  # One of them cannot be read: the others are looked at all the same.
-    for each in tight:
+    """The workloads some of whose pods stay pending for their constraints, each placed alone, and how many."""
+    for each in _tight(given, candidates):
         try:
             pending = _by_spreading(_simulated(given, [each.pods.item]))
         except InputError:
@@ -82,8 +81,41 @@ def _pending(given: Given, candidates: Sequence[Standing]) -> Iterator[tuple[Sta
             yield each, pending
 
 
-def _name(item: KubeObject) -> str:
-    return f"{type(item).__name__}/{item.name or item.metadata.generate_name or ''}"
+def _tight(given: Given, candidates: Sequence[Standing]) -> Iterator[Standing]:
+    """The workloads that are not seen at once to fit: few are worth a whole simulation."""
+    from topospread.scheduling.cycle import Scheduler
+
+    from .standing import cluster_of, frameworks_of
+
+    scheduler = None
+    for number, each in enumerate(candidates):
+        if number % _TRIED_ON_ONE_CLUSTER == 0:
+            scheduler = Scheduler(cluster_of(given), frameworks_of(given))
+        assert scheduler is not None
+        if not _is_plain(each) or not _fits(scheduler, each):
+            yield each
+
+
+def _is_plain(standing: Standing) -> bool:
+    """Whether its pods are all alike, claim no storage, and are the first that its constraints count."""
+    storage = any(volume.is_storage for volume in standing.pod.spec.volumes or ())
+    counted = any(domain.matching for held in standing.constraints for domain in held.counts.domains)
+    return standing.pods.replicas is not None and not storage and not counted
+
+
+def _fits(scheduler: Scheduler, standing: Standing) -> bool:
+    """Whether all its pods find a node; they are taken off again."""
+    placed = []
+    fits = True
+    for number in range(standing.pods.replicas or 0):
+        placement = scheduler.schedule(standing.pod, f"{standing.pods.item.name}~{number}")
+        if placement.node is None:
+            fits = False
+            break
+        placed.append(placement.pod)
+    for key in placed:
+        scheduler.cluster.unbind(key)
+    return fits
 
 
 def _by_spreading(groups: Iterable[PendingGroup]) -> int:
@@ -113,6 +145,10 @@ def _pending_without(given: Given, standing: Standing, left_out: Held) -> bool:
 
 def _simulated(given: Given, items: Sequence[KubeObject]) -> tuple[PendingGroup, ...]:
     """What stays pending when these workloads alone are created anew, beside the pods of others on the nodes."""
+    from topospread.simulation.simulate import simulate
+
+    from .standing import configuration_of
+
     configuration = configuration_of(given)
     inventory = _with_only(given.inventory, items)
     return simulate(inventory, config=configuration, kube_version=str(given.version), gates=given.gates).pending

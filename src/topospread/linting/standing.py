@@ -97,13 +97,18 @@ def standings(given: Given) -> list[Standing]:
 
 
 def _worked_out(given: Given) -> list[Standing]:
+    return list(_all(given, cluster_of(given)))
+
+
+def cluster_of(given: Given) -> Cluster:
+    """The nodes that are given, and the pods on them."""
     cluster = Cluster(request_rules(given.gates))
     for node in given.nodes:
         cluster.add_node(as_served(node))
     for pod in given.inventory.pods:
         if pod.spec.node_name:
             cluster.add_pod(pod)
-    return list(_all(given, cluster, configuration_of(given)))
+    return cluster
 
 
 def configuration_of(given: Given) -> Configuration:
@@ -111,9 +116,15 @@ def configuration_of(given: Given) -> Configuration:
     return given.configuration or default_configuration(given.version, given.gates)
 
 
-def _all(given: Given, cluster: Cluster, configuration: Configuration) -> Iterator[Standing]:
+def frameworks_of(given: Given) -> dict[str, Framework]:
+    """Scheduler name → its profile's plugins."""
+    profiles = configuration_of(given).profiles
+    return {profile.scheduler_name: Framework(profile, given.gates) for profile in profiles}
+
+
+def _all(given: Given, cluster: Cluster) -> Iterator[Standing]:
     admission = Admission(given.inventory, gates_for(given.version, component="apiserver"))
-    frameworks = {profile.scheduler_name: Framework(profile, given.gates) for profile in configuration.profiles}
+    frameworks = frameworks_of(given)
     for manifest, pods in given.sources:
         if manifest.refused or not pods.spec.topology_spread_constraints or pods.spec.node_name:
             continue
@@ -126,7 +137,7 @@ def _all(given: Given, cluster: Cluster, configuration: Configuration) -> Iterat
         metadata = ObjectMeta(namespace=pods.item.namespace, labels=pods.labels)
         try:
             pod = admission.admit(Pod(metadata=metadata, spec=pods.spec), lenient=True)
-            pod_class = cluster.pod_class(pod)
+            pod_class = PodClass(len(cluster.classes), pod, "", cluster.rules)  # of no placed pod: not the cluster's
             counts = {each.position: each for each in spread_arithmetic(plugin, pod_class, cluster)}
         except (InputError, PluginError):
             continue  # Validation says so.
