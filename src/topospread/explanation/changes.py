@@ -58,7 +58,9 @@ class Change:
 def _of_spec(owner: Owned, what: What, patch: tuple[Json, ...], of_pod: Callable[[Pod], Pod]) -> Change:
     """A change of the spec in an object."""
     kind, title, size = what
-    return Change(kind, title, owner.reference, patch, owner.means, size, of_pod, file=owner.file, strategy=owner.strategy)
+    return Change(
+        kind, title, owner.reference, patch, owner.means, size, of_pod, file=owner.file, strategy=owner.strategy
+    )
 
 
 def max_skew_change(owner: Owned, constraint: Constraint, value: int) -> Change:
