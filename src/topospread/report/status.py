@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .layout import Layout
-from .paragraphs import counted, hanging, listed, together
+from .paragraphs import counted, hanging, in_order, listed, together
 from .status_domains import constraint_lines
 
 if TYPE_CHECKING:
@@ -30,9 +31,30 @@ def _in_trouble(workload: WorkloadStatus) -> bool:
     return bool(workload.hard_excess or workload.soft_excess or workload.refused)
 
 
+def _together(workloads: Sequence[WorkloadStatus], layout: Layout) -> list[WorkloadStatus]:
+    """Bare pods that are spread alike as one, named after the first of them."""
+    alike: dict[object, list[WorkloadStatus]] = {}
+    for each in workloads:
+        key = (each.namespace, each.constraints) if each.kind == "Pod" else id(each)
+        alike.setdefault(key, []).append(each)
+    return [members[0] if len(members) == 1 else _one(members, layout) for members in alike.values()]
+
+
+def _one(pods: Sequence[WorkloadStatus], layout: Layout) -> WorkloadStatus:
+    return replace(
+        pods[0],
+        name=layout.names(in_order(each.name for each in pods)),
+        replicas=len(pods),
+        existing=len(pods),
+        refused=tuple(refused for each in pods for refused in each.refused),
+        losses=(),
+    )
+
+
 def _workloads(status: Status, layout: Layout) -> Iterator[str]:
     """A block for each; of many, for the worst that are in trouble, and the others are counted."""
-    shown: Sequence[WorkloadStatus] = status.workloads
+    every = _together(status.workloads, layout)
+    shown: Sequence[WorkloadStatus] = every
     rest: Sequence[WorkloadStatus] = ()
     if not layout.few(len(shown)):
         troubled = [each for each in shown if _in_trouble(each)]
@@ -41,8 +63,8 @@ def _workloads(status: Status, layout: Layout) -> Iterator[str]:
     if rest:
         text = f"and {counted(len(rest), 'more workload')} in trouble: {_names(rest, layout)}; -o wide shows them"
         yield "\n".join(hanging("", text, layout.width, 2))
-    sound = [each for each in status.workloads if not _in_trouble(each)]
-    if sound and len(shown) + len(rest) < len(status.workloads):
+    sound = [each for each in every if not _in_trouble(each)]
+    if sound and len(shown) + len(rest) < len(every):
         bound = [each for each in sound if each.constraints]
         parts = [f"{counted(len(bound), 'workload')} as spread as the constraints want"] if bound else []
         parts += [f"{len(sound) - len(bound)} without constraints"] if len(bound) < len(sound) else []
@@ -69,7 +91,7 @@ def _block(workload: WorkloadStatus, layout: Layout) -> Iterator[str]:
 
 def _amount(workload: WorkloadStatus) -> str:
     if workload.kind == "Pod":
-        return "Pod"
+        return "Pod" if workload.replicas == 1 else f"{workload.replicas} Pods"
     noun = "pod" if workload.kind in _PODS else "replica"
     text = f"{workload.kind} · {counted(workload.replicas, noun)} · {workload.existing} on nodes"
     return text + (f", {workload.missing} without a node" if workload.missing else "")
@@ -147,6 +169,8 @@ def _remarks(status: Status, layout: Layout) -> Iterator[str]:
 
 def _summary(status: Status, layout: Layout) -> str:
     """``12 workloads on 9 nodes: 2 exceed a hard constraint, 3 pods would be refused where they are``."""
+    if not status.workloads:
+        return f"no workload to show on {counted(status.nodes, 'node')}"
     hard = len(status.exceeded)
     soft = sum(bool(each.soft_excess) for each in status.workloads)
     refused = sum(len(each.refused) for each in status.workloads)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 import msgspec
 
 from topospread.api.meta import KubeStruct
-from topospread.config.versions import NEWEST
+from topospread.config.versions import NEWEST, KubeVersion
+from topospread.errors import ConfigError
 
 from .snapshot_lists import OWNERS_AND_SELECTORS, WITHOUT
 
@@ -16,7 +16,6 @@ FIELD: Final = "topospread"
 """Where it stands in the List; kubectl ignores it."""
 
 FORMAT: Final = "topospread.dev/snapshot/v1"
-_MINOR: Final = re.compile(r"v?([0-9]+\.[0-9]+)")
 
 
 class SnapshotFacts(KubeStruct):
@@ -74,7 +73,15 @@ def note_of(facts: SnapshotFacts) -> str:
     """``a snapshot of Kubernetes v1.31.4 taken 2026-01-01T00:00:00Z; --kube-version 1.31 acts as that version``."""
     of = f" of Kubernetes {facts.kube_version}" if facts.kube_version else ""
     note = f"a snapshot{of} taken {facts.taken or 'at an unknown time'}" + (", names hashed" if facts.hashed else "")
-    minor = _MINOR.match(facts.kube_version)
-    if minor and minor[1] != str(NEWEST):
-        note += f"; --kube-version {minor[1]} acts as that version"
+    version = _known_version(facts.kube_version)
+    if version is not None and version != NEWEST:
+        note += f"; --kube-version {version} acts as that version"
     return note
+
+
+def _known_version(text: str) -> KubeVersion | None:
+    """The version, ``None`` where topospread cannot act as it."""
+    try:
+        return KubeVersion.parse(text)
+    except ConfigError:
+        return None
