@@ -11,7 +11,7 @@ from topospread.api.requests import CURRENT_RULES, RequestRules
 from .journal import NODE_CHANGED, Journal
 from .nodes import NodeTable
 from .objects import ClusterObjects
-from .pod_class import PodClass, has_pod_affinity, identity, signature
+from .pod_class import PodClass, identity, namespaces_asked, signature
 from .volume_use import VolumeUse
 
 PodKey = str
@@ -29,7 +29,6 @@ class Cluster:
     Attributes:
         nodes: the node table.
         classes: pod classes in the order they were first seen.
-        with_pod_affinity: those whose pods say which pods they want near or away.
         placed: pod key → row of its node.
         on_node: row → pod key → class of the pods there, in the order they came.
         ports: (protocol, port) → row → IP → how many pods use it.
@@ -45,7 +44,6 @@ class Cluster:
         self.objects = ClusterObjects()
         self.rules = rules
         self.classes: list[PodClass] = []
-        self.with_pod_affinity: list[PodClass] = []
         self.placed: dict[PodKey, int] = {}
         self.on_node: list[dict[PodKey, PodClass]] = []
         self.ports: dict[tuple[str, int], dict[int, dict[str, int]]] = {}
@@ -54,6 +52,7 @@ class Cluster:
         self.nominated: dict[int, dict[PodKey, PodClass]] = {}
         self._by_identity: dict[Hashable, list[tuple[tuple[object, ...], PodClass]]] = {}
         self._by_namespace: dict[str, list[PodClass]] = {}
+        self._asking: dict[str | None, list[PodClass]] = {}
         self._of_object: dict[int, tuple[Pod, PodClass]] = {}
 
     def add_node(self, node: Node) -> int:
@@ -89,8 +88,8 @@ class Cluster:
         self.classes.append(pod_class)
         alike.append((described, pod_class))
         self._by_namespace.setdefault(pod_class.namespace, []).append(pod_class)
-        if has_pod_affinity(pod):
-            self.with_pod_affinity.append(pod_class)
+        for namespace in namespaces_asked(pod):
+            self._asking.setdefault(namespace, []).append(pod_class)
         return pod_class
 
     def shared_class(self, pod: Pod) -> PodClass:
@@ -105,6 +104,10 @@ class Cluster:
     def classes_in(self, namespace: str) -> Iterable[PodClass]:
         """Classes of a namespace's pods."""
         return self._by_namespace.get(namespace, ())
+
+    def classes_asking(self, namespace: str) -> Iterable[PodClass]:
+        """Classes that want to be near, or away from, pods of a namespace; other pods of it may be meant."""
+        return (*self._asking.get(None, ()), *self._asking.get(namespace, ()))
 
     def add_pod(self, pod: Pod, key: PodKey = "") -> bool:
         """Place a pod where its ``spec.nodeName`` says; False when kube-scheduler would not see it there.

@@ -7,6 +7,7 @@ from collections.abc import Hashable
 import numpy as np
 
 from topospread.api.meta import OwnerReference
+from topospread.api.node_selection import PodAffinityTerm
 from topospread.api.pod import Container, Pod
 from topospread.api.requests import (
     RequestRules,
@@ -143,6 +144,26 @@ def has_pod_affinity(pod: Pod) -> bool:
     """Whether the pod says which pods it wants near or away."""
     affinity = pod.spec.affinity
     return affinity is not None and (affinity.pod_affinity is not None or affinity.pod_anti_affinity is not None)
+
+
+def namespaces_asked(pod: Pod) -> set[str | None]:
+    """The namespaces whose pods its affinity can mean; ``None`` in it stands for any, by their labels."""
+    if not has_pod_affinity(pod):
+        return set()
+    affinity = pod.spec.affinity
+    assert affinity is not None
+    terms: list[PodAffinityTerm] = []
+    for each in (affinity.pod_affinity, affinity.pod_anti_affinity):
+        if each is not None:
+            terms += each.required_during_scheduling_ignored_during_execution or ()
+            preferred = each.preferred_during_scheduling_ignored_during_execution or ()
+            terms += [term.pod_affinity_term for term in preferred if term.pod_affinity_term is not None]
+    asked: set[str | None] = set()
+    for term in terms:
+        if term.namespace_selector is not None:
+            asked.add(None)
+        asked.update(term.namespaces or ((pod.namespace,) if term.namespace_selector is None else ()))
+    return asked
 
 
 def signature(pod: Pod) -> tuple[object, ...]:

@@ -176,11 +176,10 @@ class Affinities:
 
     def _concerned(self, cluster: Cluster) -> Iterable[PodClass]:
         """Classes with terms that may mean the pod, and those that its own may mean: of a cluster's classes few are."""
-        own, here = self.terms.namespaces, self.pod_class.namespace
+        own = self.terms.namespaces
         if own is None:
             return cluster.classes
-        asking = ((each, terms_of(each).namespaces) for each in cluster.with_pod_affinity)
-        found = {each.index: each for each, asked in asking if asked is None or here in asked}
+        found = {each.index: each for each in cluster.classes_asking(self.pod_class.namespace)}
         for namespace in own:
             found.update((each.index, each) for each in cluster.classes_in(namespace))
         return [found[index] for index in sorted(found)]

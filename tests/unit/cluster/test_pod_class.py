@@ -35,11 +35,18 @@ def test_replicas_are_one_class() -> None:
     assert cluster.pod_class(pod("c", of_node("n"))) is not cluster.pod_class(pod("a"))
 
 
-def test_a_cluster_knows_the_classes_that_ask_for_other_pods() -> None:
+def test_a_cluster_knows_the_classes_that_ask_for_pods_of_a_namespace() -> None:
     cluster = Cluster()
-    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {}}
-    away = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+
+    def away(**more: object) -> dict[str, Any]:
+        term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {}, **more}
+        return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+
     cluster.pod_class(pod("plain"))
     cluster.pod_class(pod("pinned", of_node("n")))
-    asking = cluster.pod_class(pod("away", away))
-    assert cluster.with_pod_affinity == [asking]
+    own = cluster.pod_class(pod("own", away()))
+    named = cluster.pod_class(pod("named", away(namespaces=["other"])))
+    labelled = cluster.pod_class(pod("labelled", away(namespaces=["other"], namespaceSelector={})))
+    assert set(cluster.classes_asking("default")) == {own, labelled}
+    assert set(cluster.classes_asking("other")) == {named, labelled}
+    assert set(cluster.classes_asking("elsewhere")) == {labelled}
