@@ -88,7 +88,8 @@ class Bucket:
     def _in_order(self, points: int) -> list[int]:
         """The rows of a level, the first by name last."""
         bucket_of, points_of = self._all.bucket_of, self._all.points_of
-        rows = [row for row in dict.fromkeys(self.levels.pop(points)) if points_of[row] == points and bucket_of[row] is self]
+        entered = dict.fromkeys(self.levels.pop(points))
+        rows = [row for row in entered if points_of[row] == points and bucket_of[row] is self]
         rows.sort(key=self._all.ranks.__getitem__, reverse=True)
         return rows
 
