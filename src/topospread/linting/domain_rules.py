@@ -114,6 +114,16 @@ def _one_domain(given: Given) -> Iterator[tuple[Subject, Problem]]:
             yield standing.manifest, Problem(f"{held.path}.topologyKey", message)
 
 
+def _skewed(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    for standing, held in _every(given):
+        counts = held.counts
+        if counts.hard and counts.skew > counts.max_skew:
+            most = max(counts.domains, key=lambda domain: domain.matching)
+            message = f"{most.name} holds {most.matching} pods and the minimum is {counts.minimum}: the skew is "
+            message += f"{counts.skew}, and nothing moves the pods that are there"
+            yield standing.manifest, Problem(f"{held.path}.maxSkew", message)
+
+
 def _pinned(given: Given) -> Iterator[tuple[Subject, Problem]]:
     for standing, held in _every(given):
         closed = _closed_domains(standing, held) if held.counts.hard and held.counts.counts_itself else {}
@@ -194,6 +204,13 @@ _SOFT_NODES = constraint(_OWN, key=HOSTNAME, when="ScheduleAnyway").removeprefix
 _THREE = "zones=3,nodes=6"
 _TAINTED = "zones=3,nodes=6,taint=zone-c:dedicated=batch:NoSchedule"
 _GOOD = Example(deployment(constraint(_OWN)), cluster=_THREE)
+
+
+def _pod(node: int) -> str:
+    head = f"---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: web-{node}\n  labels: {{app: web}}\n"
+    container = "  containers:\n  - {name: web, image: registry.k8s.io/pause:3.10}\n"
+    return f"{head}spec:\n  nodeName: node-{node}\n{container}"
+
 
 RULES = (
     Rule(
@@ -279,6 +296,18 @@ RULES = (
         check=_one_domain,
         wrong=Example(deployment(constraint(_OWN)), cluster="zones=1,nodes=3"),
         right=_GOOD,
+        needs="nodes",
+    ),
+    Rule(
+        id="skewed-already",
+        sentence="The pods that are there keep their hard constraint.",
+        why="A constraint is asked when a pod is placed: a scale-down, an outage or a new zone leaves a skew that "
+        "stays until pods are deleted, by hand or by a descheduler.",
+        link=_LIMITATIONS,
+        severity="hint",
+        check=_skewed,
+        wrong=Example(deployment(constraint(_OWN)) + _pod(1) + _pod(4), cluster=_THREE),
+        right=Example(deployment(constraint(_OWN)) + _pod(1) + _pod(2), cluster=_THREE),
         needs="nodes",
     ),
     Rule(

@@ -121,6 +121,29 @@ def test_a_cluster_of_one_domain_spreads_nothing(cluster: str, fields: str, foun
     assert bool(messages(deployment(constraint(OWN + fields)), "one-domain-in-cluster", cluster=cluster)) == found
 
 
+def pods_on(*nodes: int) -> str:
+    return "".join(
+        f"---\napiVersion: v1\nkind: Pod\nmetadata: {{name: w{number}, labels: {{app: web}}}}\n"
+        f"spec:\n  nodeName: node-{node}\n  containers: [{{name: a, image: a}}]\n"
+        for number, node in enumerate(nodes)
+    )
+
+
+@pytest.mark.parametrize(
+    ("pods", "when", "said"),
+    [
+        (pods_on(1, 4), "DoNotSchedule", ["zone-a holds 2 pods and the minimum is 0: the skew is 2"]),
+        (pods_on(1, 2, 3, 4), "DoNotSchedule", []),
+        (pods_on(1, 4), "ScheduleAnyway", []),
+        ("", "DoNotSchedule", []),
+    ],
+)
+def test_a_skew_that_is_there_already_is_a_hint(pods: str, when: str, said: list[str]) -> None:
+    found = findings(deployment(constraint(OWN, when=when)) + pods, "skewed-already", cluster=THREE)
+    assert [each.message.partition(", and")[0] for each in found] == said
+    assert all(each.severity == "hint" for each in found)
+
+
 TAINTED = f"{THREE},taint=zone-c:gpu=yes:NoSchedule"
 
 
@@ -171,11 +194,7 @@ def test_a_version_without_the_policy_has_no_fix() -> None:
 
 
 def test_pods_that_stand_in_the_closed_domain_leave_room_in_the_others() -> None:
-    placed = "".join(
-        f"---\napiVersion: v1\nkind: Pod\nmetadata: {{name: w{node}, labels: {{app: web}}}}\n"
-        f"spec:\n  nodeName: node-{node}\n  containers: [{{name: a, image: a}}]\n"
-        for node in (1, 2, 3)
-    )
+    placed = pods_on(1, 2, 3)
     five = deployment(constraint(OWN), replicas=5)
     six = deployment(constraint(OWN), replicas=6)
     assert messages(five + placed, "closed-domain-pins-minimum", cluster=TAINTED) == []
