@@ -1,0 +1,178 @@
+"""`topospread status` as users run it, and the documented forms of its JSON and of snapshots."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+TOPOSPREAD = Path(sys.executable).parent / "topospread"
+SHOP = ROOT / "docs/how-to/shop.json"
+ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
+Json = dict[str, Any]
+
+
+def run(*words: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [TOPOSPREAD, "status", *words], capture_output=True, text=True, check=False, env={"PATH": ""} | environment
+    )
+
+
+def as_json(*words: str | Path) -> Json:
+    done = run(*words, "-o", "json")
+    assert done.returncode in (0, 1), done.stderr
+    found: Json = json.loads(done.stdout)
+    return found
+
+
+def schema(name: str) -> Json:
+    found: Json = json.loads((ROOT / f"docs/reference/{name}.schema.json").read_text())
+    return found
+
+
+def large(folder: Path, nodes: int = 3000, workloads: int = 40) -> Path:
+    """A large cluster whose workloads stand in three of its zones, each worse than the one before."""
+    items: list[Json] = []
+    for i in range(nodes):
+        labels = {HOST: f"node-{i:04d}", ZONE: f"zone-{i % 4}"}
+        metadata = {"name": f"node-{i:04d}", "uid": f"n{i}", "labels": labels}
+        items.append(
+            {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "status": {"allocatable": {"pods": "9"}}}
+        )
+    for w in range(workloads):
+        labels = {"app": f"app-{w:02d}"}
+        constraint = {"maxSkew": 2, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule"}
+        spec = {
+            "containers": [{"name": "c"}],
+            "topologySpreadConstraints": [constraint | {"labelSelector": {"matchLabels": labels}}],
+        }
+        owner = {
+            "apiVersion": "apps/v1",
+            "kind": "ReplicaSet",
+            "name": f"app-{w:02d}",
+            "uid": f"r{w}",
+            "controller": True,
+        }
+        replica_set = {"name": f"app-{w:02d}", "namespace": "shop", "uid": f"r{w}"}
+        template = {"metadata": {"labels": labels}, "spec": spec}
+        selector = {"matchLabels": labels}
+        items.append(
+            {
+                "apiVersion": "apps/v1",
+                "kind": "ReplicaSet",
+                "metadata": replica_set,
+                "spec": {"replicas": 6, "selector": selector, "template": template},
+            }
+        )
+        for p in range(6):
+            metadata = {
+                "name": f"app-{w:02d}-{p}",
+                "namespace": "shop",
+                "uid": f"p{w}-{p}",
+                "labels": labels,
+                "ownerReferences": [owner],
+            }
+            node = 4 * (100 * p + w) + (p % 3 if w % 2 else 0)
+            items.append(
+                {
+                    "apiVersion": "v1",
+                    "kind": "Pod",
+                    "metadata": metadata,
+                    "spec": spec | {"nodeName": f"node-{node:04d}"},
+                }
+            )
+    path = folder / "large.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    return path
+
+
+def test_the_json_has_the_documented_form(tmp_path: Path) -> None:
+    for path in (SHOP, large(tmp_path, nodes=600, workloads=5)):
+        jsonschema.validate(as_json(path), schema("status"))
+
+
+def test_a_snapshot_has_the_documented_form() -> None:
+    jsonschema.validate(json.loads(SHOP.read_text()), schema("snapshot"))
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ([], 0),
+        (["--check"], 1),
+        (["--check", "-l", "app=payments"], 0),
+        (["--check", "-l", "app in (web, payments)"], 1),
+        (["--check", "--key", HOST], 0),
+        (["--check", "--min-skew", "9"], 1),
+    ],
+)
+def test_it_fails_when_checked_and_a_hard_constraint_of_what_is_chosen_is_exceeded(words: list[str], code: int) -> None:
+    assert run(SHOP, *words).returncode == code
+
+
+def test_the_worst_come_first() -> None:
+    assert [each["name"] for each in as_json(SHOP)["workloads"]] == ["web", "payments", "cache"]
+
+
+def test_the_skew_that_is_asked_for_is_shown() -> None:
+    found = as_json(SHOP, "--min-skew", "3")
+    assert [(each["name"], [c["skew"] for c in each["spread"]]) for each in found["workloads"]] == [("cache", [3])]
+
+
+def test_one_key_alone() -> None:
+    found = as_json(SHOP, "--key", ZONE)
+    keys = {c["topologyKey"] for each in found["workloads"] for c in each["spread"]}
+    assert keys == {each["topologyKey"] for each in found["domains"]} == {ZONE}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["-n", "nope"], 'there is no workload in the namespace "nope"; there are shop'),
+        (["--key", "nope"], 'no node has the label "nope"'),
+        (["-l", "a=b=c"], '"a=b=c" is no label selector'),
+        (["--min-skew", "-1"], "--min-skew"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_said(words: list[str], said: str) -> None:
+    done = run(SHOP, *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+
+
+def test_a_large_cluster_is_readable(tmp_path: Path) -> None:
+    path = large(tmp_path)
+    lines = run(path).stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert len(lines) < 140
+    assert any("more workloads in trouble" in line for line in lines)
+    assert any("20 workloads as spread as the constraints want" in line for line in lines)
+    assert len(run(path, "-o", "wide").stdout.splitlines()) > len(lines)
+
+
+def test_of_many_nodes_only_those_that_hold_pods_are_told(tmp_path: Path) -> None:
+    found = as_json(large(tmp_path, workloads=2))
+    for each in found["workloads"]:
+        for constraint in each["spread"]:
+            assert all(constraint["domains"].values())
+            assert len(constraint["empty"]["domains"]) <= 100
+
+
+def test_colour_says_nothing_that_words_do_not() -> None:
+    plain, coloured = run(SHOP).stdout, run(SHOP, "--color", "always").stdout
+    assert "\x1b[" in coloured
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
+    assert "\x1b[" not in run(SHOP, NO_COLOR="1").stdout
+
+
+def test_yaml_says_what_json_says() -> None:
+    import yaml
+
+    assert yaml.safe_load(run(SHOP, "-o", "yaml").stdout) == as_json(SHOP)
