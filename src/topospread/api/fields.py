@@ -14,7 +14,7 @@ from topospread.errors import UsageError
 
 from .field_docs import TOPOLOGY_SPREAD_CONSTRAINTS, FieldDoc
 
-__all__ = ["FIELDS", "TOPOLOGY_SPREAD_CONSTRAINTS", "FieldDoc", "explain"]
+__all__ = ["FIELDS", "TOPOLOGY_SPREAD_CONSTRAINTS", "FieldDoc", "explain", "paths"]
 
 FIELDS: Mapping[str, FieldDoc] = {each.name: each for each in TOPOLOGY_SPREAD_CONSTRAINTS.fields}
 """The eight fields of a constraint, by name."""
@@ -51,6 +51,15 @@ def explain(path: str = "", *, width: int = 80) -> str:
     if doc.fields:
         lines += ["FIELDS:", *(line for each in doc.fields for line in _entry(each, columns))]
     return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def paths() -> list[str]:
+    """Every path that has documentation, the shorter before those below it."""
+    return [_ROOT, *_below(TOPOLOGY_SPREAD_CONSTRAINTS, _ROOT)]
+
+
+def _below(doc: FieldDoc, path: str) -> list[str]:
+    return [each for below in doc.fields for each in (f"{path}.{below.name}", *_below(below, f"{path}.{below.name}"))]
 
 
 def _find(path: str) -> FieldDoc:

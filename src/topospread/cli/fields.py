@@ -18,8 +18,15 @@ Examples:
 """
 
 
+def _paths_from(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """What a shell may complete a path to."""
+    from topospread.api.fields import paths
+
+    return [path for path in paths() if path.startswith(incomplete)]
+
+
 @click.command(cls=Explained, help=HELP)
-@click.argument("field", default="", metavar="[FIELD]")
+@click.argument("field", default="", metavar="[FIELD]", shell_complete=_paths_from)
 def fields(field: str) -> int:
     """Print the documentation of a field."""
     from topospread.api.fields import explain

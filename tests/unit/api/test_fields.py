@@ -4,7 +4,7 @@ import re
 import msgspec
 import pytest
 
-from topospread.api.fields import FIELDS, TOPOLOGY_SPREAD_CONSTRAINTS, explain
+from topospread.api.fields import FIELDS, TOPOLOGY_SPREAD_CONSTRAINTS, explain, paths
 from topospread.api.spread import TopologySpreadConstraint
 from topospread.errors import UsageError
 
@@ -151,3 +151,8 @@ def test_documentation_is_data():
     with pytest.raises(AttributeError):
         doc.name = "x"
     assert msgspec.json.encode(doc)
+
+
+def test_every_path_has_documentation():
+    assert len(paths()) == len(set(paths())) > 12
+    assert all(f"FIELD: {path.rpartition('.')[2]} " in explain(path) for path in paths())

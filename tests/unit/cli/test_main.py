@@ -152,15 +152,21 @@ def test_completion_scripts(shell: str, monkeypatch: pytest.MonkeyPatch, capsys:
     assert shown.err == ""
 
 
-def test_a_shell_is_answered(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    for name, value in {
-        "_TOPOSPREAD_COMPLETE": "bash_complete",
-        "COMP_WORDS": "topospread si",
-        "COMP_CWORD": "1",
-    }.items():
-        monkeypatch.setenv(name, value)
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("topospread si", "plain,simulate\n"),
+        ("topospread fields topologySpreadConstraints.mi", "plain,topologySpreadConstraints.minDomains\n"),
+    ],
+)
+def test_a_shell_is_answered(
+    typed: str, answer: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("_TOPOSPREAD_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", typed)
+    monkeypatch.setenv("COMP_CWORD", str(typed.count(" ")))
     assert run(monkeypatch) == 0
-    assert capsys.readouterr().out == "plain,simulate\n"
+    assert capsys.readouterr().out == answer
 
 
 @pytest.mark.parametrize(
