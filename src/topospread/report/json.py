@@ -80,6 +80,7 @@ def _placement(each: PodPlacement) -> Json:
         "node": each.node,
         "message": each.message,
         "score": each.score,
+        "nominatedNode": each.nominated_node or None,
     }
 
 

@@ -37,7 +37,8 @@ def _evictions(simulation: Simulation, layout: Layout) -> Iterator[str]:
     evictions = simulation.evictions
     if not evictions:
         return
-    yield layout.style("Evicted", "bold")
+    legend = "(each makes room for the pod that is nominated for its node)"
+    yield from hanging(layout.style("Evicted", "bold") + "  ", legend, layout.width, 2)
     shown = evictions if layout.few(len(evictions)) else evictions[: layout.most]
     for each in shown:
         anew = f"created anew as {each.created_anew}" if each.created_anew else "nothing creates it anew"

@@ -116,7 +116,7 @@ class Budgets:
     _selectors: list[Selector | None] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._selectors = [_selector(each) for each in self.budgets]
+        self._selectors = [budget_selector(each) for each in self.budgets]
 
     def violating(self, victims: Iterable[Victim]) -> list[bool]:
         """Whether evicting each, in this order, breaks a budget (``FilterVictimsWithPDBViolation``)."""
@@ -344,7 +344,7 @@ def _order(started: str | None, place: int) -> tuple[int, float]:
     return (0, datetime.fromisoformat(started).timestamp()) if started else (1, float(place))
 
 
-def _selector(budget: PodDisruptionBudget) -> Selector | None:
+def budget_selector(budget: PodDisruptionBudget) -> Selector | None:
     """The budget's selector; ``None`` where it matches nothing: missing, empty or not valid."""
     try:
         selector = Selector.from_label_selector(budget.spec.selector)

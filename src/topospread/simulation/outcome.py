@@ -24,7 +24,7 @@ def result_of(run: Run) -> Simulation:
     planned = run.plan
     tried = [(queued, run.outcomes[id(queued)]) for queued in run.queue if not run.outcomes[id(queued)].evicted]
     tried += [(queued, Outcome(_gated(queued))) for queued in planned.gated]
-    placements = [_placement(queued, outcome.placement) for queued, outcome in tried]
+    placements = [_placement(queued, outcome) for queued, outcome in tried]
     missing = Counter(id(queued.workload) for queued, outcome in tried if outcome.pending)
     new = Counter(id(queued.workload) for queued, _ in tried)
     workloads = []
@@ -49,7 +49,8 @@ def result_of(run: Run) -> Simulation:
     )
 
 
-def _placement(queued: QueuedPod, placement: Placement) -> PodPlacement:
+def _placement(queued: QueuedPod, outcome: Outcome) -> PodPlacement:
+    placement = outcome.placement
     return PodPlacement(
         namespace=queued.namespace,
         name=queued.name,
@@ -57,6 +58,7 @@ def _placement(queued: QueuedPod, placement: Placement) -> PodPlacement:
         node=placement.node,
         message=placement.message,
         score=placement.score,
+        nominated_node=outcome.nominated,
     )
 
 

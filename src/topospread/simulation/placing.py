@@ -9,6 +9,7 @@ from topospread.scheduling.cycle import Placement
 from topospread.scheduling.verdict import Verdict
 from topospread.workloads.planned import QueuedPod
 
+from .budgets import Budgets
 from .evictions import evict
 from .pending import LatestBinds
 from .run import Outcome, Run
@@ -22,14 +23,16 @@ def place_all(run: Run, progress: Progress | None = None) -> None:
 
     kube-scheduler tries a pending pod again when something happens that a plugin which rejected it waits for.
     """
+    run.budgets = Budgets(run.cluster)
     _place(run, list(range(len(run.queue))), progress)
     binds = LatestBinds(run.cluster)
     while True:
         binds.catch_up()
         waiting = [i for i, queued in enumerate(run.queue) if _worth_another_try(run, queued, binds)]
         if not waiting:
-            return
+            break
         _place(run, waiting, None)
+    run.budgets.restore()
 
 
 def _place(run: Run, positions: list[int], progress: Progress | None) -> None:
@@ -73,12 +76,15 @@ def _try(run: Run, queued: QueuedPod) -> None:
 
 def _preempt(run: Run, queued: QueuedPod, outcome: Outcome, verdict: Verdict) -> None:
     """Evict for the pod where that helps, and let it take the node it is then nominated for."""
+    if run.budgets is not None:
+        run.budgets.recount()
     found = run.scheduler.pending_preemption(queued.pod, verdict)
     candidate = run.scheduler.pick(found)
     if candidate is None:
         outcome.preemption = found
         return
     evict(run, candidate, queued)
+    outcome.nominated = candidate.node
     outcome.placement = run.scheduler.schedule(queued.pod, queued.name, nominated=candidate.node)
 
 

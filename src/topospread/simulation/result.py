@@ -33,6 +33,7 @@ class PodPlacement:
         node: where it went, ``None`` while it is pending.
         message: for a pending pod kube-scheduler's sentence, or why it never got as far.
         score: total of the chosen node, ``None`` while pending.
+        nominated_node: the node that pods were evicted from to make room for it, "" when none were.
     """
 
     namespace: str
@@ -41,6 +42,7 @@ class PodPlacement:
     node: str | None
     message: str = ""
     score: int | None = None
+    nominated_node: str = ""
 
 
 @dataclass(frozen=True, slots=True)

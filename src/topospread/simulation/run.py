@@ -29,6 +29,7 @@ from topospread.workloads.dropped_fields import unused_sentences
 from topospread.workloads.planned import Plan, QueuedPod, Workload
 from topospread.workloads.planner import plan
 
+from .budgets import Budgets, complete_budgets
 from .result import Eviction
 
 Sampling = Literal["all", "kube"]
@@ -63,6 +64,7 @@ class Outcome:
         verdict: there while the pod is pending and was judged; ``preemption`` when that was tried too.
         position: of the journal when it was tried.
         evicted: it was placed, and evicted for a more important pod.
+        nominated: the node that pods were evicted from for it, "" for none.
     """
 
     placement: Placement
@@ -70,6 +72,7 @@ class Outcome:
     preemption: Preemption | None = None
     position: int = -1
     evicted: bool = False
+    nominated: str = ""
 
     @property
     def pending(self) -> bool:
@@ -87,6 +90,7 @@ class Run:
         placed_here: pod key → the queued pod that the run placed.
         before: what `spreads` said before anything was removed or placed.
         owners: pod key → workload of the pods that were there before.
+        budgets: disruption budgets as evictions and placements leave them, while pods are placed.
     """
 
     plan: Plan
@@ -99,6 +103,7 @@ class Run:
     owners: dict[str, Workload] = field(default_factory=dict)
     before: dict[int, tuple[ConstraintArithmetic, ...]] = field(default_factory=dict)
     created_anew: int = 0
+    budgets: Budgets | None = None
 
     @property
     def cluster(self) -> Cluster:
@@ -129,6 +134,8 @@ def prepare(inventory: Inventory, options: Options, *, with_spreads: bool = True
     scheduler = Scheduler(cluster_of(planned, gates), frameworks, options.seed, sampled=sampled)
     if sampled:
         planned.notes += _sampling_notes(configuration, len(scheduler.cluster.nodes))
+    if options.preemption:
+        complete_budgets(planned, scheduler.cluster)
     run = Run(planned, scheduler, options, queue=list(planned.queue))
     if with_spreads:
         run.before = spreads(run)

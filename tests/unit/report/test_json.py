@@ -86,6 +86,7 @@ def test_placements() -> None:
             "node": "node-1",
             "message": "",
             "score": 600,
+            "nominatedNode": None,
         },
         {
             "namespace": "shop",
@@ -94,6 +95,7 @@ def test_placements() -> None:
             "node": None,
             "message": "0/9 nodes are available.",
             "score": None,
+            "nominatedNode": None,
         },
     ]
 

@@ -306,7 +306,7 @@ def test_everything_else_worth_knowing() -> None:
 shop/web  Deployment · 2 replicas · 2 placed (3 before)
   note: it is paused: pods of its newest template are not created
 
-Evicted
+Evicted  (each makes room for the pod that is nominated for its node)
   shop/batch-1 from node-1 for shop/web-1, created anew as batch-1-anew1
   shop/loner from node-1 for shop/web-1, nothing creates it anew
 

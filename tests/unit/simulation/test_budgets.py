@@ -1,0 +1,156 @@
+"""Disruption budgets during a simulation: completed from spec and pods, and recounted between evictions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import topospread
+from tests.unit.workloads.manifests import Json, inventory, workload
+from topospread.simulation import Simulation
+
+HIGH = {"kind": "PriorityClass", "metadata": {"name": "high"}, "value": 1000}
+
+
+def node(name: str) -> Json:
+    return {"kind": "Node", "metadata": {"name": name}, "status": {"allocatable": {"cpu": "4", "pods": "110"}}}
+
+
+def running(name: str, on: str, app: str, owner: Json | None = None, *, ready: bool = True) -> Json:
+    metadata: Json = {"name": name, "namespace": "default", "uid": name, "labels": {"app": app}}
+    if owner:
+        reference = {"apiVersion": "apps/v1", "kind": owner["kind"], "name": owner["metadata"]["name"], "uid": "o"}
+        metadata["ownerReferences"] = [reference | {"controller": True}]
+    requests = {"cpu": "3"}
+    containers = [{"name": "c", "image": "i", "resources": {"requests": requests}}]
+    spec = {"nodeName": on, "schedulerName": "default-scheduler", "priority": 0, "containers": containers}
+    status = {"phase": "Running", "conditions": [{"type": "Ready", "status": str(ready)}]}
+    return {"kind": "Pod", "metadata": metadata, "spec": spec, "status": status}
+
+
+def waiting(name: str) -> Json:
+    containers = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "3"}}}]
+    return {
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {"priorityClassName": "high", "containers": containers},
+    }
+
+
+def budget(status: Json | None = None, app: str = "web", **spec: Any) -> Json:
+    made: Json = {
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": app, "namespace": "default"},
+        "spec": {"selector": {"matchLabels": {"app": app}}, **spec},
+    }
+    return made | ({"status": status} if status else {})
+
+
+def web(replicas: int, kind: str = "ReplicaSet") -> Json:
+    containers = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "3"}}}]
+    made = workload(kind, "web", replicas=replicas, pod={"containers": containers})
+    made["metadata"] |= {"uid": "o", "namespace": "default"}
+    return made
+
+
+def simulated(*objects: Json, **options: Any) -> Simulation:
+    return topospread.simulate(inventory(HIGH, *objects), **options)
+
+
+def evicted(simulation: Simulation) -> list[str]:
+    return [each.name for each in simulation.evictions]
+
+
+def notes(simulation: Simulation) -> list[str]:
+    return [note for note in simulation.notes if "PodDisruptionBudget" in note]
+
+
+class TestCompleted:
+    @pytest.mark.parametrize(
+        ("spec", "allowed"),
+        [
+            ({"maxUnavailable": 1}, "1 eviction"),
+            ({"maxUnavailable": "50%"}, "1 eviction"),
+            ({"maxUnavailable": 0}, "0 evictions"),
+            ({"minAvailable": 1}, "1 eviction"),
+            ({"minAvailable": "51%"}, "0 evictions"),
+            ({"minAvailable": 0}, "2 evictions"),
+            ({}, "2 evictions"),
+        ],
+    )
+    def test_from_spec_and_pods(self, spec: Json, allowed: str) -> None:
+        replicas = web(2)
+        pods = [running(f"web-{i}", f"n{i}", "web", replicas) for i in (1, 2)]
+        result = simulated(node("n1"), node("n2"), replicas, *pods, budget(**spec))
+        assert notes(result) == [
+            "PodDisruptionBudget default/web has no status: by its spec and the 2 healthy of 2 pods it allows "
+            f"{allowed}"
+        ]
+
+    def test_pod_that_is_not_ready_is_not_healthy(self) -> None:
+        replicas = web(2)
+        pods = [running("web-1", "n1", "web", replicas), running("web-2", "n2", "web", replicas, ready=False)]
+        (note,) = notes(simulated(node("n1"), node("n2"), replicas, *pods, budget(minAvailable=1)))
+        assert "the 1 healthy of 2 pods it allows 0 evictions" in note
+
+    def test_pods_that_nobody_owns_allow_nothing_by_share(self) -> None:
+        (note,) = notes(simulated(node("n1"), running("web", "n1", "web"), budget(maxUnavailable=1)))
+        assert "of 0 pods it allows 0 evictions" in note
+
+    def test_status_that_is_there_is_taken(self) -> None:
+        given = budget({"disruptionsAllowed": 0}, minAvailable=0)
+        assert notes(simulated(node("n1"), running("web", "n1", "web"), given)) == []
+
+    def test_without_preemption_nothing_is_said(self) -> None:
+        assert notes(simulated(node("n1"), running("web", "n1", "web"), budget(), preemption=False)) == []
+
+
+class TestRecounted:
+    NODES = (node("n1"), node("n2"), node("n3"))
+
+    @pytest.mark.parametrize(
+        "status",
+        [
+            None,
+            {"disruptionsAllowed": 1},
+            {"disruptionsAllowed": 1, "currentHealthy": 2, "desiredHealthy": 1, "expectedPods": 2},
+        ],
+    )
+    def test_second_preemption_finds_the_budget_used_up(self, status: Json | None) -> None:
+        pods = [running("web-1", "n1", "web"), running("web-2", "n2", "web"), running("other", "n3", "other")]
+        result = simulated(*self.NODES, *pods, budget(status, minAvailable=1), waiting("high-1"), waiting("high-2"))
+        assert evicted(result) == ["web-1", "other"]
+
+    def test_replacement_on_a_node_makes_room_again(self) -> None:
+        replicas = web(1)
+        pods = [running("web-1", "n1", "web", replicas)]
+        free = node("n2")
+        result = simulated(node("n1"), free, replicas, *pods, budget(minAvailable=1), waiting("high-1"))
+        assert evicted(result) == []
+        assert result.placement("high-1").node == "n2"
+
+    def test_run_can_be_repeated(self) -> None:
+        pods = [running("web-1", "n1", "web"), running("other", "n3", "other")]
+        given = inventory(HIGH, *self.NODES, *pods, budget(minAvailable=1), waiting("high-1"), waiting("high-2"))
+        first, second = (topospread.simulate(given) for _ in range(2))
+        assert (evicted(first), notes(first)) == (evicted(second), notes(second))
+
+
+def test_preemptor_is_nominated_and_its_victim_comes_back() -> None:
+    replicas = web(1)
+    pods = [running("web-1", "n1", "web", replicas)]
+    result = simulated(node("n1"), replicas, *pods, waiting("high"))
+    (eviction,) = result.evictions
+    assert (eviction.name, eviction.node, eviction.preemptor) == ("web-1", "n1", "default/high")
+    assert result.placement("high").nominated_node == "n1"
+    again = result.placement(eviction.created_anew)
+    assert (again.node, again.nominated_node) == (None, "")
+    assert not result.all_placed
+
+
+def test_nothing_is_evicted_without_preemption() -> None:
+    replicas = web(1)
+    result = simulated(node("n1"), replicas, running("web-1", "n1", "web", replicas), waiting("high"), preemption=False)
+    assert result.evictions == ()
+    assert result.placement("high").node is None
