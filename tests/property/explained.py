@@ -148,6 +148,8 @@ def _workload(draw: st.DrawFn, kind: str, nodes: list[str]) -> tuple[list[Json],
     on = [draw(st.sampled_from(nodes)) for _ in range(there)]
     match kind:
         case "Deployment" | "Rollout":
+            if kind == "Rollout" and there < replicas and draw(st.booleans()):
+                on.append("")
             made = _deployment(labels, spec, replicas, on, rollout=kind == "Rollout")
             made[0]["spec"] |= draw(st.sampled_from(STRATEGIES))
             if not there and draw(st.booleans()):
@@ -176,6 +178,8 @@ def _deployment(labels: Json, spec: Json, replicas: int, on: list[str], *, rollo
     revision = OLD if rollout else NEW
     old = [{**spec["containers"][0], "image": "older"}]
     old_spec = spec | {"containers": old}
+    if "topologySpreadConstraints" in spec:
+        old_spec["topologySpreadConstraints"] = [each | {"maxSkew": 1} for each in spec["topologySpreadConstraints"]]
     if rollout:
         made.append(_replica_set_of(labels, old_spec, len(on), OLD))
     made.append(_replica_set_of(labels, spec, 1 if rollout else replicas, NEW))

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from topospread.api.node_selection import Taint
+from topospread.api.pod import Pod
 from topospread.plugins.spread_constraints import Constraint
-from topospread.scheduling.view import View
 from topospread.simulation.run import Run
 from topospread.workloads.planned import Workload
 
 from .changes import Change
-from .cluster_changes import cluster_changes, surplus_pods
+from .cluster_changes import cluster_changes
 from .domains import constraint_tables
 from .obstacles import TAINTS, Obstacles
 from .own_constraints import in_force
@@ -150,8 +150,9 @@ class Found:
     """What is known of the pending pod at the end of the run.
 
     Attributes:
-        constraints: in force, by their place in their list.
-        taints: sets of taints that nodes reject it for.
+        constraints: in force, by their place in their list, for pods of the newest template; so are ``tables`` and
+            ``taints``: sets of taints that nodes reject them for.
+        older: whether the pod is of an older revision than the template.
         cluster_changes: changes of the cluster to try.
     """
 
@@ -159,18 +160,25 @@ class Found:
     constraints: tuple[Constraint, ...]
     tables: tuple[ConstraintTable, ...]
     taints: tuple[list[Taint], ...]
+    older: bool
     cluster_changes: tuple[Change, ...]
 
 
-def looked_at(baseline: Baseline, view: View, obstacles: Obstacles, workload: Workload, waiting: int) -> Found:
-    """What there is to try, while the state is that of the end; ``waiting``: queued pods of the workload."""
-    tables = constraint_tables(obstacles)
+def looked_at(baseline: Baseline, obstacles: Obstacles, newest: Obstacles, surplus: list[Pod]) -> Found:
+    """What there is to try, while the state is that of the end.
+
+    Args:
+        obstacles: of the pod.
+        newest: of a pod of the newest template, the same where the pod is one.
+        surplus: pods that a rollout has to delete anyway.
+    """
     return Found(
         baseline,
-        tuple(in_force(view)),
-        tables,
-        tuple(_taint_sets(obstacles)),
-        tuple(cluster_changes(obstacles, tables, surplus_pods(workload, waiting))),
+        tuple(in_force(newest.view)),
+        constraint_tables(newest),
+        tuple(_taint_sets(newest)),
+        newest is not obstacles,
+        tuple(cluster_changes(obstacles, constraint_tables(obstacles), surplus)),
     )
 
 

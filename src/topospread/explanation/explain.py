@@ -21,9 +21,10 @@ from topospread.simulation.run import Options, Outcome, Run, prepare
 from topospread.workloads.planned import QueuedPod, Workload
 
 from .attempts import Baseline, looked_at
+from .cluster_changes import surplus_pods
 from .domains import constraint_tables
 from .obstacles import Obstacles
-from .owner import exists
+from .owner import exists, is_older
 from .rehearsal import Rehearsal
 from .result import Explanation
 from .scores import score_table
@@ -119,7 +120,7 @@ class _Explainer:
         return self._pending(rehearsal, ended, queued, outcome)
 
     def _pending(self, rehearsal: Rehearsal, ended: Run, queued: QueuedPod, outcome: Outcome) -> Explanation:
-        run, scheduler = self._run, self._run.scheduler
+        scheduler = self._run.scheduler
         baseline = _baseline(ended, queued.workload)
         facts: dict[str, Any] = {
             "message": outcome.placement.message,
@@ -130,14 +131,15 @@ class _Explainer:
         verdict = scheduler.verdict(queued.pod, queued.name)
         if verdict.error:
             return self._explanation(queued, "pending", None, verdict, facts)
-        pod_class = run.cluster.shared_class(queued.pod)
-        framework, view = scheduler.framework_of(pod_class), scheduler.view(pod_class)
-        obstacles = Obstacles(view, framework, verdict)
-        workload = queued.workload
-        waiting = sum(each.workload is workload for each in rehearsal.queue)
-        found = looked_at(baseline, view, obstacles, workload, waiting)
+        obstacles = _obstacles(scheduler, queued.pod, verdict)
+        template = queued.workload.template
+        newest = obstacles
+        if template is not None and is_older(queued.pod, template):
+            newest = _obstacles(scheduler, template, scheduler.verdict(template, queued.name))
+        waiting = sum(each.workload is queued.workload for each in rehearsal.queue)
+        found = looked_at(baseline, obstacles, newest, surplus_pods(queued.workload, waiting))
         facts |= {
-            "constraints": found.tables,
+            "constraints": constraint_tables(obstacles),
             "plugins": obstacles.rejections(),
             "nearest": obstacles.nearest(NEAREST),
         }
@@ -202,18 +204,21 @@ class _Explainer:
 
 def _choice(scheduler: Scheduler, pod: Pod, name: str, verdict: Verdict, chosen: str) -> dict[str, Any]:
     """Why that node, or what it has against a pod that is there."""
-    pod_class = scheduler.cluster.shared_class(pod)
-    framework, view = scheduler.framework_of(pod_class), scheduler.view(pod_class)
-    obstacles = Obstacles(view, framework, verdict)
+    obstacles = _obstacles(scheduler, pod, verdict)
     keys = [each.topology_key for each in verdict.arithmetic]
     refused = () if chosen in verdict.total else (obstacles.near_node(verdict.nodes.index(chosen), keys),)
     return {
         "constraints": constraint_tables(obstacles),
         "plugins": obstacles.rejections(),
         "nearest": refused,
-        "scores": score_table(view, verdict, chosen),
+        "scores": score_table(obstacles.view, verdict, chosen),
         "without": tuple(without_each(scheduler, pod, name, verdict)),
     }
+
+
+def _obstacles(scheduler: Scheduler, pod: Pod, verdict: Verdict) -> Obstacles:
+    pod_class = scheduler.cluster.shared_class(pod)
+    return Obstacles(scheduler.view(pod_class), scheduler.framework_of(pod_class), verdict)
 
 
 def _latest(run: Run, queued: QueuedPod) -> tuple[QueuedPod, Outcome]:

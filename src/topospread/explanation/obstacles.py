@@ -54,6 +54,7 @@ class Obstacles:
     """
 
     def __init__(self, view: View, framework: Framework, verdict: Verdict) -> None:
+        self.view = view
         self.cluster = view.cluster
         self.pod = view.pod_class.pod
         self.verdict = verdict

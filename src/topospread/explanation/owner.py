@@ -20,7 +20,7 @@ from topospread.errors import Place
 from topospread.plugins.spread_constraints import Constraint
 from topospread.workloads.controllers import API_VERSIONS
 from topospread.workloads.planned import QueuedPod, Workload
-from topospread.workloads.revisions import TEMPLATE_HASH_LABEL
+from topospread.workloads.revisions import REVISION_HASH_LABEL, TEMPLATE_HASH_LABEL
 
 from .own_constraints import written
 from .result import Means
@@ -76,6 +76,12 @@ def exists(item: KubeObject) -> bool:
     """Whether an API server has an object: it gave it a uid, or a pod has a node or a phase."""
     there = bool(item.metadata.uid or item.metadata.resource_version)
     return there or (isinstance(item, Pod) and bool(item.spec.node_name or item.phase))
+
+
+def is_older(pod: Pod, template: Pod) -> bool:
+    """Whether a pod is of another revision than its controller's template now makes."""
+    keys = TEMPLATE_HASH_LABEL, REVISION_HASH_LABEL
+    return any(key in pod.labels and pod.labels[key] != template.labels.get(key, pod.labels[key]) for key in keys)
 
 
 def owned(

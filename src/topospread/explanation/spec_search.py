@@ -8,7 +8,7 @@ from itertools import combinations
 from topospread.plugins.spread_constraints import Constraint
 
 from .attempts import Found, Search
-from .changes import Change, combined, constraint_changes, max_skew_change, toleration_change
+from .changes import Change, combined, constraint_changes, max_skew_change, newest_revision, toleration_change
 from .owner import Owned
 from .result import Suggestion
 
@@ -19,7 +19,17 @@ _PAIRS = 8
 
 
 def of_spec(search: Search, owner: Owned, found: Found) -> Iterator[Worked]:
-    """Changes of the spec that work, each with what comes of it."""
+    """Changes of the spec that work, each with what comes of it.
+
+    Where the pod is of an older revision, and the newest one would find its places, nothing else is looked for.
+    """
+    if found.older:
+        change = newest_revision(owner)
+        tried = search.attempt(change)
+        if tried is not None:
+            yield change, tried
+            if tried.complete and tried.stuck_at is None:
+                return
     failed: list[Change] = []
     complete = False
     for change in _single(owner, found):

@@ -99,6 +99,8 @@ def command_lines(each: Suggestion, layout: Layout) -> Iterator[str]:
             text = f"kubectl {scope}delete pod {target['name']}"
         case "newNode" if not layout.wide:
             return
+        case "rollout":
+            return
         case "free" | "newNode":
             text = f"patch, to try it: {patch}"
         case _ if each.means in _NO_COMMAND:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from topospread.explanation.owner import Owned, owned
+import msgspec
+
+from topospread.api.pod import Pod
+from topospread.explanation.owner import Owned, is_older, owned
 from topospread.simulation.run import Options, prepare
 
 from .builders import constraint, inventory, pod, replica_set, replicas, spec, workload, zones
@@ -84,3 +87,13 @@ def test_tolerations_that_the_api_server_added_are_none_of_the_template() -> Non
     tolerations = [{"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute"}]
     found = owned_by(pod("db-0", of=spec(tolerations=tolerations), owner=("StatefulSet", "db")))
     assert found.spec.tolerations is None
+
+
+def test_a_pod_is_older_where_its_revision_is_another() -> None:
+    def of(revision: str) -> Pod:
+        return msgspec.convert(pod("web", labels={"pod-template-hash": revision} if revision else {}), Pod)
+
+    assert is_older(of("a"), of("b"))
+    assert not is_older(of("a"), of("a"))
+    assert not is_older(of("a"), of("")), "nobody knows"
+    assert not is_older(of(""), of("b"))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import topospread
-from topospread.explanation import Suggestion, attempts
+from topospread.explanation import Explanation, Suggestion, attempts
 
 from .builders import (
     GPU,
@@ -108,6 +108,32 @@ def test_the_pod_that_a_controller_of_old_has_left_over_may_go() -> None:
     assert found["deletePod"].patch == ({"op": "remove", "path": ""},)
     assert (found["deletePod"].placed, found["deletePod"].wanted) == (5, 5)
     assert (found["maxSkew"].means, found["maxSkew"].wanted, found["maxSkew"].lets_in) == ("rollout", 5, 1)
+
+
+def of_an_older_revision(new: Any) -> Explanation:
+    """A pod of the old revision waits; the template changed since."""
+    objects = [workload("Deployment", 3, new), replica_set("old", 3, OF), *replicas("old", OF, ["a", "", ""])]
+    return explained("web-old-1", *TAINTED, *objects)
+
+
+def test_a_pod_of_an_older_revision_is_helped_by_the_newest_template() -> None:
+    found = by_kind(of_an_older_revision(spec(constraint(maxSkew=4))))
+    assert set(found) == {"rollout", "newNode"}, "the constraints need no further change"
+    assert (found["rollout"].patch, found["rollout"].placed, found["rollout"].wanted) == ((), 3, 3)
+
+
+def test_where_the_newest_template_does_not_help_it_is_the_one_that_is_changed() -> None:
+    found = by_kind(of_an_older_revision(spec(constraint(maxSkew=2))))
+    assert "rollout" not in found
+    assert found["maxSkew"].title == f"maxSkew 4 instead of 2 on {ZONE}"
+
+
+def test_a_max_skew_has_to_do_for_the_rollout_with_old_pods_there_too() -> None:
+    found = by_kind(of_an_older_revision(spec(constraint(maxSkew=3))))
+    assert (found["rollout"].placed, found["rollout"].stuck_at) == (3, 2), "old and new pods count for each other"
+    assert found["maxSkew"].stuck_at is None
+    by_revision = constraint(maxSkew=3, matchLabelKeys=["pod-template-hash"])
+    assert by_kind(of_an_older_revision(spec(by_revision)))["rollout"].stuck_at is None
 
 
 def test_pods_that_a_change_pushes_out_are_named() -> None:
