@@ -242,11 +242,12 @@ def read(
         InputError: a path cannot be read. What can be read and is broken is noted, and the rest is read.
     """
     found = Read(gates, question.namespace)
+    seen: set[str] = set()
     for path in question.paths:
         for source in find_sources(path):
-            if question.settings.excludes(source.path) or any(source.path == known.path for known, _ in found.texts):
-                continue
-            found.take_source(source, stdin, (instead or {}).get(source.path))
+            if source.path not in seen and not question.settings.excludes(source.path):
+                seen.add(source.path)
+                found.take_source(source, stdin, (instead or {}).get(source.path))
     return found
 
 

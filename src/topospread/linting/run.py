@@ -9,7 +9,7 @@ from typing import BinaryIO, Final
 from topospread.config.gates import gates_for
 from topospread.config.versions import NEWEST
 from topospread.errors import InputError, Place
-from topospread.sources.load import load
+from topospread.sources.load import load, no_garbage_collection
 from topospread.sources.text import Text, printable
 
 from .given import Given, Subject
@@ -126,17 +126,18 @@ def run(question: Question, stdin: BinaryIO | None = None, instead: Mapping[str,
         InputError: a path cannot be read, or the cluster or the configuration cannot be used.
     """
     gates = gates_for(question.kube_version)
-    found = read(question, gates, stdin, instead)
-    inventory = load((), cluster=question.cluster, namespace=question.namespace) if question.cluster else None
-    given = Given(
-        gates,
-        found.manifests,
-        found.configurations,
-        cluster=inventory,
-        configuration=found.add_configuration(question.config) if question.config else None,
-        refused=found.refused,
-    )
-    return judge(found, given, question.settings)
+    with no_garbage_collection():
+        found = read(question, gates, stdin, instead)
+        inventory = load((), cluster=question.cluster, namespace=question.namespace) if question.cluster else None
+        given = Given(
+            gates,
+            found.manifests,
+            found.configurations,
+            cluster=inventory,
+            configuration=found.add_configuration(question.config) if question.config else None,
+            refused=found.refused,
+        )
+        return judge(found, given, question.settings)
 
 
 def judge(found: Read, given: Given, settings: Settings | None = None) -> Outcome:

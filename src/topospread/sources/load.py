@@ -65,7 +65,7 @@ def load(  # noqa: PLR0913 - keyword arguments
     meter = _Meter(progress, total_size([source for sources in every for source in sources]))
     reader = ObjectReader(Rules(strict, namespace, comparison_operators))
     collection = Collection()
-    with _no_garbage_collection():
+    with no_garbage_collection():
         if cluster is not None and is_made_up(cluster):
             collection.add_path(ReadObject("Node", node, place) for node, place in made_up_nodes(cluster))
         for sources in every:
@@ -194,7 +194,7 @@ def _inventory(collection: Collection, reader: ObjectReader) -> Inventory:
 
 
 @contextmanager
-def _no_garbage_collection() -> Iterator[None]:
+def no_garbage_collection() -> Iterator[None]:
     """Millions of objects are made and none is thrown away: looking for garbage meanwhile takes most of the time."""
     enabled = gc.isenabled()
     gc.disable()
