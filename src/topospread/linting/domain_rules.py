@@ -129,13 +129,13 @@ def _pinned(given: Given) -> Iterator[tuple[Subject, Problem]]:
         closed = _closed_domains(standing, held) if held.counts.hard and held.counts.counts_itself else {}
         if not closed or len(closed) == len(held.counts.domains):
             continue
-        room = _room(held, closed)
-        missing = _to_be_placed(standing, held)
-        if missing is None or missing > room:
+        beyond = _to_be_placed(standing, held) - _room(held, closed)
+        if beyond > 0:
             why = "; ".join(dict.fromkeys(reason for reasons in closed.values() for reason in reasons))
-            message = f"{_listed(closed)} counted and takes no pods ({why}): "
-            still = f"{missing - room} of {missing} pods stay pending" if missing else "it holds the minimum down"
-            yield standing.manifest, Problem(held.path, message + still, _policy(standing, held, closed, given))
+            replicas = explicit_replicas(standing.pods)
+            still = "no further pod fits" if replicas is None else f"{beyond} of {replicas} pods stay pending"
+            message = f"{_listed(closed)} counted and takes no pods ({why}): {still}"
+            yield standing.manifest, Problem(held.path, message, _policy(standing, held, closed, given))
 
 
 def _listed(closed: Collection[str]) -> str:
@@ -174,13 +174,11 @@ def _room(held: Held, closed: dict[str, Counter[str]]) -> int:
     return sum(max(0, most - domain.matching) for domain in counts.domains if domain.name not in closed)
 
 
-def _to_be_placed(standing: Standing, held: Held) -> int | None:
-    """How many pods are still to be placed; None where an autoscaler says how many there are."""
-    if isinstance(standing.pods.item, Pod):
-        return 1
+def _to_be_placed(standing: Standing, held: Held) -> int:
+    """How many pods are still to be placed; one more where an autoscaler says how many there are."""
     replicas = explicit_replicas(standing.pods)
     there = sum(domain.matching for domain in held.counts.domains)
-    return None if replicas is None else max(0, replicas - there)
+    return 1 if replicas is None or isinstance(standing.pods.item, Pod) else max(0, replicas - there)
 
 
 def _policy(standing: Standing, held: Held, closed: dict[str, Counter[str]], given: Given) -> tuple[Edit, ...]:

@@ -178,6 +178,13 @@ def test_what_the_closed_domain_does_not_hold_back_is_left_alone(spec: str) -> N
     assert messages(deployment(spec), "closed-domain-pins-minimum", cluster=TAINTED) == []
 
 
+def test_replicas_that_an_autoscaler_sets_are_taken_to_grow_by_one() -> None:
+    open_ended = deployment(constraint(OWN), replicas=1).replace("  replicas: 1\n", "")
+    assert messages(open_ended, "closed-domain-pins-minimum", cluster=TAINTED) == []
+    (said,) = messages(open_ended + pods_on(1, 2), "closed-domain-pins-minimum", cluster=TAINTED)
+    assert said == "zone-c is counted and takes no pods (tainted gpu:NoSchedule): no further pod fits"
+
+
 def test_the_fix_is_the_policy_that_leaves_the_domain_out() -> None:
     (found,) = findings(deployment(constraint(OWN)), "closed-domain-pins-minimum", cluster=TAINTED)
     path = "spec.template.spec.topologySpreadConstraints[0]"
