@@ -13,10 +13,11 @@ import copy
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from conformance.generators.configuration import configuration
 from conformance.generators.draw import NAMESPACES, Draw, Json
+from conformance.generators.gates import gates
 from conformance.generators.nodes import nodes
 from conformance.generators.owners import owners
 from conformance.generators.pods import Pods
@@ -27,13 +28,10 @@ from conformance.generators.sampling import sampling
 from conformance.generators.storage import storage
 from conformance.generators.volumes import Volumes
 
-FLAVOURS = ("spread", "mixed", "volumes", "preemption", "storage", "requests", "profile", "sampling")
-# Gates that 1.27 could still switch off, or on.
-GATES_1_27 = (
-    "MinDomainsInPodTopologySpread",
-    "NodeInclusionPolicyInPodTopologySpread",
-    "MatchLabelKeysInPodTopologySpread",
-)
+NEWEST = "1.37"
+FLAVOURS = ("spread", "mixed", "volumes", "preemption", "storage", "requests", "profile", "sampling", "every")
+# What `every` draws from: all that the oracles of all versions judge.
+KINDS = ("spread", "mixed", "volumes", "preemption", "storage", "requests", "profile")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +42,7 @@ class Recipe:
         flavour: ``spread`` (no other pod's affinity, no volumes), ``mixed`` (the former too), ``volumes``,
             ``preemption``, ``storage`` (volumes of every kind, and what nodes declare), ``requests`` (resources in
             every form), ``profile`` (plugins on and off, all their arguments), ``sampling`` (not all nodes are looked
-            at, several profiles).
+            at, several profiles), ``every`` (any of them but the last, case by case).
         sequential: replicas placed one after another; 0: independent pods.
         incoming: independent pods a case.
         nodes: fewest and most nodes a case.
@@ -66,6 +64,8 @@ def cases(recipe: Recipe, seed: int, count: int) -> Iterator[Json]:
 
 
 def _case(draw: Draw, recipe: Recipe, name: str) -> Json:
+    if recipe.flavour == "every":
+        recipe = replace(recipe, flavour=draw.choice(KINDS))
     all_plugins = recipe.flavour != "spread"
     pods = Pods(draw, other_pods=all_plugins)
     cluster = nodes(draw, recipe.nodes)
@@ -83,25 +83,34 @@ def _case(draw: Draw, recipe: Recipe, name: str) -> Json:
     if config:
         case["config"] = config
     case |= owned
-    if recipe.flavour == "preemption":
-        case |= preemption(draw, pods, cluster, bound, incoming)
-    if recipe.flavour == "volumes":
-        case |= Volumes(draw, cluster).add(bound, incoming)
-    if recipe.flavour == "storage":
-        case |= storage(draw, pods, case, newest=recipe.kube_version is None)
-    if recipe.flavour == "requests":
-        requests(draw, bound, incoming)
-    if recipe.flavour == "profile":
-        profile(draw, case)
-    if recipe.flavour == "sampling":
-        sampling(draw, case)
+    _flavour(draw, recipe, case, pods)
     if recipe.sequential:
         case["sequential"] = True
     if recipe.kube_version:
         case["kubeVersion"] = recipe.kube_version
-        if recipe.kube_version == "1.27":
-            case["featureGates"] = {gate: draw.choice([True, False]) for gate in GATES_1_27}
+    if recipe.flavour not in ("profile", "sampling"):
+        switched = gates(draw, recipe.kube_version or NEWEST)
+        if switched and (recipe.kube_version or draw.chance(0.3)):
+            case["featureGates"] = switched
     return case
+
+
+def _flavour(draw: Draw, recipe: Recipe, case: Json, pods: Pods) -> None:
+    """Add what the flavour is about."""
+    cluster, bound, incoming = case["nodes"], case["pods"], case["incoming"]
+    match recipe.flavour:
+        case "preemption":
+            case |= preemption(draw, pods, cluster, bound, incoming)
+        case "volumes":
+            case |= Volumes(draw, cluster).add(bound, incoming)
+        case "storage":
+            case |= storage(draw, pods, case, newest=recipe.kube_version is None)
+        case "requests":
+            requests(draw, bound, incoming)
+        case "profile":
+            profile(draw, case, recipe.kube_version or NEWEST)
+        case "sampling":
+            sampling(draw, case)
 
 
 def _replicas(draw: Draw, pods: Pods, count: int) -> list[Json]:
@@ -149,7 +158,7 @@ def main() -> None:
     parser.add_argument("--sequential", type=int, default=0, help="replicas placed one after another; 0: none")
     parser.add_argument("--incoming", type=int, default=4, help="independent pods a case")
     parser.add_argument("--nodes", default="2-24", metavar="LOW-HIGH")
-    parser.add_argument("--kube-version", help="the cases are about this minor version; 1.27 also switches its gates")
+    parser.add_argument("--kube-version", help="the cases are about this minor version")
     options = parser.parse_args()
     low, high = map(int, options.nodes.split("-"))
     recipe = Recipe(options.flavour, options.sequential, options.incoming, (low, high), options.kube_version)

@@ -3,7 +3,7 @@
 A new seed each run, printed; ``--seed`` repeats one. Ends with 0 when all verdicts agree, 1 when any differs, 2 when
 something needed is missing.
 
-    python -m conformance.run [--seed N] [--flavours spread,large] [--count N] [--oracle-bin DIR] [--stored]
+    python -m conformance.run [--seed N] [--flavours spread,large] [--count N] [--oracle-bin DIR] [--stored | --store]
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 from conformance.compare import Difference, agreeing_verdicts, validation_differences, verdict_differences
 from conformance.generate import Recipe, cases
 from conformance.programs import ROOT, Program, ProgramError, Run, Running, oracle, python_program
-from conformance.stored import stored
+from conformance.stored import store, stored
 
 Json = dict[str, Any]
 
@@ -67,29 +67,25 @@ FLAVOURS = {
         Flavour("preemption", 250, Recipe("preemption")),
         Flavour("profile", 150, Recipe("profile")),
         Flavour("sampling", 12, Recipe("sampling", incoming=25, nodes=(60, 400)), judge="sampling"),
+        Flavour("v1.36", 120, Recipe("every", kube_version="1.36"), "1.36"),
         Flavour("v1.35", 80, Recipe("mixed", kube_version="1.35"), "1.35"),
         Flavour("v1.35-volumes", 40, Recipe("volumes", kube_version="1.35"), "1.35"),
         Flavour("v1.35-storage", 60, Recipe("storage", kube_version="1.35"), "1.35"),
+        Flavour("v1.35-every", 80, Recipe("every", kube_version="1.35"), "1.35"),
+        Flavour("v1.34", 120, Recipe("every", kube_version="1.34"), "1.34"),
+        Flavour("v1.33", 120, Recipe("every", kube_version="1.33"), "1.33"),
+        Flavour("v1.31", 120, Recipe("every", kube_version="1.31"), "1.31"),
+        Flavour("v1.30", 120, Recipe("every", kube_version="1.30"), "1.30"),
         Flavour("v1.27", 120, Recipe("spread", kube_version="1.27"), "1.27"),
         Flavour("v1.27-mixed", 60, Recipe("mixed", kube_version="1.27"), "1.27"),
         Flavour("v1.27-storage", 60, Recipe("storage", kube_version="1.27"), "1.27"),
+        Flavour("v1.27-every", 120, Recipe("every", kube_version="1.27"), "1.27"),
     )
 }
+# Versions whose oracles a run does not build by itself; their stored cases are judged in every run of the tests.
+NOT_BUILT = ("1.34", "1.33", "1.31", "1.30")
 # What a run judges when nothing else is asked: all that topospread claims to decide exactly.
-DEFAULT = (
-    "spread",
-    "replicas-spread",
-    "large",
-    "mixed",
-    "replicas",
-    "volumes",
-    "storage",
-    "preemption",
-    "requests",
-    "sampling",
-    "invalid",
-    "config",
-)
+DEFAULT = tuple(name for name, flavour in FLAVOURS.items() if flavour.version not in NOT_BUILT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +127,7 @@ class Tally:
 def main() -> int:
     """Run as the command line asks; returns the exit code."""
     options = _options()
-    names = options.flavours.split(",") if options.flavours else DEFAULT
+    names = options.flavours.split(",") if options.flavours else FLAVOURS if options.stored else DEFAULT
     unknown = [name for name in names if name not in FLAVOURS]
     if unknown:
         print(f"no such flavour: {', '.join(unknown)}; there are {', '.join(FLAVOURS)}", file=sys.stderr)
@@ -188,6 +184,7 @@ def _options() -> argparse.Namespace:
         help="folder of built oracles (default: ORACLE_BIN, else build/oracle, built when missing or out of date)",
     )
     parser.add_argument("--stored", action="store_true", help="judge the stored cases instead; needs no oracle")
+    parser.add_argument("--store", action="store_true", help="keep cases and answers as stored ones")
     parser.add_argument("--judge", type=Path, default=JUDGE, help="the program that answers for topospread")
     parser.add_argument("--out", type=Path, default=WORK, metavar="DIR", help="where cases and answers are left")
     return parser.parse_args()
@@ -205,6 +202,8 @@ def _judge_fresh(flavour: Flavour, options: argparse.Namespace) -> Tally:
         raise ProgramError(
             reference.failure or f"{kube_scheduler.name} answered {len(reference.answers)} of {len(made)} cases"
         )
+    if options.store:
+        store(flavour.name, made, reference.answers)
     return _tally(made, ours, reference.answers)
 
 

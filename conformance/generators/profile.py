@@ -1,6 +1,8 @@
-"""Random whole profiles: plugins on, off and reordered at every point, all plugins' arguments, what they react to."""
+"""Random whole profiles, one or several: plugins on, off and reordered at every point, all their arguments."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from conformance.generators.configuration import API_VERSION, args_of
 from conformance.generators.draw import HOST, RACK, REGION, ZONE, Draw, Json
@@ -20,9 +22,16 @@ PLUGINS = [
     "InterPodAffinity",
     "NodeResourcesBalancedAllocation",
     "ImageLocality",
-    "NodeDeclaredFeatures",
 ]
-FILTERING = [name for name in PLUGINS if name not in ("NodeResourcesBalancedAllocation", "ImageLocality")]
+NOT_FILTERING = ("NodeResourcesBalancedAllocation", "ImageLocality", "SelectorSpread")
+# Not of every version: from the first to the last that has it.
+OF_SOME = {
+    "NodeDeclaredFeatures": (35, 37),
+    "SelectorSpread": (19, 28),
+    "EBSLimits": (18, 30),
+    "GCEPDLimits": (18, 30),
+    "AzureDiskLimits": (18, 30),
+}
 SCORING = [
     "TaintToleration",
     "NodeAffinity",
@@ -36,53 +45,95 @@ SCORING = [
 QUEUE_AND_BIND = [{"name": "PrioritySort"}, {"name": "DefaultBinder"}, {"name": "DefaultPreemption"}]
 EXTENDED = ["example.com/gpu", "example.com/fpga", "vendor.org/nic"]
 RESOURCES = ["cpu", "memory", "ephemeral-storage", *EXTENDED]
+OTHERS = ["second-scheduler", "third-scheduler"]
+_GROUP = API_VERSION.rpartition("/")[0]
+API_VERSIONS = {f"1.{minor}": [API_VERSION] for minor in range(27, 38)} | {
+    "1.27": [API_VERSION, f"{_GROUP}/v1beta3", f"{_GROUP}/v1beta2"]
+}
 GATE = "TaintTolerationComparisonOperators"
 
 
-def profile(draw: Draw, case: Json) -> None:
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The in-tree plugins of a version: those that filter and those that score among them."""
+
+    minor: int
+
+    @property
+    def plugins(self) -> list[str]:
+        return PLUGINS + [name for name, (first, last) in OF_SOME.items() if first <= self.minor <= last]
+
+    @property
+    def filtering(self) -> list[str]:
+        return [name for name in self.plugins if name not in NOT_FILTERING]
+
+    @property
+    def scoring(self) -> list[str]:
+        return [*SCORING, *(["SelectorSpread"] * 3 if "SelectorSpread" in self.plugins else [])]
+
+
+def profile(draw: Draw, case: Json, version: str) -> None:
     """Give the case a configuration, and nodes and pods what its arguments are about."""
-    made: Json = {"schedulerName": "default-scheduler"}
-    if draw.chance(0.6):
-        made["plugins"] = _plugins(draw)
-    made["pluginConfig"] = _arguments(draw)
-    case["config"] = {"apiVersion": API_VERSION, "kind": "KubeSchedulerConfiguration", "profiles": [made]}
+    known = _Known(int(version.partition(".")[2]))
+    api_version = draw.choice(API_VERSIONS[version])
+    profiles = [_profile(draw, "default-scheduler", known, api_version)]
+    if draw.chance(0.4):
+        profiles += [_profile(draw, name, known, api_version) for name in OTHERS[: draw.randint(1, 2)]]
+        case["bySchedulerName"] = True
+        for pod in case["incoming"]:
+            pod["spec"]["schedulerName"] = draw.choice(profiles)["schedulerName"]
+    case["config"] = {"apiVersion": api_version, "kind": "KubeSchedulerConfiguration", "profiles": profiles}
     for node in case["nodes"]:
         for status in ("allocatable", "capacity"):
             node["status"][status] = node["status"][status] | {name: str(draw.randint(0, 4)) for name in _some(draw)}
     for pod in (*case["pods"], *case["incoming"]):
         _request(draw, pod)
-    if draw.chance(0.5):
+    if known.minor >= 35 and draw.chance(0.5):
         case["featureGates"] = {GATE: draw.chance(0.85)}
         _compare(draw, case)
 
 
-def _plugins(draw: Draw) -> Json:
-    """Plugin sets that kube-scheduler accepts."""
-    made: Json = {}
+def _profile(draw: Draw, name: str, known: _Known, api_version: str) -> Json:
+    made: Json = {"schedulerName": name}
+    if draw.chance(0.6):
+        made["plugins"] = _plugins(draw, known, whole=not api_version.endswith("v1beta2"))
+    made["pluginConfig"] = _arguments(draw, api_version)
+    return made
+
+
+def _plugins(draw: Draw, known: _Known, *, whole: bool) -> Json:
+    """Plugin sets that kube-scheduler accepts; ``whole``: the configuration has multiPoint."""
+    made = _multi_point(draw, known.plugins) if whole else {}
+    if draw.chance(0.4):
+        made["score"] = _at_point(draw, known.scoring)
+        if any(each["name"] == "SelectorSpread" for each in made["score"]["enabled"]) and draw.chance(0.9):
+            made["preScore"] = {"enabled": [{"name": "SelectorSpread"}]}
+    if draw.chance(0.3):
+        made["filter"] = _at_point(draw, known.filtering)
+    if draw.chance(0.15):
+        made[draw.choice(["preFilter", "preScore"])] = {"disabled": [{"name": draw.choice(known.plugins)}]}
+    return made
+
+
+def _multi_point(draw: Draw, plugins: list[str]) -> Json:
     x = draw.random()
     if x < 0.25:
-        kept = [_weighted(draw, name) for name in draw.sample(PLUGINS, draw.randint(3, len(PLUGINS)))]
-        made["multiPoint"] = {"disabled": [{"name": "*"}], "enabled": [*QUEUE_AND_BIND, *kept]}
-    elif x < 0.6:
-        off = draw.sample(PLUGINS, draw.randint(1, 4))
+        kept = [_weighted(draw, name) for name in draw.sample(plugins, draw.randint(3, len(plugins)))]
+        return {"multiPoint": {"disabled": [{"name": "*"}], "enabled": [*QUEUE_AND_BIND, *kept]}}
+    if x < 0.6:
+        off = draw.sample(plugins, draw.randint(1, 4))
         again = [_weighted(draw, name) for name in off if draw.chance(0.4)]
-        made["multiPoint"] = {"disabled": [{"name": name} for name in off], "enabled": again}
-    elif x < 0.75:
-        made["multiPoint"] = {"enabled": [_weighted(draw, name) for name in draw.sample(PLUGINS, draw.randint(1, 3))]}
-    if draw.chance(0.4):
-        made["score"] = _at_point(draw, SCORING)
-    if draw.chance(0.3):
-        made["filter"] = _at_point(draw, FILTERING)
-    if draw.chance(0.15):
-        made[draw.choice(["preFilter", "preScore"])] = {"disabled": [{"name": draw.choice(SCORING)}]}
-    return made
+        return {"multiPoint": {"disabled": [{"name": name} for name in off], "enabled": again}}
+    if x < 0.75:
+        return {"multiPoint": {"enabled": [_weighted(draw, name) for name in draw.sample(plugins, draw.randint(1, 3))]}}
+    return {}
 
 
 def _at_point(draw: Draw, names: list[str]) -> Json:
     """Plugins off and on at one point; those that are on come first, in their order."""
     everything = draw.chance(0.25)
     off = [{"name": "*"}] if everything else [{"name": name} for name in draw.sample(names, draw.randint(0, 3))]
-    on = draw.sample(names, draw.randint(1 if everything else 0, 4))
+    on = dict.fromkeys(draw.sample(names, draw.randint(1 if everything else 0, 4)))
     return {"disabled": off, "enabled": [_weighted(draw, name) for name in on]}
 
 
@@ -90,7 +141,7 @@ def _weighted(draw: Draw, name: str) -> Json:
     return {"name": name, "weight": draw.choice([1, 2, 3, 10, 100])} if draw.chance(0.6) else {"name": name}
 
 
-def _arguments(draw: Draw) -> list[Json]:
+def _arguments(draw: Draw, api_version: str) -> list[Json]:
     made = []
     if draw.chance(0.75):
         made.append(args_of("NodeResourcesFit", **_fit(draw)))
@@ -108,7 +159,11 @@ def _arguments(draw: Draw) -> list[Json]:
         constraints = [_constraint(draw, key) for key in draw.sample([ZONE, HOST, RACK, REGION], draw.randint(0, 3))]
         made.append(args_of("PodTopologySpread", defaultConstraints=constraints, defaultingType="List"))
     draw.shuffle(made)
-    return made
+    return [_of_version(each, api_version) for each in made]
+
+
+def _of_version(entry: Json, api_version: str) -> Json:
+    return entry | {"args": entry["args"] | {"apiVersion": api_version}}
 
 
 def _fit(draw: Draw) -> Json:

@@ -152,7 +152,7 @@ def _scheduler(case: Case) -> Scheduler:
     for pod in _read(case.get("nominated"), Pod):
         cluster.nominate(_free_key(cluster, pod), cluster.shared_class(pod), pod.nominated_node_name)
     profiles = _profiles(case, gates)
-    if not case.get("sampling"):
+    if not case.get("sampling") and not case.get("bySchedulerName"):
         profiles = {"default-scheduler": next(iter(profiles.values()))}
     frameworks = {name: Framework(profile, gates) for name, profile in profiles.items()}
     return Scheduler(cluster, frameworks, sampled=bool(case.get("sampling")))

@@ -7,6 +7,9 @@ from itertools import islice
 import pytest
 
 from conformance.generate import FLAVOURS, Recipe, cases
+from conformance.generators.draw import Draw
+from conformance.generators.gates import SWITCHED, gates
+from topospread.config.gates import gates_for
 
 
 @pytest.mark.parametrize("flavour", FLAVOURS)
@@ -56,8 +59,22 @@ def test_spread_asks_for_the_nearness_of_no_other_pod() -> None:
             assert not {"podAffinity", "podAntiAffinity"} & pod["spec"].get("affinity", {}).keys()
 
 
-def test_a_version_is_stated_and_1_27_switches_its_gates() -> None:
-    gates = [case["featureGates"] for case in cases(Recipe("spread", kube_version="1.27"), 1, 30)]
-    assert {len(g) for g in gates} == {3}
-    assert {value for g in gates for value in g.values()} == {True, False}
-    assert all(case["kubeVersion"] == "1.35" for case in cases(Recipe("mixed", kube_version="1.35"), 1, 3))
+def test_a_version_is_stated_and_its_gates_are_switched() -> None:
+    made = list(cases(Recipe("spread", kube_version="1.27"), 1, 30))
+    assert all(case["kubeVersion"] == "1.27" for case in made)
+    values = [case.get("featureGates", {}).get("MinDomainsInPodTopologySpread") for case in made]
+    assert set(values) == {True, False, None}
+
+
+def test_pods_choose_among_several_profiles() -> None:
+    several = [case for case in cases(Recipe("profile"), 1, 30) if "bySchedulerName" in case]
+    for case in several:
+        names = {profile["schedulerName"] for profile in case["config"]["profiles"]}
+        assert {pod["spec"]["schedulerName"] for pod in case["incoming"]} <= names
+    assert len(several) > 5
+
+
+@pytest.mark.parametrize("version", SWITCHED)
+def test_gates_are_those_of_the_version(version: str) -> None:
+    for i in range(20):
+        gates_for(version, gates(Draw(i), version))

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from conformance.compare import verdict_differences
-from conformance.run import DEFAULT, FLAVOURS
+from conformance.run import FLAVOURS
 from conformance.stored import stored
 from topospread.judge import judge_case
 
 
-@pytest.mark.parametrize("name", [name for name in DEFAULT if FLAVOURS[name].recipe is not None])
+@pytest.mark.parametrize("name", [name for name, flavour in FLAVOURS.items() if flavour.recipe is not None])
 def test_stored_verdicts_are_ours(name: str) -> None:
     differing = {}
     for case, verdicts in zip(*stored(name), strict=True):

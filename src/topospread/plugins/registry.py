@@ -26,6 +26,7 @@ from .non_csi_limits import KINDS, NonCsiLimits
 from .pod_topology_spread import PodTopologySpread
 from .pod_topology_spread_rules import PodTopologySpreadRules
 from .resource_strategies_until_1_22 import StrategyPlugin, StrategyRules
+from .selector_spread import SelectorSpread
 from .taint_toleration import TaintToleration, TaintTolerationRules
 from .volume_binding import VolumeBinding, VolumeBindingRules, scores_storage
 from .volume_restrictions import VolumeRestrictions, VolumeRestrictionsRules
@@ -48,6 +49,10 @@ class Settings:
 
 def _non_csi_limits(name: str) -> Callable[[Settings], Plugin]:
     return lambda settings: NonCsiLimits(name, settings.gates.kube_version.minor)
+
+
+def _selector_spread(name: str) -> Callable[[Settings], Plugin]:
+    return lambda settings: SelectorSpread(name, settings.rules(PodTopologySpreadRules))
 
 
 def _volume_binding(settings: Settings) -> Plugin:
@@ -92,6 +97,7 @@ PLUGINS: Mapping[str, Callable[[Settings], Plugin]] = {
     "PodTopologySpread": lambda settings: PodTopologySpread(
         settings.args.pod_topology_spread, settings.rules(PodTopologySpreadRules)
     ),
+    **{name: _selector_spread(name) for name in ("SelectorSpread", "DefaultPodTopologySpread")},
     "InterPodAffinity": lambda settings: InterPodAffinity(
         settings.args.inter_pod_affinity, settings.rules(InterPodAffinityRules)
     ),

@@ -39,8 +39,13 @@ SCORE_FAILS: Mapping[str, str] = {
     "TaintToleration": 'failed to read "PreScoreTaintToleration" from cycleState: not found',
     "PodTopologySpread": 'error reading "PreScorePodTopologySpread" from cycleState: not found',
     "InterPodAffinity": 'failed to read "PreScoreInterPodAffinity" from cycleState: not found',
+    "SelectorSpread": 'reading "PreScoreSelectorSpread" from cycleState: not found',
+    "DefaultPodTopologySpread": 'Error reading "PreScoreDefaultPodTopologySpread" from cycleState: not found',
 }
 """Plugin → why its Score fails without PreScore."""
+
+FAIL_ON_SCORED_PODS = ("SelectorSpread", "DefaultPodTopologySpread")
+"""Plugins whose Score looks first at whether it has a say about the pod."""
 
 
 def failing_filters(profile: Profile, gates: Gates) -> dict[str, str]:

@@ -147,11 +147,17 @@ func loadConfig(raw json.RawMessage) (*config.KubeSchedulerConfiguration, error)
 // setGates sets feature gates until restore is called.
 func setGates(gates map[string]bool) (restore func(), err error) {
 	mutable := utilfeature.DefaultMutableFeatureGate
+	known := mutable.GetAll()
 	before := map[string]bool{}
 	for name := range gates {
+		if _, ok := known[featuregate.Feature(name)]; !ok {
+			return nil, fmt.Errorf("unrecognized feature gate: %s", name)
+		}
 		before[name] = utilfeature.DefaultFeatureGate.Enabled(featuregate.Feature(name))
 	}
 	if err := mutable.SetFromMap(gates); err != nil {
+		// What was refused is remembered, and refused again with whatever comes next.
+		_ = mutable.SetFromMap(before)
 		return nil, err
 	}
 	return func() {

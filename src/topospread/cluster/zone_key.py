@@ -1,0 +1,18 @@
+"""What stands for the zone of a node where no topology key says it: kube-scheduler's node order, and SelectorSpread.
+
+Source: component-helpers/node/topology/helpers.go (``GetZoneKey``); until 1.21 pkg/util/node.
+"""
+
+from __future__ import annotations
+
+from topospread.api.node import Node
+
+_ZONE = ("failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone")
+_REGION = ("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region")
+
+
+def zone_key(node: Node) -> str:
+    """Region and zone as one word, the older labels first; "" where the node has neither."""
+    zone = next((node.labels[key] for key in _ZONE if key in node.labels), "")
+    region = next((node.labels[key] for key in _REGION if key in node.labels), "")
+    return f"{region}:\0:{zone}" if region or zone else ""

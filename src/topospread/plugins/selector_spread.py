@@ -1,0 +1,115 @@
+"""SelectorSpread: nodes and zones with fewer pods of the same Service or controller, until 1.28.
+
+What spread pods before topology spread constraints did; 1.18 calls it DefaultPodTopologySpread. It only scores, and
+only pods without constraints of their own. Source: plugins/selectorspread/selector_spread.go, in 1.18
+plugins/defaultpodtopologyspread; the same in all versions but for where the selector comes from (`default_selector`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from topospread.cluster import Cluster, PodClass
+from topospread.cluster.arrays import Ints, Rows, grown
+from topospread.cluster.zone_key import zone_key
+
+from .default_selector import default_selector
+from .domain_counts import MatchingPods
+from .interface import MAX_NODE_SCORE, Prepared, Scope
+from .pod_topology_spread_rules import PodTopologySpreadRules
+
+_ZONE_SHARE = 2.0 / 3.0
+_NO_ZONE = -1
+
+
+class SelectorSpread:
+    """Scores pods without topology spread constraints.
+
+    Args:
+        name: what the version calls it.
+        rules: those of PodTopologySpread; the selector comes from the same place.
+    """
+
+    def __init__(self, name: str = "SelectorSpread", rules: PodTopologySpreadRules | None = None) -> None:
+        self.name = name
+        self._rules = rules or PodTopologySpreadRules()
+
+    def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
+        """Nothing to say about pods that bring constraints."""
+        if pod_class.pod.spec.topology_spread_constraints:
+            return Prepared()
+        selector = default_selector(pod_class, cluster.objects, by_owner=self._rules.selector_by_owner)
+        score = _SpreadScore(MatchingPods(cluster, {pod_class.namespace}, selector), cluster)
+        return Prepared(score=score, watcher=score)
+
+
+class _SpreadScore:
+    """The score, and the watcher that counts for it; zones add up over all feasible nodes, so nothing is grouped."""
+
+    scope = Scope.CLUSTER
+    layout = 0
+
+    def __init__(self, pods: MatchingPods, cluster: Cluster) -> None:
+        self._pods = pods
+        self._nodes = cluster.nodes
+        self._numbers: dict[str, int] = {"": _NO_ZONE}
+        self._zones: Ints = np.full(cluster.nodes.capacity, _NO_ZONE, dtype=np.int64)
+        for row in range(cluster.nodes.size):
+            self._place(row)
+
+    def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
+        """Pods of the same group on each node, int64[rows] (``countMatchingPods``)."""
+        return self._pods.per_node[rows].copy()
+
+    def normalize(self, raw: Ints, rows: Rows) -> Ints:
+        """100 for none, 0 for the most; two thirds of it by zone, where the node is in one (``NormalizeScore``)."""
+        points = _fewer(raw)
+        zones = self._zones[rows]
+        in_zone = zones != _NO_ZONE
+        if in_zone.any():
+            by_zone = np.bincount(zones[in_zone], weights=raw[in_zone], minlength=len(self._numbers)).astype(np.int64)
+            # Zones without a feasible node count as empty here; they change no maximum.
+            zone_points = _fewer(by_zone)[np.where(in_zone, zones, 0)]
+            points = np.where(in_zone, points * (1.0 - _ZONE_SHARE) + _ZONE_SHARE * zone_points, points)
+        return points.astype(np.int64)
+
+    def ignores(self, pod_class: PodClass) -> bool:
+        """Whether pods of the class do not count."""
+        return not self._pods.matches(pod_class)
+
+    def on_pod(self, row: int, pod_class: PodClass, delta: int) -> Iterable[int]:
+        """Count a pod."""
+        self._pods.add(row, delta)
+        return ()
+
+    def on_node(self, row: int) -> Iterable[int]:
+        """Take note of a node's zone."""
+        self._pods.on_node(row)
+        if row >= len(self._zones):
+            self._zones = grown(self._zones, self._nodes.capacity, _NO_ZONE)
+        self._place(row)
+        return ()
+
+    def groups(self, rows: Rows) -> list[Ints] | None:
+        """No grouping."""
+        return None
+
+    def group(self, row: int) -> tuple[int, ...]:
+        """Never asked for."""
+        return ()
+
+    def _place(self, row: int) -> None:
+        node = self._nodes.nodes[row]
+        zone = zone_key(node) if node is not None else ""
+        self._zones[row] = self._numbers.setdefault(zone, len(self._numbers) - 1)
+
+
+def _fewer(counts: Ints) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    """100 for no pod, 0 for the most, float64[counts]."""
+    most = int(counts.max(initial=0))
+    if not most:
+        return np.full(len(counts), float(MAX_NODE_SCORE))
+    shares: np.ndarray[tuple[int, ...], np.dtype[np.float64]] = MAX_NODE_SCORE * ((most - counts) / most)
+    return shares
