@@ -148,9 +148,11 @@ def _minimum(table: ConstraintTable, layout: Layout, *, pending: bool) -> str:
         who = f"{names} {'holds' if len(holders) == 1 else 'hold'} the minimum"
     if not pending or any(row.open for row in holders):
         return who
+    whose = "its" if len(holders) == 1 else "their"
     if layout.few(len(table.domains)):
-        return f"{who}, but {'none of its nodes takes' if len(holders) == 1 else 'none of their nodes takes'} the pod"
-    trouble = its_nodes(_summed(row.rejected for row in holders), sum(row.nodes for row in holders))
+        return f"{who}, but none of {whose} nodes takes the pod"
+    rejected = _summed(row.rejected for row in holders)
+    trouble = its_nodes(rejected, sum(row.nodes for row in holders), whose=whose)
     return f"{who}, but {trouble}" if trouble else who
 
 

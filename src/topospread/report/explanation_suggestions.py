@@ -46,6 +46,10 @@ def outcome_words(each: Suggestion, explanation: Explanation) -> str:
             how = f"in {each.file if each.file not in ('', '-') else 'its manifest'}: {_placed(each)}"
         case "template":
             how = f"in the pod template of {kind} {name}, which makes its pods anew: {_placed(each)}"
+        case "rollout" if kind == "StatefulSet":
+            # Its controller waits for a pod that is pending, of whatever revision, before it touches another.
+            once = "once the pending one is deleted (unless managed in parallel)"
+            how = f"a new revision of StatefulSet {name} replaces every pod, {once}: {_placed(each)}"
         case "rollout":
             how = f"a new revision of {kind} {name} replaces every pod: {_placed(each)}"
         case "new pods":
