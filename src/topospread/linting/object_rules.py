@@ -1,29 +1,109 @@
-"""What is wrong with an object as such, whatever it says about spreading: found while reading and comparing."""
+"""What is wrong with an object as such, whatever it says about spreading: refused, or with parts nobody knows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from difflib import get_close_matches
+
+from topospread.api.kinds import KINDS
+from topospread.api.validation.schema import STRUCT_OF_ANY, fields_of, unknown_fields
+from topospread.sources.positions import format_path, parse_path
+from topospread.sources.versions import OLD_FIELDS, VERSIONS, similar_kind
 
 from .examples import GOOD_CONSTRAINT, deployment
-from .given import Given, Subject
+from .given import Given, Manifest, Subject
 from .problem import Problem
 from .rule import Example, Rule
-from .selector_rules import SPREAD
+
+_OBJECTS = "https://kubernetes.io/docs/concepts/overview/working-with-objects/"
+
+_INSIDE = (
+    ("spec",),
+    ("template", "spec"),
+    ("spec", "template", "spec"),
+    ("jobTemplate", "spec"),
+    ("jobTemplate", "spec", "template", "spec"),
+    ("spec", "jobTemplate", "spec", "template", "spec"),
+)
+"""Where else, further inside, a field may have been meant to stand."""
 
 
 def _refused(given: Given) -> Iterator[tuple[Subject, Problem]]:
     yield from given.refused
 
 
+def _unknown_field(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    for manifest in given.manifests:
+        if not manifest.stored:
+            for path in unknown_fields(manifest.value, STRUCT_OF_ANY[manifest.kind]):
+                if not _was_known(manifest, path):
+                    yield manifest, Problem(path, f'unknown field "{path}"' + _meant(manifest.kind, path))
+
+
+def _was_known(manifest: Manifest, path: str) -> bool:
+    """Whether the old version that the object is of had the field."""
+    is_old = manifest.value.get("apiVersion") != VERSIONS[manifest.kind][0]
+    return is_old and path in OLD_FIELDS.get(manifest.kind, frozenset())
+
+
+def _meant(kind: str, path: str) -> str:
+    """The known field that an unknown one is probably misspelt from, or misplaced from."""
+    *above, name = parse_path(path)
+    known = fields_of(STRUCT_OF_ANY[kind], above)
+    lower = {each.lower(): each for each in known}
+    close = get_close_matches(str(name).lower(), lower, 1, cutoff=0.75)
+    if close:
+        return f'; is "{lower[close[0]]}" meant?'
+    for depth in range(len(above) - 1, -1, -1):
+        if name in fields_of(STRUCT_OF_ANY[kind], above[:depth]):
+            return f'; it belongs to "{format_path(above[:depth])}"' if depth else "; it belongs to the object itself"
+    for inside in _INSIDE:
+        if name in fields_of(STRUCT_OF_ANY[kind], [*above, *inside]):
+            return f'; it belongs to "{format_path([*above, *inside])}"'
+    return ""
+
+
+def _unknown_kind(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    for subject in given.others:
+        kind, version = str(subject.value.get("kind")), str(subject.value.get("apiVersion"))
+        similar = similar_kind(kind) if kind not in KINDS and "." not in version else None
+        if similar is not None:
+            yield subject, Problem("kind", f"{kind} is no kind of Kubernetes; is {similar} meant?")
+
+
+_GOOD = Example(deployment(GOOD_CONSTRAINT))
+
 VALIDATION = Rule(
     id="validation",
-    sentence="The API server takes the object.",
-    why="It is refused when it is applied, and so is every object that comes after it in many pipelines.",
-    link=f"{SPREAD}#spread-constraint-definition",
+    sentence="The API server takes the object, and kube-scheduler the configuration.",
+    why="It is refused when it is applied; many pipelines leave out everything that comes after it.",
+    link=_OBJECTS,
     severity="error",
     check=_refused,
     wrong=Example(deployment(GOOD_CONSTRAINT.replace("maxSkew: 1", "maxSkew: 0"))),
-    right=Example(deployment(GOOD_CONSTRAINT)),
+    right=_GOOD,
 )
 
-RULES = (VALIDATION,)
+RULES = (
+    VALIDATION,
+    Rule(
+        id="unknown-field",
+        sentence="Kubernetes knows every field of the object.",
+        why="The API server drops what it does not know, or kubectl refuses it: what was meant is not in force.",
+        link=_OBJECTS,
+        severity="warning",
+        check=_unknown_field,
+        wrong=Example(deployment(GOOD_CONSTRAINT.replace("matchLabelKeys", "matchLabelsKeys"))),
+        right=_GOOD,
+    ),
+    Rule(
+        id="unknown-kind",
+        sentence="The object's kind is spelt as a kind of Kubernetes is.",
+        why="The API server does not know it, and nothing of the object is in force.",
+        link=_OBJECTS,
+        severity="warning",
+        check=_unknown_kind,
+        wrong=Example(deployment(GOOD_CONSTRAINT).replace("Deployment", "Deploymnet")),
+        right=_GOOD,
+    ),
+)

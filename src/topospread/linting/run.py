@@ -136,6 +136,7 @@ def run(question: Question, stdin: BinaryIO | None = None, instead: Mapping[str,
             cluster=inventory,
             configuration=found.add_configuration(question.config) if question.config else None,
             refused=found.refused,
+            others=[each for each in found.subjects if type(each) is Subject],
         )
         return judge(found, given, question.settings)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from functools import cache
 from importlib.resources import files
@@ -100,6 +100,16 @@ def unknown_fields(data: object, struct: str, path: str = "") -> Iterator[str]:
     elif isinstance(data, dict) and struct.startswith("map "):
         for key, value in data.items():
             yield from unknown_fields(value, struct[4:], f"{path}[{key}]")
+
+
+def fields_of(struct: str, path: Sequence[str | int]) -> list[str]:
+    """The fields that Kubernetes knows of what stands at a path in a struct; none where it is no object, or unknown."""
+    for step in path:
+        if struct in _structs():
+            struct = _structs()[struct].get(str(step), "")
+        elif struct.startswith(("[]", "map ")):
+            struct = struct.removeprefix("[]").removeprefix("map ")
+    return list(_structs().get(struct, ()))
 
 
 @cache
