@@ -87,12 +87,14 @@ What would let it in  (each was tried: everything simulated anew with it)
      it is placed
      kubectl uncordon c1
   2  maxSkew 2 instead of 1 on topology.kubernetes.io/zone
-     a new revision of StatefulSet web replaces every pod: all 3 are placed
+     a new revision of StatefulSet web replaces every pod, once the pending one
+     is deleted (unless managed in parallel): all 3 are placed
      kubectl -n shop patch statefulset web --type json -p '[{"op":"replace",
        "path":"/spec/template/spec/topologySpreadConstraints/0/maxSkew",
        "value":2}]'
   3  whenUnsatisfiable: ScheduleAnyway on topology.kubernetes.io/zone
-     a new revision of StatefulSet web replaces every pod: all 3 are placed
+     a new revision of StatefulSet web replaces every pod, once the pending one
+     is deleted (unless managed in parallel): all 3 are placed
      kubectl -n shop patch statefulset web --type json -p '[{"op":"replace",
        "path":"/spec/template/spec/topologySpreadConstraints/0/whenUnsatisfiable",
        "value":"ScheduleAnyway"}]'
