@@ -14,18 +14,21 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as replace_fields
-from functools import cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
+import msgspec
 from msgspec.structs import replace
 
-from topospread.api.inventory import Inventory
+from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
+from topospread.api.pod import Pod, PodSpec
 from topospread.config.gate_table import GATES
 from topospread.config.gates import Gates
 from topospread.config.versions import OLDEST, KubeVersion
 from topospread.errors import InvalidError, Place
+
+from .field_paths import PathTree, mentions, path_tree, without_field
 
 Outcome = Literal["dropped", "ignored"]
 """``dropped`` by the API server: the object has no such field; ``ignored``: kube-scheduler does not look at it."""
@@ -191,6 +194,8 @@ def _listed(objects: Sequence[str]) -> str:
     return ", ".join(objects[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
+Object = TypeVar("Object", bound=KubeObject)
+_ENCODER = msgspec.json.Encoder(enc_hook=str)
 _NO_VOLUME_TYPE = "Required value: must specify a volume type"
 _EMPTY_VOLUME = re.compile(r"(.*volumes\[\d+\])\.(?:ephemeral|image)")
 
@@ -211,29 +216,27 @@ def without_dropped_fields(
     unused: list[UnusedField] = []
     changed: dict[str, Any] = {}
     for attribute, given in FIELDS.items():
-        new = _Rules.of(given, apiserver, scheduler, stored=False)
-        stored = _Rules.of(given, apiserver, scheduler, stored=True)
         items: Sequence[KubeObject] = getattr(inventory, attribute)
-        if not items or not (new or stored):
+        if not items:
             continue
-        made = [
-            _kept(each, stored, unused) if _is_stored(each) else _kept(each, new, unused, inventory.places)
-            for each in items
-        ]
+        rules = [_Rules.of(given, apiserver, scheduler, stored=stored) for stored in (False, True)]
+        trees = [each.paths for each in rules]
+        if not any(trees):
+            continue
+        kept = _Kept(rules, unused, inventory.places)
+        made = [kept.object(each) if mentions(each, trees[_is_stored(each)]) else each for each in items]
         if any(now is not before for now, before in zip(made, items, strict=True)):
             changed[attribute] = made
     return (replace_fields(inventory, **changed) if changed else inventory), unused
 
 
 class _Rules(NamedTuple):
-    """What becomes of the fields of one list's objects, be they stored or new."""
+    """What becomes of the fields of one list's objects, be they stored or new; ``paths``: all of them."""
 
     unknown: tuple[GatedField, ...]
     disabled: tuple[GatedField, ...]
     ignored: tuple[GatedField, ...]
-
-    def __bool__(self) -> bool:
-        return any(self)
+    paths: PathTree
 
     @classmethod
     def of(cls, given: Iterable[GatedField], apiserver: Gates, scheduler: Gates, *, stored: bool) -> _Rules:
@@ -244,89 +247,88 @@ class _Rules(NamedTuple):
             if each not in unknown and not each.kept(apiserver) and (each.of_template or not stored)
         )
         gone = {*unknown, *disabled}
-        return cls(unknown, disabled, tuple(each for each in given if each not in gone and each.ignored(scheduler)))
+        ignored = tuple(each for each in given if each not in gone and each.ignored(scheduler))
+        return cls(unknown, disabled, ignored, path_tree(each.path for each in (*gone, *ignored)))
 
 
 def _is_stored(item: KubeObject) -> bool:
     return bool(item.metadata.uid or item.metadata.resource_version)
 
 
-def _kept(
-    item: KubeObject, rules: _Rules, unused: list[UnusedField], places: Mapping[Any, Place] | None = None
-) -> KubeObject:
-    """The object without what is dropped; ``places`` is given for one that is created and may be refused."""
-    result: Any = item
-    for fields, outcome, gated in (
+class _Kept:
+    """The objects of one list without what is dropped; pods with one spec are looked at once.
+
+    Args:
+        rules: for new objects, and for stored ones.
+        unused: gets what plays no part.
+        places: where the objects stand.
+    """
+
+    def __init__(self, rules: Sequence[_Rules], unused: list[UnusedField], places: Mapping[ObjectKey, Place]) -> None:
+        self._rules = rules
+        self._unused = unused
+        self._places = places
+        self._specs: dict[bytes, tuple[PodSpec, list[_Found]]] = {}
+
+    def object(self, item: KubeObject) -> KubeObject:
+        """One object that has any of the fields.
+
+        Raises:
+            InvalidError: it is new, and the API server refuses it without what is dropped.
+        """
+        stored = _is_stored(item)
+        rules = self._rules[stored]
+        made, found = self._pod(item, rules) if isinstance(item, Pod) else _looked_into(item, rules)
+        identity = _identity(item)
+        for each in found:
+            volume = _EMPTY_VOLUME.fullmatch(each.path)
+            if volume is not None and not stored and not each.whole:
+                place = self._places.get(identity) or Place(object=f"{identity[0]} {identity[1]}/{identity[2]}")
+                raise InvalidError([f"{volume[1]}: {_NO_VOLUME_TYPE}"], place.at(each.path))
+            self._unused.append(UnusedField(each.outcome, *identity, each.path, each.gate))
+        return made
+
+    def _pod(self, pod: Pod, rules: _Rules) -> tuple[Pod, list[_Found]]:
+        spec = pod.spec
+        node_name, spec.node_name = spec.node_name, None
+        key = _ENCODER.encode((rules is self._rules[True], spec))
+        spec.node_name = node_name
+        if key not in self._specs:
+            made, found = _looked_into(pod, rules)
+            self._specs[key] = made.spec, found
+        without, found = self._specs[key]
+        return replace(pod, spec=replace(without, node_name=node_name)), found
+
+
+class _Found(NamedTuple):
+    """A field that is given: what becomes of it, by which gate, and whether the list's item goes with it."""
+
+    outcome: Outcome
+    path: str
+    gate: str
+    whole: bool
+
+
+def _looked_into(item: Object, rules: _Rules) -> tuple[Object, list[_Found]]:
+    """The object without what is dropped, and all that was found."""
+    result, listed = item, []
+    outcomes: tuple[tuple[tuple[GatedField, ...], Outcome, bool], ...] = (
         (rules.unknown, "dropped", False),
         (rules.disabled, "dropped", True),
         (rules.ignored, "ignored", True),
-    ):
+    )
+    for fields, outcome, gated in outcomes:
         for each in fields:
-            found: list[str] = []
-            without = _without(result, _steps(each.path), each.whole_item and gated, "", found)
-            if not found:
-                continue
+            paths: list[str] = []
+            whole = each.whole_item and gated
+            without = without_field(result, each.path, paths, whole_item=whole)
             result = without if outcome == "dropped" else result
-            if places is not None and outcome == "dropped" and not (each.whole_item and gated):
-                _refuse_empty_volumes(item, found, places)
-            gate = each.gate if gated else ""
-            unused += [UnusedField(outcome, *_identity(item), path, gate) for path in found]  # type: ignore[arg-type]
-    kept: KubeObject = result
-    return kept
+            listed += [_Found(outcome, path, each.gate if gated else "", whole) for path in paths]
+    return result, listed
 
 
-def _refuse_empty_volumes(item: KubeObject, found: Iterable[str], places: Mapping[Any, Place]) -> None:
-    for path in found:
-        volume = _EMPTY_VOLUME.fullmatch(path)
-        if volume is not None:
-            kind, namespace, name = _identity(item)
-            place = places.get((kind, namespace, name)) or Place(object=f"{kind} {namespace}/{name}")
-            raise InvalidError([f"{volume[1]}: {_NO_VOLUME_TYPE}"], place.at(path))
-
-
-def _identity(item: KubeObject) -> tuple[str, str, str]:
+def _identity(item: KubeObject) -> ObjectKey:
     """Kind, namespace and name; the kind is the class's for what was made without."""
     kind = item.kind or type(item).__name__
     namespace = item.metadata.namespace or ("default" if KINDS[kind].namespaced else "")
     return kind, namespace, item.metadata.name or item.metadata.generate_name or ""
-
-
-class _Step(NamedTuple):
-    """One field on the way: its attribute, its name, and whether it is a list."""
-
-    attribute: str
-    name: str
-    listed: bool
-
-
-@cache
-def _steps(path: str) -> tuple[_Step, ...]:
-    steps = []
-    for part in path.split("."):
-        name = part.removesuffix("[]")
-        attribute = re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", name)
-        steps.append(_Step(attribute, name, part != name))
-    return tuple(steps)
-
-
-def _without(value: Any, steps: Sequence[_Step], whole_item: bool, path: str, found: list[str]) -> Any:
-    """The struct without the field at the end of the steps; the very struct where it is not given.
-
-    ``found`` gets the path of every one that is given.
-    """
-    step, rest = steps[0], steps[1:]
-    current = getattr(value, step.attribute)
-    if not current:
-        return value
-    where = f"{path}{step.name}"
-    if not rest:
-        found.append(where)
-        return replace(value, **{step.attribute: None})
-    if not step.listed:
-        made = _without(current, rest, whole_item, f"{where}.", found)
-        return value if made is current else replace(value, **{step.attribute: made})
-    items = [_without(each, rest, whole_item, f"{where}[{i}].", found) for i, each in enumerate(current)]
-    kept = [now for now, before in zip(items, current, strict=True) if now is before or not whole_item]
-    if all(now is before for now, before in zip(items, current, strict=True)):
-        return value
-    return replace(value, **{step.attribute: kept})
