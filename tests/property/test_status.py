@@ -23,7 +23,7 @@ from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.framework import Framework
 from topospread.simulation.run import Options, Run, prepare
 from topospread.spread_status.members import Members
-from topospread.spread_status.refused import refused_pods
+from topospread.spread_status.refused import Refusals
 
 FRAMEWORK = Framework(default_profile(), gates_for())
 
@@ -113,7 +113,7 @@ def test_pods_that_want_others_near_or_away_are_refused_as_the_engine_refuses_th
         members.on.setdefault(cluster.on_node[row][key], {}).setdefault(row, []).append(key)
     before = [list(pods.items()) for pods in cluster.on_node]
 
-    refused = {each.name: (each.plugin, each.reasons) for each in refused_pods(scheduler, members)}
+    refused = {each.name: (each.plugin, each.reasons) for each in Refusals(scheduler).of(members)}
 
     assert [list(pods.items()) for pods in cluster.on_node] == before
     for key, template in bound.items():

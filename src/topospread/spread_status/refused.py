@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
@@ -20,36 +21,47 @@ from .members import Members
 from .result import RefusedPod
 
 _NOT_JUDGED = "not judged"
+_VIEWS_KEPT = 4
 
 
-def refused_pods(scheduler: Scheduler, members: Members) -> Iterator[RefusedPod]:
-    """Those of a workload's pods that would be refused on their node if they were to be placed anew, by name.
+class Refusals:
+    """Asks about the pods of one workload after the other.
 
-    Pods of schedulers of which there is no profile are left out.
+    A class is asked about once: of its views only the last few are kept, for those that share their answers.
     """
-    found = [
-        RefusedPod(key.partition("/")[2], scheduler.cluster.nodes.names[row], why.plugin, why.reasons)
-        for pod_class, rows in members.on.items()
-        if (pod_class.pod.spec.scheduler_name or "default-scheduler") in scheduler.frameworks
-        for row, why in _refusals(scheduler, pod_class, rows)
-        for key in rows[row]
-    ]
-    yield from sorted(found, key=lambda each: each.name)
 
+    def __init__(self, scheduler: Scheduler) -> None:
+        self._scheduler = scheduler
+        self._latest: deque[View] = deque(maxlen=_VIEWS_KEPT)
 
-def _refusals(
-    scheduler: Scheduler, pod_class: PodClass, rows: Mapping[int, list[PodKey]]
-) -> Iterator[tuple[int, Rejection]]:
-    """Rows whose pods of a class would be refused, and why; pods of one class on one node fare alike."""
-    try:
-        view = scheduler.view(pod_class)
-    except PluginError as error:
-        yield from ((row, Rejection(_NOT_JUDGED, "", (str(error),))) for row in rows)
-        return
-    for row in _uncertain(view, list(rows)):
-        rejection = _rejection(view, rows[row][0])
-        if rejection is not None:
-            yield row, rejection
+    def of(self, members: Members) -> tuple[RefusedPod, ...]:
+        """Those of a workload's pods that would be refused on their node if they were to be placed anew, by name.
+
+        Pods of schedulers of which there is no profile are left out.
+        """
+        names, frameworks = self._scheduler.cluster.nodes.names, self._scheduler.frameworks
+        found = [
+            RefusedPod(key.partition("/")[2], names[row], why.plugin, why.reasons)
+            for pod_class, rows in members.on.items()
+            if (pod_class.pod.spec.scheduler_name or "default-scheduler") in frameworks
+            for row, why in self._refusals(pod_class, rows)
+            for key in rows[row]
+        ]
+        return tuple(sorted(found, key=lambda each: each.name))
+
+    def _refusals(self, pod_class: PodClass, rows: Mapping[int, list[PodKey]]) -> Iterator[tuple[int, Rejection]]:
+        """Rows whose pods of a class would be refused, and why; pods of one class on one node fare alike."""
+        scheduler = self._scheduler
+        try:
+            view = View(scheduler.cluster, scheduler.framework_of(pod_class), pod_class, scheduler.shared)
+        except PluginError as error:
+            yield from ((row, Rejection(_NOT_JUDGED, "", (str(error),))) for row in rows)
+            return
+        self._latest.append(view)
+        for row in _uncertain(view, list(rows)):
+            rejection = _rejection(view, rows[row][0])
+            if rejection is not None:
+                yield row, rejection
 
 
 def _uncertain(view: View, rows: list[int]) -> list[int]:

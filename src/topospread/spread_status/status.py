@@ -16,7 +16,7 @@ from topospread.workloads.planned import Workload
 
 from .constraints import constraints_of
 from .members import OF_THEIR_NODE, Members, workloads_of
-from .refused import refused_pods
+from .refused import Refusals
 from .result import ConstraintStatus, Status, WorkloadStatus
 from .risk import WELL_KNOWN, domains_at_risk, losses
 
@@ -66,11 +66,12 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
         for members in (Members.found(workload.existing, run.cluster),)
         if selector is None or _is_selected(run, workload, members, selector)
     ]
+    refusals = Refusals(run.scheduler)
     found = []
     for done, (workload, members) in enumerate(chosen):
         if progress is not None:
             progress(done, len(chosen))
-        found.append((members, _constraints(run, workload, members, keys)))
+        found.append((members, _looked_at(run, workload, members, keys, refusals)))
     looked_at = tuple(keys) or _keys_of(run, (each for _, each in found))
     workloads = tuple(
         sorted(
@@ -121,9 +122,12 @@ def _is_selected(run: Run, workload: Workload, members: Members, selector: Selec
     return any(selector.matches(each.labels) for each in members.classes)
 
 
-def _constraints(run: Run, workload: Workload, members: Members, keys: Collection[str]) -> WorkloadStatus:
+def _looked_at(
+    run: Run, workload: Workload, members: Members, keys: Collection[str], refusals: Refusals
+) -> WorkloadStatus:
+    """All but what domains take, as its keys are not known yet."""
     constraints, problem = constraints_of(run.scheduler, workload, members)
-    refused = () if workload.kind in OF_THEIR_NODE else tuple(refused_pods(run.scheduler, members))
+    refused = () if workload.kind in OF_THEIR_NODE else refusals.of(members)
     return WorkloadStatus(
         kind=workload.kind,
         namespace=workload.namespace,
