@@ -12,6 +12,7 @@ from topospread.api.workload import Deployment, ReplicaSet, ReplicationControlle
 from .examples import constraint, deployment
 from .given import Given, Manifest, Subject
 from .label_index import LabelIndex
+from .neighbours import autoscaled, cluster_sources
 from .placement_rules import explicit_replicas
 from .pod_source import PodSource
 from .problem import Problem
@@ -21,19 +22,30 @@ _BUDGETS = "https://kubernetes.io/docs/tasks/run-application/configure-pdb/"
 _KNOWN_SIZE = (Deployment, ReplicaSet, StatefulSet, ReplicationController)
 
 
-def _selected(given: Given) -> Iterator[tuple[Manifest, PodDisruptionBudget, list[PodSource]]]:
-    """Every budget with the pods that it is about; one of each name."""
-    budgets: dict[tuple[str, str], tuple[Manifest, PodDisruptionBudget]] = {}
+def _selected(given: Given) -> Iterator[tuple[Manifest | None, PodDisruptionBudget, list[PodSource]]]:
+    """Every budget with the pods that it is about; without a manifest those of the cluster, which come first."""
+    budgets: dict[tuple[str, str], tuple[Manifest | None, PodDisruptionBudget]] = {}
+    for there in given.cluster.pod_disruption_budgets if given.cluster is not None else ():
+        budgets[there.namespace, there.name] = None, there
     for each in given.of_kind("PodDisruptionBudget"):
         if isinstance(each.item, PodDisruptionBudget) and not each.refused:
             budgets[each.item.namespace, each.item.name] = each, each.item
-    index = LabelIndex((pods, pods) for _, pods in (given.sources if budgets else ()))
+    known = [*cluster_sources(given), *(pods for _, pods in given.sources)] if budgets else []
+    index = LabelIndex((pods, pods) for pods in known)
     for manifest, budget in budgets.values():
         try:
             selector = Selector.from_label_selector(budget.spec.selector)
         except InvalidSelectorError:
             continue  # Validation says so.
         yield manifest, budget, index.selected(budget.namespace, selector)
+
+
+def _size(given: Given, pods: PodSource) -> int | None:
+    """How many pods there are at least; None where that is not known."""
+    bounds = autoscaled(given, pods.item)
+    if bounds is not None:
+        return bounds.least
+    return explicit_replicas(pods) if isinstance(pods.item, _KNOWN_SIZE) else None
 
 
 def _allowed(budget: PodDisruptionBudget, replicas: int) -> int | None:
@@ -54,9 +66,9 @@ def _scaled(value: int | str, replicas: int) -> int | None:
 
 def _blocks(given: Given) -> Iterator[tuple[Subject, Problem]]:
     for manifest, budget, selected in _selected(given):
-        sizes = [explicit_replicas(pods) if isinstance(pods.item, _KNOWN_SIZE) else None for pods in selected]
+        sizes = [_size(given, pods) for pods in selected]
         spread = [pods for pods in selected if pods.spec.topology_spread_constraints]
-        if not spread or None in sizes:
+        if manifest is None or not spread or None in sizes:
             continue
         replicas = sum(size for size in sizes if size is not None)
         if replicas >= len(selected) + 1 and _allowed(budget, replicas) == 0:
@@ -71,7 +83,7 @@ def _several(given: Given) -> Iterator[tuple[Subject, Problem]]:
     for manifest, budget, selected in _selected(given):
         for pods in selected:
             other = first.setdefault(id(pods), budget.name)
-            if other != budget.name:
+            if other != budget.name and manifest is not None:
                 what = f"{type(pods.item).__name__} {pods.item.name}"
                 message = f"the pods of {what} have the budget {other} already: with two they cannot be evicted at all"
                 yield manifest, Problem("spec.selector", message)

@@ -13,6 +13,7 @@ from topospread.api.taints import UNSCHEDULABLE_TAINT, untolerated
 
 from .examples import constraint, deployment
 from .given import Given, Subject
+from .neighbours import autoscaled
 from .node_rules import misspelt, named
 from .placement_rules import HOSTNAME, explicit_replicas, only_value
 from .problem import Edit, Problem
@@ -93,7 +94,8 @@ def _too_few_domains(given: Given) -> Iterator[tuple[Subject, Problem]]:
 
 def _fewer_replicas(given: Given) -> Iterator[tuple[Subject, Problem]]:
     for standing, held in _every(given):
-        replicas, counts = explicit_replicas(standing.pods), held.counts
+        bounds, counts = autoscaled(given, standing.pods.item), held.counts
+        replicas = explicit_replicas(standing.pods) if bounds is None else bounds.most
         if isinstance(standing.pods.item, Pod) or not replicas or counts.topology_key == HOSTNAME:
             continue
         if 1 < replicas < len(counts.domains):
@@ -129,10 +131,11 @@ def _pinned(given: Given) -> Iterator[tuple[Subject, Problem]]:
         closed = _closed_domains(standing, held) if held.counts.hard and held.counts.counts_itself else {}
         if not closed or len(closed) == len(held.counts.domains):
             continue
-        beyond = _to_be_placed(standing, held) - _room(held, closed)
+        replicas = _least_replicas(given, standing)
+        there = sum(domain.matching for domain in held.counts.domains)
+        beyond = (1 if replicas is None else replicas - there) - _room(held, closed)
         if beyond > 0:
             why = "; ".join(dict.fromkeys(reason for reasons in closed.values() for reason in reasons))
-            replicas = explicit_replicas(standing.pods)
             still = "no further pod fits" if replicas is None else f"{beyond} of {replicas} pods stay pending"
             message = f"{_listed(closed)} counted and takes no pods ({why}): {still}"
             yield standing.manifest, Problem(held.path, message, _policy(standing, held, closed, given))
@@ -174,11 +177,12 @@ def _room(held: Held, closed: dict[str, Counter[str]]) -> int:
     return sum(max(0, most - domain.matching) for domain in counts.domains if domain.name not in closed)
 
 
-def _to_be_placed(standing: Standing, held: Held) -> int:
-    """How many pods are still to be placed; one more where an autoscaler says how many there are."""
-    replicas = explicit_replicas(standing.pods)
-    there = sum(domain.matching for domain in held.counts.domains)
-    return 1 if replicas is None or isinstance(standing.pods.item, Pod) else max(0, replicas - there)
+def _least_replicas(given: Given, standing: Standing) -> int | None:
+    """How many pods there are to be at least; None for one more, whatever there is: a pod, or an open number."""
+    if isinstance(standing.pods.item, Pod):
+        return None
+    bounds = autoscaled(given, standing.pods.item)
+    return explicit_replicas(standing.pods) if bounds is None else bounds.least
 
 
 def _policy(standing: Standing, held: Held, closed: dict[str, Counter[str]], given: Given) -> tuple[Edit, ...]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from topospread.api.labels import InvalidSelectorError, Selector
 from topospread.api.pod import Pod
 from topospread.api.spread import DO_NOT_SCHEDULE, TopologySpreadConstraint
-from topospread.api.workload import CronJob, Job, Service
+from topospread.api.workload import CronJob, Job
 from topospread.config.args import DefaultConstraint
 from topospread.config.profile import Configuration
 
@@ -16,6 +17,7 @@ from .examples import constraint, deployment
 from .field_rules import ADDED_BY_CONTROLLERS
 from .given import Given, Manifest, Subject
 from .label_index import LabelIndex
+from .neighbours import cluster_sources
 from .pod_source import PodSource
 from .problem import Problem
 from .rule import Example, Rule
@@ -44,17 +46,18 @@ class _Workload:
     """A workload among others of its namespace.
 
     Attributes:
+        manifest: that of a workload that is judged; None for one of the cluster.
         constraints: each with its path and what it counts of others' pods.
     """
 
-    manifest: Manifest
+    manifest: Manifest | None
     pods: PodSource
     constraints: list[tuple[str, TopologySpreadConstraint, Selector | None]] = field(default_factory=list)
 
     @property
     def name(self) -> str:
         """``Deployment web``."""
-        return f"{self.manifest.kind} {self.pods.item.name}"
+        return f"{type(self.pods.item).__name__} {self.pods.item.name}"
 
     def counting(self, other: _Workload, key: str | None) -> list[TopologySpreadConstraint]:
         """The constraints over a key that count another workload's pods."""
@@ -67,8 +70,9 @@ class _Workload:
 
 
 def _workloads(given: Given) -> Iterator[tuple[PodSource, _Workload]]:
-    """The workloads that are not scaled to nothing."""
-    for manifest, pods in given.sources:
+    """The workloads of the manifests and of the cluster that are not scaled to nothing."""
+    around: Iterator[tuple[Manifest | None, PodSource]] = ((None, pods) for pods in cluster_sources(given))
+    for manifest, pods in (*around, *given.sources):
         if isinstance(pods.item, Pod) or pods.replicas == 0:
             continue
         found = _Workload(manifest, pods)
@@ -77,23 +81,32 @@ def _workloads(given: Given) -> Iterator[tuple[PodSource, _Workload]]:
         yield pods, found
 
 
-def _others(given: Given) -> Iterator[tuple[_Workload, str, TopologySpreadConstraint, list[_Workload]]]:
-    """Every constraint with the other workloads whose pods it counts."""
+class _Reach(NamedTuple):
+    """A constraint of a workload that is judged, and the other workloads whose pods it counts."""
+
+    manifest: Manifest
+    one: _Workload
+    path: str
+    each: TopologySpreadConstraint
+    others: list[_Workload]
+
+
+def _reaching(given: Given) -> Iterator[_Reach]:
     index = LabelIndex(_workloads(given))
     for one in index:
         for path, each, selector in one.constraints:
             selected = index.selected(one.pods.item.namespace, selector) if selector is not None else []
             others = [other for other in selected if other is not one]
-            if others:
-                yield one, path, each, others
+            if others and one.manifest is not None:
+                yield _Reach(one.manifest, one, path, each, others)
 
 
 def _counts_others(given: Given) -> Iterator[tuple[Subject, Problem]]:
-    for one, path, each, others in _others(given):
+    for manifest, one, path, each, others in _reaching(given):
         strangers = [other for other in others if not other.counting(one, each.topology_key)]
         if strangers:
             message = f"it counts the pods of {_listed(strangers)} as well, which do not spread with these"
-            yield one.manifest, Problem(f"{path}.labelSelector", message)
+            yield manifest, Problem(f"{path}.labelSelector", message)
 
 
 def _listed(workloads: Sequence[_Workload]) -> str:
@@ -103,16 +116,18 @@ def _listed(workloads: Sequence[_Workload]) -> str:
 
 
 def _differs(given: Given) -> Iterator[tuple[Subject, Problem]]:
-    for one, path, each, others in _others(given):
+    for manifest, one, path, each, others in _reaching(given):
+        here = _meaning(each)
         for other in others:
-            here = _meaning(each)
+            if other.manifest is not None and other.manifest.order > manifest.order:
+                continue  # It is said once, of the later one.
             theirs = [_meaning(their) for their in other.counting(one, each.topology_key)]
-            if theirs and here not in theirs and other.manifest.order < one.manifest.order:
+            if theirs and here not in theirs:
                 there = theirs[0]
                 differing = [name for name in here if here[name] != there[name]]
                 what = ", ".join(f"{name} {here[name]} here and {there[name]} there" for name in differing)
                 message = f"it counts the pods of {other.name} as theirs counts these: {what}"
-                yield one.manifest, Problem(path, message)
+                yield manifest, Problem(path, message)
 
 
 def _meaning(each: TopologySpreadConstraint) -> dict[str, object]:
@@ -142,9 +157,9 @@ def _listed_defaults(given: Given, pods: PodSource) -> tuple[DefaultConstraint, 
 
 def _nothing_groups(given: Given) -> Iterator[tuple[Subject, Problem]]:
     services: dict[str, list[Selector]] = {}
-    for each in given.of_kind("Service"):
-        if isinstance(each.item, Service) and each.item.spec.selector:
-            services.setdefault(each.item.namespace, []).append(Selector.from_set(each.item.spec.selector))
+    for service in given.inventory.services:
+        if service.spec.selector:
+            services.setdefault(service.namespace, []).append(Selector.from_set(service.spec.selector))
     for manifest, pods in given.sources:
         item = pods.item
         if pods.spec.topology_spread_constraints or pods.spec.node_name or not isinstance(item, Pod | Job | CronJob):

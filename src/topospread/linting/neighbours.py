@@ -1,0 +1,59 @@
+"""What stands beside the pods that are judged: workloads and Services of the cluster, autoscalers; judges nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+from topospread.api.kinds import KINDS
+from topospread.api.meta import KubeObject
+
+from .given import Given
+from .pod_source import PodSource, pod_source
+
+Target = tuple[str, str, str]
+"""Kind, namespace and name of a workload."""
+
+
+class Bounds(NamedTuple):
+    """Between how many replicas an autoscaler keeps a workload."""
+
+    least: int
+    most: int
+
+
+def cluster_sources(given: Given) -> Iterator[PodSource]:
+    """The pods and templates of ``--cluster`` that no manifest replaces and no owner made: looked at, not judged."""
+    if given.cluster is None:
+        return
+    judged = {(each.kind, each.item.namespace, each.item.name) for each in given.manifests}
+    for item in given.cluster.objects():
+        if (type(item).__name__, item.namespace, item.name) not in judged and item.metadata.controller is None:
+            pods = pod_source(item)
+            if pods is not None:
+                yield pods
+
+
+_BOUNDS: WeakKeyDictionary[Given, dict[Target, Bounds]] = WeakKeyDictionary()
+
+
+def autoscaled(given: Given, item: KubeObject) -> Bounds | None:
+    """What a HorizontalPodAutoscaler among the manifests says of a workload; None when there is none."""
+    if given not in _BOUNDS:
+        _BOUNDS[given] = dict(_autoscalers(given))
+    return _BOUNDS[given].get((type(item).__name__, item.namespace, item.name))
+
+
+def _autoscalers(given: Given) -> Iterator[tuple[Target, Bounds]]:
+    for each in given.others:
+        spec = each.value.get("spec")
+        if each.value.get("kind") != "HorizontalPodAutoscaler" or not isinstance(spec, Mapping):
+            continue
+        target = spec.get("scaleTargetRef")
+        if not isinstance(target, Mapping) or target.get("kind") not in KINDS:
+            continue
+        least, most = spec.get("minReplicas", 1), spec.get("maxReplicas")
+        if isinstance(least, int) and isinstance(most, int):
+            space = each.label.partition(" ")[2].partition("/")[0]
+            yield (str(target["kind"]), space, str(target.get("name"))), Bounds(least, most)
