@@ -48,7 +48,17 @@ class LabelSelector(KubeStruct, repr_omit_defaults=True):
 
 
 class InvalidSelectorError(ValueError):
-    """A selector that Kubernetes refuses to compile, in apimachinery's words."""
+    """A selector that Kubernetes refuses to compile, in apimachinery's words; ``problems`` one by one."""
+
+    def __init__(self, *problems: str) -> None:
+        self.problems = problems
+        super().__init__(aggregated(problems))
+
+
+def aggregated(problems: Sequence[str]) -> str:
+    """Several errors as one, each once (``utilerrors.Aggregate``)."""
+    distinct = list(dict.fromkeys(problems))
+    return distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]"
 
 
 def parse_int64(text: str) -> int | None:
@@ -88,8 +98,7 @@ class Requirement:
             if found := label_value_problems(value):
                 problems.append(invalid(f"{dot}values[{index}][{key}]", value, "; ".join(found)))
         if problems:
-            distinct = list(dict.fromkeys(problems))
-            raise InvalidSelectorError(distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]")
+            raise InvalidSelectorError(*problems)
         return cls(key, operator, tuple(values or ()))
 
     def matches(self, labels: Mapping[str, str]) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from topospread.api.labels import InvalidSelectorError
+from topospread.api.labels import aggregated
 from topospread.api.node_selection import NodeAffinity as NodeAffinityTerms
 from topospread.api.node_selection import NodeSelectorTerm, PreferredSchedulingTerm
 from topospread.cluster import Cluster, NodeTable, PodClass
@@ -18,14 +18,14 @@ from topospread.config.version_rules import by_version, since, until
 
 from .interface import (
     UNRESOLVABLE,
-    PluginError,
     Prepared,
     Scope,
     Status,
     length,
     normalize_by_maximum,
 )
-from .node_matching import Mask, check_term, required_mask, selector_mask, term_mask
+from .node_matching import Mask, required_mask, selector_mask, term_mask, term_problems
+from .unprepared import FailingScore
 
 REASON_ENFORCED = "node(s) didn't match scheduler-enforced node affinity"
 REASON_CONFLICT = "pod affinity terms conflict"
@@ -91,7 +91,9 @@ class NodeAffinity:
         preferred = (affinity.preferred_during_scheduling_ignored_during_execution if affinity else None) or []
         if not self._rules.prefers_fields:
             preferred = [_without_fields(term) for term in preferred]
-        if preferred or self._added_preferred:
+        if problems := _problems(preferred):
+            prepared.score = FailingScore(f'running PreScore plugin "NodeAffinity": {aggregated(problems)}')
+        elif preferred or self._added_preferred:
             prepared.score = _Preferred([*self._added_preferred, *preferred], cluster.nodes)
         return prepared
 
@@ -124,6 +126,16 @@ def _without_fields(term: PreferredSchedulingTerm) -> PreferredSchedulingTerm:
     return msgspec.structs.replace(term, preference=msgspec.structs.replace(term.preference, match_fields=None))
 
 
+def _problems(terms: Sequence[PreferredSchedulingTerm]) -> list[str]:
+    """Why terms do not parse; those that weigh nothing are not read (``NewPreferredSchedulingTerms``)."""
+    return [
+        problem
+        for i, term in enumerate(terms)
+        if term.weight and term.preference is not None
+        for problem in term_problems(term.preference, f"[{i}]")
+    ]
+
+
 class _Required:
     scope = Scope.NODE
 
@@ -152,10 +164,6 @@ class _Preferred:
         for term in terms:
             if term.weight == 0 or term.preference is None:
                 continue
-            try:
-                check_term(term.preference)
-            except InvalidSelectorError as error:
-                raise PluginError(str(error)) from error
             mask = term_mask(term.preference, nodes)
             if mask is not None:
                 self._masks.append((term.weight, mask))

@@ -6,11 +6,12 @@ distinct value of its label, and rows look the answer up.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 import numpy as np
 
+from topospread.api.label_syntax import invalid, quoted
 from topospread.api.labels import InvalidSelectorError, Operator, Requirement
 from topospread.api.node_selection import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from topospread.api.pod import PodSpec
@@ -27,6 +28,7 @@ _OPERATORS: dict[str, Operator] = {
     "Gt": "Gt",
     "Lt": "Lt",
 }
+_FIELD_OPERATORS = ("In", "NotIn")
 
 
 class Mask(Protocol):
@@ -119,12 +121,19 @@ def term_mask(term: NodeSelectorTerm, nodes: NodeTable) -> Mask | None:
     return AllOf(masks) if masks else None
 
 
-def check_term(term: NodeSelectorTerm) -> None:
-    """Raise InvalidSelectorError for a term that does not parse."""
-    for each in term.match_expressions or ():
-        _requirement(each)
-    for each in term.match_fields or ():
-        _check_field(each)
+def term_problems(term: NodeSelectorTerm, path: str) -> list[str]:
+    """Why a term does not parse, in Kubernetes' words; nothing when it does (``newNodeSelectorTerm``)."""
+    problems: list[str] = []
+    for name, terms, check in (
+        ("matchExpressions", term.match_expressions, _requirement),
+        ("matchFields", term.match_fields, _check_field),
+    ):
+        for i, each in enumerate(terms or ()):
+            try:
+                check(each, f"{path}.{name}[{i}]")
+            except InvalidSelectorError as error:
+                problems += error.problems
+    return problems
 
 
 def selector_mask(selector: NodeSelector, nodes: NodeTable) -> Mask:
@@ -145,18 +154,23 @@ def required_mask(spec: PodSpec, nodes: NodeTable) -> Mask | None:
     return AllOf(masks) if masks else None
 
 
-def _requirement(each: NodeSelectorRequirement) -> Requirement:
+def _requirement(each: NodeSelectorRequirement, path: str = "") -> Requirement:
     operator = _OPERATORS.get(each.operator)
     if operator is None:
-        raise InvalidSelectorError(f"{each.operator!r} is not a valid node selector operator")
-    return Requirement.checked(each.key, operator, each.values)
+        raise InvalidSelectorError(_not_supported(f"{path}.operator", each.operator, _OPERATORS))
+    return Requirement.checked(each.key, operator, each.values, path)
 
 
-def _check_field(each: NodeSelectorRequirement) -> None:
-    if each.operator not in ("In", "NotIn"):
-        raise InvalidSelectorError(f"{each.operator!r} is not a valid field selector operator")
+def _check_field(each: NodeSelectorRequirement, path: str = "") -> None:
+    if each.operator not in _FIELD_OPERATORS:
+        raise InvalidSelectorError(_not_supported(f"{path}.operator", each.operator, _FIELD_OPERATORS))
     if len(each.values or ()) != 1:
-        raise InvalidSelectorError("a field selector must have one value")
+        raise InvalidSelectorError(invalid(f"{path}.values", each.values, "must have one element"))
+
+
+def _not_supported(path: str, value: str | None, known: Iterable[str]) -> str:
+    """``field.NotSupported`` as text."""
+    return f"{path}: Unsupported value: {quoted(value or '')}: supported values: {', '.join(map(quoted, known))}"
 
 
 def _field_mask(each: NodeSelectorRequirement, nodes: NodeTable) -> Mask:

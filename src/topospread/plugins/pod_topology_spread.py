@@ -26,6 +26,7 @@ from .interface import (
     MAX_NODE_SCORE,
     UNRESOLVABLE,
     UNSCHEDULABLE,
+    PluginError,
     Prepared,
     SameEverywhere,
     Scope,
@@ -38,6 +39,7 @@ from .resource_scoring import rounded, rounded_one
 from .spread_constraints import ConstraintsInForce
 from .spread_counts import HOSTNAME, Spread, SpreadSettings
 from .spread_until_1_23 import PlainSum
+from .unprepared import FailingScore
 
 REASON = "node(s) didn't match pod topology spread constraints"
 REASON_MISSING_LABEL = f"{REASON} (missing required label)"
@@ -88,8 +90,11 @@ class PodTopologySpread:
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
         """Counts for the constraints in force; nothing to say where there are none."""
         hard = self._constraints(pod_class, cluster, "DoNotSchedule")
-        soft = self._constraints(pod_class, cluster, "ScheduleAnyway")
-        everywhere = SameEverywhere(MAX_NODE_SCORE) if self._rules.scores_without_constraints else None
+        everywhere: Score | None = SameEverywhere(MAX_NODE_SCORE) if self._rules.scores_without_constraints else None
+        try:
+            soft = self._constraints(pod_class, cluster, "ScheduleAnyway")
+        except PluginError as error:  # in PreScore: it is of no account where no node is feasible
+            soft, everywhere = [], FailingScore(str(error))
         if not hard and not soft:
             return Prepared(score=everywhere)
         requires_all_keys = bool(pod_class.pod.spec.topology_spread_constraints) or self._args.defaulting_type == "List"

@@ -49,6 +49,9 @@ class PodTopologySpreadRules:
         "The score weighs each constraint by how many domains it has, looks at maxSkew, and sets nodes against the "
         "highest and lowest. In 1.18 it is the plain number of matching pods against the sum over all nodes.",
     )
+    names_getting: bool = since(
+        "1.30", "A labelSelector of a hard constraint that does not compile reads `get constraints from pod: ...`."
+    )
     rounds_score: bool = since("1.24", "The score is rounded. Before, fractions were cut off.")
     scores_without_constraints: bool = by_version(
         {"1.18": False, "1.19": True, "1.28": False},

@@ -69,8 +69,7 @@ class ConstraintsInForce:
                     if each.when_unsatisfiable == when
                 ]
             except InvalidSelectorError as error:
-                kind = "hard" if when == "DoNotSchedule" else "soft"
-                raise PluginError(f"obtaining pod's {kind} topology spread constraints: {error}") from error
+                raise PluginError(f"{self._failing(when)} topology spread constraints: {error}") from error
         defaults = [(i, c) for i, c in enumerate(self._args.constraints_in_force) if c.when_unsatisfiable == when]
         if not defaults:
             return []
@@ -79,6 +78,13 @@ class ConstraintsInForce:
             return []
         origin: Origin = "system" if self._args.defaulting_type == "System" else "profile"
         return [self._compiled(each, i, origin, selector) for i, each in defaults]
+
+    def _failing(self, when: WhenUnsatisfiable) -> str:
+        """Where kube-scheduler is when a selector does not compile."""
+        if when == "ScheduleAnyway":
+            return 'running PreScore plugin "PodTopologySpread": calculating preScoreState: obtaining pod\'s soft'
+        getting = "get constraints from pod: " if self._rules.names_getting else ""
+        return f'running PreFilter plugin "PodTopologySpread": {getting}obtaining pod\'s hard'
 
     def _selector(self, given: LabelSelector | None, keys: Sequence[str] | None, pod_class: PodClass) -> Selector:
         selector = Selector.from_label_selector(given)
