@@ -142,13 +142,17 @@ def sorted_claims(found: Iterable[PodClaim], objects: ClusterObjects) -> tuple[P
     """A pod's claims by what becomes of them, and whether one should be bound by now (``GetPodVolumeClaims``).
 
     Raises:
-        PluginError: a claim's StorageClass does not say when it binds.
+        PluginError: a claim's StorageClass does not say when it binds; a claim without a namespace, which no API
+            server has: the cache that is asked here knows it by another key.
     """
     claims = PodVolumeClaims()
     unbound = False
     for each in found:
         if each.claim is None:
             continue
+        if not each.claim.metadata.namespace:
+            words = f'error getting PVC "/{each.name}": persistentvolumeclaims "/{each.name}" not found'
+            raise PluginError(f'running PreFilter plugin "VolumeBinding": {words}')
         if is_bound(each.claim):
             claims.bound.append(each.claim)
         elif _waits(each.claim, objects):

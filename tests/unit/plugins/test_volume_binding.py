@@ -217,6 +217,12 @@ def test_a_beta_annotation_names_the_class() -> None:
     assert rejections(VolumeBinding(), pod(claimed("data")), made) == {}
 
 
+def test_a_claim_without_a_namespace_is_not_found() -> None:
+    made = cluster(NODES, volume("pv"), claim("data", "pv", metadata={"namespace": ""}))
+    with pytest.raises(PluginError, match='error getting PVC "/data": persistentvolumeclaims "/data" not found'):
+        prepare(VolumeBinding(), pod(claimed("data"), namespace=""), made)
+
+
 def test_a_selector_that_does_not_compile_is_an_error() -> None:
     selector = {"matchExpressions": [{"key": "tier", "operator": "In", "values": []}]}
     made = cluster(NODES, claim("data", selector=selector), storage_class())
