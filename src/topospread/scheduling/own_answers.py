@@ -192,13 +192,15 @@ class OwnAnswers:
 def sharing_key(framework: Framework, pod_class: PodClass, judges: Judges) -> Hashable | None:
     """Pod classes with the same key have the same answers; ``None`` for one that shares them with no other.
 
-    It says all of the pod but what it says of other pods: spread constraints, affinity to pods, labels. Volumes and
-    host ports are left to themselves, as objects of the pod's namespace and other pods decide on them.
+    It says all of the pod but what it says of other pods: spread constraints, affinity to pods, labels; nor where one
+    of the class happens to be (``pod_class.node_name`` says where it must be). Volumes and host ports are left to
+    themselves, as objects of the pod's namespace and other pods decide on them.
     """
     spec = pod_class.pod.spec
     if pod_class.volumes or pod_class.host_ports or spec.resource_claims or judges.rejected is not None:
         return None
     affinity = None if spec.affinity is None else replace(spec.affinity, pod_affinity=None, pod_anti_affinity=None)
-    alone = replace(spec, affinity=affinity, topology_spread_constraints=None, priority=None, priority_class_name=None)
+    others = {"topology_spread_constraints": None, "priority": None, "priority_class_name": None, "node_name": None}
+    alone = replace(spec, affinity=affinity, **others)
     described = _ENCODER.encode((pod_class.node_name, sorted(pod_class.request.items()), alone))
     return (framework.profile.scheduler_name, judges.narrowed, described)
