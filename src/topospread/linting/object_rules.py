@@ -71,6 +71,16 @@ def _unknown_kind(given: Given) -> Iterator[tuple[Subject, Problem]]:
             yield subject, Problem("kind", f"{kind} is no kind of Kubernetes; is {similar} meant?")
 
 
+def _twice(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    seen: dict[tuple[str, str, str, str], Manifest] = {}
+    for manifest in given.manifests:
+        item = manifest.item
+        if item.metadata.name:
+            first = seen.setdefault((manifest.spot.text.name, manifest.kind, item.namespace, item.name), manifest)
+            if first is not manifest:
+                yield manifest, Problem("metadata.name", "the file has this object before: the later one replaces it")
+
+
 _GOOD = Example(deployment(GOOD_CONSTRAINT))
 
 VALIDATION = Rule(
@@ -105,5 +115,18 @@ RULES = (
         check=_unknown_kind,
         wrong=Example(deployment(GOOD_CONSTRAINT).replace("Deployment", "Deploymnet")),
         right=_GOOD,
+    ),
+    Rule(
+        id="object-twice",
+        sentence="A file has an object once.",
+        why="Applied, the later one replaces what the earlier one says.",
+        link=_OBJECTS,
+        severity="warning",
+        check=_twice,
+        wrong=Example(deployment(GOOD_CONSTRAINT) + "---\n" + deployment(GOOD_CONSTRAINT, replicas=3)),
+        right=Example(
+            deployment(GOOD_CONSTRAINT) + "---\n" + deployment(GOOD_CONSTRAINT.replace("web", "api"), name="api")
+        ),
+        needs="manifests",
     ),
 )

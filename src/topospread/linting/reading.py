@@ -18,11 +18,11 @@ from topospread.config.api_versions import KIND
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
 from topospread.config.versions import NEWEST, KubeVersion
-from topospread.errors import ConfigError, DecodeError, DuplicateError, Place
+from topospread.errors import ConfigError, DecodeError, DuplicateError, InputError, Place
 from topospread.sources.admit import is_stored
 from topospread.sources.files import STANDARD_INPUT, Source, find_sources, read_text, shown_path
 from topospread.sources.json_list import JsonList
-from topospread.sources.json_text import looks_like_json, read_value, split_documents, too_deep
+from topospread.sources.json_text import is_meant_as_json, looks_like_json, read_value, split_documents, too_deep
 from topospread.sources.spots import Spot, label_of
 from topospread.sources.text import Text
 from topospread.sources.versions import VERSIONS, NoMatchError, resolve_kind, to_current
@@ -40,6 +40,7 @@ LeftOut = Unfinished | Literal["other"]
 """Why something was left out: it is not finished, or nothing of Kubernetes."""
 
 _ENCODER: Final = msgspec.json.Encoder(enc_hook=str)
+_NOT_A_STRING: Final = tuple(f"expected a string, got {what}" for what in ("the number", "true", "false"))
 _VERSIONS: Final = frozenset(version for versions in VERSIONS.values() for version in versions)
 
 
@@ -78,7 +79,7 @@ class Read:
         texts: everything that was read, each with what it was read from.
         layouts: how the texts are laid out.
         surroundings: what stands beside the files.
-        broken: what is neither YAML nor JSON.
+        broken: what cannot be read, or is neither YAML nor JSON.
         left_out: what was not judged, or not as the API server would, by the name of its text, and why.
     """
 
@@ -91,15 +92,11 @@ class Read:
     texts: list[tuple[Source, Text]] = field(default_factory=list)
     layouts: Layouts = field(default_factory=Layouts)
     surroundings: Surroundings = field(default_factory=Surroundings)
-    broken: list[DecodeError | DuplicateError] = field(default_factory=list)
+    broken: list[InputError] = field(default_factory=list)
     left_out: dict[str, LeftOut] = field(default_factory=dict)
 
     def take_source(self, source: Source, stdin: BinaryIO | None, instead: Text | None) -> None:
-        """Everything in a file, unless it is none of Kubernetes' or not yet one.
-
-        Raises:
-            InputError: it cannot be read.
-        """
+        """Everything in a file, unless it is none of Kubernetes' or not yet one; what cannot be read is noted."""
         unfinished = None if source.path == STANDARD_INPUT else self.surroundings.of(source.path)
         if unfinished is not None:
             self.left_out[source.name] = unfinished
@@ -107,7 +104,7 @@ class Read:
             return
         try:
             text = instead or read_text(source, stdin)
-        except DecodeError as error:
+        except InputError as error:
             self.broken.append(error)
             return
         if b"apiVersion" in text.data or b"kind" in text.data:
@@ -197,7 +194,8 @@ class Read:
             errors = [] if stored or self._is_base(subject) else validate_object(current)
             item = msgspec.json.decode(_ENCODER.encode(known), type=how.struct)
         except WrongTypeError as error:
-            self.refused.append((subject, Problem(error.path, str(error))))
+            hint = " (put it in quotes)" if error.words.startswith(_NOT_A_STRING) else ""
+            self.refused.append((subject, Problem(error.path, f"{error}{hint}")))
             return
         except msgspec.ValidationError as error:
             self.refused.append((subject, Problem("", str(error))))
@@ -239,7 +237,7 @@ def read(
         instead: path → the text to take in place of what stands there.
 
     Raises:
-        InputError: a path cannot be read. What can be read and is broken is noted, and the rest is read.
+        InputError: there is no such path. What is broken is noted, and the rest is read.
     """
     found = Read(gates, question.namespace)
     seen: set[str] = set()
@@ -255,14 +253,28 @@ def _documents(text: Text) -> Iterator[tuple[Any, Spot]]:
     if looks_like_json(text):
         try:
             spans = split_documents(text)
-        except DecodeError:
-            spans = []  # YAML may begin with a brace; if it is broken JSON, the YAML reader says so.
+        except DecodeError as error:
+            if _is_meant_as_json(text):
+                raise error
+            spans = []  # YAML may begin with a brace.
         if spans:
             for start, end in spans:
                 yield read_value(text, start, end), Spot(text, start=start, end=end)
             return
     for document in read_documents(text):
         yield document.value, Spot(text, document.number, document.line)
+
+
+def _is_meant_as_json(text: Text) -> bool:
+    """Whether a text that is not JSON is no YAML either, and looks rather like the former."""
+    try:
+        for _ in read_documents(text):
+            pass
+    except DecodeError:
+        return is_meant_as_json(text)
+    except DuplicateError:
+        return False
+    return False
 
 
 def _objects(value: Any, spot: Spot) -> Iterator[tuple[Any, Spot]]:

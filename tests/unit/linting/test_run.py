@@ -81,7 +81,7 @@ def test_each_rule_finds_what_it_is_about_and_nothing_else(
 
 
 def test_a_list_is_taken_apart_and_validation_does_not_end_the_reading(tmp_path: Path) -> None:
-    items = [deployment({**GOOD, "maxSkew": 0}), deployment({**GOOD, "labelSelector": {}})]
+    items = [deployment({**GOOD, "maxSkew": 0}), deployment({**GOOD, "labelSelector": {}}, name="api")]
     assert found(tmp_path, {"apiVersion": "v1", "kind": "List", "items": items}) == ["validation", "selector-empty"]
 
 
