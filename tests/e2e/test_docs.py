@@ -13,6 +13,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from conformance.run import FLAVOURS, NOT_BUILT
+
 ROOT = Path(__file__).parent.parent.parent
 TOPOSPREAD = Path(sys.executable).parent / "topospread"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -73,6 +75,14 @@ def test_the_page_on_the_command_is_its_help() -> None:
     assert len(shown) >= 8
     for words, text in shown:
         assert run(f"topospread {words} --help") == text
+
+
+def test_the_page_on_versions_is_the_rules(capsys: pytest.CaptureFixture[str]) -> None:
+    names = runpy.run_path(str(ROOT / "docs/reference/write_versions.py"), run_name="__main__")
+    assert (ROOT / "docs/reference/versions.md").read_text() == capsys.readouterr().out
+    judged = {flavour.version for flavour in FLAVOURS.values()}
+    assert {*names["DRAWN"], *names["STORED"]} == judged
+    assert {*names["STORED"]} == {*NOT_BUILT}
 
 
 def test_the_page_on_feature_gates_is_the_tables(capsys: pytest.CaptureFixture[str]) -> None:

@@ -39,7 +39,8 @@ class NodeResourcesFitRules:
         "where the pod requested some other resource.)",
     )
     checks_zero_of_extended: bool = until(
-        "1.25", "The same for extended resources of which a pod explicitly requests 0."
+        "1.25",
+        "A node that is overcommitted in an extended resource no longer rejects pods that explicitly request 0 of it.",
     )
     knows_sidecars: bool = by_gates(
         lambda gates: gates.kube_version < _SIDECARS_SINCE or gates.enabled("SidecarContainers"),
@@ -48,7 +49,10 @@ class NodeResourcesFitRules:
             "has a restartable init container and the SidecarContainers feature is disabled`.",
         },
     )
-    rejects_sidecars_at_once: bool = since("1.30", "That rejection comes from PreFilter, for the pod as a whole.")
+    rejects_sidecars_at_once: bool = since(
+        "1.30",
+        "Pods with sidecars while SidecarContainers is off: PreFilter rejects them as a whole, no longer each node.",
+    )
 
 
 class NodeResourcesFit:

@@ -59,12 +59,16 @@ class VolumeBindingRules:
     )
     minor: int = minor_version()
     lost_claims: bool = since("1.23", "A claim whose volume is gone rejects the pod as a whole.")
-    ephemeral_words: bool = since("1.23", "What is said of an ephemeral volume's claim is said of that.")
+    ephemeral_words: bool = since(
+        "1.23",
+        "The claim of an ephemeral volume that is not there, or is another pod's, has words of its own: `waiting for "
+        'ephemeral volume controller to create the persistentvolumeclaim "NAME"`.',
+    )
     names_nodes: bool = by_version(
         {"1.18": False, "1.27": True, "1.30": False},
         {
             "1.27": "PreFilter narrows the nodes to those that the pod's local volumes name.",
-            "1.30": "PreFilter no longer does that.",
+            "1.30": "PreFilter no longer narrows the nodes to those that local volumes name; Filter rejects others.",
         },
     )
     reason_conflict: str = by_version(
