@@ -12,7 +12,7 @@ from pathlib import Path
 
 import yaml
 
-from benchmarks import clusters
+from benchmarks import clusters, manifests
 
 _ROOT = Path(__file__).parent.parent
 
@@ -37,6 +37,10 @@ def commands(folder: Path, *, quick: bool) -> Iterator[Command]:
         0.35,
         runs=7,
     )
+    manifests.write_manifests(folder / "manifests", 2_000)
+    yield Command("lint, 2,000 manifests", ("lint", str(folder / "manifests")), 10)
+    held = ("lint", str(folder / "manifests"), "--cluster", "zones=3,nodes=30")
+    yield Command("lint, the same against 30 nodes", held, 10)
     app = folder / "app.json"
     clusters.write_deployment(app, "hard2", 5_000)
     for pods in (5_000,) if quick else (5_000, 100_000):
