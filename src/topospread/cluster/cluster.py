@@ -11,7 +11,7 @@ from topospread.api.requests import CURRENT_RULES, RequestRules
 from .journal import NODE_CHANGED, Journal
 from .nodes import NodeTable
 from .objects import ClusterObjects
-from .pod_class import PodClass, identity, namespaces_asked, signature
+from .pod_class import Cost, PodClass, identity, namespaces_asked, resources_of, signature
 from .volume_use import VolumeUse
 
 PodKey = str
@@ -51,6 +51,7 @@ class Cluster:
         self.started: dict[PodKey, str] = {}
         self.nominated: dict[int, dict[PodKey, PodClass]] = {}
         self._by_identity: dict[Hashable, list[tuple[tuple[object, ...], PodClass]]] = {}
+        self._costs: dict[bytes, Cost] = {}
         self._by_namespace: dict[str, list[PodClass]] = {}
         self._asking: dict[str | None, list[PodClass]] = {}
         self._of_object: dict[int, tuple[Pod, PodClass]] = {}
@@ -84,13 +85,22 @@ class Cluster:
         for other, existing in alike:
             if other == described:
                 return existing
-        pod_class = PodClass(len(self.classes), pod, node_name, self.rules)
+        pod_class = PodClass(len(self.classes), pod, node_name, self.rules, self._cost(pod))
         self.classes.append(pod_class)
         alike.append((described, pod_class))
         self._by_namespace.setdefault(pod_class.namespace, []).append(pod_class)
         for namespace in namespaces_asked(pod):
             self._asking.setdefault(namespace, []).append(pod_class)
         return pod_class
+
+    def _cost(self, pod: Pod) -> Cost:
+        resources = resources_of(pod)
+        if resources is None:
+            return Cost(pod, self.rules)
+        known = self._costs.get(resources)
+        if known is None:
+            known = self._costs[resources] = Cost(pod, self.rules)
+        return known
 
     def shared_class(self, pod: Pod) -> PodClass:
         """The class of a pod object that stands for many replicas; remembered by the object itself."""

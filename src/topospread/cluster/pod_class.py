@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+import msgspec
 import numpy as np
 
 from topospread.api.meta import OwnerReference
@@ -21,8 +22,49 @@ from .arrays import Ints
 from .nodes import NON_ZERO_CPU, NON_ZERO_MEMORY, PODS, NodeTable
 from .volume_use import VolumeRef, volume_refs
 
+_ENCODER = msgspec.json.Encoder(order="deterministic")
+
 HostPort = tuple[str, str, int]
 """(IP, protocol, port); the IP is 0.0.0.0 when the pod names none."""
+
+
+class Cost:
+    """What a pod requests, and what it takes of its node, worked out once for all pods whose resources are the same.
+
+    Attributes:
+        request: resource → amount that a node must have left for it.
+    """
+
+    __slots__ = ("_pod", "_rules", "_taken", "request")
+
+    def __init__(self, pod: Pod, rules: RequestRules) -> None:
+        self.request: dict[str, int] = {n: v for n, v in incoming_requests(pod, rules).items() if _is_counted(n)}
+        self._pod = pod
+        self._rules = rules
+        self._taken: Ints | None = None
+
+    def taken(self, nodes: NodeTable) -> Ints:
+        """What it adds to its node's row of ``used``, int64[resources]."""
+        taken = self._taken
+        if taken is None or len(taken) != nodes.used.shape[1]:
+            amounts = {n: v for n, v in pod_requests(self._pod, self._rules).items() if _is_counted(n)}
+            columns = {nodes.resource(name): amount for name, amount in amounts.items()}
+            taken = np.zeros(nodes.used.shape[1], dtype=np.int64)
+            for column, amount in columns.items():
+                taken[column] = amount
+            taken[PODS] = 1
+            taken[NON_ZERO_CPU], taken[NON_ZERO_MEMORY] = non_zero_requests(self._pod, self._rules)
+            self._taken = taken
+        return taken
+
+
+def resources_of(pod: Pod) -> bytes | None:
+    """Everything that requests are worked out from, as a key; ``None`` where what runs may count as well."""
+    if _resized(pod) is not None:
+        return None
+    spec = pod.spec
+    initialising = [(each.resources, each.restart_policy) for each in spec.init_containers or ()]
+    return _ENCODER.encode(([c.resources for c in spec.containers or ()], initialising, spec.overhead, spec.resources))
 
 
 class PodClass:
@@ -41,8 +83,8 @@ class PodClass:
     """
 
     __slots__ = (
+        "_cost",
         "_rules",
-        "_taken",
         "affinity_terms",
         "counted",
         "evicted",
@@ -58,7 +100,8 @@ class PodClass:
         "volumes",
     )
 
-    def __init__(self, index: int, pod: Pod, node_name: str, rules: RequestRules) -> None:
+    def __init__(self, index: int, pod: Pod, node_name: str, rules: RequestRules, cost: Cost | None = None) -> None:
+        """``cost``: one that is worked out already, of a pod with the same resources."""
         self.index = index
         self.node_name = node_name
         self.pod = pod
@@ -70,9 +113,9 @@ class PodClass:
         self.occupancy: dict[int, int] = {}
         self.host_ports = host_ports(pod, rules)
         self.volumes: tuple[VolumeRef, ...] = volume_refs(pod)
-        self.request: dict[str, int] = {n: v for n, v in incoming_requests(pod, rules).items() if _is_counted(n)}
+        self._cost = cost or Cost(pod, rules)
+        self.request = self._cost.request
         self._rules = rules
-        self._taken: Ints | None = None
         self.affinity_terms: object = None
 
     @property
@@ -87,17 +130,7 @@ class PodClass:
 
     def taken(self, nodes: NodeTable) -> Ints:
         """What one pod of the class adds to its node's row of ``used``, int64[resources]."""
-        taken = self._taken
-        if taken is None or len(taken) != nodes.used.shape[1]:
-            amounts = {n: v for n, v in pod_requests(self.pod, self._rules).items() if _is_counted(n)}
-            columns = {nodes.resource(name): amount for name, amount in amounts.items()}
-            taken = np.zeros(nodes.used.shape[1], dtype=np.int64)
-            for column, amount in columns.items():
-                taken[column] = amount
-            taken[PODS] = 1
-            taken[NON_ZERO_CPU], taken[NON_ZERO_MEMORY] = non_zero_requests(self.pod, self._rules)
-            self._taken = taken
-        return taken
+        return self._cost.taken(nodes)
 
 
 def _is_counted(name: str) -> bool:

@@ -9,7 +9,7 @@ from topospread.plugins.spread_arithmetic import ConstraintArithmetic, counts_of
 from topospread.scheduling.cycle import Placement
 from topospread.workloads.planned import QueuedPod, Workload
 
-from .pending import domain_outcomes, pending_group
+from .pending import pending_group, reasons_by_domain
 from .result import DomainSpreads, PendingGroup, PodPlacement, Simulation, WorkloadResult, WorkloadSpread
 from .run import Outcome, Run, spreads
 
@@ -92,10 +92,7 @@ def _rejected(run: Run, workload: Workload, after: Sequence[ConstraintArithmetic
     if not after or workload.template is None:
         return []
     verdict = run.scheduler.verdict(workload.template, "")
-    return [
-        {outcome.domain.name: outcome.rejected for outcome in domain_outcomes(each, verdict, run.cluster)}
-        for each in after
-    ]
+    return [reasons_by_domain(each, verdict, run.cluster) for each in after]
 
 
 def _spread(

@@ -63,7 +63,15 @@ def pending_group(workload: Workload, pods: tuple[str, ...], outcome: Outcome, c
 
 
 def domain_outcomes(arithmetic: ConstraintArithmetic, verdict: Verdict, cluster: Cluster) -> tuple[DomainOutcome, ...]:
-    """For each domain of a constraint, why its nodes reject the pod."""
+    """Each domain of a constraint, with why its nodes reject the pod."""
+    reasons = reasons_by_domain(arithmetic, verdict, cluster)
+    return tuple(DomainOutcome(domain, reasons.get(domain.name, {})) for domain in arithmetic.domains)
+
+
+def reasons_by_domain(
+    arithmetic: ConstraintArithmetic, verdict: Verdict, cluster: Cluster
+) -> dict[str, dict[str, int]]:
+    """Domain → reason → nodes that reject the pod for it."""
     column = cluster.nodes.labels(arithmetic.topology_key)
     row_of = cluster.nodes.row_of
     codes = column.codes[np.fromiter((row_of[node] for node in verdict.nodes), np.int64, len(verdict.nodes))]
@@ -74,4 +82,4 @@ def domain_outcomes(arithmetic: ConstraintArithmetic, verdict: Verdict, cluster:
     for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
         for reason in verdict.rejections[pair % kinds].reasons:
             reasons[column.values[pair // kinds]][reason] += count
-    return tuple(DomainOutcome(domain, dict(reasons.get(domain.name, {}))) for domain in arithmetic.domains)
+    return {domain: dict(found) for domain, found in reasons.items()}

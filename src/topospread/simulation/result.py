@@ -99,7 +99,8 @@ class DomainSpreads(Sequence[DomainSpread]):
 
     def __init__(self, before: Sequence[Domain], after: Sequence[Domain], rejected: Mapping[str, Reasons]) -> None:
         self._domains = after
-        self.rejected = {name: reasons for name, reasons in rejected.items() if reasons}
+        eligible = set(self.names) if rejected else set()
+        self.rejected = {name: reasons for name, reasons in rejected.items() if reasons and name in eligible}
         self.after = counts_of(after)
         if isinstance(before, Domains) and before.same_as(after):
             self.before = before.matching
