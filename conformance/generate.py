@@ -89,7 +89,7 @@ def _case(draw: Draw, recipe: Recipe, name: str) -> Json:
     if recipe.kube_version:
         case["kubeVersion"] = recipe.kube_version
     if recipe.flavour not in ("profile", "sampling"):
-        switched = gates(draw, recipe.kube_version or NEWEST)
+        switched = gates(draw, recipe.kube_version or NEWEST, case.get("config"))
         if switched and (recipe.kube_version or draw.chance(0.3)):
             case["featureGates"] = switched
     return case

@@ -55,9 +55,11 @@ SWITCHED = {
 }
 
 
-def gates(draw: Draw, version: str) -> dict[str, bool]:
-    """Some gates of a version, set to either value."""
+def gates(draw: Draw, version: str, config: object = None) -> dict[str, bool]:
+    """Some gates of a version, set to either value; arguments that need one keep it on."""
     drawn = {gate: draw.choice([True, False]) for gate in SWITCHED[version] if draw.chance(0.7)}
     if not drawn.get(_KEYS, True) and version in _KEYS_NEEDED:
         drawn[f"{_KEYS}SelectorMerge"] = False
+    if "VolumeBindingArgs" in str(config):
+        drawn.pop("StorageCapacityScoring", None)
     return drawn

@@ -7,6 +7,8 @@ logging library add.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from topospread.config.versions import KubeVersion
 
 # first minor version - last minor version: names. "18" stands for "18 or earlier", "37" for "not gone yet".
@@ -91,7 +93,6 @@ _NAMES = """
 25-29: IPTablesOwnershipCleanup
 25-30: CSINodeExpandSecret
 25-32: JobPodFailurePolicy
-25-33: PodDisruptionConditions
 25-37: ContainerCheckpoint KubeletTracing SELinuxMountReadWriteOncePod UnauthenticatedHTTP2DOSMitigation
 26-29: APISelfSubjectReview LegacyServiceAccountTokenTracking MinimizeIPTablesRestore
 26-30: ConsistentHTTPGetHandlers
@@ -191,6 +192,28 @@ _NAMES = """
     StaleControllerConsistencyHPA StatefulSetRecreateStrategy WatchListCompression
     WebhookRoundTripLoadBalancing
 """
+
+
+# Gate: the minor version from which it is on by default (38: it is not), and gates of the other table that it needs,
+# since 1.35. Those that need only what is locked are left out.
+DEPENDENTS: Mapping[str, tuple[int, str]] = {
+    "CompositePodGroup": (38, "GenericWorkload TopologyAwareWorkloadScheduling"),
+    "DRAOptionalNodeOperations": (38, "DynamicResourceAllocation NodeDeclaredFeatures"),
+    "DRAResourceClaimGranularStatusAuthorization": (36, "DynamicResourceAllocation DRAResourceClaimDeviceStatus"),
+    "DRAWorkloadResourceClaims": (38, "DynamicResourceAllocation GenericWorkload"),
+    "ExtendWebSocketsToKubelet": (36, "NodeDeclaredFeatures"),
+    "H2CContainerProbe": (38, "NodeDeclaredFeatures"),
+    "ImageVolumeWithDigest": (38, "ImageVolume"),
+    "InPlacePodVerticalScalingInitContainers": (36, "InPlacePodVerticalScaling NodeDeclaredFeatures"),
+    "InPlacePodVerticalScalingMemoryBackedVolumes": (38, "InPlacePodVerticalScaling NodeDeclaredFeatures"),
+    "PodGroupPreemptionPolicy": (38, "GenericWorkload"),
+    "PodLevelResourceManagers": (38, "PodLevelResources"),
+    "PodLevelResourcesFixKubeletQOSClass": (37, "PodLevelResources"),
+    "RestartAllContainersOnContainerExits": (36, "ContainerRestartRules NodeDeclaredFeatures"),
+    "UserNamespacesHostNetworkSupport": (38, "NodeDeclaredFeatures"),
+    "WorkloadAwarePreemption": (38, "GangScheduling"),
+    "WorkloadWithJob": (38, "GenericWorkload"),
+}
 
 
 def _spans() -> dict[str, tuple[int, int]]:

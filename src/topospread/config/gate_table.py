@@ -184,6 +184,12 @@ _ROWS = (
         "schedulingGates of a pod are kept, and the SchedulingGates plugin is in the default profile",
     ),
     _row(
+        "PodDisruptionConditions",
+        "1.25 ALPHA off, 1.26 BETA on, 1.31 GA on locked, last 1.33",
+        "both",
+        "a pod waits on its nominated node for pods that preemption ended, not for any that terminates (since 1.27)",
+    ),
+    _row(
         "NodeDeclaredFeatures",
         "1.35 ALPHA off, 1.36 BETA on, 1.37 GA on locked",
         "both",

@@ -17,7 +17,7 @@ from topospread.api.policy import PodDisruptionBudget
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.cluster import PodKey
 from topospread.config.args import DefaultPreemptionArgs
-from topospread.config.version_rules import since, until
+from topospread.config.version_rules import by_gates, since, until
 from topospread.plugins.interface import UNRESOLVABLE, UNSCHEDULABLE, PluginError
 
 from .evaluate import LEFT_OUT_BY_PRE_FILTER, nominated_beside
@@ -40,10 +40,12 @@ class PreemptionRules:
     Source: plugins/defaultpreemption/default_preemption.go, preemption/preemption.go.
     """
 
-    waits_for_evicted_only: bool = since(
-        "1.27",
-        "A pod waits for pods that terminate on the node it is nominated for only where preemption ended them; before, "
-        "for any that terminates there.",
+    waits_for_evicted_only: bool = by_gates(
+        lambda gates: gates.kube_version.minor >= 27 and gates.enabled("PodDisruptionConditions"),
+        {
+            "1.27": "A pod waits for pods that terminate on the node it is nominated for only where preemption ended "
+            "them; before, and while PodDisruptionConditions is off, for any that terminates there.",
+        },
     )
     tries_left_out: bool = until("1.26", "Preemption no longer tries nodes that PreFilter left out.")
     names_no_victims: bool = until(
