@@ -8,6 +8,7 @@ covers its object. Several rules are separated by commas; in the annotation, ent
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -33,8 +34,7 @@ class Ignore:
         rules: ids of the rules that are not to be reported.
         reason: why, "" when nothing is said.
         place: where it stands.
-        text: name of the text whose lines it covers.
-        lines: the first and the last line it covers.
+        lines: the lines it covers.
         subject: the object it covers in place of lines.
         used: the rules it has kept from being reported.
     """
@@ -42,18 +42,13 @@ class Ignore:
     rules: tuple[str, ...]
     reason: str
     place: Place
-    text: str = ""
     lines: range = field(default=range(0))
     subject: Subject | None = None
     used: set[str] = field(default_factory=set)
 
-    def covers(self, rule: str, subject: Subject, place: Place) -> bool:
-        """Whether a finding is not to be reported."""
-        if rule not in self.rules:
-            return False
-        if self.subject is not None:
-            return subject is self.subject
-        return place.source == self.text and place.line in self.lines
+    def covers(self, subject: Subject, place: Place) -> bool:
+        """Whether a finding of one of its rules in its text is not to be reported."""
+        return subject is self.subject if self.subject is not None else place.line in self.lines
 
 
 class Ignores:
@@ -65,10 +60,14 @@ class Ignores:
             self.all += _comments(text, layouts)
         for subject in subjects:
             self.all += _annotated(subject, layouts)
+        self._by_rule: dict[tuple[str, str], list[Ignore]] = {}
+        for each in self.all:
+            for rule in each.rules:
+                self._by_rule.setdefault((rule, each.place.source), []).append(each)
 
     def take(self, rule: str, subject: Subject, place: Place) -> bool:
         """Whether a finding is not to be reported; every ignore that says so counts as used."""
-        found = [each for each in self.all if each.covers(rule, subject, place)]
+        found = [each for each in self._by_rule.get((rule, place.source), ()) if each.covers(subject, place)]
         for each in found:
             each.used.add(rule)
         return bool(found)
@@ -109,7 +108,7 @@ def _comments(text: Text, layouts: Layouts) -> Iterator[Ignore]:
                 alone = not line[: found.start()].strip()
                 target = _next_line(lines, number) if alone else number
                 place = Place(text.name, line=number, column=found.start() + 1)
-                yield Ignore(rules, reason, place, text.name, _covered(documents, target))
+                yield Ignore(rules, reason, place, _covered(documents, target))
         offset += len(line) + 1
 
 
@@ -122,9 +121,9 @@ def _parsed(words: str) -> tuple[tuple[str, ...], str]:
 
 
 def _in_scalar(documents: list[Node], offset: int) -> bool:
-    return any(
-        node.form == "scalar" and node.start <= offset < node.end for document in documents for node in document.walk()
-    )
+    """Whether what stands at an offset is part of a text rather than a comment."""
+    at = bisect_right(documents, offset, key=lambda document: document.start) - 1
+    return at >= 0 and any(node.form == "scalar" and node.start <= offset < node.end for node in documents[at].walk())
 
 
 def _next_line(lines: list[str], number: int) -> int:
@@ -137,10 +136,10 @@ def _next_line(lines: list[str], number: int) -> int:
 
 def _covered(documents: list[Node], line: int) -> range:
     """The lines of the outermost value that begins on a line; the line alone when none does."""
-    for document in documents:
-        for node in document.walk():
-            if node.line == line:
-                return range(line, max(node.last_line, line) + 1)
+    at = bisect_right(documents, line, key=lambda document: document.line) - 1
+    for node in documents[at].walk() if at >= 0 else ():
+        if node.line == line:
+            return range(line, max(node.last_line, line) + 1)
     return range(line, line + 1)
 
 
