@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from .standing import Held, Standing
 
 _NAMED = 3
+_EXCLUDED = "excluded by nodeSelector or node affinity"
 _LIMITATIONS = f"{SPREAD}#known-limitations"
 
 
@@ -135,7 +135,7 @@ def _pinned(given: Given) -> Iterator[tuple[Subject, Problem]]:
         there = sum(domain.matching for domain in held.counts.domains)
         beyond = (1 if replicas is None else replicas - there) - _room(held, closed)
         if beyond > 0:
-            why = "; ".join(dict.fromkeys(reason for reasons in closed.values() for reason in reasons))
+            why = "; ".join(dict.fromkeys(_reason(node, standing) for nodes in closed.values() for node in nodes))
             still = "no further pod fits" if replicas is None else f"{beyond} of {replicas} pods stay pending"
             message = f"{_listed(closed)} counted and takes no pods ({why}): {still}"
             yield standing.manifest, Problem(held.path, message, _policy(standing, held, closed, given))
@@ -149,15 +149,15 @@ def _listed(closed: Collection[str]) -> str:
     return f"each of {', '.join(names[:_NAMED])}{more} is"
 
 
-def _closed_domains(standing: Standing, held: Held) -> dict[str, Counter[str]]:
-    """Domains that are counted and take no pods, each with the reasons of its nodes."""
+def _closed_domains(standing: Standing, held: Held) -> dict[str, list[Node]]:
+    """Domains that are counted and take no pods, each with its nodes."""
+    if standing.open.all():
+        return {}
     key = held.counts.topology_key
-    closed = {}
-    for domain in held.counts.domains:
-        there = standing.having(key, domain.name)
-        if not (there & standing.open).any():
-            closed[domain.name] = Counter(_reason(node, standing) for node in standing.nodes(there))
-    return closed
+    shut = standing.values(key, ~standing.open)
+    for value in standing.values(key, standing.open):
+        shut.pop(value, None)
+    return {domain.name: shut[domain.name] for domain in held.counts.domains if domain.name in shut} if shut else {}
 
 
 def _reason(node: Node, standing: Standing) -> str:
@@ -166,10 +166,10 @@ def _reason(node: Node, standing: Standing) -> str:
         return "cordoned"
     if taints:
         return f"tainted {taints[0].key}:{taints[0].effect}"
-    return "excluded by nodeSelector or node affinity"
+    return _EXCLUDED
 
 
-def _room(held: Held, closed: dict[str, Counter[str]]) -> int:
+def _room(held: Held, closed: dict[str, list[Node]]) -> int:
     """How many pods still fit into the open domains, the closed ones staying as they are."""
     counts = held.counts
     least = min(domain.matching for domain in counts.domains if domain.name in closed)
@@ -185,15 +185,15 @@ def _least_replicas(given: Given, standing: Standing) -> int | None:
     return explicit_replicas(standing.pods) if bounds is None else bounds.least
 
 
-def _policy(standing: Standing, held: Held, closed: dict[str, Counter[str]], given: Given) -> tuple[Edit, ...]:
+def _policy(standing: Standing, held: Held, closed: dict[str, list[Node]], given: Given) -> tuple[Edit, ...]:
     """The policy that leaves the closed domains out, where one does."""
     if not given.gates.enabled("NodeInclusionPolicyInPodTopologySpread"):
         return ()
-    nodes = [node for name in closed for node in standing.nodes(standing.having(held.counts.topology_key, name))]
+    nodes = [node for there in closed.values() for node in there]
     tolerations = standing.pod.spec.tolerations or ()
     if all(untolerated(node.spec.taints or (), tolerations) for node in nodes):
         field, there = "nodeTaintsPolicy", held.given.node_taints_policy
-    elif all(reason.startswith("excluded") for reasons in closed.values() for reason in reasons):
+    elif all(_reason(node, standing) == _EXCLUDED for node in nodes):
         field, there = "nodeAffinityPolicy", held.given.node_affinity_policy
     else:
         return ()

@@ -99,7 +99,7 @@ def _tight(given: Given, candidates: Sequence[Standing]) -> Iterator[Standing]:
 def _is_plain(standing: Standing) -> bool:
     """Whether its pods are all alike, claim no storage, and are the first that its constraints count."""
     storage = any(volume.is_storage for volume in standing.pod.spec.volumes or ())
-    counted = any(domain.matching for held in standing.constraints for domain in held.counts.domains)
+    counted = any(held.counts.skew or held.counts.fewest for held in standing.constraints)
     return standing.pods.replicas is not None and not storage and not counted
 
 

@@ -76,14 +76,17 @@ class Standing:
         nodes = self.cluster.nodes.nodes
         return [node for row in np.flatnonzero(which).tolist() if (node := nodes[row]) is not None]
 
-    def having(self, key: str, value: str | None = None) -> Bools:
-        """Nodes with a label, or with one value of it, bool[rows]."""
+    def having(self, key: str) -> Bools:
+        """Nodes with a label, bool[rows]."""
         table = self.cluster.nodes
-        column = table.labels(key)
-        codes = column.codes[: table.size]
-        if value is None:
-            return np.asarray(codes >= 0)
-        return np.asarray(codes == (column.values.index(value) if value in column.values else -2))
+        return np.asarray(table.labels(key).codes[: table.size] >= 0)
+
+    def values(self, key: str, which: Bools) -> dict[str, list[Node]]:
+        """The values of a label on some nodes, each with its nodes."""
+        found: dict[str, list[Node]] = {}
+        for node in self.nodes(which & self.having(key)):
+            found.setdefault(node.labels[key], []).append(node)
+        return found
 
 
 _KNOWN: WeakKeyDictionary[Given, list[Standing]] = WeakKeyDictionary()
