@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from topospread.config.gate_names import known_elsewhere
+from topospread.config.gate_names import DEPENDENTS, known_elsewhere
 from topospread.config.gate_table import ALPHA, BETA, GATES, Component, Span
 from topospread.config.versions import NEWEST, KubeVersion
 from topospread.errors import ConfigError, Place
@@ -60,7 +60,7 @@ def gates_for(
         if group in given:
             values |= {name: given[group] for name, span in spans.items() if span.stage == stage}
     values |= {name: wanted for name, wanted in given.items() if name in values}
-    problems += [] if problems else _unmet(values, version)
+    problems += [] if problems else _unmet(values, given, version)
     if problems:
         raise ConfigError("; ".join(problems), place)
     return Gates(version, component, values, frozenset(given) & frozenset(values))
@@ -83,16 +83,19 @@ def _refused(name: str, wanted: bool, version: KubeVersion) -> Iterator[str]:
         yield f"cannot set feature gate {name} to {words[0]}, feature is locked to {words[1]}"
 
 
-def _unmet(values: Mapping[str, bool], version: KubeVersion) -> list[str]:
+def _unmet(values: Mapping[str, bool], given: Mapping[str, bool], version: KubeVersion) -> list[str]:
+    """Gates that are on without one that they need; ``values`` of the table, ``given`` on the command line."""
     if version < _NEEDS_SINCE:
         return []
-    off = {
-        name: [need for need in GATES[name].needs if not values.get(need, False)] for name, on in values.items() if on
-    }
+    needs = {name: GATES[name].needs for name, on in values.items() if on}
+    for name, (on_since, needed) in DEPENDENTS.items():
+        if known_elsewhere(name, version) and given.get(name, version.minor >= on_since):
+            needs[name] = tuple(needed.split())
+    off = {name: [need for need in needed if not values.get(need, False)] for name, needed in needs.items()}
     return [
-        f"{name} is enabled, but depends on features that are disabled: [{' '.join(needs)}]"
-        for name, needs in off.items()
-        if needs
+        f"{name} is enabled, but depends on features that are disabled: [{' '.join(missing)}]"
+        for name, missing in off.items()
+        if missing
     ]
 
 

@@ -14,12 +14,11 @@ from topospread.api.pod import Container, ContainerPort, Pod, PodSpec, ResourceR
 from topospread.api.quantity import parse_quantity
 from topospread.api.requests import RequestRules, incoming_requests
 from topospread.config.gates import Gates
-from topospread.config.versions import KubeVersion
 
 DEFAULT_SCHEDULER_NAME = "default-scheduler"
 
-_AFTER_ADMISSION = KubeVersion(1, 37)
-"""Since this version pod-level resources are filled in after admission (PodLevelResourcesFixDefaulting)."""
+_AFTER_ADMISSION = "PodLevelResourcesFixDefaulting"
+"""The gate, on since 1.37, with which pod-level resources are filled in after admission."""
 _CONTAINERS_ONLY = RequestRules(pod_level=False)
 
 
@@ -42,12 +41,12 @@ def with_defaults(spec: PodSpec, gates: Gates) -> PodSpec:
             restart_policy=spec.restart_policy or "Always",
             scheduler_name=spec.scheduler_name or DEFAULT_SCHEDULER_NAME,
         )
-    return spec if gates.kube_version >= _AFTER_ADMISSION else _with_pod_level_requests(spec, gates)
+    return spec if gates.enabled(_AFTER_ADMISSION) else _with_pod_level_requests(spec, gates)
 
 
 def with_defaults_after_admission(spec: PodSpec, gates: Gates) -> PodSpec:
     """The spec with what is filled in when the pod is stored, its containers being complete by then."""
-    return _with_pod_level_requests(spec, gates) if gates.kube_version >= _AFTER_ADMISSION else spec
+    return _with_pod_level_requests(spec, gates) if gates.enabled(_AFTER_ADMISSION) else spec
 
 
 def _each(containers: list[Container] | None, host_network: bool | None) -> list[Container] | None:
@@ -109,7 +108,7 @@ def _with_pod_level_requests(spec: PodSpec, gates: Gates) -> PodSpec:
     for name, amount in _sum(spec, of_limits=True).items():
         if name.startswith("hugepages-") and name not in requests:
             limits.setdefault(name, amount)
-    if limits or gates.kube_version >= _AFTER_ADMISSION:
+    if limits or gates.enabled(_AFTER_ADMISSION):
         for name, amount in _sum(spec, of_limits=False).items():
             if name in ("cpu", "memory"):
                 requests.setdefault(name, amount)

@@ -152,3 +152,37 @@ def test_refuses_to_parse(text: str, message: str) -> None:
     with pytest.raises(ConfigError) as caught:
         parse_gates(text)
     assert caught.value.message == message
+
+
+@pytest.mark.parametrize(
+    ("version", "overrides", "message"),
+    [
+        (
+            "1.37",
+            {"PodLevelResources": False, "PodLevelResourcesFixDefaulting": False},
+            "PodLevelResourcesFixKubeletQOSClass is enabled, but depends on features that are disabled: "
+            "[PodLevelResources]",
+        ),
+        (
+            "1.37",
+            {"WorkloadWithJob": True},
+            "WorkloadWithJob is enabled, but depends on features that are disabled: [GenericWorkload]",
+        ),
+    ],
+)
+def test_gates_that_scheduling_does_not_touch_need_others_too(
+    version: str, overrides: dict[str, bool], message: str
+) -> None:
+    with pytest.raises(ConfigError) as refused:
+        gates_for(version, overrides)
+    assert message in str(refused.value)
+
+
+def test_everything_that_needs_a_gate_may_be_off_with_it() -> None:
+    off = {
+        "PodLevelResources": False,
+        "PodLevelResourcesFixDefaulting": False,
+        "PodLevelResourcesFixKubeletQOSClass": False,
+        "InPlacePodLevelResourcesVerticalScaling": False,
+    }
+    assert not gates_for("1.37", off).enabled("PodLevelResources")
