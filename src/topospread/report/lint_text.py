@@ -9,6 +9,7 @@ from typing import Final
 from topospread.linting.reading import LeftOut, Read
 from topospread.linting.rule import Finding, Rule
 from topospread.linting.run import Outcome
+from topospread.sources.text import Text
 
 from .layout import Layout
 from .paragraphs import counted, hanging, listed
@@ -31,9 +32,9 @@ LEFT_OUT: Final[dict[LeftOut, str]] = {
 def lint_text(outcome: Outcome, layout: Layout) -> str:
     """Every finding with the line it is about, and how many there are."""
     lines: list[str] = []
-    texts = {text.name: text.data for _, text in outcome.read.texts}
+    texts = {text.name: text for _, text in outcome.read.texts}
     for finding in outcome.findings:
-        lines += [*_paragraph(finding, texts.get(finding.place.source, b""), layout), ""]
+        lines += [*_paragraph(finding, texts.get(finding.place.source), layout), ""]
     return "\n".join([*lines, *summary(outcome, layout.width)]) + "\n"
 
 
@@ -53,40 +54,31 @@ def where(finding: Finding) -> str:
     return f"{place.source}:{place.line or 1}:{place.column or 1}"
 
 
-def _paragraph(finding: Finding, data: bytes, layout: Layout) -> list[str]:
+def _paragraph(finding: Finding, text: Text | None, layout: Layout) -> list[str]:
     style = layout.style
     marks = ("bold", "red") if finding.severity == "error" else ("bold",)
     head = f"{style(where(finding), 'bold')}: {style(finding.severity, *marks)}: {finding.rule} "
     of = f"({finding.place.object})" if finding.place.object else ""
     lines = hanging(head, of, layout.width, 2)
     lines += hanging("  ", finding.message, layout.width, 2)
-    excerpt = _excerpt(finding, data, layout.width)
-    return [*lines, *excerpt]
+    if text is not None and finding.place.line is not None:
+        lines += _excerpt(text, finding.place.line, finding.place.column or 1, layout.width)
+    return lines
 
 
-def _excerpt(finding: Finding, data: bytes, width: int) -> list[str]:
+def _excerpt(text: Text, number: int, column: int, width: int) -> list[str]:
     """The line that a finding is about, of a long one the part around the column."""
-    number = finding.place.line
-    if number is None:
-        return []
-    line = _line(data, number).rstrip().replace("\t", " ")
+    line = text.line(number).rstrip()
     if not line:
         return []
     begin = f"{number:>6} | "
     room = width - len(begin)
-    column = (finding.place.column or 1) - 1
-    if len(line) > room and column > room - _MARGIN:
-        line = "…" + line[max(column - _MARGIN, 0) + 1 :]
-    return [begin + (line if len(line) <= room else line[: room - 1] + "…")]
-
-
-def _line(data: bytes, number: int) -> str:
-    """The line of a number, from 1."""
-    start = 0
-    for _ in range(number - 1):
-        start = data.find(b"\n", start) + 1
-    end = data.find(b"\n", start)
-    return data[start : end if end >= 0 else len(data)].decode("utf-8", "replace")
+    cut = len(line) > room and column > room - _MARGIN
+    if cut:
+        line = line[max(column - _MARGIN, 1) :]
+    # A character has up to four bytes; of one that is cut at either end nothing is shown.
+    shown = ("…" if cut else "") + line[: 4 * room + 4].decode("utf-8", "ignore").replace("\t", " ")
+    return [begin + (shown if len(shown) <= room else shown[: room - 1] + "…")]
 
 
 def summary(outcome: Outcome, width: int) -> list[str]:

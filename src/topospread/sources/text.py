@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from array import array
+from bisect import bisect_right
 from dataclasses import dataclass
+from functools import cached_property
 
 from topospread.errors import Place
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Text:
     """What stands in one source.
 
@@ -19,6 +23,18 @@ class Text:
     name: str
     data: bytes
 
+    @cached_property
+    def line_starts(self) -> array[int]:
+        """The offset at which each line begins."""
+        return array("q", [0, *(found.end() for found in re.finditer(b"\n", self.data))])
+
+    def line(self, number: int) -> bytes:
+        """A line by its number, from 1, with its end; empty when there is none."""
+        starts = self.line_starts
+        if not 0 < number <= len(starts):
+            return b""
+        return self.data[starts[number - 1] : starts[number] if number < len(starts) else len(self.data)]
+
 
 def printable(text: str) -> str:
     """The text on one line, with what a terminal cannot show escaped."""
@@ -29,16 +45,10 @@ def printable(text: str) -> str:
 
 def place_of_byte(text: Text, offset: int) -> Place:
     """The line and column, in bytes, of an offset."""
-    line_start = text.data.rfind(b"\n", 0, offset) + 1
-    return Place(text.name, line=text.data.count(b"\n", 0, offset) + 1, column=offset - line_start + 1)
+    line = bisect_right(text.line_starts, offset)
+    return Place(text.name, line=line, column=offset - text.line_starts[line - 1] + 1)
 
 
 def line_of(text: Text, number: int) -> str:
     """A line by its number, from 0; "" when there is none."""
-    start = 0
-    for _ in range(number):
-        start = text.data.find(b"\n", start) + 1
-        if start == 0:
-            return ""
-    end = text.data.find(b"\n", start)
-    return text.data[start : end if end >= 0 else len(text.data)].decode("utf-8", "replace")
+    return text.line(number + 1).decode("utf-8", "replace").removesuffix("\n")
