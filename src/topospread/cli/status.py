@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .inputs import input_options, read_configuration, read_gates, read_inventory
+from .inputs import input_options, read_configuration, read_control_plane, read_inventory
 from .terminal import progress, show, style, width
 from .usage import Explained
 
@@ -48,9 +48,9 @@ FORMATS = click.Choice(["table", "wide", "json", "yaml"])
 @click.option("-o", "--output", type=FORMATS, default="table", help="How to show the status.")
 def status(**given: Any) -> int:
     """Show the status; 1 when it is to be checked and a hard constraint is exceeded."""
-    gates = read_gates(given["kube_version"], given["feature_gates"])
-    configuration = read_configuration(given["config_path"], gates)
-    inventory = read_inventory(given["paths"], given["cluster"], strict=given["strict"])
+    by = read_control_plane(given)
+    configuration = read_configuration(given["config_path"], by.scheduler)
+    inventory = read_inventory(given["paths"], given["cluster"], strict=given["strict"], by=[by])
     import topospread
 
     with progress("looking") as bar:
@@ -60,8 +60,9 @@ def status(**given: Any) -> int:
             selector=given["selector"],
             keys=given["keys"],
             config=configuration,
-            kube_version=str(gates.kube_version),
-            gates=gates,
+            kube_version=str(by.scheduler.kube_version),
+            gates=by.scheduler,
+            apiserver_gates=by.apiserver,
             progress=bar,
         )
     show(_text(found, given["min_skew"], given["output"], given["color"]))

@@ -30,6 +30,7 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
     config: Configuration | None = None,
     kube_version: str = "1.37",
     gates: Gates | None = None,
+    apiserver_gates: Gates | None = None,
     progress: Progress | None = None,
 ) -> Status:
     """How every workload's pods are spread now, and what is at risk.
@@ -44,6 +45,7 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
         config: kube-scheduler's configuration; by default that of a kube-scheduler without a file.
         kube_version: the Kubernetes version to act as.
         gates: kube-scheduler's feature gates; by default the version's.
+        apiserver_gates: the API server's, which decide what fields its objects keep; by default the version's.
         progress: told how many workloads of how many were looked at.
 
     Raises:
@@ -54,7 +56,8 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
         from topospread.api.selector_text import parse_selector
 
         selector = parse_selector(selector)
-    run = prepare(inventory, Options(config=config, kube_version=kube_version, gates=gates), with_spreads=False)
+    options = Options(config=config, kube_version=kube_version, gates=gates, apiserver_gates=apiserver_gates)
+    run = prepare(inventory, options, with_spreads=False)
     for pod in run.plan.removed:
         run.cluster.add_pod(pod)
     every = list(workloads_of(run))
