@@ -12,8 +12,10 @@ from typing import Any, BinaryIO, Final, Literal
 import msgspec
 
 from topospread.api.kinds import KINDS
-from topospread.api.validation import validate_object
-from topospread.api.validation.schema import STRUCT_OF_ANY, WrongTypeError, decoded
+from topospread.api.validation import names, validate_object
+from topospread.api.validation.field import FieldError
+from topospread.api.validation.other_kinds import check_other
+from topospread.api.validation.schema import STRUCT_OF, STRUCT_OF_ANY, WrongTypeError, decoded
 from topospread.config.api_versions import KIND
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
@@ -175,6 +177,16 @@ class Read:
         except RecursionError:
             raise too_deep(spot.rough(subject.label)) from None
 
+    def _refused(self, kind: str, value: dict[str, Any], known: dict[str, Any]) -> list[FieldError]:
+        """What the API server refuses in a new object."""
+        if kind in STRUCT_OF:
+            compares = self.gates.enabled("TaintTolerationComparisonOperators")
+            return validate_object(value, namespace=self.namespace, comparison_operators=compares)
+        metadata = {"namespace": self.namespace} | known.get("metadata", {})
+        if metadata.get("generateName") and not metadata.get("name"):
+            metadata["name"] = names.name_prefix(metadata["generateName"]) + "00000"
+        return check_other(kind, known | {"metadata": metadata})
+
     def _is_base(self, subject: Subject) -> bool:
         return self.left_out.get(subject.spot.text.name) == "base"
 
@@ -191,7 +203,7 @@ class Read:
         try:
             known = decoded(current, STRUCT_OF_ANY[kind])
             stored = is_stored(known)
-            errors = [] if stored or self._is_base(subject) else validate_object(current)
+            errors = [] if stored or self._is_base(subject) else self._refused(kind, current, known)
             item = msgspec.json.decode(_ENCODER.encode(known), type=how.struct)
         except WrongTypeError as error:
             hint = " (put it in quotes)" if error.words.startswith(_NOT_A_STRING) else ""

@@ -222,18 +222,18 @@ def _check_counts(spec: Json, *fields: str) -> Iterator[FieldError]:
 
 def _check_rolling_deployment(path: str, rolling: Json) -> Iterator[FieldError]:
     unavailable, surge = (rolling.get(field, "25%") for field in ("maxUnavailable", "maxSurge"))
-    yield from _check_share(f"{path}.maxUnavailable", unavailable)
-    yield from _check_share(f"{path}.maxSurge", surge)
+    yield from check_share(f"{path}.maxUnavailable", unavailable)
+    yield from check_share(f"{path}.maxSurge", surge)
     if _share(unavailable) == 0 and _share(surge) == 0:
         yield invalid(f"{path}.maxUnavailable", _shown(unavailable), "may not be 0 when `maxSurge` is 0")
-    yield from _check_at_most_all(f"{path}.maxUnavailable", unavailable)
+    yield from check_at_most_all(f"{path}.maxUnavailable", unavailable)
 
 
 def _check_rolling_daemon_set(path: str, rolling: Json) -> Iterator[FieldError]:
     unavailable, surge = rolling.get("maxUnavailable", 1), rolling.get("maxSurge", 0)
     for field, value in (("maxUnavailable", unavailable), ("maxSurge", surge)):
-        yield from _check_share(f"{path}.{field}", value)
-        yield from _check_at_most_all(f"{path}.{field}", value)
+        yield from check_share(f"{path}.{field}", value)
+        yield from check_at_most_all(f"{path}.{field}", value)
     if _share(unavailable) and _share(surge):
         yield invalid(f"{path}.maxSurge", _shown(surge), "may not be set when maxUnavailable is non-zero")
     elif not _share(unavailable) and not _share(surge):
@@ -252,10 +252,10 @@ def _check_stateful_strategy(path: str, strategy: Json) -> Iterator[FieldError]:
         inner = f"{path}.rollingUpdate"
         yield from not_negative(f"{inner}.partition", rolling.get("partition", 0))
         unavailable = rolling.get("maxUnavailable", 1)
-        yield from _check_share(f"{inner}.maxUnavailable", unavailable)
+        yield from check_share(f"{inner}.maxUnavailable", unavailable)
         if _share(unavailable) == 0:
             yield invalid(f"{inner}.maxUnavailable", _shown(unavailable), "cannot be 0")
-        yield from _check_at_most_all(f"{inner}.maxUnavailable", unavailable)
+        yield from check_at_most_all(f"{inner}.maxUnavailable", unavailable)
 
 
 def _stateful_as_printed(rolling: Json | None) -> Json | None:
@@ -268,7 +268,7 @@ def _shown(value: IntOrString) -> object:
     return Named(value) if isinstance(value, str) else value
 
 
-def _check_share(path: str, value: IntOrString) -> Iterator[FieldError]:
+def check_share(path: str, value: IntOrString) -> Iterator[FieldError]:
     """A number or a percentage of replicas (ValidatePositiveIntOrPercent)."""
     if isinstance(value, int):
         yield from not_negative(path, value)
@@ -284,7 +284,8 @@ def _share(value: IntOrString) -> int:
     return int(digits) if re.fullmatch("[+-]?[0-9]{1,18}", digits) else 0
 
 
-def _check_at_most_all(path: str, value: IntOrString) -> Iterator[FieldError]:
+def check_at_most_all(path: str, value: IntOrString) -> Iterator[FieldError]:
+    """A percentage is of at most everything (IsNotMoreThan100Percent)."""
     if isinstance(value, str) and _is_percent(value) and _share(value) > 100:
         yield invalid(path, Named(value), "must not be greater than 100%")
 

@@ -1,0 +1,71 @@
+"""What the API server refuses in kinds besides pods and workloads, as far as scheduling has to do with it.
+
+That is their metadata, and what PodDisruptionBudgets and PriorityClasses say. Sources: pkg/apis/{core,policy,
+scheduling}/validation/validation.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from . import names
+from .field import FieldError, Named, forbidden, invalid, not_supported, report
+from .metadata import check_metadata
+from .selectors import check_label_selector, selector_as_printed
+from .workloads import check_at_most_all, check_share
+
+Json = dict[str, Any]
+
+_HIGHEST_PRIORITY: Final = 1_000_000_000
+_SYSTEM_PREFIX: Final = "system-"
+_NAMES: Final[dict[str, Callable[[str], names.Reasons]]] = {
+    "Namespace": names.dns_label,
+    "Service": names.dns_label,
+}
+"""Kind → the rule of its names where that is not the common one."""
+
+
+def check_other(kind: str, made: Json) -> list[FieldError]:
+    """What is refused in a new object of another kind, sorted by message.
+
+    Args:
+        kind: its key in `KINDS`; not a Pod's or a workload's.
+        made: the object as it decodes, with a namespace, whether its kind has one or not.
+    """
+    return report(_check(kind, made))
+
+
+def _check(kind: str, made: Json) -> Iterator[FieldError]:
+    yield from check_metadata("metadata", made["metadata"], _NAMES.get(kind, names.subdomain))
+    if kind == "PodDisruptionBudget":
+        yield from _check_budget("spec", made.get("spec", {}))
+    elif kind == "PriorityClass":
+        system = made["metadata"].get("name", "").startswith(_SYSTEM_PREFIX)
+        if made.get("value", 0) > _HIGHEST_PRIORITY and not system:
+            yield forbidden("value", f"maximum allowed value of a user defined priority is {_HIGHEST_PRIORITY}")
+
+
+def _check_budget(path: str, spec: Json) -> Iterator[FieldError]:
+    """ValidatePodDisruptionBudgetSpec."""
+    shares = [name for name in ("minAvailable", "maxUnavailable") if name in spec]
+    if len(shares) == 2:
+        yield invalid(path, _as_printed(spec), "minAvailable and maxUnavailable cannot be both set")
+    for name in shares:
+        yield from check_share(f"{path}.{name}", spec[name])
+        yield from check_at_most_all(f"{path}.{name}", spec[name])
+    yield from check_label_selector(f"{path}.selector", spec.get("selector"))
+    policy = spec.get("unhealthyPodEvictionPolicy")
+    if policy is not None and policy not in ("AlwaysAllow", "IfHealthyBudget"):
+        yield not_supported(f"{path}.unhealthyPodEvictionPolicy", Named(policy), ("AlwaysAllow", "IfHealthyBudget"))
+
+
+def _as_printed(spec: Json) -> Json:
+    """A budget's spec as Go prints the internal struct, whose fields have no JSON names."""
+    selector = spec.get("selector")
+    return {
+        "MinAvailable": spec.get("minAvailable"),
+        "Selector": None if selector is None else selector_as_printed(selector),
+        "MaxUnavailable": spec.get("maxUnavailable"),
+        "UnhealthyPodEvictionPolicy": spec.get("unhealthyPodEvictionPolicy"),
+    }
