@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from .layout import Layout
 from .paragraphs import counted, hanging, in_order, listed, together
-from .status_domains import constraint_lines
+from .status_domains import HOSTNAME, constraint_lines
 
 if TYPE_CHECKING:
     from topospread.spread_status import DomainRisk, Loss, RefusedPod, Status, WorkloadStatus
@@ -59,7 +59,8 @@ def _workloads(status: Status, layout: Layout) -> Iterator[str]:
     if not layout.few(len(shown)):
         troubled = [each for each in shown if _in_trouble(each)]
         shown, rest = troubled[: layout.most], troubled[layout.most :]
-    yield from ("\n".join(_block(each, layout)) for each in shown)
+    brief = not layout.few(len(every))
+    yield from ("\n".join(_block(_in_brief(each) if brief else each, layout)) for each in shown)
     if rest:
         text = f"and {counted(len(rest), 'more workload')} in trouble: {_names(rest, layout)}; -o wide shows them"
         yield "\n".join(hanging("", text, layout.width, 2))
@@ -69,6 +70,15 @@ def _workloads(status: Status, layout: Layout) -> Iterator[str]:
         parts = [f"{counted(len(bound), 'workload')} as spread as the constraints want"] if bound else []
         parts += [f"{len(sound) - len(bound)} without constraints"] if len(bound) < len(sound) else []
         yield "\n".join(hanging("", f"{' and '.join(parts)}; -o wide shows them", layout.width, 2))
+
+
+def _in_brief(workload: WorkloadStatus) -> WorkloadStatus:
+    """Only what is wrong with it: constraints that are exceeded, domains that hold more than half of it."""
+    return replace(
+        workload,
+        constraints=tuple(each for each in workload.constraints if each.excess),
+        losses=tuple(each for each in workload.losses if each.lost * 2 > each.of),
+    )
 
 
 def _names(workloads: Sequence[WorkloadStatus], layout: Layout) -> str:
@@ -145,7 +155,8 @@ def _risks_of(domains: Sequence[DomainRisk], layout: Layout) -> Iterator[str]:
         most = max(each.pods for each in left)
         worse = any(each.loses_all or each.loses_most for each in left)
         text = "-o wide lists them" if worse else "none takes more than half of a workload"
-        more = f"{len(left)} more" if shown else counted(len(left), "domain")
+        noun = "node" if left[0].topology_key == HOSTNAME else "domain"
+        more = f"{len(left)} more" if shown else counted(len(left), noun)
         yield f"{_ROW}{more} with at most {counted(most, 'pod')} each; {text}"
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _BAR = 20
 _ROW = " " * 4
-_HOSTNAME = "kubernetes.io/hostname"
+HOSTNAME = "kubernetes.io/hostname"
 
 
 def constraint_lines(constraint: ConstraintStatus, layout: Layout) -> Iterator[str]:
@@ -59,13 +59,13 @@ def _rows(constraint: ConstraintStatus, layout: Layout) -> Iterator[str]:
     bar = min(most, _BAR, max(layout.width - len(_ROW) - name - digits - 26, 4))
     for domain, matching, words in sorted(rows, key=lambda each: natural(each[0])):
         drawn = f"{bar_of(matching, most, bar):<{bar}}  " if most else ""
-        said = words if constraint.topology_key != _HOSTNAME or not matching else ""
+        said = words if constraint.topology_key != HOSTNAME or not matching else ""
         yield f"{_ROW}{domain:<{name}}  {matching:>{digits}}  {drawn}{said}".rstrip()
 
 
 def _summed_up(constraint: ConstraintStatus, layout: Layout) -> Iterator[str]:
     """How many of many domains hold how many pods, the fullest first."""
-    noun = "node" if constraint.topology_key == _HOSTNAME else "domain"
+    noun = "node" if constraint.topology_key == HOSTNAME else "domain"
     domains = constraint.domains
     pods = sum(each.matching for each in domains)
     text = f"{counted(pods, 'pod')} on {len(domains)} of {counted(constraint.eligible, noun)}"

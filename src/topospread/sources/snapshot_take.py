@@ -6,6 +6,7 @@ that no rule reads nor managedFields: what they do not know is gone before anyth
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -31,6 +32,11 @@ PAGE: Final = 500
 
 _ABSENT: Final = "NotFound"
 _EXPIRED: Final = "Expired"
+_PASSING: Final = frozenset({"TooManyRequests", "ServiceUnavailable", "Timeout", "ServerTimeout", "InternalError"})
+"""Reasons for which the same may be asked again."""
+
+_PAUSES: Final = (1.0, 3.0)
+"""Seconds before asking again."""
 
 
 class Server(Protocol):
@@ -89,7 +95,10 @@ class Taking:
 
     Attributes:
         server: who is asked.
-        changed: what is done with each object before it is written; told the nodes before anything else.
+        changed: what is done with each object before it is written.
+        nodes_known: is told the names of the nodes before anything is changed.
+        pause: waits so many seconds.
+        answered: whether the server has answered at all: one that never did is not waited for.
     """
 
     server: Server
@@ -97,6 +106,8 @@ class Taking:
     changed: Callable[[KubeObject], KubeObject | dict[str, object]] = lambda item: item
     nodes_known: Callable[[list[str]], None] = lambda names: None
     progress: Progress = lambda resource, done, left: None
+    pause: Callable[[float], None] = time.sleep
+    answered: bool = False
 
     def take(self, writer: SnapshotWriter) -> SnapshotFacts:
         """Read everything and write it; what the snapshot says of itself.
@@ -124,10 +135,31 @@ class Taking:
             raise UsageError(f'-n {self.wanted.namespace}: there is no namespace "{self.wanted.namespace}"')
         return facts
 
+    def _ask(self, path: str) -> bytes:
+        """The answer at a path; what may pass by itself is tried again, as one page of hundreds is."""
+        for seconds in _PAUSES:
+            try:
+                return self._once(path)
+            except InputError as error:
+                passing = error.reason in _PASSING if isinstance(error, RefusedError) else self.answered
+                if not passing:
+                    raise
+                self.pause(seconds)
+        return self._once(path)
+
+    def _once(self, path: str) -> bytes:
+        try:
+            data = self.server.get_raw(path)
+        except RefusedError:
+            self.answered = True
+            raise
+        self.answered = True
+        return data
+
     def _version(self) -> str:
         """The server's gitVersion, "" where it is not told to everybody."""
         try:
-            return msgspec.json.decode(self.server.get_raw("/version"), type=_Version).git_version
+            return msgspec.json.decode(self._ask("/version"), type=_Version).git_version
         except (RefusedError, ValueError):
             return ""
 
@@ -166,7 +198,7 @@ class Taking:
         token, size = "", self.wanted.page
         while True:
             try:
-                data = self.server.get_raw(page(path, size, token))
+                data = self._ask(page(path, size, token))
             except RefusedError as error:
                 if error.reason != _EXPIRED or not token:
                     raise

@@ -153,6 +153,35 @@ def test_an_interrupt_leaves_what_was_there(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["c.json.gz"]
 
 
+@pytest.mark.parametrize("error", [RefusedError("ServiceUnavailable", "busy", Place()), InputError("reset by peer")])
+def test_a_server_that_stumbles_is_asked_again(error: InputError, tmp_path: Path) -> None:
+    class Stumbling(FakeServer):
+        failures = 2
+
+        def get_raw(self, path: str) -> bytes:
+            if "pods" in path and self.failures:
+                self.failures -= 1
+                raise error
+            return super().get_raw(path)
+
+    pauses: list[float] = []
+    with writing(str(tmp_path / "c.json"), io.BytesIO()) as writer:
+        facts = Taking(Stumbling(cluster()), pause=pauses.append).take(writer)
+        writer.end(facts)
+    assert (facts.counts["Pod"], pauses) == (7, [1.0, 3.0])
+
+
+def test_a_server_that_never_answered_is_not_waited_for(tmp_path: Path) -> None:
+    class Down(FakeServer):
+        def get_raw(self, path: str) -> bytes:
+            raise InputError("connection refused")
+
+    pauses: list[float] = []
+    with pytest.raises(InputError, match="refused"), writing(str(tmp_path / "c.json"), io.BytesIO()) as writer:
+        Taking(Down({}), pause=pauses.append).take(writer)
+    assert pauses == []
+
+
 def test_one_namespace_is_asked_for_as_such_and_the_reader_is_warned(tmp_path: Path) -> None:
     objects = cluster()
     objects["/api/v1/namespaces/shop/pods"] = objects.pop("/api/v1/pods")
