@@ -39,6 +39,7 @@ HINTED = POD + CONSTRAINT % "rack"
 WARNED = POD + CONSTRAINT % "failure-domain.beta.kubernetes.io/zone"
 REFUSED = POD.replace("image: a", "image: ''")
 
+LEVELS = ("error", "warning", "hint")
 Done = subprocess.CompletedProcess[str]
 
 
@@ -157,6 +158,20 @@ def test_settings_in_the_repository_are_found(tmp_path: Path) -> None:
     assert (report["kubeVersion"], report["findings"][0]["severity"]) == ("1.33", "error")
     ignored = run("lint", "app.yaml", "--ignore", "private-topology-key", folder=tmp_path)
     assert ignored.stdout == "no findings in 1 file\n"
+
+
+def test_only_what_is_bad_enough_is_shown(tmp_path: Path) -> None:
+    (tmp_path / "app.yaml").write_text(WARNED + "---\n" + HINTED.replace("name: a,", "name: b,"))
+    shown = {level: run("lint", "app.yaml", "-o", "line", "--level", level, folder=tmp_path) for level in LEVELS}
+    found = {level: {line.split(": ")[1] for line in done.stdout.splitlines()} for level, done in shown.items()}
+    assert found == {"error": set(), "warning": {"warning"}, "hint": {"warning", "hint"}}
+    assert [done.returncode for done in shown.values()] == [0, 1, 1]
+
+
+def test_rules_are_completed(tmp_path: Path) -> None:
+    env = {"_TOPOSPREAD_COMPLETE": "bash_complete", "COMP_WORDS": "topospread lint --ignore validation,selector-no"}
+    done = run(folder=tmp_path, env=env | {"COMP_CWORD": "3"})
+    assert done.stdout == "plain,validation,selector-not-own\n"
 
 
 def test_a_cluster_is_held_against_and_not_judged(tmp_path: Path) -> None:

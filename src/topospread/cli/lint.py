@@ -39,7 +39,16 @@ Examples:
   topospread lint --explain rollout-counts-old-pods
 """
 
+LEVELS = click.Choice(["error", "warning", "hint"])
 FORMATS = click.Choice(["text", "line", "json", "sarif", "junit", "github"])
+
+
+def _completed(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
+    """The rules that a word may become, behind those that stand before a comma."""
+    from topospread.linting.rules import BY_ID
+
+    before, comma, begin = incomplete.rpartition(",")
+    return [f"{before}{comma}{name}" for name in BY_ID if name.startswith(begin)]
 
 
 @click.command(cls=Explained, help=HELP)
@@ -47,12 +56,13 @@ FORMATS = click.Choice(["text", "line", "json", "sarif", "junit", "github"])
 @click.option("--cluster", type=PATH, metavar="SPEC|FILE", help="Hold the manifests against a cluster, as in simulate.")
 @click.option("--config", type=PATH, metavar="FILE", help="kube-scheduler's configuration: used, and linted as well.")
 @click.option("--kube-version", metavar="VERSION", help="The Kubernetes version they are for (1.18 … 1.37).")
-@click.option("--select", multiple=True, metavar="RULE,…", help="Ask only these rules.")
-@click.option("--ignore", multiple=True, metavar="RULE,…", help="Do not ask these rules.")
+@click.option("--select", multiple=True, metavar="RULE,…", shell_complete=_completed, help="Ask only these rules.")
+@click.option("--ignore", multiple=True, metavar="RULE,…", shell_complete=_completed, help="Do not ask these rules.")
+@click.option("--level", type=LEVELS, default="hint", help="Show only findings that are at least so bad.")
 @click.option("--settings", type=PATH, metavar="FILE", help="Settings, in place of the nearest .topospread.yaml.")
 @click.option("--fix", is_flag=True, help="Make the fixes that take no decision, in the files.")
 @click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing.")
-@click.option("--explain", metavar="RULE", help="Explain a rule.")
+@click.option("--explain", metavar="RULE", shell_complete=_completed, help="Explain a rule.")
 @click.option("--allow-empty", is_flag=True, help="Do not mind when there is nothing to lint.")
 @click.option("-o", "--output", type=FORMATS, default="text", help="How to show the findings.")
 @click.option("--color", type=COLOUR, default="auto", help="Colours: on a terminal, always or never.")
@@ -72,6 +82,7 @@ def lint(**given: Any) -> int:
         outcome, mended = mend(question, stdin)
     else:
         outcome = run(question, stdin)
+    outcome = outcome.at_least(given["level"])
     _say_what_was_not_linted(outcome, question, allow_empty=given["allow_empty"])
     if given["diff"]:
         show("".join(each.diff() for each in mended))

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from topospread.errors import Place
 
@@ -31,6 +31,9 @@ from .pod_source import PodSource
 from .problem import Edit, Problem
 
 Severity = Literal["error", "warning", "hint"]
+SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "hint")
+"""Every severity, the worst first."""
+
 Needs = Literal["manifest", "manifests", "nodes", "simulation"]
 """What a rule cannot do without: the one object, what else is given with it, nodes, or nodes to simulate on."""
 

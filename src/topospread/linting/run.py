@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import BinaryIO, Final
@@ -18,7 +19,7 @@ from .ignores import Ignores, unused
 from .object_rules import VALIDATION
 from .problem import Problem
 from .reading import Question, Read, read
-from .rule import Finding, Rule
+from .rule import SEVERITIES, Finding, Rule, Severity
 from .rules import BY_ID, RULES
 from .settings import Settings
 
@@ -63,6 +64,11 @@ class Outcome:
         """The findings, in the order of the input."""
         return [each.finding for each in self.judged]
 
+    def at_least(self, severity: Severity) -> Outcome:
+        """The same with the findings that are at least so bad."""
+        worst = SEVERITIES[: SEVERITIES.index(severity) + 1]
+        return replace(self, judged=[each for each in self.judged if each.finding.severity in worst])
+
     @property
     def passed(self) -> bool:
         """Whether there is nothing worse than a hint."""
@@ -70,7 +76,7 @@ class Outcome:
 
 
 def lint(  # noqa: PLR0913 - keyword arguments of the public API
-    paths: str | Sequence[str],
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     cluster: str | None = None,
     config: str | None = None,
@@ -98,7 +104,7 @@ def lint(  # noqa: PLR0913 - keyword arguments of the public API
     """
     outcome = run(
         Question(
-            paths=[paths] if isinstance(paths, str) else paths,
+            paths=[os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)],
             cluster=cluster,
             config=config,
             kube_version=kube_version,

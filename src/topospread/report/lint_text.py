@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from topospread.linting.reading import LeftOut, Read
-from topospread.linting.rule import Finding, Rule
+from topospread.linting.rule import SEVERITIES, Finding, Rule
 from topospread.linting.run import Outcome
 from topospread.sources.text import Text
 
@@ -17,7 +17,6 @@ from .paragraphs import counted, hanging, listed
 _MARGIN: Final = 24
 """Characters of a long line that are shown before the column."""
 
-_SEVERITIES: Final = ("error", "warning", "hint")
 _FILES_NAMED: Final = 3
 
 LEFT_OUT: Final[dict[LeftOut, str]] = {
@@ -86,7 +85,7 @@ def summary(outcome: Outcome, width: int) -> list[str]:
     findings = outcome.findings
     by_severity = Counter(finding.severity for finding in findings)
     files = counted(len(outcome.read.texts), "file")
-    parts = [counted(by_severity[each], each) for each in _SEVERITIES if by_severity[each]]
+    parts = [counted(by_severity[each], each) for each in SEVERITIES if by_severity[each]]
     text = f"{', '.join(parts) or 'no findings'} in {files}"
     if outcome.ignored:
         text += f"; {outcome.ignored} ignored"
