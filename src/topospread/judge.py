@@ -13,7 +13,14 @@ from topospread.api.meta import KubeObject
 from topospread.api.node import Namespace, Node
 from topospread.api.pod import Pod
 from topospread.api.policy import PodDisruptionBudget
-from topospread.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
+from topospread.api.storage import (
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+)
 from topospread.api.workload import ReplicaSet, ReplicationController, Service, StatefulSet
 from topospread.cluster import Cluster
 from topospread.cluster.cluster import pod_key
@@ -41,6 +48,8 @@ _OBJECTS: dict[str, type[KubeObject]] = {
     "persistentVolumeClaims": PersistentVolumeClaim,
     "storageClasses": StorageClass,
     "csiNodes": CSINode,
+    "csiDrivers": CSIDriver,
+    "csiStorageCapacities": CSIStorageCapacity,
     "podDisruptionBudgets": PodDisruptionBudget,
 }
 

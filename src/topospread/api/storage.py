@@ -1,11 +1,11 @@
-"""Volumes, claims, storage classes and CSINode: typed structs of the fields the volume plugins read (data only)."""
+"""Volumes, claims, classes, CSI drivers and what they publish: the fields the volume plugins read (data only)."""
 
 from __future__ import annotations
 
 import msgspec
 
 from .labels import LabelSelector
-from .meta import Int32, KubeObject, KubeStruct, ResourceList
+from .meta import Int32, KubeObject, KubeStruct, Quantity, ResourceList
 from .node_selection import NodeSelector
 
 
@@ -143,3 +143,24 @@ class CSINode(KubeObject):
     """``storage.k8s.io/v1`` CSINode."""
 
     spec: CSINodeSpec = msgspec.field(default_factory=CSINodeSpec)
+
+
+class CSIDriverSpec(KubeStruct):
+    """``spec`` of a CSIDriver."""
+
+    storage_capacity: bool | None = None
+
+
+class CSIDriver(KubeObject):
+    """``storage.k8s.io/v1`` CSIDriver."""
+
+    spec: CSIDriverSpec = msgspec.field(default_factory=CSIDriverSpec)
+
+
+class CSIStorageCapacity(KubeObject):
+    """``storage.k8s.io/v1`` CSIStorageCapacity: what is left for volumes of a class, for the nodes of a topology."""
+
+    storage_class_name: str = ""
+    node_topology: LabelSelector | None = None
+    capacity: Quantity | None = None
+    maximum_volume_size: Quantity | None = None

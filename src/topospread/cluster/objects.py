@@ -8,7 +8,14 @@ from typing import TypeVar
 from topospread.api.meta import KubeObject
 from topospread.api.node import Namespace
 from topospread.api.policy import PodDisruptionBudget
-from topospread.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
+from topospread.api.storage import (
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+)
 from topospread.api.workload import ReplicaSet, ReplicationController, Service, StatefulSet
 
 Object = TypeVar("Object", bound=KubeObject)
@@ -36,6 +43,8 @@ class ClusterObjects:
         self.persistent_volume_claims: dict[Key, PersistentVolumeClaim] = {}
         self.storage_classes: dict[str, StorageClass] = {}
         self.csi_nodes: dict[str, CSINode] = {}
+        self.csi_drivers: dict[str, CSIDriver] = {}
+        self.csi_storage_capacities: list[CSIStorageCapacity] = []
         self.pod_disruption_budgets: list[PodDisruptionBudget] = []
         self.assumed_claims: set[Key] = set()
 
@@ -52,6 +61,7 @@ class ClusterObjects:
             PersistentVolume: self.persistent_volumes,  # type: ignore[dict-item]
             StorageClass: self.storage_classes,  # type: ignore[dict-item]
             CSINode: self.csi_nodes,  # type: ignore[dict-item]
+            CSIDriver: self.csi_drivers,  # type: ignore[dict-item]
         }
         for each in objects:
             kind = type(each)
@@ -63,6 +73,8 @@ class ClusterObjects:
                 self.services.setdefault(each.namespace, []).append(each)
             elif isinstance(each, PodDisruptionBudget):
                 self.pod_disruption_budgets.append(each)
+            elif isinstance(each, CSIStorageCapacity):
+                self.csi_storage_capacities.append(each)
         self.version += 1
         self.loads += 1
 

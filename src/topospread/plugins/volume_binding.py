@@ -58,6 +58,11 @@ class VolumeBindingRules:
         },
     )
     minor: int = minor_version()
+    checks_capacity: bool = gated("CSIStorageCapacity")
+    scores_capacity: bool = gated("StorageCapacityScoring")
+    maximum_size: bool = since(
+        "1.21", "A CSIStorageCapacity's maximumVolumeSize decides where it is given, instead of its capacity."
+    )
     lost_claims: bool = since("1.23", "A claim whose volume is gone rejects the pod as a whole.")
     ephemeral_words: bool = since(
         "1.23",
@@ -115,7 +120,7 @@ class VolumeBinding:
         finder = FindVolumes(claims, catalog_of(cluster), self._rules)
         return Prepared(
             filter=finder,
-            score=VolumeScore(finder, self._rules.shape) if self._rules.shape and finder.may_bind else None,
+            score=VolumeScore(finder, self._rules.shape) if self._rules.shape and finder.may_score else None,
             score_needs_filter=True,
             narrowed=_named_nodes(claims.bound, cluster.objects) if self._rules.names_nodes else None,
         )

@@ -5,7 +5,7 @@ Source: plugins/volumebinding/binder.go (``FindPodVolumes``), scorer.go.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -22,6 +22,7 @@ from .interface import UNRESOLVABLE, PluginError, Scope, Status, length, numbers
 from .node_matching import AllOf, AnyOf, LabelMask, Mask
 from .pod_volumes import NO_PROVISIONER, claim_class, is_assumed, reach_mask, selected_node
 from .resource_scoring import RequestedToCapacityRatio, rounded
+from .storage_capacity import EnoughCapacity, published_capacity
 from .volume_catalog import VolumeCatalog
 from .volume_matching import (
     NO_VOLUME,
@@ -56,6 +57,18 @@ class FindingRules(Protocol):
     @property
     def minor(self) -> int:
         """The minor version of Kubernetes 1."""
+
+    @property
+    def checks_capacity(self) -> bool:
+        """A volume that is to be made has to fit into what its driver publishes."""
+
+    @property
+    def scores_capacity(self) -> bool:
+        """Where no volume is chosen, what the driver publishes is scored."""
+
+    @property
+    def maximum_size(self) -> bool:
+        """A published maximumVolumeSize decides where it is given."""
 
     @property
     def reason_conflict(self) -> str:
@@ -118,6 +131,12 @@ class FindVolumes:
     def may_bind(self) -> bool:
         """Whether there are volumes that a claim could be bound to."""
         return any(each.volumes for each in self._candidates)
+
+    @property
+    def may_score(self) -> bool:
+        """Whether there is anything to score: volumes to choose, or published capacity."""
+        published = any(each.capacity is not None for each in self._provisions.values())
+        return self.may_bind or (self._rules.scores_capacity and published)
 
     @property
     def may_fail(self) -> bool:
@@ -237,20 +256,42 @@ class FindVolumes:
             return Provision(None)
         if storage_class is None or storage_class.provisioner in ("", NO_PROVISIONER):
             return Provision(AnyOf([]))
-        return Provision(topology_mask(storage_class, self._cluster.nodes))
+        nodes = self._cluster.nodes
+        capacity = None
+        if self._rules.checks_capacity:
+            maximum_size = self._rules.maximum_size
+            capacity = published_capacity(claim, storage_class, objects, nodes, maximum_size=maximum_size)
+        return Provision(topology_mask(storage_class, nodes), capacity)
+
+    def provisioned(self, rows: Rows) -> Iterator[tuple[PersistentVolumeClaim, EnoughCapacity, Bools]]:
+        """Claims whose driver publishes capacity, and on which nodes their volume would be made, bool[rows]."""
+        if not self._rules.scores_capacity:
+            return
+        here = self._selected_here(rows)
+        places: dict[int, Bools] = {id(claim): here for claim in self._selected}
+        for choice in self.find(rows).choices:
+            places[id(choice.candidates.claim)] = here & (choice.places == NO_VOLUME)
+        for claim in [*self._selected, *(each.claim for each in self._candidates)]:
+            capacity = self._provisions[id(claim)].capacity
+            if capacity is not None:
+                yield claim, capacity, places[id(claim)]
 
 
 @dataclass(frozen=True, slots=True)
 class Provision:
-    """Where a volume can be made; ``allowed`` is ``None`` for everywhere."""
+    """Where a volume can be made; ``allowed`` is ``None`` for everywhere, ``capacity`` where it is not published."""
 
     allowed: Mask | None
+    capacity: EnoughCapacity | None = None
 
     def codes(self, rows: Rows) -> Ints:
         """0 where it can, int64[rows] (``checkVolumeProvisions``)."""
-        if self.allowed is None:
-            return np.zeros(length(rows), dtype=np.int64)
-        return np.where(self.allowed(rows), 0, _NONE).astype(np.int64)
+        codes = np.zeros(length(rows), dtype=np.int64)
+        if self.allowed is not None:
+            codes[~self.allowed(rows)] = _NONE
+        if self.capacity is not None:
+            codes[(codes == 0) & ~self.capacity.enough(rows)] = _SPACE
+        return codes
 
 
 def topology_mask(storage_class: StorageClass, nodes: NodeTable) -> Mask | None:
@@ -272,7 +313,8 @@ def topology_mask(storage_class: StorageClass, nodes: NodeTable) -> Mask | None:
 class VolumeScore:
     """The score: how much of the chosen volumes the claims use, class by class, through the shape.
 
-    Classes count alike; a node on which no volume is chosen gets 0 (``buildScorerFunction``).
+    Where no volume is chosen, published capacity stands for volumes, in versions that look at it. Classes count
+    alike; a node on which there is nothing of either kind gets 0 (``buildScorerFunction``).
     """
 
     scope = Scope.NODE
@@ -285,7 +327,9 @@ class VolumeScore:
         """Points from 0 to 100, int64[rows]."""
         total = np.zeros(length(rows), dtype=np.int64)
         classes = np.zeros(length(rows), dtype=np.int64)
-        for sums in self._by_class(rows).values():
+        chosen = self._by_class(rows)
+        without = ~np.any([np.zeros(length(rows), dtype=np.bool_), *(each.chosen for each in chosen.values())], axis=0)
+        for sums in (*chosen.values(), *self._published(rows, without).values()):
             over = (sums.had == 0) | (sums.wanted > sums.had)
             utilisation = np.where(over, 100, sums.wanted * 100 // np.where(over, 1, sums.had))
             total += np.where(sums.chosen, self._shape.at(utilisation), 0)
@@ -307,6 +351,17 @@ class VolumeScore:
                 each.chosen |= here
                 each.wanted += size * here
                 each.had += sizes[choice.places] * here
+        return sums
+
+    def _published(self, rows: Rows, without: Bools) -> dict[str, _Sums]:
+        """By class, where no volume is chosen: what new volumes take, and the last one's pool."""
+        sums: dict[str, _Sums] = {}
+        for claim, capacity, places in self._finder.provisioned(rows):
+            here = places & without
+            each = sums.setdefault(claim.spec.storage_class_name or "", _Sums(length(rows)))
+            each.chosen |= here
+            each.wanted += requested(claim).value() * here
+            each.had = np.where(here, capacity.size(rows), each.had)
         return sums
 
 
