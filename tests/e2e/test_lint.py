@@ -37,6 +37,23 @@ CONSTRAINT = """\
 GOOD = POD + CONSTRAINT % "topology.kubernetes.io/zone"
 HINTED = POD + CONSTRAINT % "rack"
 WARNED = POD + CONSTRAINT % "failure-domain.beta.kubernetes.io/zone"
+DEPLOYMENT = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: a}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: a}}
+  template:
+    metadata: {labels: {app: a}}
+    spec:
+      containers: [{name: a, image: a}]
+      topologySpreadConstraints:
+      - maxSkew: 1
+        topologyKey: %s
+        whenUnsatisfiable: DoNotSchedule
+        labelSelector: {matchLabels: {app: a}}
+"""
 REFUSED = POD.replace("image: a", "image: ''")
 
 LEVELS = ("error", "warning", "hint")
@@ -138,6 +155,15 @@ def test_diff_shows_what_fix_does(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "fixed: app.yaml\n")
     assert app.read_text() == GOOD
     assert run("lint", "app.yaml", "--diff", folder=tmp_path).stdout == ""
+
+
+def test_only_what_is_bad_enough_is_fixed(tmp_path: Path) -> None:
+    app = tmp_path / "app.yaml"
+    app.write_text(DEPLOYMENT % "failure-domain.beta.kubernetes.io/zone")
+    run("lint", "app.yaml", "--fix", "--level", "warning", folder=tmp_path)
+    assert app.read_text() == DEPLOYMENT % "topology.kubernetes.io/zone"
+    run("lint", "app.yaml", "--fix", folder=tmp_path)
+    assert app.read_text().endswith("        matchLabelKeys: [pod-template-hash]\n")
 
 
 def test_patch_takes_the_diff(tmp_path: Path) -> None:

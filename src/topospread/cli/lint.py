@@ -79,10 +79,9 @@ def lint(**given: Any) -> int:
     if given["fix"] or given["diff"]:
         if given["fix"] and "-" in question.paths:
             raise UsageError("--fix changes files, and - is none; --diff shows the changes")
-        outcome, mended = mend(question, stdin)
+        outcome, mended = mend(question, stdin, given["level"])
     else:
-        outcome = run(question, stdin)
-    outcome = outcome.at_least(given["level"])
+        outcome = run(question, stdin).at_least(given["level"])
     _say_what_was_not_linted(outcome, question, allow_empty=given["allow_empty"])
     if given["diff"]:
         show("".join(each.diff() for each in mended))

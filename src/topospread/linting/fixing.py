@@ -23,6 +23,7 @@ from .given import SchedulerConfiguration, Subject
 from .layout import Layouts
 from .problem import Edit
 from .reading import Question, Read
+from .rule import Severity
 from .run import Judged, Outcome, run
 
 _ROUNDS: Final = 5
@@ -85,8 +86,13 @@ def _replace(path: str, data: bytes) -> None:
         raise
 
 
-def mend(question: Question, stdin: BinaryIO | None = None) -> tuple[Outcome, list[Mended]]:
+def mend(question: Question, stdin: BinaryIO | None = None, level: Severity = "hint") -> tuple[Outcome, list[Mended]]:
     """Ask the rules, make the fixes they offer in memory, and ask again.
+
+    Args:
+        question: what is to be linted.
+        stdin: what ``-`` stands for.
+        level: only findings that are at least so bad are fixed, and reported.
 
     Returns:
         What is still found, and the texts that have changed.
@@ -94,7 +100,7 @@ def mend(question: Question, stdin: BinaryIO | None = None) -> tuple[Outcome, li
     Raises:
         InputError: as `run`.
     """
-    outcome = run(question, stdin)
+    outcome = run(question, stdin).at_least(level)
     before = {source.path: (source, text) for source, text in outcome.read.texts}
     texts = {path: text for path, (_, text) in before.items()}
     for _ in range(_ROUNDS):
@@ -102,7 +108,7 @@ def mend(question: Question, stdin: BinaryIO | None = None) -> tuple[Outcome, li
         if not mended:
             break
         texts |= mended
-        outcome = run(question, instead=texts)
+        outcome = run(question, instead=texts).at_least(level)
     return outcome, [
         Mended(source, text.data.decode(), texts[path].data.decode())
         for path, (source, text) in before.items()
