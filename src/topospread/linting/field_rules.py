@@ -75,7 +75,7 @@ def _missing_key(pods: PodSource) -> Iterator[Problem]:
             field = f"{path}.matchLabelKeys[{index}]"
             fix = (Edit("replace", field, _REVISION_HASH),) if key == HASH and _REVISION_HASH in added else ()
             message = f"the pods have no label {key}: kube-scheduler ignores it"
-            yield Problem(field, message + (f" ({_REVISION_HASH} is theirs)" if fix else ""), fix)
+            yield Problem(field, message + (f"; they have {_REVISION_HASH}" if fix else ""), fix)
 
 
 def _key_of_one_pod(pods: PodSource) -> Iterator[Problem]:

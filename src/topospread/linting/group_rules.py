@@ -167,7 +167,7 @@ def _nothing_groups(given: Given) -> Iterator[tuple[Subject, Problem]]:
         if not _several(item) and not _listed_defaults(given, pods):
             continue
         if not any(selector.matches(pods.labels) for selector in services.get(item.namespace, ())):
-            message = "no Service selects these pods and a Job's are nobody's group: no default constraint applies"
+            message = "no Service selects these pods, and a Job does not group them: no default constraint applies"
             if isinstance(item, Pod):
                 message = "no Service selects this pod and nothing owns it: no default constraint applies"
             yield manifest, Problem(pods.path, message)

@@ -80,8 +80,10 @@ def _against_affinity(pods: PodSource) -> Iterator[Problem]:
             continue
         by = next((near for near in gathered if near == key or key in _PART_OF.get(near, ())), None)
         if by is not None and (replicas is None or replicas > skew):
-            message = f"required pod affinity keeps the pods in one {by}: in one domain of {key} stand {skew} at most"
-            yield Problem(path, message + ", the rest stays pending")
+            message = (
+                f"required pod affinity keeps the pods together in one {by}, and maxSkew {skew} lets no more than "
+            )
+            yield Problem(path, message + f"{skew} into one {key} while another has none")
 
 
 def _counts_itself(pods: PodSource, each: TopologySpreadConstraint) -> bool:
