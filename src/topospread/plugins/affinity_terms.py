@@ -36,15 +36,18 @@ class Term:
         named = pod_class.namespace in self.namespaces or self.namespace_selector.matches(namespace_labels)
         return named and self.selector.matches(pod_class.labels)
 
-    def resolved(self, namespaces: Iterable[Namespace]) -> Term:
+    def resolved(self, namespaces: Iterable[Namespace], *, keeps_selector: bool = False) -> Term:
         """The term with its namespace selector turned into names, as kube-scheduler does for the incoming pod's.
 
-        An empty selector stays: it matches every namespace, also one whose object is not there.
+        An empty selector stays: it matches every namespace, also one whose object is not there. So does, where a
+        version ``keeps_selector``, one that namespaces without labels match: it is asked without their labels.
         """
         if self.namespace_selector.empty:
             return self
         named = {each.name for each in namespaces if self.namespace_selector.matches(each.labels)}
-        return replace(self, namespaces=self.namespaces | named, namespace_selector=Selector.nothing())
+        kept = keeps_selector and self.namespace_selector.matches(NO_LABELS)
+        rest = Selector.everything() if kept else Selector.nothing()
+        return replace(self, namespaces=self.namespaces | named, namespace_selector=rest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +80,12 @@ class Terms:
         """Whether the pod has a term at all."""
         return bool(self.every)
 
-    def resolved(self, namespaces: Iterable[Namespace]) -> Terms:
-        """The terms with namespace selectors turned into names."""
+    def resolved(self, namespaces: Iterable[Namespace], *, keeps_selector: bool = False) -> Terms:
+        """The terms with namespace selectors turned into names (`Term.resolved`)."""
         every = list(namespaces)
         kinds = (self.affinity, self.anti_affinity, self.preferred_affinity, self.preferred_anti_affinity)
         affinity, anti_affinity, preferred, preferred_anti = (
-            tuple(term.resolved(every) for term in terms) for terms in kinds
+            tuple(term.resolved(every, keeps_selector=keeps_selector) for term in terms) for terms in kinds
         )
         return Terms(affinity, anti_affinity, preferred, preferred_anti, self.problems)
 

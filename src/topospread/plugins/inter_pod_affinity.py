@@ -16,7 +16,7 @@ from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Codes, Ints, Rows, grown
 from topospread.cluster.nodes import LabelColumn, NodeTable
 from topospread.config.args import InterPodAffinityArgs
-from topospread.config.version_rules import since
+from topospread.config.version_rules import by_version, since
 
 from .affinity_terms import NO_LABELS, Term, Terms, terms_of
 from .interface import MAX_NODE_SCORE, UNRESOLVABLE, UNSCHEDULABLE, Prepared, Scope, Status, length
@@ -39,6 +39,14 @@ class InterPodAffinityRules:
         "A pod without required terms, which no pod there keeps away, is not looked at, not even beside pods that a "
         "node is promised to.",
     )
+    keeps_namespace_selector: bool = by_version(
+        {"1.18": False, "1.34": True, "1.37": False},
+        {
+            "1.34": "A namespaceSelector that namespaces without labels match (`DoesNotExist`, `NotIn`) means every "
+            "namespace in terms of the pod that is being placed.",
+            "1.37": "A namespaceSelector means the namespaces that match it, as before 1.34.",
+        },
+    )
 
 
 class InterPodAffinity:
@@ -59,7 +67,7 @@ class InterPodAffinity:
         if terms.problems:
             text = terms.problems[0] if len(terms.problems) == 1 else f"[{', '.join(terms.problems)}]"
             return Prepared(rejected=Status(UNRESOLVABLE, (f"parsing pod: {text}",)))
-        terms = terms.resolved(cluster.objects.namespaces.values())
+        terms = terms.resolved(cluster.objects.namespaces.values(), keeps_selector=self._rules.keeps_namespace_selector)
         affinities = Affinities(pod_class, terms, cluster, self._args)
         affinities.may_be_skipped = self._rules.skips_pods and not (terms.affinity or terms.anti_affinity)
         return Prepared(filter=_AffinityFilter(affinities), score=_AffinityScore(affinities), watcher=affinities)
