@@ -129,7 +129,7 @@ def _non_zero_by_container(pod: Pod, rules: RequestRules) -> tuple[int, int]:
     if rules.overhead:
         add(total, rounded(quantities(pod.spec.overhead)))
     counted = integers(total)
-    return counted["cpu"], counted["memory"]
+    return counted.get("cpu", 0), counted.get("memory", 0)
 
 
 def resource_amounts(resources: ResourceList | None) -> dict[str, int]:
