@@ -1,82 +1,77 @@
-"""What lint says of pods that stay pending is what a simulation of the same manifest shows."""
+"""Whatever stands in a manifest, linting ends with findings at places that are there, and never with a fault."""
 
 from __future__ import annotations
 
-import re
+import copy
+import json
 from io import BytesIO
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import topospread
-from topospread.linting.examples import constraint, deployment
-from topospread.linting.run import lint
-from topospread.sources.load import load
+from topospread.linting.fixing import mend
+from topospread.linting.reading import Question
+from topospread.linting.rules import RULES
+from topospread.linting.run import Outcome, run
+from topospread.sources.text import Text
+from topospread.sources.yaml import read_documents
 
-OWN = "labelSelector:\n  matchLabels: {app: web}"
-ROOM = "cpu=1000,memory=1000Gi,pods=1000"
-
-
-def pending(manifest: str, cluster: str) -> int:
-    """How many pods a simulation leaves pending."""
-    inventory = load(["-"], cluster=cluster, stdin=BytesIO(manifest.encode()))
-    return sum(len(group.pods) for group in topospread.simulate(inventory).pending)
-
-
-def found(manifest: str, cluster: str, rule: str) -> list[str]:
-    """What one rule says."""
-    return [
-        each.message for each in lint(["-"], stdin=BytesIO(manifest.encode()), cluster=cluster) if each.rule == rule
-    ]
+EXAMPLES = [
+    [each.value for each in read_documents(Text("", example.manifests.encode())) if each.value is not None]
+    for rule in RULES
+    for example in (rule.wrong, rule.right)
+]
+SCALARS = st.sampled_from([None, True, 0, -1, 2**40, 1.5, "", "a", "50%", "a/b", "kubernetes.io/hostname"])
+JUNK = SCALARS | st.sampled_from([[], {}, [{}], [None], {"a": None}, {"": ""}])
 
 
-@given(
-    nodes=st.lists(st.integers(1, 3), min_size=2, max_size=4),
-    closed=st.sets(st.integers(0, 3), min_size=1, max_size=2),
-    max_skew=st.integers(1, 3),
-    replicas=st.integers(1, 12),
-    cordon=st.booleans(),
-)
-@settings(max_examples=40, deadline=None)
-def test_as_many_stay_pending_for_a_closed_domain_as_lint_says(
-    nodes: list[int], closed: set[int], max_skew: int, replicas: int, cordon: bool
-) -> None:
-    names = [f"zone-{'abcd'[each]}" for each in sorted(closed) if each < len(nodes)]
-    closing = "".join(f",cordon={name}" if cordon else f",taint={name}:a=b:NoSchedule" for name in names)
-    cluster = f"zones={len(nodes)},nodes={'+'.join(map(str, nodes))},{ROOM}{closing}"
-    manifest = deployment(constraint(OWN).replace("maxSkew: 1", f"maxSkew: {max_skew}"), replicas=replicas)
-    said = found(manifest, cluster, "closed-domain-pins-minimum")
-    numbers = [int(re.search(r": (\d+) of \d+ pods stay pending", each)[1]) for each in said]  # type: ignore[index]
-    all_closed = len(names) == len(nodes)
-    left = pending(manifest, cluster)
-    assert numbers == ([left] if left and not all_closed else [])
+def places(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
+    """The way to everything in a value but the value itself."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [way for step, inner in inside for way in ((*path, step), *places(inner, (*path, step)))]
 
 
-@given(
-    nodes=st.lists(st.integers(1, 4), min_size=2, max_size=3),
-    skews=st.tuples(st.integers(1, 2), st.integers(1, 2)),
-    replicas=st.integers(1, 10),
-)
-@settings(max_examples=40, deadline=None)
-def test_a_deadlock_is_what_leaves_pods_pending_with_both_constraints_and_none_without_one(
-    nodes: list[int], skews: tuple[int, int], replicas: int
-) -> None:
-    by_zone = constraint(OWN).replace("maxSkew: 1", f"maxSkew: {skews[0]}")
-    by_node = constraint(OWN, key="kubernetes.io/hostname").replace("maxSkew: 1", f"maxSkew: {skews[1]}")
-    both = by_zone + by_node.removeprefix("topologySpreadConstraints:\n")
-    cluster = f"zones={len(nodes)},nodes={'+'.join(map(str, nodes))},{ROOM}"
-    left = pending(deployment(both, replicas=replicas), cluster)
-    alone = [pending(deployment(each, replicas=replicas), cluster) for each in (by_zone, by_node)]
-    said = found(deployment(both, replicas=replicas), cluster, "constraints-deadlock")
-    assert bool(said) == (left > 0 and alone == [0, 0])
+def put(value: Any, path: tuple[str | int, ...], new: Any) -> None:
+    """Another value at a place."""
+    for step in path[:-1]:
+        value = value[step]
+    value[path[-1]] = copy.deepcopy(new)
 
 
-@given(zones=st.integers(1, 3), min_domains=st.integers(2, 5), replicas=st.integers(1, 8))
-@settings(max_examples=20, deadline=None)
-def test_too_few_domains_take_as_many_pods_as_lint_says(zones: int, min_domains: int, replicas: int) -> None:
-    manifest = deployment(constraint(f"{OWN}\nminDomains: {min_domains}"), replicas=replicas)
-    cluster = f"zones={zones},nodes={zones},{ROOM}"
-    said = found(manifest, cluster, "min-domains-over-cluster")
-    assert bool(said) == (zones < min_domains)
-    if said:
-        assert pending(manifest, cluster) == max(0, replicas - zones)
+@st.composite
+def manifests(draw: st.DrawFn) -> list[Any]:
+    """The objects of one or two rules' examples, with nonsense in up to four places."""
+    objects = copy.deepcopy(
+        [each for at in draw(st.lists(st.sampled_from(EXAMPLES), min_size=1, max_size=2)) for each in at]
+    )
+    for _ in range(draw(st.integers(0, 4))):
+        ways = places(objects)
+        if ways:
+            put(objects, draw(st.sampled_from(ways)), draw(JUNK))
+    return objects
+
+
+def linted(objects: list[Any], cluster: str | None) -> Outcome:
+    text = "\n".join(json.dumps(each) for each in objects)
+    return run(Question(paths=["-"], cluster=cluster), BytesIO(text.encode()))
+
+
+@settings(max_examples=60, deadline=None)
+@given(manifests(), st.sampled_from([None, "zones=2,nodes=3"]))
+def test_nonsense_is_found_or_left_out_and_never_a_fault(objects: list[Any], cluster: str | None) -> None:
+    outcome = linted(objects, cluster)
+    for finding in outcome.findings:
+        assert finding.message
+        assert finding.place.line is not None
+        assert finding.message.isprintable()
+
+
+@settings(max_examples=30, deadline=None)
+@given(manifests())
+def test_fixing_ends_and_fixes_nothing_twice(objects: list[Any]) -> None:
+    text = "\n---\n".join(json.dumps(each, indent=1) for each in objects)
+    _, first = mend(Question(paths=["-"]), BytesIO(text.encode()))
+    if first:
+        _, second = mend(Question(paths=["-"]), BytesIO(first[0].after.encode()))
+        assert second == []

@@ -234,7 +234,7 @@ def _is_meant_as_object(value: Any) -> bool:
         return True
     if not isinstance(value.get("metadata"), dict):
         return False
-    return kind in KINDS or version in _VERSIONS
+    return (isinstance(kind, str) and kind in KINDS) or (isinstance(version, str) and version in _VERSIONS)
 
 
 def read(
