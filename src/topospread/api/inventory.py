@@ -12,7 +12,14 @@ from .meta import KubeObject
 from .node import Namespace, Node
 from .pod import Pod
 from .policy import LimitRange, PodDisruptionBudget, PriorityClass, RuntimeClass
-from .storage import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
+from .storage import (
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+)
 from .workload import (
     CronJob,
     DaemonSet,
@@ -57,6 +64,8 @@ class Inventory:
     persistent_volume_claims: list[PersistentVolumeClaim] = field(default_factory=list)
     storage_classes: list[StorageClass] = field(default_factory=list)
     csi_nodes: list[CSINode] = field(default_factory=list)
+    csi_drivers: list[CSIDriver] = field(default_factory=list)
+    csi_storage_capacities: list[CSIStorageCapacity] = field(default_factory=list)
     limit_ranges: list[LimitRange] = field(default_factory=list)
     runtime_classes: list[RuntimeClass] = field(default_factory=list)
     configurations: list[dict[str, object]] = field(default_factory=list)

@@ -8,7 +8,14 @@ from .meta import KubeObject
 from .node import Namespace, Node
 from .pod import Pod
 from .policy import LimitRange, PodDisruptionBudget, PriorityClass, RuntimeClass
-from .storage import CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass
+from .storage import (
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+)
 from .workload import (
     CronJob,
     DaemonSet,
@@ -54,6 +61,8 @@ KINDS: dict[str, Kind] = {
     "PersistentVolumeClaim": Kind(PersistentVolumeClaim, _CORE, "persistent_volume_claims"),
     "StorageClass": Kind(StorageClass, _STORAGE, "storage_classes", namespaced=False),
     "CSINode": Kind(CSINode, _STORAGE, "csi_nodes", namespaced=False),
+    "CSIDriver": Kind(CSIDriver, _STORAGE, "csi_drivers", namespaced=False),
+    "CSIStorageCapacity": Kind(CSIStorageCapacity, _STORAGE, "csi_storage_capacities"),
     "LimitRange": Kind(LimitRange, _CORE, "limit_ranges"),
     "RuntimeClass": Kind(RuntimeClass, frozenset({"node.k8s.io"}), "runtime_classes", namespaced=False),
 }

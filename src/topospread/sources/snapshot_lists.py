@@ -19,6 +19,7 @@ REQUIRED: Final = frozenset({"Node", "Pod"})
 
 _DEFAULTS = "cluster-level default constraints do not apply to the pods that only they select or own"
 _VOLUMES = "pods with volumes may be placed where their volumes cannot follow"
+_CAPACITY = "new volumes may be made where there is no room for them"
 WITHOUT: Final[dict[str, str]] = {
     "ReplicaSet": f"pods cannot be told to belong to their Deployments, and {_DEFAULTS}",
     "Deployment": "its pods are told by ReplicaSet, and none is added",
@@ -34,6 +35,8 @@ WITHOUT: Final[dict[str, str]] = {
     "PersistentVolumeClaim": _VOLUMES,
     "StorageClass": _VOLUMES,
     "CSINode": "how many volumes a node takes is not known",
+    "CSIDriver": _CAPACITY,
+    "CSIStorageCapacity": _CAPACITY,
     "LimitRange": "new pods get no default requests",
     "RuntimeClass": "new pods get no overhead of their runtime",
     "Namespace": "namespace selectors of pod affinity match none",
@@ -61,8 +64,10 @@ class ListOf:
 
     @property
     def resource(self) -> str:
-        """``pods``, ``storageclasses``."""
+        """``pods``, ``storageclasses``, ``csistoragecapacities``."""
         name = self.kind.lower()
+        if name.endswith("y"):
+            return name[:-1] + "ies"
         return name + ("es" if name.endswith("s") else "s")
 
     @property

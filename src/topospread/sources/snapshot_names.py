@@ -56,7 +56,7 @@ KEPT: Final = _words(
     deployment.kubernetes.io/desired-replicas kubectl.kubernetes.io/restartedAt
     deprecated.daemonset.template.generation batch.kubernetes.io/job-completion-index
     storageclass.kubernetes.io/is-default-class storageclass.beta.kubernetes.io/is-default-class
-    pv.kubernetes.io/bind-completed storage.alpha.kubernetes.io/migrated-plugins"""
+    maximumVolumeSize pv.kubernetes.io/bind-completed storage.alpha.kubernetes.io/migrated-plugins"""
 )
 """Fields of text that stay as they are: Kubernetes' own words, times, numbers, products."""
 
@@ -89,6 +89,8 @@ class _Walk:
             **dict.fromkeys(IMAGES, names.image),
             **dict.fromkeys(KEPT, str),
             "hostIP": names.address,
+            # Of a CSIStorageCapacity; of a volume or node it is a map.
+            "capacity": str,
         }
         self._maps: dict[str, Callable[[Json], Json]] = {
             **dict.fromkeys(LABELS, self._labels),
@@ -106,6 +108,8 @@ class _Walk:
         if value["kind"] == "CSINode":
             for before, after in zip(spec.get("drivers", ()), walked["spec"].get("drivers", ()), strict=True):
                 after["name"] = self._names.driver(before["name"])
+        if value["kind"] == "CSIDriver":
+            walked["metadata"]["name"] = self._names.driver(value["metadata"]["name"])
         return walked
 
     def _fields(self, value: Json) -> Json:

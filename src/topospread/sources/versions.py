@@ -30,6 +30,8 @@ VERSIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "PriorityClass": (f"{_SCHEDULING}/v1", f"{_SCHEDULING}/v1beta1", f"{_SCHEDULING}/v1alpha1"),
     "StorageClass": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
     "CSINode": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
+    "CSIDriver": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
+    "CSIStorageCapacity": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1", "storage.k8s.io/v1alpha1"),
     "RuntimeClass": (f"{_NODE}/v1", f"{_NODE}/v1beta1", f"{_NODE}/v1alpha1"),
 }
 """Kind → the versions it was ever served under, today's first."""

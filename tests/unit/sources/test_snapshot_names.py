@@ -9,8 +9,9 @@ import msgspec
 import pytest
 
 from topospread.api.kinds import KINDS
+from topospread.api.meta import ObjectMeta
 from topospread.api.pod import Pod
-from topospread.api.storage import CSINode
+from topospread.api.storage import CSIDriver, CSINode, CSIStorageCapacity, StorageClass
 from topospread.api.workload import Service
 from topospread.sources import snapshot_names as tables
 from topospread.sources.pseudonyms import Pseudonyms
@@ -163,3 +164,14 @@ def test_selectors_of_services_and_drivers_of_nodes() -> None:
     assert found["metadata"]["name"] == NAMES.name("node-a")
     assert found["spec"]["drivers"][0]["name"] == "ebs.csi.aws.com"
     assert "123" not in found["spec"]["drivers"][0]["nodeID"]
+
+
+def test_published_capacity_stays_and_its_driver_is_the_classes() -> None:
+    name = "csi.acme.example"
+    driver = hashed(CSIDriver(kind="CSIDriver", metadata=ObjectMeta(name=name)), NAMES)
+    assert (
+        driver["metadata"]["name"] == hashed(StorageClass(kind="StorageClass", provisioner=name), NAMES)["provisioner"]
+    )
+    published = CSIStorageCapacity(kind="CSIStorageCapacity", capacity="10Gi", maximum_volume_size="1Gi")
+    assert hashed(published, NAMES)["capacity"] == "10Gi"
+    assert hashed(published, NAMES)["maximumVolumeSize"] == "1Gi"

@@ -100,7 +100,7 @@ def test_secrets_and_config_maps_are_never_asked_for(tmp_path: Path) -> None:
     server = FakeServer(cluster())
     take(server, tmp_path / "c.json")
     resources = {urlsplit(path).path.rpartition("/")[2] for path in server.asked}
-    assert len(resources) == 20
+    assert len(resources) == 22
     assert not resources & {"secrets", "configmaps", "events"}
 
 

@@ -45,6 +45,8 @@ STRUCT_OF_ANY: Final = STRUCT_OF | {
         "PersistentVolumeClaim",
         "StorageClass",
         "CSINode",
+        "CSIDriver",
+        "CSIStorageCapacity",
         "LimitRange",
         "RuntimeClass",
     )
