@@ -12,7 +12,7 @@ from topospread.api.workload import DaemonSet
 
 from .examples import constraint, deployment
 from .pod_source import PodSource, own_selector
-from .problem import Problem
+from .problem import Edit, Problem
 from .rule import Example, Rule, of_pods
 from .selector_rules import SPREAD
 
@@ -115,11 +115,19 @@ def _anti_affinity(pods: PodSource) -> Iterator[Problem]:
 
 
 def _daemon_set(pods: PodSource) -> Iterator[Problem]:
-    if isinstance(pods.item, DaemonSet):
-        for path, each in pods.constraints():
-            holds = each.effective_node_affinity_policy != HONOR and each.when_unsatisfiable == DO_NOT_SCHEDULE
-            what = "it can only keep pods off their nodes" if holds else "it has no effect"
-            yield Problem(path, f"a DaemonSet has one pod a node, each tied to its node: {what}")
+    constraints = [each for _, each in pods.constraints()] if isinstance(pods.item, DaemonSet) else []
+    if not constraints:
+        return
+    path = f"{pods.path}.topologySpreadConstraints"
+    ignoring = any(
+        each.effective_node_affinity_policy != HONOR and each.when_unsatisfiable == DO_NOT_SCHEDULE
+        for each in constraints
+    )
+    message = "a DaemonSet has one pod a node, each tied to its node: "
+    if ignoring:
+        yield Problem(path, message + "with nodeAffinityPolicy Ignore they can only keep pods off their nodes")
+    else:
+        yield Problem(path, message + "they have no effect", (Edit("remove", path),))
 
 
 def _node_name(pods: PodSource) -> Iterator[Problem]:
@@ -185,6 +193,7 @@ RULES = (
         check=of_pods(_daemon_set),
         wrong=Example(_daemon(constraint("labelSelector:\n  matchLabels: {app: web}"))),
         right=Example(_daemon("")),
+        fix="Removes constraints that have no effect.",
     ),
     Rule(
         id="node-name-in-template",

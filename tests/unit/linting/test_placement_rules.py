@@ -96,12 +96,17 @@ def daemon_set(spec: str) -> str:
     return deployment(spec).replace("kind: Deployment", "kind: DaemonSet").replace("  replicas: 6\n", "")
 
 
-def test_constraints_of_a_daemon_set_have_no_effect() -> None:
-    (said,) = messages(daemon_set(ZONES), "daemon-set-spread")
-    assert said.endswith("it has no effect")
-    (said,) = messages(daemon_set(ZONES + "  nodeAffinityPolicy: Ignore\n"), "daemon-set-spread")
-    assert said.endswith("it can only keep pods off their nodes")
+def test_constraints_of_a_daemon_set_have_no_effect_and_can_go() -> None:
+    (found,) = findings(daemon_set(ZONES), "daemon-set-spread")
+    assert found.message.endswith("they have no effect")
+    assert found.fix == (("remove", "spec.template.spec.topologySpreadConstraints", None),)
     assert messages(deployment(ZONES), "daemon-set-spread") == []
+
+
+def test_a_daemon_set_that_counts_all_nodes_may_lose_pods() -> None:
+    (found,) = findings(daemon_set(ZONES + "  nodeAffinityPolicy: Ignore\n"), "daemon-set-spread")
+    assert found.message.endswith("they can only keep pods off their nodes")
+    assert found.fix == ()
 
 
 def test_a_template_that_names_a_node_is_found_and_a_placed_pod_is_not() -> None:
