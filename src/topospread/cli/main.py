@@ -34,16 +34,12 @@ COMMANDS = {
 """Name → where the command is, and what it answers."""
 
 ABOUT = """\
-Kubernetes topology spread, decided exactly as kube-scheduler decides it, and
-explained.
+Kubernetes topology spread, decided as kube-scheduler decides it, explained.
 
 \b
   topospread simulate app.yaml --cluster zones=3,nodes=12,cpu=8,memory=32Gi
-  topospread simulate cluster.json app.yaml -o json
-  topospread explain deploy/web cluster.json
-  topospread lint deploy/ --cluster cluster.json
   kubectl get no,po,svc,rs,sts -A -o json | topospread simulate - app.yaml
-  topospread fields topologySpreadConstraints.minDomains
+  topospread explain deploy/web cluster.json
 
 Exit codes: 0 yes, 1 no (pods stay pending, findings), 2 bad input or usage.
 """

@@ -47,8 +47,9 @@ def test_every_option_is_explained(name: str, found: click.Command) -> None:
 
 
 def test_the_newest_version_is_the_default() -> None:
-    defaults = {option.default for _, found in commands() for option in found.params if "--kube-version" in option.opts}
-    assert defaults == {str(NEWEST)}
+    options = [option for _, found in commands() for option in found.params if "--kube-version" in option.opts]
+    # Lint takes the version from its settings first.
+    assert {option.default for option in options if isinstance(option.default, str)} == {str(NEWEST)}
 
 
 def test_alone_it_explains_itself_in_a_screen(
