@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from topospread.api.spread import DO_NOT_SCHEDULE
 
 from .examples import constraint, deployment
+from .given import Given, Manifest, Subject
+from .neighbours import autoscaled
 from .pod_source import PodSource
 from .problem import Edit, Problem
 from .rule import Example, Rule, of_pods
@@ -37,24 +39,30 @@ def _hard_and_soft(pods: PodSource) -> Iterator[Problem]:
             yield Problem(path, f"{each.topology_key} has a DoNotSchedule constraint as well")
 
 
-def _never_binds(pods: PodSource) -> Iterator[Problem]:
-    replicas = pods.replicas
-    if replicas is None or replicas < 2:
-        return
-    for path, each in pods.constraints():
-        skew = each.max_skew
-        if each.when_unsatisfiable == DO_NOT_SCHEDULE and skew is not None and skew >= replicas:
-            yield Problem(f"{path}.maxSkew", f"{skew} lets all {replicas} replicas stand in one domain")
+def _replicas(given: Given) -> Iterator[tuple[Manifest, PodSource, int]]:
+    """Workloads with how many replicas they may have at most, where that is known and there are several."""
+    for manifest, pods in given.sources:
+        bounds = autoscaled(given, pods.item)
+        replicas = pods.replicas if bounds is None else bounds.most
+        if replicas is not None and replicas > 1:
+            yield manifest, pods, replicas
 
 
-def _min_domains(pods: PodSource) -> Iterator[Problem]:
-    replicas = pods.replicas
-    if replicas is None or replicas < 2:
-        return
-    for path, each in pods.constraints():
-        if each.min_domains is not None and each.min_domains > replicas:
-            message = f"{each.min_domains} domains are asked for, and there are {replicas} replicas"
-            yield Problem(f"{path}.minDomains", message)
+def _never_binds(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    for manifest, pods, replicas in _replicas(given):
+        for path, each in pods.constraints():
+            skew = each.max_skew
+            if each.when_unsatisfiable == DO_NOT_SCHEDULE and skew is not None and skew >= replicas:
+                message = f"{skew} lets all {replicas} replicas stand in one domain"
+                yield manifest, Problem(f"{path}.maxSkew", message)
+
+
+def _min_domains(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    for manifest, pods, replicas in _replicas(given):
+        for path, each in pods.constraints():
+            if each.min_domains is not None and each.min_domains > replicas:
+                message = f"{each.min_domains} domains are asked for, and there are {replicas} replicas"
+                yield manifest, Problem(f"{path}.minDomains", message)
 
 
 _OWN = "labelSelector:\n  matchLabels: {app: web}\nmatchLabelKeys: [pod-template-hash]"
@@ -90,7 +98,7 @@ RULES = (
         why="All replicas may stand in one domain: the constraint holds nothing back.",
         link=f"{SPREAD}#spread-constraint-definition",
         severity="hint",
-        check=of_pods(_never_binds),
+        check=_never_binds,
         wrong=Example(deployment(_HARD.replace("maxSkew: 1", "maxSkew: 6"))),
         right=_GOOD,
     ),
@@ -100,7 +108,7 @@ RULES = (
         why="The replicas cannot stand in so many domains; in fewer, each holds at most maxSkew of them.",
         link=f"{SPREAD}#spread-constraint-definition",
         severity="hint",
-        check=of_pods(_min_domains),
+        check=_min_domains,
         wrong=Example(deployment(_HARD + "  minDomains: 7\n")),
         right=Example(deployment(_HARD + "  minDomains: 3\n")),
     ),

@@ -95,6 +95,14 @@ def test_domains_are_held_against_what_the_autoscaler_allows_at_most(scaler: str
     assert bool(messages(manifests, "replicas-under-domains", cluster="zones=3,nodes=3")) == found
 
 
+@pytest.mark.parametrize(("most", "found"), [(3, True), (4, False)])
+def test_numbers_are_held_against_as_many_replicas_as_the_autoscaler_allows(most: int, found: bool) -> None:
+    wide = constraint(f"{OWN}\nminDomains: {most}").replace("maxSkew: 1", "maxSkew: 3")
+    manifests = deployment(wide, replicas=2) + autoscaler(1, most)
+    assert bool(messages(manifests, "max-skew-never-binds")) == found
+    assert messages(manifests, "min-domains-over-replicas") == []
+
+
 @pytest.mark.parametrize(
     "broken",
     [
