@@ -20,6 +20,9 @@ from topospread.config.versions import KubeVersion
 
 DEFAULT_SCHEDULER_NAME = "default-scheduler"
 
+_WITHOUT_DEFAULT_ARGS = "podGroupPostFilter"
+"""The extension point whose plugins get no default arguments (``pluginsNames``)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
@@ -53,7 +56,7 @@ def _profile(profile: ProfileDocument, defaults: Defaults) -> ProfileDocument:
     given = {one.name for one in config}
     config += [
         PluginConfig(name, default_args(name, {}, defaults), True)
-        for name in names(plugins.values())
+        for name in names(found for point, found in plugins.items() if point != _WITHOUT_DEFAULT_ARGS)
         if name in kinds and name not in given
     ]
     return replace(profile, plugins=plugins, plugin_config=tuple(config))

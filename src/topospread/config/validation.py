@@ -25,7 +25,7 @@ from topospread.config.durations import format_duration, parse_duration
 from topospread.config.gates import Gates
 from topospread.config.go_form import go_form, same_args
 from topospread.config.plugin_sets import PluginSet
-from topospread.config.validation_args import VALIDATED, args_errors, fit_errors
+from topospread.config.validation_args import MISNAMED, args_errors, fit_errors
 
 _NONE = PluginSet()
 
@@ -191,7 +191,7 @@ def _plugin_config(judge: _Judge, path: str, profile: ProfileDocument) -> Iterat
         seen.add(one.name)
         if one.name in gone:
             yield from _refusal(judge, where, one.name)
-        elif one.name in VALIDATED and not one.in_tree:
+        elif one.name == MISNAMED and judge.document.version.minor >= 22:
             yield invalid(f"{where}.args", one.args, "has to match plugin args")
         elif one.in_tree:
             yield from args_errors(one.name, f"{where}.args", one.args or {}, judge.gates)

@@ -233,16 +233,5 @@ _CHECKS: Mapping[str, Callable[[str, Args, Gates], Errors]] = {
     "DynamicResources": _dynamic_resources,
 }
 
-VALIDATED = frozenset(
-    {
-        "DefaultPreemption",
-        "InterPodAffinity",
-        "NodeAffinity",
-        "NodeResourcesBalancedAllocation",
-        "NodeResourcesFitArgs",
-        "PodTopologySpread",
-        "VolumeBinding",
-        "DynamicResources",
-    }
-)
-"""Names in ``pluginConfig`` whose arguments must be of the plugin's kind; one of them is Kubernetes' own mistake."""
+MISNAMED = "NodeResourcesFitArgs"
+"""What kube-scheduler takes NodeResourcesFit for since 1.22: arguments for a plugin of this name are never right."""
