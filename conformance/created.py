@@ -3,7 +3,7 @@
     python -m conformance.created --bin DIR [--seed N] [--count N]   fresh random pods; ends with 1 where we differ
     python -m conformance.created --bin DIR --write                  keep pods and answers for the tests
 
-``DIR`` holds ``created-V``, built of conformance/oracle/cmd/created with the modules of version V. What is compared:
+``DIR`` holds ``created-V``, built by conformance/oracle/build-versions.sh with the modules of version V. Compared are
 the fields that scheduling reads, after decoding, defaulting and the strategy of pods, without admission plugins.
 """
 
