@@ -1,0 +1,156 @@
+"""The feature gates of the command line: for both programs or for one, and what becomes of the objects by them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from topospread.cli.explain import explain
+from topospread.cli.inputs import read_control_plane
+from topospread.cli.simulate import simulate
+from topospread.cli.status import status
+from topospread.errors import ConfigError, InputError
+
+GATE = "MinDomainsInPodTopologySpread"
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: web, labels: {app: web}}
+spec:
+  tolerations: [{key: sla, operator: %s, value: "5"}]
+  topologySpreadConstraints:
+  - maxSkew: 1
+    minDomains: 3
+    topologyKey: topology.kubernetes.io/zone
+    whenUnsatisfiable: DoNotSchedule
+    labelSelector: {matchLabels: {app: web}}
+  containers: [{name: c, image: i}]
+"""
+BOUND = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: %s, labels: {app: web}}
+spec: {nodeName: node-%s, containers: [{name: c, image: i}]}
+---
+"""
+
+
+def given(both: str = "", apiserver: str = "", scheduler: str = "", version: str = "1.27") -> dict[str, str]:
+    return {
+        "kube_version": version,
+        "feature_gates": both,
+        "apiserver_feature_gates": apiserver,
+        "scheduler_feature_gates": scheduler,
+    }
+
+
+class TestRead:
+    @pytest.mark.parametrize(
+        ("flags", "apiserver", "scheduler"),
+        [
+            ({}, True, True),
+            ({"both": f"{GATE}=false"}, False, False),
+            ({"apiserver": f"{GATE}=false"}, False, True),
+            ({"scheduler": f"{GATE}=false"}, True, False),
+            ({"both": f"{GATE}=false", "scheduler": f"{GATE}=true"}, False, True),
+        ],
+    )
+    def test_each_program_has_its_own(self, flags: dict[str, str], apiserver: bool, scheduler: bool) -> None:
+        by = read_control_plane(given(**flags))
+        assert (by.apiserver.enabled(GATE), by.scheduler.enabled(GATE)) == (apiserver, scheduler)
+
+    @pytest.mark.parametrize(
+        ("flags", "said"),
+        [
+            ({"both": "Nope=true"}, "--feature-gates: unrecognized feature gate: Nope"),
+            ({"apiserver": "Nope=true"}, "--apiserver-feature-gates: unrecognized feature gate: Nope"),
+            ({"scheduler": "Nope"}, "--scheduler-feature-gates: missing bool value for Nope"),
+            (
+                {"scheduler": f"{GATE}=false", "version": "1.31"},
+                f"--scheduler-feature-gates: cannot set feature gate {GATE} to false, feature is locked to true",
+            ),
+            ({"both": f"{GATE}=false", "version": "1.32"}, f"--feature-gates: unrecognized feature gate: {GATE}"),
+        ],
+    )
+    def test_refused_in_the_words_of_the_real_one(self, flags: dict[str, str], said: str) -> None:
+        with pytest.raises(ConfigError) as refused:
+            read_control_plane(given(**flags))
+        assert str(refused.value) == said
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> str:
+    (tmp_path / "app.yaml").write_text(f"{BOUND % ('one', 1)}{BOUND % ('two', 2)}{POD % 'Equal'}")
+    return str(tmp_path / "app.yaml")
+
+
+def run(command: object, *words: str) -> Result:
+    arguments = [*words, "--cluster", "zones=2,nodes=2"]
+    return CliRunner().invoke(command, arguments, standalone_mode=False)  # type: ignore[arg-type]
+
+
+class TestOutcome:
+    """Two domains where three are wanted, a pod in each: only where minDomains is heeded another stays pending."""
+
+    @pytest.mark.parametrize(
+        ("words", "node", "dropped", "ignored"),
+        [
+            (["--kube-version", "1.37"], None, [], []),
+            (["--kube-version", "1.26"], "node-1", [GATE], []),
+            (["--kube-version", "1.23"], "node-1", [None], []),
+            (["--kube-version", "1.27", "--scheduler-feature-gates", f"{GATE}=false"], "node-1", [], [GATE]),
+            (["--kube-version", "1.27", "--apiserver-feature-gates", f"{GATE}=false"], "node-1", [GATE], []),
+        ],
+    )
+    def test_json_says_which_fields_play_no_part(
+        self, app: str, words: list[str], node: str | None, dropped: list[str | None], ignored: list[str]
+    ) -> None:
+        answer = json.loads(run(simulate, app, *words, "-o", "json").stdout)
+        assert [each["node"] for each in answer["placements"]] == [node]
+        assert [each["featureGate"] for each in answer["droppedFields"]] == dropped
+        assert [each["featureGate"] for each in answer["ignoredFields"]] == ignored
+        assert {each["path"] for each in answer["droppedFields"] + answer["ignoredFields"]} <= {
+            "spec.topologySpreadConstraints[0].minDomains"
+        }
+
+    def test_explain_and_status_warn_of_it(self, app: str) -> None:
+        words = (app, "--kube-version", "1.26")
+        for done in (run(explain, "web", *words), run(status, *words)):
+            text = " ".join(done.stdout.split())
+            assert f"minDomains is dropped by the API server (its feature gate {GATE} is off): Pod default/web" in text
+
+    def test_comparison_tells_the_versions_apart(self, app: str) -> None:
+        done = run(simulate, app, "--kube-version", "1.26", "--compare-kube-version", "1.37")
+        text = " ".join(done.stdout.split())
+        assert "warning (Kubernetes 1.26): minDomains is dropped" in text
+        assert "1 newly pending" in text
+        assert done.return_value == 1
+
+
+class TestComparisonOperators:
+    GATE = "TaintTolerationComparisonOperators=true"
+
+    @pytest.fixture
+    def tolerant(self, tmp_path: Path) -> str:
+        (tmp_path / "pod.yaml").write_text(POD % "Gt")
+        return str(tmp_path / "pod.yaml")
+
+    def test_refused_while_the_gate_is_off(self, tolerant: str) -> None:
+        problem = run(simulate, tolerant).exception
+        assert isinstance(problem, InputError)
+        assert 'spec.tolerations[0].operator: Unsupported value: "Gt"' in str(problem)
+        assert problem.place.line == 5
+
+    @pytest.mark.parametrize("flag", ["--feature-gates", "--apiserver-feature-gates"])
+    def test_let_in_where_the_api_server_has_it_on(self, tolerant: str, flag: str) -> None:
+        assert run(simulate, tolerant, flag, self.GATE).return_value == 0
+
+    def test_scheduler_alone_lets_nothing_in(self, tolerant: str) -> None:
+        assert isinstance(run(simulate, tolerant, "--scheduler-feature-gates", self.GATE).exception, InputError)
+
+    def test_other_side_of_a_comparison_refuses(self, tolerant: str) -> None:
+        done = run(simulate, tolerant, "--feature-gates", self.GATE, "--compare-kube-version", "1.30")
+        assert "unrecognized feature gate: TaintTolerationComparisonOperators" in str(done.exception)
