@@ -19,7 +19,7 @@ from .draft import Draft
 from .dropped_fields import without_dropped_fields
 from .hierarchy import Hierarchy
 from .job import plan_job, run_of
-from .names import Names
+from .names import Names, made_up_uid
 from .ownership import Claims, claim
 from .planned import Plan
 from .removal import is_active
@@ -53,10 +53,13 @@ def plan(
     inventory, unused = without_dropped_fields(inventory, by.apiserver, by.scheduler)
     names = Names((pod.namespace or "default", pod.name) for pod in inventory.pods if pod.metadata.name)
     whole = completed(inventory, names)
-    _add_runs(whole, run_cron_jobs)
+    waiting = _add_runs(whole, run_cron_jobs)
     controllers = {each.key: each for each in controllers_of(whole)}
     draft = Draft(whole, names, by, scaled(scale or {}, controllers))
     draft.plan.unused = unused
+    if waiting:
+        one = f"CronJob {waiting[0]} was" if len(waiting) == 1 else f"{len(waiting)} CronJobs were"
+        draft.plan.notes.append(f"{one} not run: a run is simulated on request (--run-cron-job)")
     whole.pods = [_admitted(draft, pod) for pod in whole.pods]
     hierarchy = Hierarchy(draft.plan, controllers)
     claims = claim(whole.pods, hierarchy.pod_owners, hierarchy.missing)
@@ -67,8 +70,8 @@ def plan(
     return draft.finished()
 
 
-def _add_runs(inventory: Inventory, run_cron_jobs: Collection[str]) -> None:
-    """The Jobs of CronJobs that are to run, at their CronJobs' places."""
+def _add_runs(inventory: Inventory, run_cron_jobs: Collection[str]) -> list[str]:
+    """The Jobs of CronJobs that are to run, at their CronJobs' places; the others' names, where a manifest is new."""
     cron_jobs = {("CronJob", each.namespace, each.name): each for each in inventory.cron_jobs}
     runs = requested_runs(run_cron_jobs, cron_jobs)
     for key, item in cron_jobs.items():
@@ -78,6 +81,11 @@ def _add_runs(inventory: Inventory, run_cron_jobs: Collection[str]) -> None:
             place = inventory.places.get(key)
             if place is not None:
                 inventory.places["Job", job.namespace, job.name] = place
+    return [
+        f"{key[1]}/{key[2]}"
+        for key, item in cron_jobs.items()
+        if key not in runs and item.metadata.uid == made_up_uid(*key) and not item.metadata.resource_version
+    ]
 
 
 def _admitted(draft: Draft, pod: Pod) -> Pod:

@@ -158,7 +158,13 @@ CRON_JOB: Json = {
 
 class TestCronJob:
     def test_runs_only_when_asked(self):
-        assert plan(inventory(CRON_JOB)).workloads == []
+        result = plan(inventory(CRON_JOB))
+        assert result.workloads == []
+        assert result.notes == ["CronJob shop/nightly was not run: a run is simulated on request (--run-cron-job)"]
+
+    def test_nothing_is_said_of_those_that_are_there_already(self):
+        stored = {**CRON_JOB, "metadata": {**CRON_JOB["metadata"], "resourceVersion": "7"}}
+        assert plan(inventory(stored)).notes == []
 
     @pytest.mark.parametrize("name", ["nightly", "shop/nightly", "cronjob/nightly", "shop/cj/nightly"])
     def test_one_run(self, name):
