@@ -26,6 +26,8 @@ LISTS = {
     "persistentVolumeClaims": "PersistentVolumeClaim",
     "storageClasses": "StorageClass",
     "csiNodes": "CSINode",
+    "csiDrivers": "CSIDriver",
+    "csiStorageCapacities": "CSIStorageCapacity",
     "podDisruptionBudgets": "PodDisruptionBudget",
     "pods": "Pod",
     "nominated": "Pod",

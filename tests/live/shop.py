@@ -87,6 +87,7 @@ def objects() -> list[list[Json]]:
                 "csi": {"driver": "csi.acme.example", "volumeHandle": "h-1", "volumeAttributes": {"password": SECRET}},
             },
         ),
+        made("CSIDriver", "csi.acme.example", "storage.k8s.io/v1", spec={"storageCapacity": True}),
         *(node(number) for number in range(6)),
         made(
             "CSINode",
@@ -98,6 +99,15 @@ def objects() -> list[list[Json]]:
     workloads = [
         made(
             "LimitRange", "limits", **shop, spec={"limits": [{"type": "Container", "defaultRequest": {"cpu": "50m"}}]}
+        ),
+        made(
+            "CSIStorageCapacity",
+            "fast-a",
+            "storage.k8s.io/v1",
+            **shop,
+            storageClassName="fast",
+            capacity="100Gi",
+            nodeTopology={"matchLabels": {ZONE: "zone-a"}},
         ),
         made("Service", "web", **shop, spec={"selector": {"app": "web"}, "ports": [{"port": 80}]}),
         made("PersistentVolumeClaim", "data", **shop, spec=claim),

@@ -17,14 +17,11 @@ import pytest
 from tests.live.conftest import ControlPlane
 from tests.live.shop import PODS, SECRET
 from topospread.sources.pseudonyms import Pseudonyms
+from topospread.sources.snapshot_lists import ORDER, ListOf
 
 Json = dict[str, Any]
 TOPOSPREAD = Path(sys.executable).parent / "topospread"
-KINDS = (
-    "nodes,pods,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,services,"
-    "poddisruptionbudgets,priorityclasses,persistentvolumes,persistentvolumeclaims,storageclasses,csinodes,limitranges,"
-    "runtimeclasses,namespaces"
-)
+KINDS = ",".join(ListOf(kind).resource for kind in ORDER)
 SALT = "pinch of salt"
 
 

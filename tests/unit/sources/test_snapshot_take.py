@@ -13,10 +13,12 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 import topospread
+from topospread.api.kinds import KINDS
 from topospread.errors import InputError, Place, UsageError
 from topospread.sources.kubectl import RefusedError
 from topospread.sources.snapshot_facts import SnapshotFacts, warnings_of
 from topospread.sources.snapshot_file import check_path, writing
+from topospread.sources.snapshot_lists import ORDER
 from topospread.sources.snapshot_take import Taking, Wanted
 
 Json = dict[str, Any]
@@ -96,11 +98,15 @@ def test_a_list_whose_next_page_is_forgotten_is_asked_for_as_a_whole(tmp_path: P
     assert len(topospread.load(str(tmp_path / "c.json")).pods) == 7
 
 
+def test_every_kind_that_is_read_is_asked_for() -> None:
+    assert sorted(ORDER) == sorted(KINDS)
+
+
 def test_secrets_and_config_maps_are_never_asked_for(tmp_path: Path) -> None:
     server = FakeServer(cluster())
     take(server, tmp_path / "c.json")
     resources = {urlsplit(path).path.rpartition("/")[2] for path in server.asked}
-    assert len(resources) == 22
+    assert len(resources) == len(KINDS) + 1
     assert not resources & {"secrets", "configmaps", "events"}
 
 
