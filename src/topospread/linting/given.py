@@ -30,7 +30,7 @@ class Subject:
     Attributes:
         spot: where it stands.
         label: ``Kind namespace/name``; "" when it has no name.
-        value: what stands there, as plain data.
+        value: what stands there, as plain data; of stored pods that have a controller only their type.
         order: its position among everything that is linted, from 0.
     """
 

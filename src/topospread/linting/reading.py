@@ -5,13 +5,15 @@ What is no object of Kubernetes, or not yet one, is left out and named: folders 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, BinaryIO, Final, Literal
 
 import msgspec
 
 from topospread.api.kinds import KINDS
+from topospread.api.pod import Pod
 from topospread.api.validation import names, validate_object
 from topospread.api.validation.field import FieldError
 from topospread.api.validation.other_kinds import check_other
@@ -23,14 +25,13 @@ from topospread.config.versions import NEWEST, KubeVersion
 from topospread.errors import ConfigError, DecodeError, DuplicateError, InputError, Place
 from topospread.sources.admit import is_stored
 from topospread.sources.files import STANDARD_INPUT, Source, find_sources, read_text, shown_path
-from topospread.sources.json_list import JsonList
-from topospread.sources.json_text import is_meant_as_json, looks_like_json, read_value, split_documents, too_deep
+from topospread.sources.json_text import too_deep
 from topospread.sources.spots import Spot, label_of
-from topospread.sources.text import Text
+from topospread.sources.text import Text, printable
 from topospread.sources.versions import VERSIONS, NoMatchError, resolve_kind, to_current
-from topospread.sources.yaml import read_documents
 
 from .configurations import GROUP, configurations_in, load_judged
+from .documents import objects_in
 from .given import Manifest, SchedulerConfiguration, Subject
 from .layout import Layouts
 from .pod_source import pod_source
@@ -43,6 +44,7 @@ LeftOut = Unfinished | Literal["other"]
 
 _ENCODER: Final = msgspec.json.Encoder(enc_hook=str)
 _NOT_A_STRING: Final = tuple(f"expected a string, got {what}" for what in ("the number", "true", "false"))
+_A_POD: Final = MappingProxyType({"apiVersion": "v1", "kind": "Pod"})
 _VERSIONS: Final = frozenset(version for versions in VERSIONS.values() for version in versions)
 
 
@@ -118,9 +120,11 @@ class Read:
         """Everything in a text."""
         self.texts.append((source, text))
         try:
-            for value, spot in _documents(text):
-                for each, at in _objects(value, spot):
-                    self._take(each, at)
+            for value, spot in objects_in(text):
+                if isinstance(value, Pod):
+                    self._take_owned(value, spot)
+                else:
+                    self._take(value, spot)
         except (DecodeError, DuplicateError) as error:
             self.broken.append(error)
 
@@ -189,6 +193,15 @@ class Read:
 
     def _is_base(self, subject: Subject) -> bool:
         return self.left_out.get(subject.spot.text.name) == "base"
+
+    def _take_owned(self, pod: Pod, spot: Spot) -> None:
+        """A stored pod of a controller, which is counted and not judged."""
+        pod.metadata.namespace = pod.metadata.namespace or self.namespace
+        label = printable(f"Pod {pod.namespace}/{pod.name}")
+        order = len(self.subjects)
+        manifest = Manifest(spot, label, _A_POD, order, "Pod", pod, False, True, pod_source(pod))
+        self.subjects.append(manifest)
+        self.manifests.append(manifest)
 
     def _take_configuration(self, value: dict[str, Any], spot: Spot) -> None:
         loaded, problems = load_judged(value, self.gates)
@@ -259,46 +272,3 @@ def read(
                 seen.add(source.path)
                 found.take_source(source, stdin, (instead or {}).get(source.path))
     return found
-
-
-def _documents(text: Text) -> Iterator[tuple[Any, Spot]]:
-    if looks_like_json(text):
-        try:
-            spans = split_documents(text)
-        except DecodeError as error:
-            if _is_meant_as_json(text):
-                raise error
-            spans = []  # YAML may begin with a brace.
-        if spans:
-            for start, end in spans:
-                yield read_value(text, start, end), Spot(text, start=start, end=end)
-            return
-    for document in read_documents(text):
-        yield document.value, Spot(text, document.number, document.line)
-
-
-def _is_meant_as_json(text: Text) -> bool:
-    """Whether a text that is not JSON is no YAML either, and looks rather like the former."""
-    try:
-        for _ in read_documents(text):
-            pass
-    except DecodeError:
-        return is_meant_as_json(text)
-    except DuplicateError:
-        return False
-    return False
-
-
-def _objects(value: Any, spot: Spot) -> Iterator[tuple[Any, Spot]]:
-    """What stands in a document: one object, or those of a list."""
-    if value is None:
-        return
-    kind, items = (value.get("kind"), value.get("items")) if isinstance(value, dict) else (None, None)
-    if not (isinstance(kind, str) and kind.endswith("List") and isinstance(items, list)):
-        yield value, spot
-        return
-    listed = JsonList.at(spot) if spot.document is None else None
-    of = {"kind": kind.removesuffix("List"), "apiVersion": value.get("apiVersion")} if kind != "List" else {}
-    for index, item in enumerate(items):
-        typed = {**of, **item} if isinstance(item, dict) else item
-        yield from _objects(typed, listed.spot_of(index) if listed else spot.item("items", index))

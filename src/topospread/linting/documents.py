@@ -1,0 +1,119 @@
+"""A text → the objects in it as plain data, lists taken apart, each with where it stands; not what kinds they are.
+
+Of a cluster's snapshot most objects are pods whose owner's template is judged in their place: those are decoded into
+the typed object straight away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec
+
+from topospread.api.meta import KubeObject
+from topospread.api.pod import Pod
+from topospread.errors import DecodeError, DuplicateError
+from topospread.sources.json_list import JsonList
+from topospread.sources.json_text import is_meant_as_json, looks_like_json, read_value, split_documents
+from topospread.sources.spots import Spot
+from topospread.sources.text import Text
+from topospread.sources.yaml import read_documents
+
+_HEAD: Final = msgspec.json.Decoder(KubeObject)
+_POD: Final = msgspec.json.Decoder(Pod)
+
+
+def objects_in(text: Text) -> Iterator[tuple[Any, Spot]]:
+    """The objects of a text, and whatever else stands where one should: plain data, or a `Pod` that has an owner.
+
+    Raises:
+        DecodeError: the text is neither YAML nor JSON.
+        DuplicateError: one key stands twice in one mapping.
+    """
+    if not looks_like_json(text):
+        yield from _in_yaml(text)
+        return
+    listed = JsonList.at(Spot(text, start=0, end=len(text.data)))
+    if listed is not None:
+        yield from _in_list(listed)
+        return
+    spans = _json_documents(text)
+    for start, end in spans:
+        yield from _objects(read_value(text, start, end), Spot(text, start=start, end=end))
+    if not spans:
+        yield from _in_yaml(text)
+
+
+def _in_yaml(text: Text) -> Iterator[tuple[Any, Spot]]:
+    for document in read_documents(text):
+        yield from _objects(document.value, Spot(text, document.number, document.line))
+
+
+def _json_documents(text: Text) -> list[tuple[int, int]]:
+    """Where the JSON documents stand; none when it is YAML that begins with a brace."""
+    try:
+        return split_documents(text)
+    except DecodeError as error:
+        if _is_meant_as_json(text):
+            raise error
+        return []
+
+
+def _is_meant_as_json(text: Text) -> bool:
+    """Whether a text that is not JSON is no YAML either, and looks rather like the former."""
+    try:
+        for _ in read_documents(text):
+            pass
+    except DecodeError:
+        return is_meant_as_json(text)
+    except DuplicateError:
+        return False
+    return False
+
+
+def _in_list(listed: JsonList) -> Iterator[tuple[Any, Spot]]:
+    """The items of a JSON list."""
+    of = _item_type(listed.kind, listed.api_version)
+    for index, raw in enumerate(listed.items):
+        spot = listed.spot_of(index)
+        pod = _owned_pod(raw, of)
+        if pod is not None:
+            yield pod, spot
+            continue
+        value = read_value(spot.text, spot.start, spot.end)
+        yield from _objects({**of, **value} if isinstance(value, dict) else value, spot)
+
+
+def _owned_pod(raw: msgspec.Raw, of: dict[str, Any]) -> Pod | None:
+    """A stored pod with a controller; None for everything else, and for what does not decode at once."""
+    try:
+        head = _HEAD.decode(raw)
+        metadata = head.metadata
+        is_pod = (head.api_version or of.get("apiVersion"), head.kind or of.get("kind")) == ("v1", "Pod")
+        if is_pod and metadata.uid and metadata.name and metadata.controller is not None:
+            return _POD.decode(raw)
+    except (ValueError, RecursionError):
+        pass  # A closer look finds the place.
+    return None
+
+
+def _objects(value: Any, spot: Spot) -> Iterator[tuple[Any, Spot]]:
+    """What stands in a document: one object, or those of a list."""
+    if value is None:
+        return
+    kind, items = (value.get("kind"), value.get("items")) if isinstance(value, dict) else (None, None)
+    if not (isinstance(kind, str) and kind.endswith("List") and isinstance(items, list)):
+        yield value, spot
+        return
+    listed = JsonList.at(spot) if spot.document is None else None
+    of = _item_type(kind, value.get("apiVersion"))
+    for index, item in enumerate(items):
+        typed = {**of, **item} if isinstance(item, dict) else item
+        yield from _objects(typed, listed.spot_of(index) if listed else spot.item("items", index))
+
+
+def _item_type(kind: str, version: Any) -> dict[str, Any]:
+    """The type of items that name none: those of a PodList are Pods, those of a List anything."""
+    item = kind.removesuffix("List")
+    return {"kind": item, "apiVersion": version} if item else {}
