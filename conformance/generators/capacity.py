@@ -14,10 +14,15 @@ API_VERSION = "storage.k8s.io/v1"
 def published(draw: Draw, claims: Claims) -> Json:
     """The keys of the case."""
     drivers, capacities = [], []
-    for name in dict.fromkeys(each["provisioner"] for each in claims.classes):
+    provisioners = list(dict.fromkeys(each["provisioner"] for each in claims.classes))
+    # One at most has to be on a node: of several that are missing kube-scheduler names any.
+    needed = draw.choice([*provisioners, "", ""])
+    for name in provisioners:
         x = draw.random()
         if x < 0.7:
             spec = {"storageCapacity": True} if x < 0.55 else {"storageCapacity": False} if x < 0.6 else {}
+            if needed == name:
+                spec["preventPodSchedulingIfMissing"] = True
             drivers.append({"apiVersion": API_VERSION, "kind": "CSIDriver", "metadata": {"name": name}, "spec": spec})
     for storage_class in claims.classes:
         for zone in claims.zones:
@@ -25,6 +30,19 @@ def published(draw: Draw, claims: Claims) -> Json:
                 name = f"{storage_class['metadata']['name']}-{zone}"
                 capacities.append(_pool(draw, name, storage_class["metadata"]["name"], zone))
     return {"csiDrivers": drivers, "csiStorageCapacities": capacities}
+
+
+def attached(draw: Draw, claims: Claims) -> Json:
+    """VolumeAttachments: of volumes that pods use, and of some that none uses; the keys of the case."""
+    made = []
+    for i, volume in enumerate(claims.volumes):
+        if draw.chance(0.6):
+            driver = volume["spec"].get("csi", {}).get("driver", "disk.example.com")
+            source = {"persistentVolumeName": volume["metadata"]["name"] if draw.chance(0.95) else "gone"}
+            spec = {"attacher": driver, "nodeName": draw.choice(claims.names), "source": source}
+            metadata = {"name": f"csi-{i}"}
+            made.append({"apiVersion": API_VERSION, "kind": "VolumeAttachment", "metadata": metadata, "spec": spec})
+    return {"volumeAttachments": made}
 
 
 def _pool(draw: Draw, name: str, storage_class: str, zone: str) -> Json:

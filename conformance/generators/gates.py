@@ -8,6 +8,7 @@ _KEYS = "MatchLabelKeysInPodTopologySpread"
 _KEYS_NEEDED = ("1.35", "1.36", "1.37")
 """Where the gate that merges the keys into selectors cannot be on without it."""
 _SPREAD = ["NodeInclusionPolicyInPodTopologySpread", _KEYS]
+# In 1.35 not VolumeLimitScaling: of several drivers that are missing kube-scheduler names any.
 SWITCHED = {
     "1.27": [
         *_SPREAD,
@@ -50,8 +51,8 @@ SWITCHED = {
         "TaintTolerationComparisonOperators",
         "NodeDeclaredFeatures",
     ],
-    "1.36": [_KEYS, "StorageCapacityScoring", "TaintTolerationComparisonOperators"],
-    "1.37": [_KEYS, "StorageCapacityScoring", "TaintTolerationComparisonOperators"],
+    "1.36": [_KEYS, "StorageCapacityScoring", "TaintTolerationComparisonOperators", "VolumeLimitScaling"],
+    "1.37": [_KEYS, "StorageCapacityScoring", "TaintTolerationComparisonOperators", "VolumeLimitScaling"],
 }
 
 

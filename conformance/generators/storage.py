@@ -6,7 +6,7 @@ equal ones in no order.
 
 from __future__ import annotations
 
-from conformance.generators.capacity import published
+from conformance.generators.capacity import attached, published
 from conformance.generators.claims import Claims
 from conformance.generators.configuration import API_VERSION
 from conformance.generators.draw import HOST, REGION, ZONE, Draw, Json
@@ -48,6 +48,8 @@ def storage(draw: Draw, pods: Pods, case: Json, newest: bool) -> Json:
     added |= claims.objects()
     if draw.chance(0.5):
         added |= published(draw, claims)
+    if draw.chance(0.3):
+        added |= attached(draw, claims)
     if draw.chance(0.25):
         added["config"] = _configuration(draw, case.get("config"), newest)
     csi_nodes = [_csi_node(draw, node["metadata"]["name"]) for node in nodes if draw.chance(0.7)]

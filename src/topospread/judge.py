@@ -20,6 +20,7 @@ from topospread.api.storage import (
     PersistentVolume,
     PersistentVolumeClaim,
     StorageClass,
+    VolumeAttachment,
 )
 from topospread.api.workload import ReplicaSet, ReplicationController, Service, StatefulSet
 from topospread.cluster import Cluster
@@ -50,6 +51,7 @@ _OBJECTS: dict[str, type[KubeObject]] = {
     "csiNodes": CSINode,
     "csiDrivers": CSIDriver,
     "csiStorageCapacities": CSIStorageCapacity,
+    "volumeAttachments": VolumeAttachment,
     "podDisruptionBudgets": PodDisruptionBudget,
 }
 

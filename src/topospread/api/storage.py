@@ -149,6 +149,7 @@ class CSIDriverSpec(KubeStruct):
     """``spec`` of a CSIDriver."""
 
     storage_capacity: bool | None = None
+    prevent_pod_scheduling_if_missing: bool | None = None
 
 
 class CSIDriver(KubeObject):
@@ -164,3 +165,23 @@ class CSIStorageCapacity(KubeObject):
     node_topology: LabelSelector | None = None
     capacity: Quantity | None = None
     maximum_volume_size: Quantity | None = None
+
+
+class VolumeAttachmentSource(KubeStruct):
+    """The volume that is attached."""
+
+    persistent_volume_name: str | None = None
+
+
+class VolumeAttachmentSpec(KubeStruct):
+    """``spec`` of a VolumeAttachment."""
+
+    attacher: str = ""
+    node_name: str = ""
+    source: VolumeAttachmentSource = msgspec.field(default_factory=VolumeAttachmentSource)
+
+
+class VolumeAttachment(KubeObject):
+    """``storage.k8s.io/v1`` VolumeAttachment."""
+
+    spec: VolumeAttachmentSpec = msgspec.field(default_factory=VolumeAttachmentSpec)

@@ -15,6 +15,7 @@ from topospread.api.storage import (
     PersistentVolume,
     PersistentVolumeClaim,
     StorageClass,
+    VolumeAttachment,
 )
 from topospread.api.workload import ReplicaSet, ReplicationController, Service, StatefulSet
 
@@ -45,6 +46,7 @@ class ClusterObjects:
         self.csi_nodes: dict[str, CSINode] = {}
         self.csi_drivers: dict[str, CSIDriver] = {}
         self.csi_storage_capacities: list[CSIStorageCapacity] = []
+        self.volume_attachments: list[VolumeAttachment] = []
         self.pod_disruption_budgets: list[PodDisruptionBudget] = []
         self.assumed_claims: set[Key] = set()
 
@@ -75,6 +77,8 @@ class ClusterObjects:
                 self.pod_disruption_budgets.append(each)
             elif isinstance(each, CSIStorageCapacity):
                 self.csi_storage_capacities.append(each)
+            elif isinstance(each, VolumeAttachment):
+                self.volume_attachments.append(each)
         self.version += 1
         self.loads += 1
 

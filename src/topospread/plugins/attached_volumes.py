@@ -16,6 +16,7 @@ from topospread.api.quantity import parse_quantity
 from topospread.api.storage import PersistentVolumeClaim
 from topospread.cluster import Cluster
 from topospread.cluster.arrays import Bools, Ints, Rows, grown
+from topospread.cluster.objects import ClusterObjects
 from topospread.cluster.volume_use import CLAIM, EPHEMERAL, VolumeRef
 
 from .csi_migration import (
@@ -51,6 +52,10 @@ class CountingRules(Protocol):
     @property
     def node_limits(self) -> bool:
         """A node's allocatable can limit volumes."""
+
+    @property
+    def attachments(self) -> bool:
+        """VolumeAttachments count beside what pods use."""
 
     def counts(self, ref: VolumeRef) -> bool:
         """Whether a volume of a pod may count."""
@@ -91,6 +96,7 @@ class AttachedVolumes:
         self._held: dict[tuple[int, VolumeRef], CsiVolume] = {}
         self._moved: dict[str, set[str]] = {}
         self._limits: dict[str, dict[str, int]] = {}
+        self._attachments: dict[str, dict[str, set[str]]] = {}
         cluster.volume_use.follow(self)
 
     def refresh(self) -> None:
@@ -100,6 +106,7 @@ class AttachedVolumes:
         self._loads = self.cluster.objects.loads
         for table in (self.where, self.failed, self._counts, self._held, self._moved, self._limits):
             table.clear()
+        self._attachments = attachments(self.cluster.objects) if self._rules.attachments else {}
         for csi_node in self.cluster.objects.csi_nodes.values():
             for each in csi_node.spec.drivers or ():
                 if each.allocatable is not None and each.allocatable.count is not None:
@@ -119,11 +126,20 @@ class AttachedVolumes:
 
     def counts(self, driver: str, rows: Rows) -> Ints:
         """How many volumes of a driver are attached, int64[rows]."""
-        counts = self._counts.get(driver)
-        if counts is None:
-            return np.zeros(length(rows), dtype=np.int64)
-        result: Ints = self._column(driver)[rows]
-        return result
+        if driver in self._counts:
+            result: Ints = self._column(driver)[rows]
+        else:
+            result = np.zeros(length(rows), dtype=np.int64)
+        by_node = self._attachments.get(driver)
+        if not by_node:
+            return result
+        names, where = self.cluster.nodes.names, self.where
+        unused = [
+            sum(row not in where.get(volume, ()) for volume in by_node.get(names[row], ()))
+            for row in numbers(rows).tolist()
+        ]
+        more: Ints = result + np.array(unused, dtype=np.int64)
+        return more
 
     def is_attached(self, name: str, rows: Rows) -> Bools:
         """Whether a volume is attached already, bool[rows]."""
@@ -258,6 +274,18 @@ class AttachedVolumes:
         plugin = MIGRATED.get(storage_class.provisioner)
         driver = plugin.driver if plugin is not None else storage_class.provisioner
         return CsiVolume(f"{driver}/ {claim.namespace}/{claim.name}", driver, plugin)
+
+
+def attachments(objects: ClusterObjects) -> dict[str, dict[str, set[str]]]:
+    """CSI volumes that VolumeAttachments name: driver → node → volumes (``getNodeVolumeAttachmentInfo``)."""
+    found: dict[str, dict[str, set[str]]] = {}
+    for each in objects.volume_attachments:
+        volume = objects.persistent_volumes.get(each.spec.source.persistent_volume_name or "")
+        if not each.spec.attacher or volume is None or volume.spec.csi is None:
+            continue
+        name = f"{each.spec.attacher}/{volume.spec.csi.volume_handle}"
+        found.setdefault(each.spec.attacher, {}).setdefault(each.spec.node_name, set()).add(name)
+    return found
 
 
 def limit_key(driver: str) -> str:

@@ -8,8 +8,9 @@ import numpy as np
 
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Bools, Ints, Rows
+from topospread.cluster.objects import ClusterObjects
 from topospread.cluster.volume_use import CLAIM, EPHEMERAL, VolumeRef
-from topospread.config.version_rules import minor_version, since, until
+from topospread.config.version_rules import gated, minor_version, since, until
 
 from .attached_volumes import AttachedVolumes, AttachmentError, CsiVolume
 from .csi_migration import inline_plugin
@@ -17,7 +18,7 @@ from .interface import UNRESOLVABLE, UNSCHEDULABLE, PluginError, Prepared, Scope
 from .pod_volumes import not_found
 
 REASON = "node(s) exceed max volume count"
-_EXCEEDED, _MISSING, _ERROR = 1, 2, 3
+_EXCEEDED, _MISSING, _ERROR, _NOT_INSTALLED = 1, 2, 3, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,16 @@ class NodeVolumeLimitsRules:
         "1.31",
         "NodeVolumeLimits: the CSINode alone says how many volumes a node takes. Before, where it did not, the node's "
         "allocatable could.",
+    )
+
+    attachments: bool = since(
+        "1.32", "NodeVolumeLimits: volumes count that a VolumeAttachment names and no pod on the node uses."
+    )
+    drivers: bool = gated("VolumeLimitScaling")
+    drivers_opt_in: bool = since(
+        "1.36",
+        "NodeVolumeLimits, behind VolumeLimitScaling: a node without a volume's driver is rejected where the CSIDriver "
+        "has preventPodSchedulingIfMissing. In 1.35, wherever there is a CSIDriver.",
     )
 
     def counts(self, ref: VolumeRef) -> bool:
@@ -78,6 +89,7 @@ class _Limits:
         self._volumes: set[CsiVolume] = set()
         self._problem = ""
         self._missing = False
+        self._installed: dict[str, set[str]] = {}
         objects = self._cluster.objects
         for ref in pod_class.volumes:
             named = ref.source in (CLAIM, EPHEMERAL) and ref.name and rules.ephemeral
@@ -93,6 +105,11 @@ class _Limits:
                 return
             if volume is not None:
                 self._volumes.add(volume)
+        if rules.drivers:
+            drivers = {volume.driver for volume in self._volumes}
+            self._installed = {
+                name: _nodes_with(name, objects) for name in sorted(drivers) if _has_to_be_there(name, objects, rules)
+            }
 
     @property
     def has_say(self) -> bool:
@@ -124,7 +141,22 @@ class _Limits:
         if attached.failed:
             fails = [bool(attached.failure(row)) for row in numbers(rows).tolist()]
             codes[counted & np.array(fails, dtype=np.bool_)] = _ERROR
+        self._find_missing_drivers(codes, rows)
         return codes
+
+    def _find_missing_drivers(self, codes: Ints, rows: Rows) -> None:
+        """Reject nodes where a driver is not installed that has to be (``checkCSIDriverOnNode``).
+
+        Of several kube-scheduler names any; here it is the first by name.
+        """
+        names = self._cluster.nodes.names
+        for position, (driver, nodes) in reversed(list(enumerate(self._installed.items()))):
+            counted = np.zeros(length(rows), dtype=np.bool_)
+            for volume in self._volumes:
+                if volume.driver == driver:
+                    counted |= self._counts_on(volume, rows)
+            missing = [names[row] not in nodes for row in numbers(rows).tolist()]
+            codes[counted & np.array(missing, dtype=np.bool_)] = _NOT_INSTALLED + position
 
     def _counts_on(self, volume: CsiVolume, rows: Rows) -> Bools:
         if volume.plugin is None:
@@ -134,8 +166,24 @@ class _Limits:
     def status(self, code: int) -> Status:
         if code == _EXCEEDED:
             return Status(UNSCHEDULABLE, (REASON,))
+        if code >= _NOT_INSTALLED:
+            driver = list(self._installed)[code - _NOT_INSTALLED]
+            return Status(UNSCHEDULABLE, (f"{driver} CSI driver is not installed on the node",))
         if code == _MISSING:
             return Status(UNRESOLVABLE, (self._problem,))
         failures = (self._attached.failure(row) for row in self._attached.failed)
         words = self._problem or next(words for words in failures if words)
         raise PluginError(f'running "NodeVolumeLimits" filter plugin: {words}')
+
+
+def _has_to_be_there(driver: str, objects: ClusterObjects, rules: NodeVolumeLimitsRules) -> bool:
+    """Whether volumes of a driver need it on the node."""
+    found = objects.csi_drivers.get(driver)
+    return found is not None and (bool(found.spec.prevent_pod_scheduling_if_missing) or not rules.drivers_opt_in)
+
+
+def _nodes_with(driver: str, objects: ClusterObjects) -> set[str]:
+    """Nodes whose CSINode lists the driver."""
+    return {
+        name for name, each in objects.csi_nodes.items() if any(one.name == driver for one in each.spec.drivers or ())
+    }
