@@ -26,7 +26,7 @@ from .domains import constraint_tables
 from .obstacles import Obstacles
 from .owner import exists, is_older
 from .rehearsal import Rehearsal
-from .result import Explanation
+from .result import Explanation, NearNode
 from .scores import score_table
 from .suggest import suggestions
 from .target import Subject, candidates, find, gated_of, gates_of, one_more, parse_target, unbound
@@ -150,7 +150,7 @@ class _Explainer:
         return self._explanation(queued, "pending", None, verdict, facts)
 
     def _placed(self, rehearsal: Rehearsal, queued: QueuedPod) -> Explanation:
-        seen: list[tuple[Verdict, dict[str, Any], str]] = []
+        seen: list[tuple[Verdict | None, dict[str, Any], str | None]] = []
         key = pod_key(queued.namespace, queued.name)
 
         def look(scheduler: Scheduler, verdict: Verdict, nominated: str) -> None:
@@ -158,7 +158,8 @@ class _Explainer:
             seen.append((verdict, _choice(scheduler, queued.pod, queued.name, verdict, chosen), chosen))
 
         ended = rehearsal.watch(key, queued.pod, look)
-        verdict, facts, node = seen[-1]
+        # A profile whose plugins cannot score places a pod all the same where a single node is feasible.
+        verdict, facts, node = seen[-1] if seen else (None, {}, _latest(ended, queued)[1].placement.node)
         baseline = _baseline(ended, queued.workload)
         facts |= {"pending": baseline.pending, "wanted": baseline.wanted}
         evictions = tuple(f"{each.namespace}/{each.name}" for each in ended.evictions if each.preemptor == key)
@@ -206,7 +207,9 @@ def _choice(scheduler: Scheduler, pod: Pod, name: str, verdict: Verdict, chosen:
     """Why that node, or what it has against a pod that is there."""
     obstacles = _obstacles(scheduler, pod, verdict)
     keys = [each.topology_key for each in verdict.arithmetic]
-    refused = () if chosen in verdict.total else (obstacles.near_node(verdict.nodes.index(chosen), keys),)
+    refused: tuple[NearNode, ...] = ()
+    if chosen in verdict.nodes and chosen not in verdict.total:
+        refused = (obstacles.near_node(verdict.nodes.index(chosen), keys),)
     return {
         "constraints": constraint_tables(obstacles),
         "plugins": obstacles.rejections(),

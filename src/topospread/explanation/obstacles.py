@@ -16,7 +16,7 @@ from topospread.api.node import Node
 from topospread.api.node_selection import Taint
 from topospread.api.taints import UNSCHEDULABLE_TAINT, untolerated
 from topospread.cluster.arrays import Bools, Ints
-from topospread.plugins.interface import Filter, Status
+from topospread.plugins.interface import UNRESOLVABLE, Filter, PluginError, Status
 from topospread.scheduling.evaluate import LEFT_OUT_BY_PRE_FILTER
 from topospread.scheduling.framework import Framework
 from topospread.scheduling.verdict import Rejection, Verdict
@@ -83,7 +83,7 @@ class Obstacles:
             codes = each.filter.filter(self.rows)
             if left_out is not None and each.plugin in view.judges.narrowing:
                 codes = np.where(left_out, 0, codes)
-            found = {code: each.filter.status(code) for code in np.unique(codes[codes != 0]).tolist()}
+            found = {code: _status(each.filter, code) for code in np.unique(codes[codes != 0]).tolist()}
             yield PluginSays(each.plugin, codes, found, each.filter)
 
     def _nominated(self) -> None:
@@ -271,6 +271,15 @@ class Obstacles:
         for position in np.flatnonzero(self.rejected_by(RESOURCES)).tolist():
             shares[position] = max((each.share for each in self.shortages(position)), default=0.0)
         return shares
+
+
+def _status(plugin: Filter, code: int) -> Status:
+    """What a code of a filter stands for; of a node that kube-scheduler would not have asked about that may be a
+    failure."""
+    try:
+        return plugin.status(code)
+    except PluginError as error:
+        return Status(UNRESOLVABLE, (str(error),))
 
 
 @dataclass(frozen=True, slots=True)

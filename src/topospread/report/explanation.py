@@ -77,7 +77,9 @@ def _anew(explanation: Explanation) -> str:
         return f"{beginning} it would come back" + ("." if len(best) == 1 else f", or go to {others} as good.")
     where = best[0] if len(best) == 1 else f"{best[0]} or {others} as good"
     own = next((each.total for each in scores.nodes if each.node == node), None)
-    why = f"{node} would refuse it" if own is None else f"{total} points, {node} has {own}"
+    why = f"{total} points, {node} has {own}"
+    if own is None:
+        why = f"{node} would refuse it" if explanation.nearest else f"{node} is not among the nodes that were given"
     return f"{beginning} it would go to {where}: {why}."
 
 

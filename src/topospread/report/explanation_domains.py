@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 _ROW = " " * 4
 _BAR = 12
 _SHOWN_SUMS = 12
+_BETWEEN = re.compile(r",(?![^()]*\))")
+"""The commas between requirements, not those between the values of one."""
 _HEADS = ("domain", "nodes", "pods", "after", "skew")
 
 
@@ -51,14 +54,15 @@ def _heading(arithmetic: ConstraintArithmetic, layout: Layout) -> Iterator[str]:
         parts.append(f"minDomains {arithmetic.min_domains}")
     if arithmetic.origin in ORIGINS:
         parts.append(f"({ORIGINS[arithmetic.origin]})")
-    parts.append(f"counts {_once(arithmetic.selector)}" if arithmetic.selector else "counts nothing")
+    counts = f"counts {_requirements(arithmetic.selector)}" if arithmetic.selector else "counts nothing"
     key = layout.style(arithmetic.topology_key, "bold")
-    yield from hanging(f"{key}  ", "  ".join(together(part) for part in parts), layout.width, 4)
+    yield from hanging(f"{key}  ", "  ".join((*map(together, parts), counts)), layout.width, 4)
 
 
-def _once(selector: str) -> str:
-    """Default constraints add the selectors of Services and owners up, which often ask for the same label twice."""
-    return selector if "(" in selector else ",".join(dict.fromkeys(selector.split(",")))
+def _requirements(selector: str) -> str:
+    """The selector's requirements, each once and unbroken: default constraints add up the selectors of Services and
+    owners, which often ask for the same label."""
+    return ", ".join(together(each) for each in dict.fromkeys(_BETWEEN.split(selector)))
 
 
 def _rows(

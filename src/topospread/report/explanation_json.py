@@ -55,10 +55,11 @@ def explanation_json(explanation: Explanation) -> Json:
 
 
 def _rejections(verdict: Verdict | None) -> list[Json]:
-    """How many nodes kube-scheduler counts for what, most first."""
+    """How many nodes kube-scheduler counts for what, most first; nothing of a pod that it could not judge."""
+    judged = verdict is not None and not verdict.error
     return [
         {"plugin": each.plugin, "code": each.code, "reasons": list(each.reasons), "nodes": nodes}
-        for each, nodes in Counter(verdict.rejected.values() if verdict is not None else ()).most_common()
+        for each, nodes in Counter(verdict.rejected.values() if judged and verdict else ()).most_common()
     ]
 
 

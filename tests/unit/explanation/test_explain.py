@@ -57,6 +57,13 @@ def test_a_pod_that_its_node_would_refuse_says_what_the_node_has_against_it() ->
     assert [each.plugin for each in own.obstacles] == [SPREAD]
 
 
+def test_a_pod_on_a_node_that_was_not_given() -> None:
+    found = explained("one", *zones("a"), pod("one", "gone", OF))
+    assert (found.state, found.node, found.nearest) == ("bound", "gone", ())
+    assert found.scores is not None
+    assert found.scores.best == ("a",)
+
+
 def test_a_pod_that_waits_for_gates_is_not_judged() -> None:
     of = OF | {"schedulingGates": [{"name": "example.com/quota"}]}
     found = explained("web", *zones(), pod("web", of=of))

@@ -386,3 +386,22 @@ def test_zones_are_sorted_as_people_count() -> None:
     found = explained("web", *(node(f"n{i}", f"zone-{i}") for i in (10, 9, 1)), pod("web", of=of))
     text = explanation_text(found, Layout())
     assert text.index("zone-1 ") < text.index("zone-9 ") < text.index("zone-10")
+
+
+def test_a_long_selector_breaks_between_its_requirements_and_says_each_once() -> None:
+    service = {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "web", "namespace": "shop"},
+        "spec": {"selector": {"app": "web"}},
+    }
+    made = workload("ReplicaSet", 1, spec())
+    expressions = [{"key": "app", "operator": "In", "values": ["web", "web-canary", "web-of-the-year-before"]}]
+    made["spec"]["selector"] = {"matchLabels": {"app": "web"}, "matchExpressions": expressions}
+    text = explanation_text(explained("rs/web", *zones(), service, made), Layout())
+    assert text[text.index(ZONE) :].splitlines()[:2] == snapshot(
+        [
+            "topology.kubernetes.io/zone  soft  maxSkew 5  (built-in default)  counts",
+            "    app=web, app in (web,web-canary,web-of-the-year-before)",
+        ]
+    )
