@@ -28,6 +28,7 @@ LISTS = {
     "csiNodes": "CSINode",
     "csiDrivers": "CSIDriver",
     "csiStorageCapacities": "CSIStorageCapacity",
+    "volumeAttachments": "VolumeAttachment",
     "podDisruptionBudgets": "PodDisruptionBudget",
     "pods": "Pod",
     "nominated": "Pod",

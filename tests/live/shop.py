@@ -95,6 +95,16 @@ def objects() -> list[list[Json]]:
             "storage.k8s.io/v1",
             spec={"drivers": [{"name": "csi.acme.example", "nodeID": "i-1", "topologyKeys": [ZONE]}]},
         ),
+        made(
+            "VolumeAttachment",
+            "csi-1",
+            "storage.k8s.io/v1",
+            spec={
+                "attacher": "csi.acme.example",
+                "nodeName": "node-0",
+                "source": {"persistentVolumeName": "disk-1"},
+            },
+        ),
     ]
     workloads = [
         made(

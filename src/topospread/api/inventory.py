@@ -19,6 +19,7 @@ from .storage import (
     PersistentVolume,
     PersistentVolumeClaim,
     StorageClass,
+    VolumeAttachment,
 )
 from .workload import (
     CronJob,
@@ -66,6 +67,7 @@ class Inventory:
     csi_nodes: list[CSINode] = field(default_factory=list)
     csi_drivers: list[CSIDriver] = field(default_factory=list)
     csi_storage_capacities: list[CSIStorageCapacity] = field(default_factory=list)
+    volume_attachments: list[VolumeAttachment] = field(default_factory=list)
     limit_ranges: list[LimitRange] = field(default_factory=list)
     runtime_classes: list[RuntimeClass] = field(default_factory=list)
     configurations: list[dict[str, object]] = field(default_factory=list)

@@ -15,6 +15,7 @@ from .storage import (
     PersistentVolume,
     PersistentVolumeClaim,
     StorageClass,
+    VolumeAttachment,
 )
 from .workload import (
     CronJob,
@@ -63,6 +64,7 @@ KINDS: dict[str, Kind] = {
     "CSINode": Kind(CSINode, _STORAGE, "csi_nodes", namespaced=False),
     "CSIDriver": Kind(CSIDriver, _STORAGE, "csi_drivers", namespaced=False),
     "CSIStorageCapacity": Kind(CSIStorageCapacity, _STORAGE, "csi_storage_capacities"),
+    "VolumeAttachment": Kind(VolumeAttachment, _STORAGE, "volume_attachments", namespaced=False),
     "LimitRange": Kind(LimitRange, _CORE, "limit_ranges"),
     "RuntimeClass": Kind(RuntimeClass, frozenset({"node.k8s.io"}), "runtime_classes", namespaced=False),
 }

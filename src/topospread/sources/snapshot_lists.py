@@ -37,6 +37,7 @@ WITHOUT: Final[dict[str, str]] = {
     "CSINode": "how many volumes a node takes is not known",
     "CSIDriver": _CAPACITY,
     "CSIStorageCapacity": _CAPACITY,
+    "VolumeAttachment": "volumes that are attached without a pod on the node do not count",
     "LimitRange": "new pods get no default requests",
     "RuntimeClass": "new pods get no overhead of their runtime",
     "Namespace": "namespace selectors of pod affinity match none",

@@ -23,7 +23,7 @@ def _words(text: str) -> frozenset[str]:
 
 NAMES: Final = _words(
     """name generateName namespace nodeName priorityClassName runtimeClassName claimName nominatedNodeName serviceName
-    storageClassName volumeName volumeAttributesClassName handler namespaces
+    storageClassName volumeName persistentVolumeName volumeAttributesClassName handler namespaces
     volume.kubernetes.io/selected-node volume.beta.kubernetes.io/storage-class"""
 )
 """Fields that hold the name of an object, a container, a volume, a gate."""
@@ -37,7 +37,7 @@ KEYS: Final = _words("""key topologyKey topologyKeys matchLabelKeys mismatchLabe
 OPAQUE: Final = _words("""pdName volumeID targetPortal iqn monitors pool diskName diskURI volumeHandle nodeID""")
 """Fields that name a disk or a machine for others than Kubernetes."""
 
-DRIVERS: Final = frozenset({"driver", "provisioner"})
+DRIVERS: Final = frozenset({"driver", "provisioner", "attacher"})
 IMAGES: Final = frozenset({"image", "reference", "names"})
 LABELS: Final = frozenset({"labels", "matchLabels", "nodeSelector"})
 RESOURCES: Final = _words(

@@ -32,6 +32,7 @@ VERSIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "CSINode": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
     "CSIDriver": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
     "CSIStorageCapacity": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1", "storage.k8s.io/v1alpha1"),
+    "VolumeAttachment": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1", "storage.k8s.io/v1alpha1"),
     "RuntimeClass": (f"{_NODE}/v1", f"{_NODE}/v1beta1", f"{_NODE}/v1alpha1"),
 }
 """Kind → the versions it was ever served under, today's first."""

@@ -81,7 +81,7 @@ func main() {
 		appsv1.StatefulSet{}, appsv1.DaemonSet{}, batchv1.Job{}, batchv1.CronJob{}, corev1.Node{}, corev1.Namespace{},
 		corev1.Service{}, corev1.PersistentVolume{}, corev1.PersistentVolumeClaim{}, corev1.LimitRange{},
 		policyv1.PodDisruptionBudget{}, schedulingv1.PriorityClass{}, storagev1.StorageClass{}, storagev1.CSINode{},
-		storagev1.CSIDriver{}, storagev1.CSIStorageCapacity{},
+		storagev1.CSIDriver{}, storagev1.CSIStorageCapacity{}, storagev1.VolumeAttachment{},
 		nodev1.RuntimeClass{}} {
 		name(reflect.TypeOf(t))
 	}

@@ -47,6 +47,7 @@ STRUCT_OF_ANY: Final = STRUCT_OF | {
         "CSINode",
         "CSIDriver",
         "CSIStorageCapacity",
+        "VolumeAttachment",
         "LimitRange",
         "RuntimeClass",
     )
