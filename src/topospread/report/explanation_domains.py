@@ -55,6 +55,8 @@ def _heading(arithmetic: ConstraintArithmetic, layout: Layout) -> Iterator[str]:
     if arithmetic.origin in ORIGINS:
         parts.append(f"({ORIGINS[arithmetic.origin]})")
     counts = f"counts {_requirements(arithmetic.selector)}" if arithmetic.selector else "counts nothing"
+    if len(counts) <= layout.width - len(_ROW):
+        counts = together(counts)
     key = layout.style(arithmetic.topology_key, "bold")
     yield from hanging(f"{key}  ", "  ".join((*map(together, parts), counts)), layout.width, 4)
 

@@ -396,12 +396,14 @@ def test_a_long_selector_breaks_between_its_requirements_and_says_each_once() ->
         "spec": {"selector": {"app": "web"}},
     }
     made = workload("ReplicaSet", 1, spec())
-    expressions = [{"key": "app", "operator": "In", "values": ["web", "web-canary", "web-of-the-year-before"]}]
+    expressions = [
+        {"key": "app", "operator": "In", "values": ["web", "web-canary", "web-of-the-year-before", "web-of-next-year"]}
+    ]
     made["spec"]["selector"] = {"matchLabels": {"app": "web"}, "matchExpressions": expressions}
     text = explanation_text(explained("rs/web", *zones(), service, made), Layout())
     assert text[text.index(ZONE) :].splitlines()[:2] == snapshot(
         [
             "topology.kubernetes.io/zone  soft  maxSkew 5  (built-in default)  counts",
-            "    app=web, app in (web,web-canary,web-of-the-year-before)",
+            "    app=web, app in (web,web-canary,web-of-next-year,web-of-the-year-before)",
         ]
     )
