@@ -31,10 +31,17 @@ from topospread.errors import ConfigError, DecodeError
 Json = dict[str, Any]
 STORED = FOLDER / "configured.jsonl.gz"
 GROUP = "kubescheduler.config.k8s.io"
-SERVED = {"1.37": ("v1",), "1.27": ("v1", "v1beta3", "v1beta2")}
+SERVED = {
+    "1.37": ("v1",),
+    "1.27": ("v1", "v1beta3", "v1beta2"),
+    "1.25": ("v1", "v1beta3", "v1beta2"),
+    "1.23": ("v1beta3", "v1beta2"),
+    "1.22": ("v1beta2", "v1beta1"),
+}
 """Kubernetes version that judges → the versions of the configuration that it is asked about."""
 
-_OLD_WORDS = ("1.27",)
+_WITHOUT_MULTI_POINT = ("v1beta2", "v1beta1")
+_NEWEST = "1.37"
 _NEW_POINTS = ("placementGenerate", "placementScore", "podGroupPostFilter")
 
 
@@ -51,8 +58,10 @@ def configurations(seed: int, count: int, kube_version: str, api_version: str) -
 
 def _adapt(made: Json, kube_version: str, api_version: str) -> None:
     profiles = made.get("profiles")
-    unknown = set(_NEW_POINTS) if kube_version == "1.27" else set()
-    if api_version == "v1beta2":
+    unknown = set(_NEW_POINTS) if kube_version != _NEWEST else set()
+    if KubeVersion.parse(kube_version).minor < 26:
+        unknown.add("preEnqueue")
+    if api_version in _WITHOUT_MULTI_POINT:
         unknown.add("multiPoint")
         if isinstance(profiles, list):
             for profile in profiles:
@@ -63,7 +72,7 @@ def _adapt(made: Json, kube_version: str, api_version: str) -> None:
             for point in unknown:
                 plugins.pop(point, None)
         config = profile.get("pluginConfig")
-        if kube_version == "1.27" and isinstance(config, list):
+        if kube_version != _NEWEST and isinstance(config, list):
             config[:] = [each for each in config if each.get("name") != "DynamicResources"]
 
 
@@ -82,12 +91,12 @@ def ours(data: Json, kube_version: str) -> Json:
 
 def _words(message: str, kube_version: str) -> str:
     """A message; "" for old versions, where the libraries' words are others than today's, which are ours."""
-    return "" if kube_version in _OLD_WORDS else message
+    return message if kube_version == _NEWEST else ""
 
 
 def _without_disabled(defaulted: Json, data: Json) -> Json:
-    """v1beta2 forgets what was disabled once it has merged the default plugins."""
-    if data["apiVersion"] == f"{GROUP}/v1beta2":
+    """Old versions forget what was disabled once they have merged the default plugins."""
+    if data["apiVersion"].rpartition("/")[2] in _WITHOUT_MULTI_POINT:
         for profile in defaulted.get("profiles", ()):
             sets = profile.get("plugins", {})
             profile["plugins"] = {

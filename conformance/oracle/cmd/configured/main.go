@@ -28,6 +28,19 @@ type answer struct {
 	Defaulted json.RawMessage `json:"defaulted,omitempty"`
 }
 
+// listed takes what validation returns: a list until 1.21, an aggregate since.
+func listed(found interface{}) (errs []error) {
+	switch found := found.(type) {
+	case field.ErrorList:
+		for _, err := range found {
+			errs = append(errs, err)
+		}
+	case interface{ Errors() []error }:
+		errs = found.Errors()
+	}
+	return
+}
+
 func configured(raw []byte) (a answer) {
 	a.Errors = []problem{}
 	defer func() {
@@ -46,13 +59,11 @@ func configured(raw []byte) (a answer) {
 		return
 	}
 	c.APIVersion = gvk.GroupVersion().String()
-	if all := validation.ValidateKubeSchedulerConfiguration(c); all != nil {
-		for _, err := range all.Errors() {
-			if one, ok := err.(*field.Error); ok {
-				a.Errors = append(a.Errors, problem{string(one.Type), one.Field, one.Error()})
-			} else {
-				a.Errors = append(a.Errors, problem{Message: err.Error()})
-			}
+	for _, err := range listed(validation.ValidateKubeSchedulerConfiguration(c)) {
+		if one, ok := err.(*field.Error); ok {
+			a.Errors = append(a.Errors, problem{string(one.Type), one.Field, one.Error()})
+		} else {
+			a.Errors = append(a.Errors, problem{Message: err.Error()})
 		}
 	}
 	c.APIVersion = ""
