@@ -93,6 +93,7 @@ def test_exit_codes(tmp_path: Path, manifest: str, code: int) -> None:
         (["app.yaml", "--config", "app.yaml"], "there is no KubeSchedulerConfiguration here"),
         (["app.yaml", "--settings", "app.yaml"], "app.yaml: there is no setting 'apiVersion'"),
         (["-", "-"], "- is given twice"),
+        (["-", "--cluster", "-"], "- is given twice"),
         (["-", "--fix"], "--fix changes files"),
         (["app.yaml", "-o", "xml"], "xml"),
     ],
@@ -205,6 +206,15 @@ def test_a_cluster_is_held_against_and_not_judged(tmp_path: Path) -> None:
     done = run("lint", "app.yaml", "--cluster", "zones=3", "-o", "line", folder=tmp_path)
     assert "topology-key-on-no-node" in done.stdout
     assert all(line.startswith("app.yaml:") for line in done.stdout.splitlines())
+
+
+def test_a_cluster_may_come_from_standard_input(tmp_path: Path) -> None:
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a", "labels": {"kubernetes.io/hostname": "a"}}}
+    (tmp_path / "app.yaml").write_text(WARNED)
+    for option in ("-oline", "--diff"):
+        done = run("lint", "app.yaml", "--cluster", "-", option, folder=tmp_path, stdin=json.dumps(node))
+        assert (done.returncode, done.stderr) == (1, "")
+        assert ("topology-key-on-no-node" in done.stdout) == (option != "--diff")
 
 
 def test_the_rules_are_listed_and_explained(tmp_path: Path) -> None:

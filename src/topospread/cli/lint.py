@@ -100,8 +100,6 @@ def _question(given: dict[str, Any]) -> Question:
 
     settings = _settings(given)
     paths = list(given["paths"]) or ([] if given["config"] else ["."])
-    if paths.count("-") > 1:
-        raise UsageError("- is given twice, and standard input can be read once")
     return Question(
         paths=paths,
         cluster=given["cluster"] or settings.cluster,

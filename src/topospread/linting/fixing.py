@@ -108,7 +108,7 @@ def mend(question: Question, stdin: BinaryIO | None = None, level: Severity = "h
         if not mended:
             break
         texts |= mended
-        outcome = run(question, instead=texts).at_least(level)
+        outcome = run(question, instead=texts, cluster=outcome.given.cluster).at_least(level)
     return outcome, [
         Mended(source, text.data.decode(), texts[path].data.decode())
         for path, (source, text) in before.items()

@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import BinaryIO, Final
 
+from topospread.api.inventory import Inventory
 from topospread.config.gates import gates_for
 from topospread.config.versions import NEWEST
-from topospread.errors import InputError, Place
+from topospread.errors import InputError, Place, UsageError
+from topospread.sources.files import STANDARD_INPUT, shown_path
 from topospread.sources.load import load, no_garbage_collection
 from topospread.sources.text import Text, printable
 
@@ -102,9 +104,10 @@ def lint(  # noqa: PLR0913 - keyword arguments of the public API
     Raises:
         InputError: a path cannot be read, is neither YAML nor JSON, or no object of Kubernetes stands there.
     """
+    names = [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
     outcome = run(
         Question(
-            paths=[os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)],
+            paths=names,
             cluster=cluster,
             config=config,
             kube_version=kube_version,
@@ -116,30 +119,40 @@ def lint(  # noqa: PLR0913 - keyword arguments of the public API
     for error in outcome.read.broken:
         raise error
     if not outcome.read.subjects:
-        raise InputError(NOTHING, Place(", ".join(text.name for _, text in outcome.read.texts)))
+        raise InputError(NOTHING, Place(", ".join(map(shown_path, names))))
     return outcome.findings
 
 
-def run(question: Question, stdin: BinaryIO | None = None, instead: Mapping[str, Text] | None = None) -> Outcome:
+def run(
+    question: Question,
+    stdin: BinaryIO | None = None,
+    instead: Mapping[str, Text] | None = None,
+    cluster: Inventory | None = None,
+) -> Outcome:
     """Read what is given, and ask the rules; what is broken is noted in the outcome and does not end the reading.
 
     Args:
         question: what is to be linted.
         stdin: what ``-`` stands for.
         instead: path → the text to lint in place of what stands there.
+        cluster: what the question's cluster holds, when it was read before.
 
     Raises:
-        InputError: a path cannot be read, or the cluster or the configuration cannot be used.
+        InputError: there is no such path, or the cluster or the configuration cannot be used.
+        UsageError: standard input is asked for twice, or there is none.
     """
+    if [*question.paths, question.cluster, question.config].count(STANDARD_INPUT) > 1:
+        raise UsageError("- is given twice, and standard input can be read once")
     gates = gates_for(question.kube_version)
     with no_garbage_collection():
         found = read(question, gates, stdin, instead)
-        inventory = load((), cluster=question.cluster, namespace=question.namespace) if question.cluster else None
+        if question.cluster and cluster is None:
+            cluster = load((), cluster=question.cluster, stdin=stdin, namespace=question.namespace)
         given = Given(
             gates,
             found.manifests,
             found.configurations,
-            cluster=inventory,
+            cluster=cluster,
             configuration=found.add_configuration(question.config) if question.config else None,
             refused=found.refused,
             others=[each for each in found.subjects if type(each) is Subject],
