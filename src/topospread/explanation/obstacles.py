@@ -28,6 +28,7 @@ SPREAD = "PodTopologySpread"
 RESOURCES = "NodeResourcesFit"
 TAINTS = "TaintToleration"
 UNSCHEDULABLE = "NodeUnschedulable"
+AFFINITY = "NodeAffinity"
 NOMINATED = "nominated pods"
 """In place of a plugin: the node is promised to pods that preemption made room for."""
 _SHOWN_TAINTS = 5
@@ -198,6 +199,8 @@ class Obstacles:
             return tuple(self._sums(position))
         if says.plugin == UNSCHEDULABLE:
             return ("cordoned",)
+        if says.plugin == AFFINITY:
+            return tuple(self._not_selected(position))
         return tuple(f"{short.words} short" for short in self.shortages(position) if says.plugin == RESOURCES)
 
     def _sums(self, position: int) -> Iterator[str]:
@@ -212,6 +215,16 @@ class Obstacles:
             for domain in each.domains:
                 if domain.name == value and not domain.allowed:
                     yield f"{value}: skew {domain.skew} > maxSkew {each.max_skew}"
+
+    def _not_selected(self, position: int) -> Iterator[str]:
+        """What of nodeSelector a node does not have; nothing where the pod's affinity rejects it."""
+        node = self.node(position)
+        labels = node.labels if node is not None else {}
+        for key, wanted in (self.pod.spec.node_selector or {}).items():
+            if key not in labels:
+                yield f"no label {key}"
+            elif labels[key] != wanted:
+                yield f"{key} is {labels[key]}, not {wanted}"
 
     def shortages(self, position: int) -> list[Shortage]:
         """What a node is short of, by resource."""

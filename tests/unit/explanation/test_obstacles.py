@@ -64,6 +64,13 @@ def test_a_node_without_the_key_says_so() -> None:
     assert found.of_node(0)[0].details == ("no label topology.kubernetes.io/zone",)
 
 
+def test_a_node_says_what_of_the_node_selector_it_lacks() -> None:
+    bare, slow = node("bare"), node("slow")
+    slow["metadata"]["labels"]["disk"] = "hdd"
+    found = obstacles_of(bare, slow, pod("web", of=spec(nodeSelector={"disk": "ssd"})))
+    assert [found.of_node(i)[0].details for i in range(2)] == [("no label disk",), ("disk is hdd, not ssd",)]
+
+
 def test_the_nearest_node_is_the_one_that_the_fewest_plugins_reject() -> None:
     nodes = [node("a", taints=[GPU], cpu="1"), node("b", cpu="1"), node("c", taints=[GPU], cpu="1")]
     nearest = obstacles_of(*nodes, pod("big", of=spec(cpu="2"))).nearest(3)
