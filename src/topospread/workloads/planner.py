@@ -58,8 +58,8 @@ def plan(
     draft = Draft(whole, names, by, scaled(scale or {}, controllers))
     draft.plan.unused = unused
     if waiting:
-        one = f"CronJob {waiting[0]} was" if len(waiting) == 1 else f"{len(waiting)} CronJobs were"
-        draft.plan.notes.append(f"{one} not run: a run is simulated on request (--run-cron-job)")
+        cron_jobs = "1 CronJob was" if waiting == 1 else f"{waiting} CronJobs were"
+        draft.plan.notes.append(f"{cron_jobs} not run: a run is simulated on request (--run-cron-job)")
     whole.pods = [_admitted(draft, pod) for pod in whole.pods]
     hierarchy = Hierarchy(draft.plan, controllers)
     claims = claim(whole.pods, hierarchy.pod_owners, hierarchy.missing)
@@ -70,8 +70,8 @@ def plan(
     return draft.finished()
 
 
-def _add_runs(inventory: Inventory, run_cron_jobs: Collection[str]) -> list[str]:
-    """The Jobs of CronJobs that are to run, at their CronJobs' places; the others' names, where a manifest is new."""
+def _add_runs(inventory: Inventory, run_cron_jobs: Collection[str]) -> int:
+    """The Jobs of CronJobs that are to run, at their CronJobs' places; how many others no API server has stored."""
     cron_jobs = {("CronJob", each.namespace, each.name): each for each in inventory.cron_jobs}
     runs = requested_runs(run_cron_jobs, cron_jobs)
     for key, item in cron_jobs.items():
@@ -81,11 +81,10 @@ def _add_runs(inventory: Inventory, run_cron_jobs: Collection[str]) -> list[str]
             place = inventory.places.get(key)
             if place is not None:
                 inventory.places["Job", job.namespace, job.name] = place
-    return [
-        f"{key[1]}/{key[2]}"
+    return sum(
+        key not in runs and item.metadata.uid == made_up_uid(*key) and not item.metadata.resource_version
         for key, item in cron_jobs.items()
-        if key not in runs and item.metadata.uid == made_up_uid(*key) and not item.metadata.resource_version
-    ]
+    )
 
 
 def _admitted(draft: Draft, pod: Pod) -> Pod:

@@ -160,7 +160,7 @@ class TestCronJob:
     def test_runs_only_when_asked(self):
         result = plan(inventory(CRON_JOB))
         assert result.workloads == []
-        assert result.notes == ["CronJob shop/nightly was not run: a run is simulated on request (--run-cron-job)"]
+        assert result.notes == ["1 CronJob was not run: a run is simulated on request (--run-cron-job)"]
 
     def test_nothing_is_said_of_those_that_are_there_already(self):
         stored = {**CRON_JOB, "metadata": {**CRON_JOB["metadata"], "resourceVersion": "7"}}
