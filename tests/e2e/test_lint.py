@@ -138,6 +138,18 @@ def test_every_format_goes_to_stdout_with_the_same_exit_code(tmp_path: Path, out
     assert "beta-topology-key" in done.stdout
 
 
+def test_the_page_shows_a_finding_as_it_is_written() -> None:
+    page = (ROOT / "docs/reference/lint.md").read_text()
+    shown = json.loads(page.partition("```json\n")[2].partition("```")[0])
+    report = json.loads(run("lint", shown["file"], "-o", "json", folder=ROOT).stdout)
+    assert shown in report["findings"]
+
+
+def test_github_knows_files_by_their_path_in_the_repository(tmp_path: Path) -> None:
+    (tmp_path / "app.yaml").write_text(WARNED)
+    assert run("lint", "-o", "github", folder=tmp_path).stdout.startswith("::warning file=app.yaml,line=8,")
+
+
 def test_json_has_the_documented_form(tmp_path: Path) -> None:
     (tmp_path / "app.yaml").write_text(WARNED)
     report = json.loads(run("lint", "app.yaml", "-o", "json", "--kube-version", "1.30", folder=tmp_path).stdout)

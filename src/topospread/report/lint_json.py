@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from typing import Any
 
@@ -84,7 +85,7 @@ def github_commands(outcome: Outcome) -> str:
     for finding in outcome.findings:
         place = finding.place
         properties = {
-            "file": place.source,
+            "file": os.path.normpath(place.source),
             "line": str(place.line or 1),
             "col": str(place.column or 1),
             "title": f"{finding.rule} ({place.object})" if place.object else finding.rule,
