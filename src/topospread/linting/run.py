@@ -167,8 +167,10 @@ def judge(found: Read, given: Given, settings: Settings | None = None) -> Outcom
         rule for rule in RULES if settings.asks(rule.id) and (rule.needs not in ("nodes", "simulation") or given.nodes)
     ]
     ids = frozenset(rule.id for rule in asked)
-    embedded = [each.spot.text for each in found.configurations]
-    ignores = Ignores([text for _, text in found.texts] + embedded, found.subjects, found.layouts)
+    # What stands in a ConfigMap has a text of its own; each is gone through once.
+    every = [text for _, text in found.texts] + [each.spot.text for each in found.configurations]
+    texts = {id(text): text for text in every}
+    ignores = Ignores(list(texts.values()), found.subjects, found.layouts)
     ignored = 0
     judged = []
     for rule in asked:

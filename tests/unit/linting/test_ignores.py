@@ -121,6 +121,14 @@ def test_a_comment_in_a_config_map_covers_the_configuration_in_it(tmp_path: Path
     assert [each.rule for each in lint(str(tmp_path / "bare.yaml"))] == ["validation"]
 
 
+def test_an_idle_ignore_is_reported_once(tmp_path: Path) -> None:
+    text = (
+        "# topospread: ignore validation tried on purpose\n"
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+    )
+    assert found(tmp_path, text) == [("unused-ignore", 1)]
+
+
 def test_what_is_ignored_is_counted(tmp_path: Path) -> None:
     file = tmp_path / "pod.yaml"
     file.write_text(POD.format(IGNORE, "", ""))
