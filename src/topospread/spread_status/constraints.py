@@ -70,13 +70,11 @@ def _constraint(counted: CountedConstraint, spread: Spread) -> ConstraintStatus:
     constraint, column = counted.constraint, counted.column
     taking_part = counted.takes_part(slice(0, spread.nodes.size))
     counts = counted.counts or DomainCounts(column, counted.pods, taking_part)
-    eligible = np.flatnonzero(counts.nodes)
-    held = counts.counts[eligible]
     minimum = minimum_in_force(counts, constraint.min_domains)
-    domains = sorted(
-        (column.values[code], int(counts.counts[code]), int(counts.nodes[code])) for code in eligible[held > 0].tolist()
-    )
-    empty = sorted(column.values[code] for code in eligible[held == 0].tolist())
+    matching, nodes = counts.at(column.by_name), counts.nodes[column.by_name]
+    eligible = nodes > 0
+    holding, empty = np.flatnonzero(eligible & (matching > 0)), np.flatnonzero(eligible & (matching == 0))
+    names = [column.values[code] for code in column.by_name[holding].tolist()]
     return ConstraintStatus(
         topology_key=constraint.topology_key,
         when_unsatisfiable=constraint.when_unsatisfiable,
@@ -87,10 +85,10 @@ def _constraint(counted: CountedConstraint, spread: Spread) -> ConstraintStatus:
         selector=str(constraint.selector),
         counts_itself=counted.counts_itself,
         minimum=minimum,
-        skew=int(held.max(initial=0)) - minimum,
-        domains=tuple(DomainPods(*each) for each in domains),
+        skew=int(matching[holding].max(initial=0)) - minimum,
+        domains=tuple(map(DomainPods, names, matching[holding].tolist(), nodes[holding].tolist())),
         empty=len(empty),
-        empty_names=tuple(empty[:MOST_NAMED]),
+        empty_names=tuple(column.values[code] for code in column.by_name[empty[:MOST_NAMED]].tolist()),
         left_out=tuple(
             LeftOutNodes(each.reason, len(each.nodes), each.nodes[:MOST_NAMED])
             for each in left_out(constraint, counted.keys, spread)
