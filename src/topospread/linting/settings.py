@@ -24,6 +24,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, Final, get_args
 
+from topospread.config.versions import KubeVersion
 from topospread.errors import ConfigError, DecodeError, Place
 from topospread.sources.files import STANDARD_INPUT, Source, read_text
 from topospread.sources.made_up import is_made_up
@@ -140,7 +141,7 @@ class _Parser:
             "severity": ("severity", self._severities),
             "per-file-ignores": ("per_file_ignores", self._per_file),
             "exclude": ("exclude", self._strings),
-            "kube-version": ("kube_version", self._string),
+            "kube-version": ("kube_version", self._version),
             "cluster": ("cluster", self._string),
             "config": ("config", self._string),
         }
@@ -168,6 +169,11 @@ class _Parser:
         if not isinstance(value, str):
             raise self._error(f"expected a string, got {value!r}; put it in quotes", where)
         return value
+
+    def _version(self, value: Any, where: str) -> str:
+        text = self._string(value, where)
+        KubeVersion.parse(text, self._place(where))
+        return text
 
     def _strings(self, value: Any, where: str) -> tuple[str, ...]:
         if not isinstance(value, list):
@@ -197,8 +203,10 @@ class _Parser:
         return {glob: self._rules(rules, f"{where}[{glob}]") for glob, rules in given.items()}
 
     def _error(self, words: str, where: str) -> ConfigError:
-        field_path = ".".join(part for part in (self.prefix, where) if part)
-        return ConfigError(words, Place(self.path, field=field_path))
+        return ConfigError(words, self._place(where))
+
+    def _place(self, where: str) -> Place:
+        return Place(self.path, field=".".join(part for part in (self.prefix, where) if part))
 
 
 def unknown_rule(name: str) -> str:
