@@ -85,8 +85,7 @@ def ours(data: Json, kube_version: str) -> Json:
         return {"decode": True}
     found = configuration_errors(document, gates_for(version), document.api.group_version)
     errors = sorted({(each.type, each.field, _words(each.message, kube_version)) for each in found})
-    defaulted = comparable(_plain(document))
-    return {"errors": [list(each) for each in errors], "defaulted": _without_disabled(defaulted, data)}
+    return {"errors": [list(each) for each in errors], "defaulted": comparable(_plain(document))}
 
 
 def _words(message: str, kube_version: str) -> str:
@@ -94,25 +93,13 @@ def _words(message: str, kube_version: str) -> str:
     return message if kube_version == _NEWEST else ""
 
 
-def _without_disabled(defaulted: Json, data: Json) -> Json:
-    """Old versions forget what was disabled once they have merged the default plugins."""
-    if data["apiVersion"].rpartition("/")[2] in _WITHOUT_MULTI_POINT:
-        for profile in defaulted.get("profiles", ()):
-            sets = profile.get("plugins", {})
-            profile["plugins"] = {
-                point: {"enabled": each["enabled"]} for point, each in sets.items() if "enabled" in each
-            }
-    return defaulted
-
-
-def theirs(answer: Json, kube_version: str, data: Json) -> Json:
+def theirs(answer: Json, kube_version: str) -> Json:
     """The same of a program's answer."""
     if "decode" in answer:
         return {"decode": True}
     found = {(each["type"], each["field"], _words(each["message"], kube_version)) for each in answer["errors"]}
     errors = sorted(found)
-    defaulted = comparable(answer["defaulted"])
-    return {"errors": [list(each) for each in errors], "defaulted": _without_disabled(defaulted, data)}
+    return {"errors": [list(each) for each in errors], "defaulted": comparable(answer["defaulted"])}
 
 
 def _plain(document: Document) -> Json:
@@ -166,8 +153,7 @@ def asked(folder: Path, kube_version: str, given: list[Json]) -> list[Json]:
     text = "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in given)
     program = str(folder / f"configured-{kube_version}")
     done = subprocess.run([program], input=text, capture_output=True, text=True, check=True)
-    answers = [json.loads(line) for line in done.stdout.splitlines()]
-    return [theirs(answer, kube_version, data) for answer, data in zip(answers, given, strict=True)]
+    return [theirs(json.loads(line), kube_version) for line in done.stdout.splitlines()]
 
 
 def kept() -> list[Json]:

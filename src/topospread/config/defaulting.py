@@ -20,6 +20,9 @@ from topospread.config.versions import KubeVersion
 
 DEFAULT_SCHEDULER_NAME = "default-scheduler"
 
+_MERGED_AT_ONCE = 22
+"""Since this minor version decoding merges the default plugins; up to v1beta2 it forgets what was disabled then."""
+
 _WITHOUT_DEFAULT_ARGS = "podGroupPostFilter"
 """The extension point whose plugins get no default arguments (``pluginsNames``)."""
 
@@ -77,7 +80,11 @@ def _plugins(custom: Mapping[str, PluginSet] | None, defaults: Defaults) -> dict
         return standard
     forgotten = forgotten_points(defaults.api)
     merged = {point: plugins for point, plugins in custom.items() if point not in forgotten}
-    return merge(standard, merged, in_place=defaults.api.rank >= API_VERSIONS["v1beta2"].rank)
+    rank = API_VERSIONS["v1beta2"].rank
+    sets = merge(standard, merged, in_place=defaults.api.rank >= rank)
+    if defaults.api.rank > rank or defaults.version.minor < _MERGED_AT_ONCE:
+        return sets
+    return {point: replace(plugins, disabled=()) for point, plugins in sets.items()}
 
 
 def _process_fields(fields: Mapping[str, Any], defaults: Defaults) -> dict[str, Any]:

@@ -100,7 +100,8 @@ def _leader_election(fields: Mapping[str, Any], minor: int) -> Iterator[FieldErr
     for name, time in times.items():
         if time <= 0:
             yield invalid(f"leaderElection.{name}", shown[name], "must be greater than zero")
-    if times["leaseDuration"] <= times["renewDeadline"]:
+    margin = times["leaseDuration"] - times["renewDeadline"]
+    if margin < 0 or (margin == 0 and minor >= 26):
         yield invalid("leaderElection.leaseDuration", shown["renewDeadline"], "must be greater than `RenewDeadline`")
     if minor >= 26 and fields["resourceLock"] != "leases":
         yield invalid("leaderElection.resourceLock", fields["resourceLock"], 'resourceLock value must be "leases"')

@@ -141,3 +141,25 @@ def test_by_gate(data: dict[str, Any], kube_version: str, gates: dict[str, bool]
 def test_problems_have_type_and_field() -> None:
     (error,) = problems(configuration(parallelism=-1))
     assert (error.type, error.field) == ("FieldValueInvalid", "parallelism")
+
+
+@pytest.mark.parametrize(("kube_version", "refused"), [("1.25", False), ("1.26", True), ("1.37", True)])
+def test_lease_as_long_as_its_renewal(kube_version: str, refused: bool) -> None:
+    election = {"leaderElect": True, "leaseDuration": "15s", "renewDeadline": "15s"}
+    assert bool(messages(configuration("v1", leaderElection=election), kube_version)) is refused
+
+
+@pytest.mark.parametrize(("api_version", "refused"), [("v1beta2", False), ("v1beta3", True)])
+def test_queue_sort_differs_by_what_is_disabled_only_where_that_is_remembered(api_version: str, refused: bool) -> None:
+    profiles = [
+        {"schedulerName": "one", "plugins": {"queueSort": {"disabled": [{"name": "EBSLimits"}]}}},
+        {"schedulerName": "two"},
+    ]
+    assert bool(messages(configuration(api_version, profiles=profiles), "1.25")) is refused
+
+
+@pytest.mark.parametrize(("kube_version", "refused"), [("1.21", False), ("1.22", True), ("1.37", True)])
+def test_arguments_under_the_name_of_their_kind(kube_version: str, refused: bool) -> None:
+    api_version = "v1" if kube_version == "1.37" else "v1beta1"
+    data = with_args("NodeResourcesFitArgs", {"a": 1}, api_version)
+    assert any("has to match plugin args" in each for each in messages(data, kube_version)) is refused
