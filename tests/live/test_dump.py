@@ -170,7 +170,10 @@ def test_one_namespace(control_plane: ControlPlane, tmp_path: Path) -> None:
     assert (nope.returncode, nope.stderr) == (2, 'error: -n nope: there is no namespace "nope"\n')
 
 
-def test_an_interrupt_leaves_the_older_snapshot(control_plane: ControlPlane, tmp_path: Path) -> None:
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM], ids=lambda sent: sent.name)
+def test_an_interrupt_leaves_the_older_snapshot(
+    sent: signal.Signals, control_plane: ControlPlane, tmp_path: Path
+) -> None:
     folder = tmp_path / "bin"
     folder.mkdir()
     path, log = logging_kubectl(control_plane, folder, 'case "$*" in *services*) sleep 30 ;; esac')
@@ -187,7 +190,7 @@ def test_an_interrupt_leaves_the_older_snapshot(control_plane: ControlPlane, tmp
         if log.exists() and "services" in log.read_text():
             break
         time.sleep(0.1)
-    os.killpg(running.pid, signal.SIGINT)
+    os.killpg(running.pid, sent)
     _, said = running.communicate(timeout=20)
     assert (running.returncode, said) == (130, "interrupted\n")
     assert older.read_bytes() == b"older"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from typing import TYPE_CHECKING, Any
@@ -67,6 +68,8 @@ def dump(**given: Any) -> int:
     if given["salt"] is not None and (not given["hash_names"] or len(given["salt"]) < _SALT_AT_LEAST):
         raise UsageError(f"--salt takes a text of at least {_SALT_AT_LEAST} characters, together with --hash-names")
     check_path(path)
+    # Who is told to end takes back what is half written, as on Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     counter = _Counter()
     taking = Taking(
         Kubectl.found(given["context"], given["kubeconfig"]),

@@ -87,7 +87,7 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
         workloads=workloads,
         domains=domains_at_risk(workloads, looked_at, run.cluster),
         warnings=(*run.plan.inventory.warnings, *run.plan.warnings),
-        notes=(*run.plan.inventory.notes, *run.plan.notes),
+        notes=(*run.plan.inventory.notes, *run.plan.notes, *_surplus(run)),
     )
 
 
@@ -102,6 +102,15 @@ def _restricted(found: Status, shown: Callable[[ConstraintStatus], bool]) -> Sta
         for each in found.workloads
     ]
     return replace(found, workloads=tuple(each for each in restricted if each.constraints))
+
+
+def _surplus(run: Run) -> list[str]:
+    """That pods are there of which their controllers want no more."""
+    number = sum(pod.spec.node_name is not None for pod in run.plan.removed)
+    if not number:
+        return []
+    pods = "1 pod that its controller is" if number == 1 else f"{number} pods that their controllers are"
+    return [f"{pods} about to delete, as there are more than replicas, still count in the skew"]
 
 
 def _check(run: Run, every: list[Workload], namespace: str | None, keys: Collection[str]) -> None:

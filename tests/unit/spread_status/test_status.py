@@ -147,8 +147,9 @@ def test_terminating_pods_do_not_count() -> None:
 
 
 def test_pods_that_a_controller_would_delete_are_still_there() -> None:
-    found = only(status(*NODES, *replica_set(spec(constraint()), ["a1", "a1", "a1"], 1)))
-    assert (found.replicas, found.constraints[0].skew) == (1, 3)
+    found = status(*NODES, *replica_set(spec(constraint()), ["a1", "a1", "a1"], 1))
+    assert (only(found).replicas, only(found).existing, only(found).constraints[0].skew) == (1, 1, 3)
+    assert any(note.startswith("2 pods that their controllers are about to delete") for note in found.notes)
 
 
 def test_older_pods_have_a_line_of_their_own_where_they_count_otherwise() -> None:
