@@ -33,6 +33,27 @@ def place_all(run: Run, progress: Progress | None = None) -> None:
             break
         _place(run, waiting, None)
     run.budgets.restore()
+    _name_the_first(run)
+
+
+def _name_the_first(run: Run) -> None:
+    """All pods that a StatefulSet has not created wait for the same one in the end: the first that is pending."""
+    first: dict[int, QueuedPod] = {}
+    for queued in run.queue:
+        outcome = run.outcomes[id(queued)]
+        if queued.after is None or not _is_not_created(outcome):
+            continue
+        first[id(queued)] = awaited = first.get(id(queued.after), queued.after)
+        outcome.placement = _not_created(queued, awaited)
+
+
+def _is_not_created(outcome: Outcome) -> bool:
+    return outcome.pending and outcome.verdict is None and not outcome.evicted
+
+
+def _not_created(queued: QueuedPod, awaited: QueuedPod) -> Placement:
+    message = f"not created: its StatefulSet waits for {awaited.name}, which is pending"
+    return Placement(f"{queued.namespace}/{queued.name}", None, message=message)
 
 
 def _place(run: Run, positions: list[int], progress: Progress | None) -> None:
@@ -56,8 +77,7 @@ def _try(run: Run, queued: QueuedPod) -> None:
     if queued.after is not None:
         before = run.outcome(queued.after)
         if before is None or before.pending:
-            message = f"not created: its StatefulSet waits for {queued.after.name}, which is pending"
-            run.outcomes[id(queued)] = Outcome(Placement(f"{queued.namespace}/{queued.name}", None, message=message))
+            run.outcomes[id(queued)] = Outcome(_not_created(queued, queued.after))
             return
     scheduler = run.scheduler
     placement = scheduler.schedule(queued.pod, queued.name)
@@ -92,7 +112,7 @@ def _worth_another_try(run: Run, queued: QueuedPod, binds: LatestBinds) -> bool:
     outcome = run.outcomes[id(queued)]
     if not outcome.pending or outcome.evicted:
         return False
-    if outcome.verdict is None and queued.after is not None:
+    if queued.after is not None and _is_not_created(outcome):
         before = run.outcome(queued.after)
         return before is not None and not before.pending
     return binds.may_help(queued.namespace, outcome.verdict, outcome.position)
