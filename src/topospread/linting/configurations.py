@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from topospread.config.api_versions import KIND
 from topospread.config.gates import Gates
@@ -15,21 +17,49 @@ from topospread.sources.spots import Spot
 from topospread.sources.text import Text
 from topospread.sources.yaml import YamlDocument, read_documents
 
+from .edits import changed
 from .layout import Layouts
-from .problem import Problem
+from .problem import Edit, Problem
 
 GROUP: Final = "kubescheduler.config.k8s.io/"
+_BETWEEN: Final = re.compile(r"; (?=profiles\[)")
+_UNKNOWN: Final = re.compile(r'\.enabled\[\d+\]: \w+ "[^"]*" does not exist$')
 
 
-def load_judged(value: Mapping[str, Any], gates: Gates) -> tuple[Configuration | None, list[Problem]]:
-    """The profiles of a configuration, or why kube-scheduler would not take it."""
+class Loaded(NamedTuple):
+    """What came of a configuration.
+
+    Attributes:
+        configuration: the profiles in force; None when kube-scheduler would not take it.
+        refused: why it would not.
+        unknown: plugins that kube-scheduler does not have; the profiles are without them.
+    """
+
+    configuration: Configuration | None
+    refused: list[Problem]
+    unknown: list[Problem]
+
+
+def load_judged(value: Mapping[str, Any], gates: Gates) -> Loaded:
+    """The profiles of a configuration, or why kube-scheduler would not take it.
+
+    Plugins that it does not know may be those of a scheduler somebody has built: the rest is judged without them.
+    """
     try:
-        return load_configuration(dict(value), kube_version=gates.kube_version, gates=gates), []
+        return Loaded(load_configuration(dict(value), kube_version=gates.kube_version, gates=gates), [], [])
     except InvalidError as error:
-        return None, [Problem(words.partition(":")[0], words) for words in error.problems]
+        return Loaded(None, [Problem(words.partition(":")[0], words) for words in error.problems], [])
     except InputError as error:
         field = error.place.field
-        return None, [Problem(field, f"{field}: {error.message}" if field else error.message)]
+        whole = f"{field}: {error.message}" if field else error.message
+        problems = [Problem(words.partition(": ")[0], words) for words in _BETWEEN.split(whole)]
+    if not all(_UNKNOWN.search(problem.message) for problem in problems):
+        return Loaded(None, problems, [])
+    known = copy.deepcopy(dict(value))
+    for problem in reversed(problems):  # from the end, so that the indices of the others stay
+        changed(known, Edit("remove", problem.field))
+    rest = load_judged(known, gates)
+    return Loaded(rest.configuration, rest.refused, problems + rest.unknown)
 
 
 def configurations_in(value: Mapping[str, Any], spot: Spot, layouts: Layouts) -> Iterator[tuple[dict[str, Any], Spot]]:

@@ -83,6 +83,7 @@ class Given:
         cluster: what ``--cluster`` holds: looked at and not judged; None when it is not given.
         configuration: that of ``--config``; None when it is not given or does not load.
         refused: what the API server or kube-scheduler would refuse, found while reading.
+        unknown_plugins: plugins of the configurations that kube-scheduler does not have.
         others: the objects whose kind plays no part.
     """
 
@@ -92,6 +93,7 @@ class Given:
     cluster: Inventory | None = None
     configuration: Configuration | None = None
     refused: Sequence[tuple[Subject, Problem]] = ()
+    unknown_plugins: Sequence[tuple[Subject, Problem]] = ()
     others: Sequence[Subject] = ()
     _kinds: dict[str, list[Manifest]] = field(default_factory=dict, init=False)
 

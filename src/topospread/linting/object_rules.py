@@ -32,6 +32,10 @@ def _refused(given: Given) -> Iterator[tuple[Subject, Problem]]:
     yield from given.refused
 
 
+def _unknown_plugin(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    yield from given.unknown_plugins
+
+
 def _unknown_field(given: Given) -> Iterator[tuple[Subject, Problem]]:
     for manifest in given.manifests:
         if not manifest.stored:
@@ -94,8 +98,32 @@ VALIDATION = Rule(
     right=_GOOD,
 )
 
+_CONFIGURATION = """\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- schedulerName: default-scheduler
+  plugins:
+    score:
+      enabled:
+      - name: {0}
+        weight: 3
+"""
+
+UNKNOWN_PLUGIN = Rule(
+    id="unknown-plugin",
+    sentence="kube-scheduler has the plugins that a configuration enables.",
+    why="It does not start with a plugin that it does not have; only a scheduler that was built with it does.",
+    link="https://kubernetes.io/docs/reference/scheduling/config/#scheduling-plugins",
+    severity="warning",
+    check=_unknown_plugin,
+    wrong=Example(_CONFIGURATION.format("PodTopologySpreading")),
+    right=Example(_CONFIGURATION.format("PodTopologySpread")),
+)
+
 RULES = (
     VALIDATION,
+    UNKNOWN_PLUGIN,
     Rule(
         id="unknown-field",
         sentence="Kubernetes knows every field of the object.",

@@ -80,6 +80,7 @@ class Read:
         manifests: those of them that are of a kind that plays a part, and decode.
         configurations: the configurations among them and in them.
         refused: what the API server or kube-scheduler would refuse.
+        unknown_plugins: plugins of the configurations that kube-scheduler does not have.
         texts: everything that was read, each with what it was read from.
         layouts: how the texts are laid out.
         surroundings: what stands beside the files.
@@ -93,6 +94,7 @@ class Read:
     manifests: list[Manifest] = field(default_factory=list)
     configurations: list[SchedulerConfiguration] = field(default_factory=list)
     refused: list[tuple[Subject, Problem]] = field(default_factory=list)
+    unknown_plugins: list[tuple[Subject, Problem]] = field(default_factory=list)
     texts: list[tuple[Source, Text]] = field(default_factory=list)
     layouts: Layouts = field(default_factory=Layouts)
     surroundings: Surroundings = field(default_factory=Surroundings)
@@ -149,6 +151,7 @@ class Read:
             self.subjects.append(added)
             self.configurations.append(added)
             self.refused += [(added, problem) for subject, problem in own.refused if subject is configuration]
+            self.unknown_plugins += [(added, each) for subject, each in own.unknown_plugins if subject is configuration]
             self.texts += own.texts
         return configuration.loaded
 
@@ -204,11 +207,12 @@ class Read:
         self.manifests.append(manifest)
 
     def _take_configuration(self, value: dict[str, Any], spot: Spot) -> None:
-        loaded, problems = load_judged(value, self.gates)
-        found = SchedulerConfiguration(spot, "KubeSchedulerConfiguration", value, len(self.subjects), loaded)
+        loaded = load_judged(value, self.gates)
+        found = SchedulerConfiguration(spot, KIND, value, len(self.subjects), loaded.configuration)
         self.subjects.append(found)
         self.configurations.append(found)
-        self.refused += [(found, problem) for problem in problems]
+        self.refused += [(found, problem) for problem in loaded.refused]
+        self.unknown_plugins += [(found, problem) for problem in loaded.unknown]
 
     def _take_kind(self, value: dict[str, Any], kind: str, subject: Subject) -> None:
         how = KINDS[kind]

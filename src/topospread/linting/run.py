@@ -18,7 +18,7 @@ from topospread.sources.text import Text, printable
 from .given import Given, Subject
 from .ignore_rules import UNKNOWN_IGNORE, UNUSED_IGNORE
 from .ignores import Ignores, unused
-from .object_rules import VALIDATION
+from .object_rules import UNKNOWN_PLUGIN, VALIDATION
 from .problem import Problem
 from .reading import Question, Read, read
 from .rule import SEVERITIES, Finding, Rule, Severity
@@ -155,6 +155,7 @@ def run(
             cluster=cluster,
             configuration=found.add_configuration(question.config) if question.config else None,
             refused=found.refused,
+            unknown_plugins=found.unknown_plugins,
             others=[each for each in found.subjects if type(each) is Subject],
         )
         return judge(found, given, question.settings)
@@ -186,7 +187,7 @@ def judge(found: Read, given: Given, settings: Settings | None = None) -> Outcom
 
 def _finding(rule: Rule, subject: Subject, problem: Problem, found: Read) -> Finding:
     place = found.layouts.place(subject.spot, subject.label, problem.field)
-    if rule is VALIDATION:
+    if rule in (VALIDATION, UNKNOWN_PLUGIN):
         # The words begin with the field, so that the place need not name it.
         place = replace(place, field="")
     return Finding(rule.id, rule.severity, printable(problem.message), place, problem.fix)

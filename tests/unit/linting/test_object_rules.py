@@ -103,3 +103,31 @@ def test_what_no_simulation_takes_is_a_finding_bad_input_or_left_out(name: str) 
 def test_broken_json_is_told_as_json(name: str) -> None:
     with pytest.raises(InputError, match="not JSON"):
         lint(str(HOSTILE / name))
+
+
+def configuration(*plugins: str) -> str:
+    enabled = "".join(f"      - name: {name}\n" for name in plugins)
+    return (
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+        f"profiles:\n- schedulerName: a\n  plugins:\n    score:\n      enabled:\n{enabled}"
+    )
+
+
+def test_plugins_of_a_scheduler_of_ones_own_are_no_errors_and_the_rest_is_judged(tmp_path: Path) -> None:
+    file = tmp_path / "scheduler.yaml"
+    file.write_text(configuration("Coscheduling", "NodeResourcesFit", "Mine"))
+    outcome = run(Question(paths=[str(file)]))
+    assert [(each.rule, each.place.line) for each in outcome.findings] == [
+        ("unknown-plugin", 8),
+        ("unknown-plugin", 10),
+    ]
+    assert outcome.read.configurations[0].loaded is not None
+    assert (
+        outcome.read.configurations[0].value["profiles"][0]["plugins"]["score"]["enabled"][0]["name"] == "Coscheduling"
+    )
+
+
+def test_a_plugin_that_went_away_is_refused() -> None:
+    (message,) = messages(configuration("SelectorSpread"), "validation")
+    assert "was the last version that had it" in message
+    assert messages(configuration("SelectorSpread"), "unknown-plugin") == []
