@@ -44,7 +44,8 @@ class Place:
     def __str__(self) -> str:
         head = self.source
         if self.line is not None:
-            head += f":{self.line}" + (f":{self.column}" if self.column is not None else "")
+            numbers = [str(each) for each in (self.line, self.column) if each is not None]
+            head = ":".join([head, *numbers]) if head else f"line {', column '.join(numbers)}"
         parts = [head] if head else []
         if self.document is not None:
             parts.append(f"document {self.document}")

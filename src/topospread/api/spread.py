@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -184,9 +184,11 @@ def merge(
     Raises:
         InvalidError: a patch that Kubernetes would not apply.
         DecodeError: a field of another type.
+        UsageError: a strategy that is none.
 
     Source: k8s.io/api/core/v1/types.go and apimachinery ``pkg/apis/meta/v1/types.go`` (patchStrategy, structType).
     """
+    _check(strategy)
     changes = _plain(patch)
     if strategy == "apply":
         return TopologySpreadConstraint.from_dict(apply_constraint(base.to_dict(), changes))
@@ -221,10 +223,11 @@ def merge_constraints(
     Raises:
         InvalidError: a patch that Kubernetes would not apply.
         DecodeError: a field of another type.
-        UsageError: an element order for apply.
+        UsageError: an element order for apply, or a strategy that is none.
 
     Source: k8s.io/api/core/v1/types.go, PodSpec.TopologySpreadConstraints.
     """
+    _check(strategy)
     have = [each.to_dict() for each in base]
     changes = None if patch is None else [_plain(each) for each in patch]
     if strategy == "apply":
@@ -236,6 +239,11 @@ def merge_constraints(
         wanted[f"{ELEMENT_ORDER}/{_LIST}"] = [{"topologyKey": key} for key in element_order]
     merged = merge_object({_LIST: have} if have else {}, wanted, _POD_SPEC_META)
     return _typed(merged.get(_LIST, []))
+
+
+def _check(strategy: MergeStrategy) -> None:
+    if strategy not in get_args(MergeStrategy):
+        raise UsageError(f"strategy {strategy!r}: use {' or '.join(map(repr, get_args(MergeStrategy)))}")
 
 
 def _plain(patch: ConstraintPatch) -> Any:

@@ -163,6 +163,14 @@ class TestApplyLists:
             merge_constraints([], [], strategy="apply", element_order=["zone"])
 
 
+def test_a_strategy_that_is_none():
+    words = "strategy 'json': use 'strategic' or 'apply'"
+    with pytest.raises(UsageError, match=words):
+        merge(HARD_ZONE, SOFT_ZONE, strategy="json")
+    with pytest.raises(UsageError, match=words):
+        merge_constraints([HARD_ZONE], [SOFT_ZONE], strategy="json")
+
+
 def test_there_are_records_of_both_kinds_of_merge_accepted_and_refused():
     kinds = [(case["strategy"], "error" in case) for case in RECORDED]
     assert {kind: kinds.count(kind) for kind in set(kinds)} == {

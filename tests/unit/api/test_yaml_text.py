@@ -73,3 +73,9 @@ def test_a_key_twice_is_refused():
 )
 def test_text_that_looks_like_something_else_is_written_so_that_it_stays_text(text):
     assert parse_yaml(yaml_text({"a": text, text or "b": 1})) == {"a": text, text or "b": 1}
+
+
+def test_without_a_file_the_place_is_told_in_words():
+    with pytest.raises(DuplicateError) as caught:
+        parse_yaml("a: 1\na: 2\n")
+    assert str(caught.value) == "line 2, column 1: the key 'a' stands twice in one mapping"
