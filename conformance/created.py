@@ -35,6 +35,13 @@ STORED = FOLDER / "created.jsonl.gz"
 MERGE = "MatchLabelKeysInPodTopologySpreadSelectorMerge"
 SPREAD = "MatchLabelKeysInPodTopologySpread"
 GATES: dict[str, list[dict[str, bool]]] = {
+    "1.20": [{}, {"PodOverhead": False}],
+    "1.22": [{}, {"PodAffinityNamespaceSelector": False}, {"NonPreemptingPriority": False, "PodOverhead": False}],
+    "1.25": [
+        {},
+        {"MinDomainsInPodTopologySpread": True, SPREAD: True},
+        {"NodeInclusionPolicyInPodTopologySpread": True},
+    ],
     "1.27": [
         {},
         {"MinDomainsInPodTopologySpread": False},
@@ -61,7 +68,7 @@ GATES: dict[str, list[dict[str, bool]]] = {
 """Version → sets of gates that differ from its defaults."""
 
 
-_WITHOUT_IMAGES = ("1.27",)
+_WITHOUT_IMAGES = ("1.20", "1.22", "1.25", "1.27")
 """Versions that know no image volumes: they would refuse what is left of one."""
 
 
@@ -94,6 +101,8 @@ def _pod(draw: random.Random, name: str) -> Json:
         spec["volumes"] = [{"name": "v", "image": {"reference": "image"}}, {"name": "e", "emptyDir": {}}]
     if some() < 0.2:
         spec["overhead"] = {"cpu": "10m"}
+    if some() < 0.2:
+        spec["preemptionPolicy"] = "Never"
     return {
         "apiVersion": "v1",
         "kind": "Pod",

@@ -40,8 +40,8 @@ The answer says which fields of which objects these are: as warnings, and in JSO
 `TaintTolerationComparisonOperators` is off. Volumes that are left without a source, because the version does not know
 `image` or `ephemeral`, are refused, too.
 
-What becomes of a pod that is created is compared with the API server's own code of 1.27, 1.31, 1.33, 1.34 and 1.37,
-on random pods and gates; for the other versions the rules are read from their sources.
+What becomes of a pod that is created is compared with the API server's own code of 1.20, 1.22, 1.25,
+1.27, 1.31, 1.33, 1.34 and 1.37, on random pods and gates; for the other versions the rules are read from their sources.
 
 ```console
 $ topospread simulate docs/reference/min-domains.yaml --cluster zones=3,nodes=6 --kube-version 1.26
