@@ -12,10 +12,11 @@ from .paragraphs import counted, hanging, in_order, natural, together
 from .pending import pending_lines
 
 if TYPE_CHECKING:
-    from topospread.simulation import Eviction, PendingGroup, WorkloadSpread
+    from topospread.simulation import Eviction, PendingGroup, PodPlacement, WorkloadSpread
     from topospread.simulation.comparison import Comparison, PlacementChange, SpreadChange, WorkloadChange
 
 _ROW = " " * 4
+_WITH_IDENTITY = ("StatefulSet", "Pod")
 _HOSTNAME = "kubernetes.io/hostname"
 _ORIGINS = {"profile": "profile default", "system": "built-in default"}
 
@@ -88,7 +89,7 @@ def _workload(change: WorkloadChange, layout: Layout) -> Iterator[str]:
     workload = change.workload
     name = layout.style(f"{workload.namespace}/{workload.name}", "bold")
     yield from hanging(f"{name}  ", f"{workload.kind} · {_fate(change, layout)}", layout.width, 4)
-    yield from _nodes(change, layout)
+    yield from _moves(change, layout) if workload.kind in _WITH_IDENTITY else _nodes(change, layout)
     for each in change.spreads:
         if layout.wide or not _is_told_by_nodes(each):
             yield from _spread(each, layout)
@@ -110,6 +111,20 @@ def _fate(change: WorkloadChange, layout: Layout) -> str:
     if scored and layout.wide:
         parts.append(f"{scored} with another score")
     return ", ".join(parts) or "pods on the same nodes"
+
+
+def _moves(change: WorkloadChange, layout: Layout) -> Iterator[str]:
+    """Pods that are who they are, each with its nodes."""
+    moved = [] if layout.wide else change.moved
+    for each in moved[: layout.most]:
+        before, after = (_whereabouts(side) for side in (each.before, each.after))
+        text = f"{each.pod.name}  {before} → {after}"
+        yield f"  {layout.style(text, 'red') if each.nodes[1] is None else text}"
+    yield from _more(max(0, len(moved) - layout.most))
+
+
+def _whereabouts(pod: PodPlacement | None) -> str:
+    return "not there" if pod is None else pod.node or "pending"
 
 
 def _nodes(change: WorkloadChange, layout: Layout) -> Iterator[str]:

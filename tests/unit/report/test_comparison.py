@@ -103,3 +103,15 @@ def test_json_has_the_documented_form() -> None:
     assert all(data[field] for field in ("configuration", "placements", "spread", "newlyPending", "simulations"))
     page = (REFERENCE / "comparison.md").read_text()
     assert [field for field in schemas[0]["properties"] if f"`{field}" not in page] == []
+
+
+def test_pods_with_an_identity_are_told_one_by_one() -> None:
+    before, after = (
+        simulation(
+            [workload("db", kind="StatefulSet", placed=2)],
+            placements=placements({"db-0": first, "db-1": second}, "StatefulSet/db"),
+        )
+        for first, second in (("n1", "n2"), ("n2", "n1"))
+    )
+    text = comparison_text(compare(before, after, ("a", "b")), Layout())
+    assert "StatefulSet · 2 of 2 pods on other nodes\n  db-0  n1 → n2\n  db-1  n2 → n1\n" in text
