@@ -4,7 +4,8 @@
     python conformance/judge.py --validate < objects.jsonl > answers.jsonl
 
 Input is a stream of JSON objects, pretty-printed or not. ``--validate`` answers objects as `validate` does.
-Objects are taken as the scheduler sees them: no defaulting, merging or validation of cases.
+Objects are taken as the scheduler sees them: no defaulting, merging or validation of cases. What does not decode ends
+the program with exit code 1, after the answers before it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from topospread.api.quantity import NumberText
+import msgspec
+
+from topospread.api.quantity import NumberText, QuantityError
 from topospread.api.validation import judge_object
 from topospread.config.load import problems
 from topospread.errors import TopospreadError
@@ -61,8 +64,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--validate", action="store_true", help="answer objects as the API server's validation does")
     judge = validated if parser.parse_args().validate else judge_case
-    for each in objects(sys.stdin.read()):
-        print(json.dumps(judge(each), separators=(",", ":"), ensure_ascii=False), flush=True)
+    try:
+        for each in objects(sys.stdin.read()):
+            print(json.dumps(judge(each), separators=(",", ":"), ensure_ascii=False), flush=True)
+    except (json.JSONDecodeError, msgspec.ValidationError, QuantityError) as error:
+        print(f"decode: {error}", file=sys.stderr)
+        return 1
     return 0
 
 

@@ -111,7 +111,8 @@ def _judge_pod(scheduler: Scheduler, pod: Pod, case: Case, position: int) -> Jso
     if chosen:
         answer["chosen"] = chosen
         cluster = scheduler.cluster
-        cluster.bind(_free_key(cluster, pod), cluster.shared_class(pod), cluster.nodes.row_of[chosen])
+        if chosen in cluster.nodes.row_of:
+            cluster.bind(_free_key(cluster, pod), cluster.shared_class(pod), cluster.nodes.row_of[chosen])
     return answer
 
 
