@@ -36,8 +36,9 @@ gates, its words. Patch levels are not told apart. Feature gates have [a page of
 ## Which versions their own source has judged
 
 Stored cases are part of `make test`. All that topospread answers about a pod is compared: feasible nodes, codes,
-plugins, reasons, messages, points by plugin, totals, preemption. Validation of pods and configurations, sampling and
-the pods that controllers make are judged for 1.37 alone.
+plugins, reasons, messages, points by plugin, totals, preemption. Validation of pods, sampling and
+the pods that controllers make are judged for 1.37 alone, configurations also by 1.27, 1.25, 1.23 and 1.22, and what the
+API server keeps of a pod that is created by 1.20, 1.22, 1.25, 1.27, 1.31, 1.33 and 1.34 too.
 
 | version | judged by |
 |---|---|
