@@ -25,8 +25,8 @@ from topospread.errors import TopospreadError
 from topospread.judge import judge_case
 
 
-def objects(text: str) -> Iterator[dict[str, Any]]:
-    """The JSON objects of a stream, one after another; numbers keep their text, as quantities need it."""
+def objects(text: str) -> Iterator[Any]:
+    """The JSON values of a stream, one after another; numbers keep their text, as quantities need it."""
     decoder = json.JSONDecoder(parse_float=NumberText)
     position = 0
     while True:
@@ -38,9 +38,9 @@ def objects(text: str) -> Iterator[dict[str, Any]]:
         yield found
 
 
-def validated(data: dict[str, Any]) -> dict[str, Any]:
+def validated(data: Any) -> dict[str, Any]:
     """What the API server (Pod) or kube-scheduler (KubeSchedulerConfiguration) refuses in an object."""
-    if data.get("kind") != "KubeSchedulerConfiguration":
+    if not isinstance(data, dict) or data.get("kind") != "KubeSchedulerConfiguration":
         return judge_object(data)
     try:
         found = problems(_with_floats(data))
@@ -48,6 +48,16 @@ def validated(data: dict[str, Any]) -> dict[str, Any]:
         return {"errors": [], "decode": str(error)}
     listed = {each.message: {"type": each.type, "field": each.field, "message": each.message} for each in found}
     return {"errors": [listed[message] for message in sorted(listed)]}
+
+
+def judged(data: Any) -> dict[str, Any]:
+    """The verdicts on a case.
+
+    Raises:
+        msgspec.ValidationError: no case, or objects that are not what they should be.
+        QuantityError: an amount that is none.
+    """
+    return judge_case(msgspec.convert(data, dict[str, Any]))
 
 
 def _with_floats(data: Any) -> Any:
@@ -63,7 +73,7 @@ def main() -> int:
     """Answer every object of standard input."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--validate", action="store_true", help="answer objects as the API server's validation does")
-    judge = validated if parser.parse_args().validate else judge_case
+    judge = validated if parser.parse_args().validate else judged
     try:
         for each in objects(sys.stdin.read()):
             print(json.dumps(judge(each), separators=(",", ":"), ensure_ascii=False), flush=True)
