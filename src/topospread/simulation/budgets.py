@@ -7,7 +7,7 @@ Source: pkg/controller/disruption/disruption.go (``getExpectedPodCount``, ``coun
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil
 
 from msgspec.structs import replace
@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from topospread.api.labels import Selector
 from topospread.api.pod import Pod
 from topospread.api.policy import PodDisruptionBudget, PodDisruptionBudgetStatus
-from topospread.cluster import Cluster
+from topospread.cluster import Cluster, PodClass
 from topospread.scheduling.preemption import budget_selector
 from topospread.workloads.planned import Plan
 
@@ -82,14 +82,32 @@ def _scaled(value: int | str, total: int) -> int:
     return ceil(int(number) * total / 100) if value.endswith("%") and number.isdecimal() else 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Standing:
-    """One budget at the beginning of a run: what it allows, and how many of its pods are on nodes."""
+    """One budget at the beginning of a run: what it allows, and how many of its pods are on nodes.
+
+    ``classes``: its pods' classes among the first ``looked_at`` of the cluster's.
+    """
 
     budget: PodDisruptionBudget
     selector: Selector | None
     room: int
-    pods: int
+    pods: int = 0
+    classes: list[PodClass] = field(default_factory=list)
+    looked_at: int = 0
+
+    def on_nodes(self, cluster: Cluster) -> int:
+        """How many of its pods are on nodes now."""
+        selector, namespace = self.selector, self.budget.namespace
+        if selector is None:
+            return 0
+        self.classes += (
+            each
+            for each in cluster.classes[self.looked_at :]
+            if each.counted and each.namespace == namespace and selector.matches(each.labels)
+        )
+        self.looked_at = len(cluster.classes)
+        return sum(sum(each.occupancy.values()) for each in self.classes)
 
 
 class Budgets:
@@ -97,19 +115,16 @@ class Budgets:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._matches: dict[tuple[int, int], bool] = {}
-        given = list(cluster.objects.pod_disruption_budgets)
-        selectors = [budget_selector(budget) for budget in given]
-        self._standing = [
-            _Standing(budget, selector, _room(budget), self._pods(i, budget, selector))
-            for i, (budget, selector) in enumerate(zip(given, selectors, strict=True))
-        ]
+        given = cluster.objects.pod_disruption_budgets
+        self._standing = [_Standing(budget, budget_selector(budget), _room(budget)) for budget in given]
+        for each in self._standing:
+            each.pods = each.on_nodes(cluster)
 
     def recount(self) -> None:
         """Let every budget allow what its pods that are on nodes now leave room for."""
         budgets = self._cluster.objects.pod_disruption_budgets
         for i, each in enumerate(self._standing):
-            room = each.room + self._pods(i, each.budget, each.selector) - each.pods
+            room = each.room + each.on_nodes(self._cluster) - each.pods
             status = each.budget.status
             if status is not None and (budgets[i].status or status).disruptions_allowed != max(0, room):
                 budgets[i] = replace(each.budget, status=replace(status, disruptions_allowed=max(0, room)))
@@ -117,21 +132,6 @@ class Budgets:
     def restore(self) -> None:
         """Put the budgets back to the beginning."""
         self._cluster.objects.pod_disruption_budgets[:] = [each.budget for each in self._standing]
-
-    def _pods(self, position: int, budget: PodDisruptionBudget, selector: Selector | None) -> int:
-        """How many of a budget's pods are on nodes."""
-        if selector is None:
-            return 0
-        count = 0
-        for pod_class in self._cluster.classes:
-            key = position, pod_class.index
-            if key not in self._matches:
-                self._matches[key] = (
-                    pod_class.counted and pod_class.namespace == budget.namespace and selector.matches(pod_class.labels)
-                )
-            if self._matches[key]:
-                count += sum(pod_class.occupancy.values())
-        return count
 
 
 def _room(budget: PodDisruptionBudget) -> int:
