@@ -16,11 +16,14 @@ from .run import Outcome
 
 
 class LatestBinds:
-    """When a pod last came to the cluster, by namespace, so that pending pods it can help are tried again."""
+    """When a pod last came to the cluster, by namespace, so that pending pods it can help are tried again.
+
+    What came before it was made is not looked at: no pod was tried then.
+    """
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._read = 0
+        self._read = cluster.journal.position
         self._latest: dict[str, int] = {}
 
     def catch_up(self) -> None:

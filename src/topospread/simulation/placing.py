@@ -24,8 +24,8 @@ def place_all(run: Run, progress: Progress | None = None) -> None:
     kube-scheduler tries a pending pod again when something happens that a plugin which rejected it waits for.
     """
     run.budgets = Budgets(run.cluster)
-    _place(run, list(range(len(run.queue))), progress)
     binds = LatestBinds(run.cluster)
+    _place(run, list(range(len(run.queue))), progress)
     while True:
         binds.catch_up()
         waiting = [i for i, queued in enumerate(run.queue) if _worth_another_try(run, queued, binds)]
