@@ -1,4 +1,8 @@
-"""kube-scheduler's stored verdicts, case by case, beside ours."""
+"""kube-scheduler's stored verdicts, case by case, beside ours.
+
+``plugin-tables`` holds the pods, nodes and arguments with which Kubernetes 1.37's own tests call its plugins and its
+scheduling cycle (pkg/scheduler, Apache-2.0), judged under the default profile and under the plugin alone.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,10 @@ from conformance.run import FLAVOURS
 from conformance.stored import stored
 from topospread.judge import judge_case
 
+RANDOM = [name for name, flavour in FLAVOURS.items() if flavour.recipe is not None]
 
-@pytest.mark.parametrize("name", [name for name, flavour in FLAVOURS.items() if flavour.recipe is not None])
+
+@pytest.mark.parametrize("name", [*RANDOM, "plugin-tables"])
 def test_stored_verdicts_are_ours(name: str) -> None:
     differing = {}
     for case, verdicts in zip(*stored(name), strict=True):
