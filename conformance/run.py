@@ -76,14 +76,17 @@ FLAVOURS = {
         Flavour("v1.33", 120, Recipe("every", kube_version="1.33"), "1.33"),
         Flavour("v1.31", 120, Recipe("every", kube_version="1.31"), "1.31"),
         Flavour("v1.30", 120, Recipe("every", kube_version="1.30"), "1.30"),
+        Flavour("v1.29", 120, Recipe("every", kube_version="1.29"), "1.29"),
+        Flavour("v1.28", 120, Recipe("every", kube_version="1.28"), "1.28"),
         Flavour("v1.27", 120, Recipe("spread", kube_version="1.27"), "1.27"),
         Flavour("v1.27-mixed", 60, Recipe("mixed", kube_version="1.27"), "1.27"),
         Flavour("v1.27-storage", 60, Recipe("storage", kube_version="1.27"), "1.27"),
         Flavour("v1.27-every", 120, Recipe("every", kube_version="1.27"), "1.27"),
+        Flavour("v1.26", 120, Recipe("every", kube_version="1.26"), "1.26"),
     )
 }
 # Versions whose oracles a run does not build by itself; their stored cases are judged in every run of the tests.
-NOT_BUILT = ("1.34", "1.33", "1.31", "1.30")
+NOT_BUILT = ("1.34", "1.33", "1.31", "1.30", "1.29", "1.28", "1.26")
 # What a run judges when nothing else is asked: all that topospread claims to decide exactly.
 DEFAULT = tuple(name for name, flavour in FLAVOURS.items() if flavour.version not in NOT_BUILT)
 

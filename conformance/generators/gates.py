@@ -10,12 +10,34 @@ _KEYS_NEEDED = ("1.35", "1.36", "1.37")
 _SPREAD = ["NodeInclusionPolicyInPodTopologySpread", _KEYS]
 # In 1.35 not VolumeLimitScaling: of several drivers that are missing kube-scheduler names any.
 SWITCHED = {
+    "1.26": [
+        *_SPREAD,
+        "MinDomainsInPodTopologySpread",
+        "VolumeCapacityPriority",
+    ],
     "1.27": [
         *_SPREAD,
         "MinDomainsInPodTopologySpread",
         "InPlacePodVerticalScaling",
         "VolumeCapacityPriority",
         "ReadWriteOncePod",
+        "PodDisruptionConditions",
+    ],
+    "1.28": [
+        *_SPREAD,
+        "MinDomainsInPodTopologySpread",
+        "SidecarContainers",
+        "InPlacePodVerticalScaling",
+        "VolumeCapacityPriority",
+        "ReadWriteOncePod",
+        "PodDisruptionConditions",
+    ],
+    "1.29": [
+        *_SPREAD,
+        "MinDomainsInPodTopologySpread",
+        "SidecarContainers",
+        "InPlacePodVerticalScaling",
+        "VolumeCapacityPriority",
         "PodDisruptionConditions",
     ],
     "1.30": [

@@ -47,8 +47,10 @@ EXTENDED = ["example.com/gpu", "example.com/fpga", "vendor.org/nic"]
 RESOURCES = ["cpu", "memory", "ephemeral-storage", *EXTENDED]
 OTHERS = ["second-scheduler", "third-scheduler"]
 _GROUP = API_VERSION.rpartition("/")[0]
-API_VERSIONS = {f"1.{minor}": [API_VERSION] for minor in range(27, 38)} | {
-    "1.27": [API_VERSION, f"{_GROUP}/v1beta3", f"{_GROUP}/v1beta2"]
+API_VERSIONS = {f"1.{minor}": [API_VERSION] for minor in range(29, 38)} | {
+    "1.28": [API_VERSION, f"{_GROUP}/v1beta3"],
+    "1.27": [API_VERSION, f"{_GROUP}/v1beta3", f"{_GROUP}/v1beta2"],
+    "1.26": [API_VERSION, f"{_GROUP}/v1beta3", f"{_GROUP}/v1beta2"],
 }
 GATE = "TaintTolerationComparisonOperators"
 
@@ -97,7 +99,7 @@ def _profile(draw: Draw, name: str, known: _Known, api_version: str) -> Json:
     made: Json = {"schedulerName": name}
     if draw.chance(0.6):
         made["plugins"] = _plugins(draw, known, whole=not api_version.endswith("v1beta2"))
-    made["pluginConfig"] = _arguments(draw, api_version)
+    made["pluginConfig"] = _arguments(draw, known, api_version)
     return made
 
 
@@ -141,7 +143,7 @@ def _weighted(draw: Draw, name: str) -> Json:
     return {"name": name, "weight": draw.choice([1, 2, 3, 10, 100])} if draw.chance(0.6) else {"name": name}
 
 
-def _arguments(draw: Draw, api_version: str) -> list[Json]:
+def _arguments(draw: Draw, known: _Known, api_version: str) -> list[Json]:
     made = []
     if draw.chance(0.75):
         made.append(args_of("NodeResourcesFit", **_fit(draw)))
@@ -151,7 +153,9 @@ def _arguments(draw: Draw, api_version: str) -> list[Json]:
     if draw.chance(0.5):
         ignored = draw.choice([True, True, False])
         weight = draw.choice([0, 1, 7, 50, 100])
-        fields = {"hardPodAffinityWeight": weight, "ignorePreferredTermsOfExistingPods": ignored}
+        fields: Json = {"hardPodAffinityWeight": weight}
+        if known.minor >= 27:
+            fields["ignorePreferredTermsOfExistingPods"] = ignored
         made.append(args_of("InterPodAffinity", **fields))
     if draw.chance(0.4):
         made.append(args_of("NodeAffinity", addedAffinity=_added(draw)))

@@ -55,7 +55,7 @@ func (j *judge) preempt(ctx context.Context, state cycleState, pod *v1.Pod, d *d
 		out.Candidates[c.Name()] = Candidate{Victims: victims, PDBViolations: c.Victims().NumPDBViolations}
 	}
 	picked := map[string]bool{}
-	for range 32 {
+	for i := 0; i < 32; i++ {
 		if best := evaluator.SelectCandidate(ctx, candidates); best != nil && !picked[best.Name()] {
 			picked[best.Name()] = true
 			out.Picked = append(out.Picked, best.Name())

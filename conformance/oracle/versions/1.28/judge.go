@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultpreemption"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/names"
+	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
+)
+
+// judge is one profile's plugins on one state of the cluster.
+type judge struct {
+	fw        framework.Framework
+	snapshot  *snapshot
+	preemptor *defaultpreemption.DefaultPreemption
+}
+
+func newJudge(ctx context.Context, w *world, profile config.KubeSchedulerProfile) (*judge, error) {
+	j := &judge{snapshot: newSnapshot(w.pods, w.nodes)}
+	registry := plugins.NewInTreeRegistry()
+	delete(registry, "DynamicResources")
+	original := registry[names.DefaultPreemption]
+	registry[names.DefaultPreemption] = func(args runtime.Object, h handle) (plugin, error) {
+		made, err := original(args, h)
+		j.preemptor, _ = made.(*defaultpreemption.DefaultPreemption)
+		return made, err
+	}
+	var err error
+	j.fw, err = frameworkruntime.NewFramework(ctx, registry, &profile,
+		frameworkruntime.WithComponentConfigVersion(w.apiVersion),
+		frameworkruntime.WithClientSet(w.client),
+		frameworkruntime.WithInformerFactory(w.factory),
+		frameworkruntime.WithSnapshotSharedLister(j.snapshot),
+		frameworkruntime.WithPodNominator(newNominator(w.nominated)),
+	)
+	return j, err
+}
