@@ -87,7 +87,8 @@ class _Writer:
     def __init__(self, text: str, as_json: bool) -> None:
         self.text = text
         self.as_json = as_json
-        self.newline = "\r\n" if "\r\n" in text else "\n"
+        first = text.find("\n")
+        self.newline = "\r\n" if text.endswith("\r", 0, max(first, 0)) else "\n"
 
     def replaced(self, node: Node, value: Any) -> Splice | None:
         """Another value; of block collections and block scalars only somebody who reads them can make another."""
@@ -153,14 +154,14 @@ class _Writer:
     def _behind(self, node: Node, lines: list[str]) -> Splice:
         """Lines behind the last one of a block collection."""
         end = node.end
-        if self.text[:end].endswith("\n"):  # a block scalar ends with its line
+        if self.text.endswith("\n", 0, end):  # a block scalar ends with its line
             return Splice(end, end, "".join(line + self.newline for line in lines))
         at = self.text.find("\n", end)
-        at = len(self.text) if at < 0 else at - self.text[:at].endswith("\r")
+        at = len(self.text) if at < 0 else at - self.text.endswith("\r", 0, at)
         return Splice(at, at, "".join(self.newline + line for line in lines))
 
     def _next_line(self, offset: int) -> int:
-        if self.text[:offset].endswith("\n"):
+        if self.text.endswith("\n", 0, offset):
             return offset
         end = self.text.find("\n", offset)
         return len(self.text) if end < 0 else end + 1

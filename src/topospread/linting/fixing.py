@@ -7,7 +7,6 @@ out. Fixes may uncover other findings, so the rules are asked again until nothin
 from __future__ import annotations
 
 import copy
-import difflib
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from topospread.errors import DecodeError, DuplicateError, InputError, Place
 from topospread.sources.files import STANDARD_INPUT, Source
 from topospread.sources.text import Text
 
+from .differences import unified_diff
 from .edits import Splice, changed, splice_of
 from .given import SchedulerConfiguration, Subject
 from .layout import Layouts
@@ -46,13 +46,7 @@ class Mended:
 
     def diff(self) -> str:
         """A unified diff, as ``patch -p0`` takes it."""
-        lines = difflib.unified_diff(
-            self.before.splitlines(keepends=True),
-            self.after.splitlines(keepends=True),
-            self.source.name,
-            self.source.name,
-        )
-        return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+        return unified_diff(self.before, self.after, self.source.name)
 
     def write(self) -> None:
         """Put the new text into the file, all of it or nothing.
