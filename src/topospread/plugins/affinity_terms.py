@@ -89,15 +89,29 @@ class Terms:
         )
         return Terms(affinity, anti_affinity, preferred, preferred_anti, self.problems)
 
+    def without_namespace_selectors(self) -> Terms:
+        """The terms with the namespaces that they name, and no selected ones."""
+        kinds = (self.affinity, self.anti_affinity, self.preferred_affinity, self.preferred_anti_affinity)
+        affinity, anti_affinity, preferred, preferred_anti = (
+            tuple(replace(term, namespace_selector=Selector.nothing()) for term in terms) for terms in kinds
+        )
+        return Terms(affinity, anti_affinity, preferred, preferred_anti, self.problems)
+
 
 NO_TERMS = Terms()
 
 
-def terms_of(pod_class: PodClass) -> Terms:
-    """The terms of a class's pods, compiled once; those that do not parse are left out and named in ``problems``."""
+def terms_of(pod_class: PodClass, *, namespace_selectors: bool = True) -> Terms:
+    """The terms of a class's pods, compiled once; those that do not parse are left out and named in ``problems``.
+
+    Without ``namespace_selectors`` a term with a namespaceSelector means the namespaces that it names, be they none.
+    """
     known = pod_class.affinity_terms
     if not isinstance(known, Terms):
-        known = pod_class.affinity_terms = _terms_of(pod_class)
+        known = _terms_of(pod_class)
+        if not namespace_selectors:
+            known = known.without_namespace_selectors()
+        pod_class.affinity_terms = known
     return known
 
 

@@ -16,7 +16,7 @@ from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Codes, Ints, Rows, grown
 from topospread.cluster.nodes import LabelColumn, NodeTable
 from topospread.config.args import InterPodAffinityArgs
-from topospread.config.version_rules import by_version, since
+from topospread.config.version_rules import by_version, gated, since
 
 from .affinity_terms import NO_LABELS, Term, Terms, terms_of
 from .interface import MAX_NODE_SCORE, UNRESOLVABLE, UNSCHEDULABLE, Prepared, Scope, Status, length
@@ -39,6 +39,7 @@ class InterPodAffinityRules:
         "A pod without required terms, which no pod there keeps away, is not looked at, not even beside pods that a "
         "node is promised to.",
     )
+    namespace_selectors: bool = gated("PodAffinityNamespaceSelector")
     keeps_namespace_selector: bool = by_version(
         {"1.18": False, "1.34": True, "1.37": False},
         {
@@ -63,12 +64,12 @@ class InterPodAffinity:
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
         """Always watches: a pod with terms may come to a cluster that had none."""
-        terms = terms_of(pod_class)
+        terms = terms_of(pod_class, namespace_selectors=self._rules.namespace_selectors)
         if terms.problems:
             text = terms.problems[0] if len(terms.problems) == 1 else f"[{', '.join(terms.problems)}]"
             return Prepared(rejected=Status(UNRESOLVABLE, (f"parsing pod: {text}",)))
         terms = terms.resolved(cluster.objects.namespaces.values(), keeps_selector=self._rules.keeps_namespace_selector)
-        affinities = Affinities(pod_class, terms, cluster, self._args)
+        affinities = Affinities(pod_class, terms, cluster, self._args, self._rules)
         affinities.may_be_skipped = self._rules.skips_pods and not (terms.affinity or terms.anti_affinity)
         return Prepared(filter=_AffinityFilter(affinities), score=_AffinityScore(affinities), watcher=affinities)
 
@@ -155,7 +156,14 @@ class Affinities:
         skipped: PreFilter skipped the pod, so that what a trial adds means nothing to it.
     """
 
-    def __init__(self, pod_class: PodClass, terms: Terms, cluster: Cluster, args: InterPodAffinityArgs) -> None:
+    def __init__(
+        self,
+        pod_class: PodClass,
+        terms: Terms,
+        cluster: Cluster,
+        args: InterPodAffinityArgs,
+        rules: InterPodAffinityRules,
+    ) -> None:
         self.pod_class = pod_class
         self.terms = terms
         self.nodes: NodeTable = cluster.nodes
@@ -168,6 +176,7 @@ class Affinities:
             term.matches(pod_class, NO_LABELS) for term in terms.affinity
         )
         self._args = args
+        self._rules = rules
         own = cluster.objects.namespaces.get(pod_class.namespace)
         self._namespace_labels: Mapping[str, str] = own.labels if own else NO_LABELS
         preferred = terms.preferred_affinity or terms.preferred_anti_affinity
@@ -222,7 +231,7 @@ class Affinities:
         return known
 
     def _found(self, other: PodClass) -> Iterable[Effect]:
-        theirs = terms_of(other)
+        theirs = terms_of(other, namespace_selectors=self._rules.namespace_selectors)
         for term in self._meaning_us(theirs.anti_affinity):
             yield self._tally(self.existing, term.topology_key), 1
         mine = self.terms

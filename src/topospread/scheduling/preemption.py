@@ -47,6 +47,10 @@ class PreemptionRules:
             "them; before, and while PodDisruptionConditions is off, for any that terminates there.",
         },
     )
+    heeds_policy: bool = by_gates(
+        lambda gates: gates.kube_version.minor >= 19 or gates.enabled("NonPreemptingPriority"),
+        {"1.19": "preemptionPolicy Never is heeded; in 1.18 only while NonPreemptingPriority is on."},
+    )
     tries_left_out: bool = until("1.26", "Preemption no longer tries nodes that PreFilter left out.")
     names_no_victims: bool = until(
         "1.23",
@@ -207,7 +211,7 @@ class Preemptor:
 
     def _ineligible(self, nominated_node: str) -> str:
         pod_class = self._view.pod_class
-        if pod_class.pod.spec.preemption_policy == "Never":
+        if pod_class.pod.spec.preemption_policy == "Never" and self._rules.heeds_policy:
             return NEVER
         row = self._cluster.nodes.row_of.get(nominated_node)
         if row is None:

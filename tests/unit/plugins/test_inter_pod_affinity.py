@@ -37,3 +37,25 @@ def test_from_1_34_to_1_36_no_label_is_asked_of_namespaces_without_labels(versio
         "incoming": [pod("new", "mine", {"affinity": affinity})],
     }
     assert judge_case(case)["verdicts"][0]["feasible"] == feasible
+
+
+@pytest.mark.parametrize(("enabled", "feasible"), [(True, ["n2"]), (False, ["n1", "n2"])])
+def test_namespace_selector_is_ignored_while_its_gate_is_off(enabled: bool, feasible: list[str]) -> None:
+    """Then the term means the namespaces that it names: none, for it has a selector."""
+    term = {"topologyKey": "zone", "namespaceSelector": {}, "labelSelector": {"matchLabels": {"app": "web"}}}
+    affinity = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    metadata = {"name": "p", "namespace": "d", "labels": {"app": "web"}}
+    there = {"metadata": metadata | {"name": "there"}, "spec": {"nodeName": "n1", "containers": [{"name": "c"}]}}
+    case = {
+        "name": "c",
+        "kubeVersion": "1.22",
+        "featureGates": {"PodAffinityNamespaceSelector": enabled},
+        "nodes": [
+            {"metadata": {"name": name, "labels": {"zone": name}}, "status": {"allocatable": {"pods": "9", "cpu": "4"}}}
+            for name in ("n1", "n2")
+        ],
+        "namespaces": [{"metadata": {"name": "d"}}],
+        "pods": [there],
+        "incoming": [{"metadata": metadata, "spec": {"containers": [{"name": "c"}], "affinity": affinity}}],
+    }
+    assert judge_case(case)["verdicts"][0]["feasible"] == feasible

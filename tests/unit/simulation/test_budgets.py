@@ -154,3 +154,12 @@ def test_nothing_is_evicted_without_preemption() -> None:
     result = simulated(node("n1"), replicas, running("web-1", "n1", "web", replicas), waiting("high"), preemption=False)
     assert result.evictions == ()
     assert result.placement("high").node is None
+
+
+@pytest.mark.parametrize(("version", "nodes"), [("1.18", "n1"), ("1.19", None), ("1.37", None)])
+def test_stored_pod_that_never_preempts_is_heeded_since_1_19(version: str, nodes: str | None) -> None:
+    never = waiting("high")
+    never["metadata"] |= {"uid": "stored"}
+    never["spec"] |= {"preemptionPolicy": "Never", "priority": 1000, "schedulerName": "default-scheduler"}
+    result = simulated(node("n1"), running("low", "n1", "low"), never, kube_version=version)
+    assert result.placement("high").node == nodes
