@@ -11,7 +11,7 @@ modules() {   # the modules of a version: those of its oracle, else all that Kub
   if [ -e "$folder/go.mod" ]; then cp "$folder/go.mod" "$folder/go.sum" .; return; fi
   case $version in 1.25) release=25.16 ;; 1.23) release=23.17 ;; 1.22) release=22.17 ;; 1.20) release=20.15 ;; *) return 1 ;; esac
   printf 'module configured\n\ngo 1.16\n\nrequire k8s.io/kubernetes v1.%s\n\nreplace (\n' "$release" > go.mod
-  (cd /tmp && go mod download "k8s.io/kubernetes@v1.$release")
+  (cd / && go mod download "k8s.io/kubernetes@v1.$release")
   grep -o '^	k8s.io/[a-z-]* => ./staging' "$(go env GOMODCACHE)/k8s.io/kubernetes@v1.$release/go.mod" |
     awk -v release="$release" '{ print "\t" $1 " => " $1 " v0." release } END { print ")" }' >> go.mod
 }
