@@ -22,6 +22,7 @@ from topospread.plugins.interface import UNRESOLVABLE, UNSCHEDULABLE, PluginErro
 
 from .evaluate import LEFT_OUT_BY_PRE_FILTER, nominated_beside
 from .framework import NamedFilter
+from .go_sort import go_sorted
 from .trial import Trial
 from .verdict import Rejection, Verdict, fit_message
 from .view import View
@@ -238,7 +239,7 @@ class Preemptor:
                 trial.remove(victim.key)
             if not self._fits(trial, row):
                 return self._failed
-            potential.sort(key=lambda victim: victim.importance)
+            potential = go_sorted(potential, key=lambda victim: victim.importance)
             violating = self._budgets.violating(potential)
             victims: list[Victim] = []
             violations = 0
@@ -250,7 +251,7 @@ class Preemptor:
                         victims.append(victim)
                         violations += breaks
         if self._rules.sorts_victims and any(violating) and not all(violating):
-            victims.sort(key=lambda victim: victim.importance)
+            victims = go_sorted(victims, key=lambda victim: victim.importance)
         return Candidate(node, tuple(victims), violations)
 
     def _potential_victims(self, row: int) -> list[Victim]:

@@ -1,0 +1,40 @@
+"""Sorting as Go does it; the orders were printed by a Go program."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from topospread.scheduling.go_sort import go_sorted
+
+
+@pytest.mark.parametrize(
+    ("keys", "order"),
+    [
+        (
+            [i % 3 for i in range(20)],
+            "9 18 15 3 12 0 6 10 7 4 13 16 1 19 8 5 11 14 2 17",
+        ),
+        (
+            [i * 7 % 5 for i in range(60)],
+            "40 25 55 30 20 5 0 10 15 45 35 50 58 13 38 8 48 33 18 43 53 3 28 23 31 36 26 1 56 51 21 6 46 11 41 "
+            "16 49 24 14 39 59 34 54 4 44 9 29 19 47 7 37 32 52 17 42 2 22 57 27 12",
+        ),
+        (
+            [-i // 2 for i in range(30)],
+            "29 28 27 25 26 24 23 22 21 20 19 18 17 15 16 14 13 12 11 9 10 8 7 6 5 4 3 2 1 0",
+        ),
+    ],
+)
+def test_equal_elements_are_in_gos_order(keys: list[int], order: str) -> None:
+    assert go_sorted(range(len(keys)), key=lambda each: keys[each]) == [int(each) for each in order.split()]
+
+
+def test_a_dozen_equal_elements_stay_as_they_are() -> None:
+    assert go_sorted(range(12), key=lambda each: 0) == list(range(12))
+
+
+@given(st.lists(st.integers(0, 40), max_size=200))
+def test_the_order_is_the_keys(keys: list[int]) -> None:
+    assert [keys[each] for each in go_sorted(range(len(keys)), key=lambda each: keys[each])] == sorted(keys)
