@@ -36,7 +36,7 @@ LISTS = {
 }
 EVERY = 4
 """Of so many cases one is judged."""
-QUOTED = re.compile(r'"[^"]*"|\{[^}]*\}|\S+/\S+')
+QUOTED = re.compile(r'"[^"]*"|\{[^}]*\}|\S+/\S+|\S+(?= CSI driver is not installed)')
 
 
 def renamed(case: Json, names: Pseudonyms) -> Json:
