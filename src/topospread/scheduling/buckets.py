@@ -7,7 +7,7 @@ cluster-wide plugins say. Comparing the buckets' heads compares all nodes.
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from heapq import heapify, heappop, heappush
 
 import numpy as np
@@ -21,6 +21,8 @@ GroupKey = tuple[int, ...]
 Entry = tuple[int, int, int]
 """(−points, rank of the name, row): entries sort as kube-scheduler's choice does, ties by name."""
 
+_FEW_ROWS = 8
+"""Where more rows changed than these, every bucket is taken to have changed."""
 _TRACES = 4
 """So many traces of a row that has left are kept, on average, before they are wiped out."""
 
@@ -121,6 +123,9 @@ class Buckets:
         self.bucket_of: list[Bucket | None] = [None] * len(ranks)
         self._buckets: dict[GroupKey, Bucket] = {}
         self._entered = 0
+        self._heads: dict[Bucket, Entry] = {}
+        self._sizes: dict[Bucket, int] = {}
+        self._touched: set[Bucket] = set()
         self.points_of: list[int | None] = own.worth[: len(ranks)]
         if not len(rows):
             return
@@ -143,14 +148,15 @@ class Buckets:
         owner = np.zeros(len(ranks), dtype=np.int64)
         owner[rows[order]] = np.cumsum(starts)
         self.bucket_of = [owners[number] for number in owner.tolist()]
+        self._touched.update(self._buckets.values())
 
     def __len__(self) -> int:
         return len(self._buckets)
 
     def clear(self) -> None:
         """Let go of everything; buckets and their rows hold each other."""
-        self._buckets.clear()
-        self.bucket_of.clear()
+        for each in (self._buckets, self.bucket_of, self._heads, self._sizes, self._touched):
+            each.clear()
 
     def later_first(self, row: int) -> int:
         """Sorts rows by name, the last one first."""
@@ -169,6 +175,7 @@ class Buckets:
             if self.points_of[row] != points:
                 self.points_of[row] = points
                 before.push(row, points)
+                self._touched.add(before)
                 self._count_entered(1)
             return
         bucket = self._bucket(key)
@@ -178,9 +185,10 @@ class Buckets:
         self.bucket_of[row] = bucket
         self.points_of[row] = points
         bucket.push(row, points)
+        self._touched.add(bucket)
         self._count_entered(1)
 
-    def update(self, rows: Iterable[int], worth: Sequence[int | None]) -> list[int]:
+    def update(self, rows: Collection[int], worth: Sequence[int | None]) -> list[int]:
         """Rows whose group is what it was: take note of their points; those that are open and were not here.
 
         ``worth``: the points of every row, ``None`` where the row does not belong here.
@@ -188,6 +196,10 @@ class Buckets:
         bucket_of, points_of = self.bucket_of, self.points_of
         coming = []
         entered = 0
+        if len(rows) < _FEW_ROWS:
+            self._touched.update(bucket for row in rows if (bucket := bucket_of[row]) is not None)
+        else:
+            self._touched.update(self._buckets.values())
         for row in rows:
             bucket = bucket_of[row]
             now = worth[row]
@@ -216,13 +228,16 @@ class Buckets:
 
     def heads(self) -> tuple[list[Entry], list[int]]:
         """The best entry of each bucket, and how many rows the bucket has."""
-        entries, sizes = [], []
-        for bucket in self._buckets.values():
-            entry = bucket.head()
-            if entry is not None:
-                entries.append(entry)
-                sizes.append(bucket.size)
-        return entries, sizes
+        for bucket in self._touched:
+            entry = bucket.head() if bucket.size else None
+            if entry is None:
+                self._heads.pop(bucket, None)
+                self._sizes.pop(bucket, None)
+            else:
+                self._heads[bucket] = entry
+                self._sizes[bucket] = bucket.size
+        self._touched.clear()
+        return list(self._heads.values()), list(self._sizes.values())
 
     def _count_entered(self, entered: int) -> None:
         """Rows enter levels and leave traces there: as often as there are rows, the traces are wiped out."""
@@ -240,5 +255,6 @@ class Buckets:
 
     def _leave(self, bucket: Bucket) -> None:
         bucket.size -= 1
+        self._touched.add(bucket)
         if not bucket.size:
             del self._buckets[bucket.key]
