@@ -58,13 +58,19 @@ def _configurations(document: Any, place: Place) -> Iterator[Found]:
 
 
 def _wrapped(config_map: dict[str, Any], place: Place) -> Iterator[Found]:
-    metadata = config_map.get("metadata") or {}
-    name = "/".join(part for part in (metadata.get("namespace"), metadata.get("name")) if part)
-    for key, text in (config_map.get("data") or {}).items():
+    metadata = _mapping(config_map, "metadata")
+    name = "/".join(str(part) for part in (metadata.get("namespace"), metadata.get("name")) if part)
+    for key, text in _mapping(config_map, "data").items():
         where = replace(place, object=f"ConfigMap {name} data[{key}]")
         for document in _parsed(text):
             if isinstance(document, dict) and document.get("kind") == KIND:
                 yield document, where
+
+
+def _mapping(config_map: dict[str, Any], field: str) -> dict[Any, Any]:
+    """A field that should be a mapping; an empty one where it is something else."""
+    value = config_map.get(field)
+    return value if isinstance(value, dict) else {}
 
 
 def _parsed(text: Any) -> Iterable[Any]:
@@ -73,5 +79,5 @@ def _parsed(text: Any) -> Iterable[Any]:
         return []
     try:
         return list(yaml.load_all(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError, RecursionError):
         return []

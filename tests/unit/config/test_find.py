@@ -56,6 +56,9 @@ def test_finds(documents: list[Any], place: str) -> None:
         [config_map(config="kind: KubeSchedulerConfiguration: broken")],
         [config_map(config=5)],
         [{"kind": "ConfigMap", "data": None, "metadata": None}],
+        [{"kind": "ConfigMap", "data": TEXT, "metadata": ["name"]}],
+        [{"kind": "ConfigMap", "data": {1: f"{TEXT}since: 2026-99-99"}, "metadata": {"name": 7, "namespace": 8}}],
+        [config_map(config=f"{TEXT}deep: {'[' * 5000}")],
     ],
 )
 def test_none(documents: list[Any]) -> None:
