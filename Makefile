@@ -27,6 +27,7 @@ $(READY): requirements/dev.txt pyproject.toml src/topospread/version.py
 	@echo "installing requirements/dev.txt"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(BIN)/python -m compileall -q src
 	@touch $@
 
 demo: $(READY) ## place a realistic application and show where it lands
