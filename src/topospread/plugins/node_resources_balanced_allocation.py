@@ -56,8 +56,9 @@ class NodeResourcesBalancedAllocation:
     def __init__(
         self, args: NodeResourcesBalancedAllocationArgs | None = None, rules: BalancedAllocationRules | None = None
     ) -> None:
-        self._args = args or NodeResourcesBalancedAllocationArgs()
         self._rules = rules or BalancedAllocationRules()
+        fixed = self._rules.formula == "difference"  # of cpu and memory: there was nothing to be set
+        self._args = NodeResourcesBalancedAllocationArgs() if fixed or args is None else args
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
         """Skips pods that request none of the resources."""

@@ -57,7 +57,9 @@ class Verdict:
 
     @cached_property
     def rejected(self) -> dict[str, Rejection]:
-        """Rejected node → why, of the nodes that kube-scheduler mentions."""
+        """Rejected node → why, of the nodes that kube-scheduler mentions; none where the pod could not be judged."""
+        if self.error:
+            return {}
         why = ((self.nodes[i], self.rejections[self.blame[i]]) for i in np.flatnonzero(self.blame >= 0).tolist())
         return {node: rejection for node, rejection in why if rejection.reasons}
 

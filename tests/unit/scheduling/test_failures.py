@@ -51,3 +51,9 @@ def test_a_pod_without_volumes_is_placed() -> None:
 
 def test_without_filters_nothing_fails() -> None:
     assert scheduler_of(filters=False).schedule(pod(claimed("c"))).node == "n0"
+
+
+def test_a_pod_that_cannot_be_judged_is_rejected_by_no_node() -> None:
+    verdict = scheduler_of().verdict(pod(claimed("c")))
+    assert verdict.error
+    assert (verdict.feasible, verdict.rejected, verdict.best) == ((), {}, ())
