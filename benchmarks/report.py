@@ -53,13 +53,14 @@ def _engine(results: Json) -> list[str]:
         f"Measured on {results['date']} with topospread {results['topospread']}, Python {results['python']}, "
         f"{results['machine']}.",
         "",
-        "| work | pods/s | target | p50 | p99 | peak | kube-scheduler | at 100 % | ratio |",
-        "|---|--:|--:|--:|--:|--:|--:|--:|--:|",
+        "| work | pods/s | of runs | target | p50 | p99 | peak | kube-scheduler | at 100 % | ratio |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for row in results["rows"]:
         theirs = f"{_figure(row['kubeScheduler'])} | {_figure(row['kubeScheduler100'])} | {_ratio(row)}"
         lines.append(
-            f"| {row['name']} | {row['pods_per_second']:,.0f} | {_figure(row['target'])} | {row['median']:.0f} µs "
+            f"| {row['name']} | {row['pods_per_second']:,.0f} | {_spread(row['runs'])} | {_figure(row['target'])} "
+            f"| {row['median']:.0f} µs "
             f"| {row['p99']:.0f} µs | {row['peak_mb']:,.0f} MB | {theirs} |"
         )
     return lines
@@ -88,6 +89,10 @@ def _growth(results: Json) -> list[str]:
         lines.append("")
     node, pod = results["growth"]["nodes"][-1]["bytes_per_node"], results["growth"]["init"][-1]["bytes_per_pod"]
     return [*lines, f"Memory: a node takes {node:,.0f} bytes, a pod that is there {pod:,.0f} bytes, before any view."]
+
+
+def _spread(runs: list[float]) -> str:
+    return f"{min(runs):,.0f} … {max(runs):,.0f}" if len(runs) > 1 else ""
 
 
 def _figure(value: float | None) -> str:
