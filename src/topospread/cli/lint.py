@@ -10,7 +10,7 @@ import click
 from topospread.errors import ConfigError, InputError, Place, UsageError
 
 from .inputs import COLOUR, PATH
-from .terminal import show, style, width
+from .terminal import progress, show, style, width
 from .usage import Explained
 
 if TYPE_CHECKING:
@@ -81,7 +81,8 @@ def lint(**given: Any) -> int:
             raise UsageError("--fix changes files, and - is none; --diff shows the changes")
         outcome, mended = mend(question, stdin, given["level"])
     else:
-        outcome = run(question, stdin).at_least(given["level"])
+        with progress("linting") as bar:
+            outcome = run(question, stdin, progress=bar).at_least(given["level"])
     _say_what_was_not_linted(outcome, question, allow_empty=given["allow_empty"])
     if given["diff"]:
         show("".join(each.diff() for each in mended))

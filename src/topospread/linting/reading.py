@@ -5,7 +5,7 @@ What is no object of Kubernetes, or not yet one, is left out and named: folders 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, BinaryIO, Final, Literal
@@ -38,6 +38,9 @@ from .pod_source import pod_source
 from .problem import Problem
 from .settings import Settings
 from .unfinished import Surroundings, Unfinished
+
+Progress = Callable[[int, int], None]
+"""Told how much is done, of how much."""
 
 LeftOut = Unfinished | Literal["other"]
 """Why something was left out: it is not finished, or nothing of Kubernetes."""
@@ -242,6 +245,10 @@ class Read:
         self.refused += [(manifest, Problem(error.field, error.message)) for error in errors]
 
 
+def untold(done: int, total: int) -> None:
+    """The `Progress` that nobody looks at."""
+
+
 def _is_meant_as_object(value: Any) -> bool:
     """Whether this is an object of Kubernetes, be it an incomplete one, rather than another tool's file."""
     if not isinstance(value, dict):
@@ -255,7 +262,11 @@ def _is_meant_as_object(value: Any) -> bool:
 
 
 def read(
-    question: Question, gates: Gates, stdin: BinaryIO | None = None, instead: Mapping[str, Text] | None = None
+    question: Question,
+    gates: Gates,
+    stdin: BinaryIO | None = None,
+    instead: Mapping[str, Text] | None = None,
+    progress: Progress = untold,
 ) -> Read:
     """What files and folders hold, but for those that are excluded.
 
@@ -264,15 +275,15 @@ def read(
         gates: kube-scheduler's.
         stdin: what ``-`` stands for.
         instead: path → the text to take in place of what stands there.
+        progress: told how many files of how many were read.
 
     Raises:
         InputError: there is no such path. What is broken is noted, and the rest is read.
     """
     found = Read(gates, question.namespace)
-    seen: set[str] = set()
-    for path in question.paths:
-        for source in find_sources(path):
-            if source.path not in seen and not question.settings.excludes(source.path):
-                seen.add(source.path)
-                found.take_source(source, stdin, (instead or {}).get(source.path))
+    sources = {source.path: source for path in question.paths for source in find_sources(path)}
+    asked = [source for source in sources.values() if not question.settings.excludes(source.path)]
+    for number, source in enumerate(asked):
+        progress(number, len(asked))
+        found.take_source(source, stdin, (instead or {}).get(source.path))
     return found

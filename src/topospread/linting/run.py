@@ -20,7 +20,7 @@ from .ignore_rules import UNKNOWN_IGNORE, UNUSED_IGNORE
 from .ignores import Ignores, unused
 from .object_rules import UNKNOWN_PLUGIN, VALIDATION
 from .problem import Problem
-from .reading import Question, Read, read
+from .reading import Progress, Question, Read, read, untold
 from .rule import SEVERITIES, Finding, Rule, Severity
 from .rules import BY_ID, RULES
 from .settings import Settings
@@ -128,6 +128,7 @@ def run(
     stdin: BinaryIO | None = None,
     instead: Mapping[str, Text] | None = None,
     cluster: Inventory | None = None,
+    progress: Progress | None = None,
 ) -> Outcome:
     """Read what is given, and ask the rules; what is broken is noted in the outcome and does not end the reading.
 
@@ -136,6 +137,7 @@ def run(
         stdin: what ``-`` stands for.
         instead: path → the text to lint in place of what stands there.
         cluster: what the question's cluster holds, when it was read before.
+        progress: told of the work that is done: files to read first, then rules to ask.
 
     Raises:
         InputError: there is no such path, or the cluster or the configuration cannot be used.
@@ -145,7 +147,8 @@ def run(
         raise UsageError("- is given twice, and standard input can be read once")
     gates = gates_for(question.kube_version)
     with no_garbage_collection():
-        found = read(question, gates, stdin, instead)
+        tell = progress or untold
+        found = read(question, gates, stdin, instead, lambda done, total: tell(done, 2 * total))
         if question.cluster and cluster is None:
             cluster = load((), cluster=question.cluster, stdin=stdin, namespace=question.namespace)
         given = Given(
@@ -158,10 +161,10 @@ def run(
             unknown_plugins=found.unknown_plugins,
             others=[each for each in found.subjects if type(each) is Subject],
         )
-        return judge(found, given, question.settings)
+        return judge(found, given, question.settings, lambda done, total: tell(total + done, 2 * total))
 
 
-def judge(found: Read, given: Given, settings: Settings | None = None) -> Outcome:
+def judge(found: Read, given: Given, settings: Settings | None = None, progress: Progress = untold) -> Outcome:
     """What the rules find, in the order of the input, without what is ignored."""
     settings = settings or Settings()
     asked = [
@@ -174,7 +177,8 @@ def judge(found: Read, given: Given, settings: Settings | None = None) -> Outcom
     ignores = Ignores(list(texts.values()), found.subjects, found.layouts)
     ignored = 0
     judged = []
-    for rule in asked:
+    for number, rule in enumerate(asked):
+        progress(number, len(asked))
         for subject, problem in rule.check(given):
             finding = _finding(rule, subject, problem, found)
             if ignores.take(rule.id, subject, finding.place):
