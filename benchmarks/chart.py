@@ -52,8 +52,9 @@ def _panel(title: str, lines: Mapping[str, Points], y_label: str) -> str:
         path = " ".join(f"{xs.at(x):.1f},{ys.at(y):.1f}" for x, y in points)
         parts.append(f'<polyline class="line {letter}" points="{path}"/>')
         parts += [f'<circle class="{letter}-dot" cx="{xs.at(x):.1f}" cy="{ys.at(y):.1f}" r="3"/>' for x, y in points]
-        x, y = points[-1]
-        parts.append(f'<text x="{xs.at(x):.1f}" y="{ys.at(y) - 8:.1f}" text-anchor="end">{escape(name)}</text>')
+        x, y = xs.at(points[0][0]), ys.at(points[0][1])
+        beside = y - 10 if y > _TOP + 24 else y + 18  # not in the words above the axis
+        parts.append(f'<text x="{x + 6:.1f}" y="{beside:.1f}">{escape(name)}</text>')
     return "".join(parts)
 
 

@@ -1,6 +1,7 @@
 """The domains of an explained pod and their pods as an SVG picture, legible on light and on dark; text and bars only.
 
-Colours follow the viewer's preference (``prefers-color-scheme``). Nothing is told by colour alone.
+Colours follow the viewer's preference (``prefers-color-scheme``); viewers that know no preference show the light ones,
+so there are no variables in the style, which some of them do not know either. Nothing is told by colour alone.
 """
 
 from __future__ import annotations
@@ -30,18 +31,27 @@ _BESIDE = 190
 
 _STYLE = """\
   <style>
-    :root { --text: #1f2328; --soft: #59636e; --bar: #0969da; --new: #54aeff; --line: #cf222e; --back: #ffffff; }
-    @media (prefers-color-scheme: dark) {
-      :root { --text: #f0f6fc; --soft: #9198a1; --bar: #4493f8; --new: #1f4a80; --line: #ff7b72; --back: #0d1117; }
-    }
-    .back { fill: var(--back); }
-    text { font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill: var(--text); }
+    text { font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
     .title { font-weight: bold; }
-    .soft { fill: var(--soft); }
-    .bar { fill: var(--bar); }
-    .new { fill: var(--new); stroke: var(--bar); stroke-dasharray: 3 2; }
-    .limit { stroke: var(--line); stroke-width: 2; }
-    .minimum { stroke: var(--soft); stroke-width: 2; stroke-dasharray: 4 3; }
+    .new { stroke-dasharray: 3 2; }
+    .limit { stroke-width: 2; }
+    .minimum { stroke-width: 2; stroke-dasharray: 4 3; }
+    .back { fill: #ffffff; }
+    text { fill: #1f2328; }
+    text.soft { fill: #59636e; }
+    .bar { fill: #0969da; }
+    .new { fill: #54aeff; stroke: #0969da; }
+    .limit { stroke: #cf222e; }
+    .minimum { stroke: #59636e; }
+    @media (prefers-color-scheme: dark) {
+      .back { fill: #0d1117; }
+      text { fill: #f0f6fc; }
+      text.soft { fill: #9198a1; }
+      .bar { fill: #4493f8; }
+      .new { fill: #1f4a80; stroke: #4493f8; }
+      .limit { stroke: #ff7b72; }
+      .minimum { stroke: #9198a1; }
+    }
   </style>"""
 
 

@@ -100,12 +100,13 @@ def test_no_line_and_no_bar_crosses_a_text(make: object) -> None:
 
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
 def test_texts_and_bars_stand_out_from_the_background(scheme: int) -> None:
-    styles = re.findall(r":root \{([^}]*)\}", explanation_svg(no_constraint()))
-    colours = dict(re.findall(r"--(\w+): (#\w{6})", styles[scheme]))
-    assert contrast(colours["text"], colours["back"]) >= 7
-    assert contrast(colours["soft"], colours["back"]) >= 4.5
-    assert contrast(colours["bar"], colours["back"]) >= 3
-    assert contrast(colours["line"], colours["back"]) >= 3
+    style = explanation_svg(no_constraint()).split("@media (prefers-color-scheme: dark)")[scheme]
+    colours = dict(re.findall(r"([\w.]+) \{ (?:fill|stroke): (#\w{6})", style))
+    assert contrast(colours["text"], colours[".back"]) >= 7
+    assert contrast(colours["text.soft"], colours[".back"]) >= 4.5
+    assert contrast(colours[".bar"], colours[".back"]) >= 3
+    assert contrast(colours[".limit"], colours[".back"]) >= 3
+    assert contrast(colours[".minimum"], colours[".back"]) >= 3
 
 
 def test_of_many_domains_those_that_hold_most_and_least_are_drawn() -> None:
