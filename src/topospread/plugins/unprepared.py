@@ -20,9 +20,12 @@ from topospread.config.api_versions import api_version
 from topospread.config.gates import Gates
 from topospread.config.profile import Profile
 from topospread.config.registry import extension_points
+from topospread.config.versions import KubeVersion
 
 from .interface import PluginError, Scope, Status, length
 from .volume_binding import scores_storage
+
+_READ_SINCE = KubeVersion(1, 27)
 
 FILTER_FAILS: Mapping[str, str] = {
     "NodePorts": 'reading "PreFilterNodePorts" from cycleState: not found',
@@ -52,11 +55,14 @@ def failing_filters(profile: Profile, gates: Gates) -> dict[str, str]:
     """Plugins whose Filter fails on every node that is left to them, with kube-scheduler's words.
 
     A plugin that has no PreFilter yet in the version that the profile was written for does without, and
-    NodeDeclaredFeatures does nothing while its gate is off.
+    NodeDeclaredFeatures does nothing while its gate is off. VolumeRestrictions reads what PreFilter found since 1.27,
+    while ReadWriteOncePod is on.
     """
     pre_filtering = {*profile.enabled("pre_filter")}
     if not gates.enabled("NodeDeclaredFeatures"):
         pre_filtering.add("NodeDeclaredFeatures")
+    if gates.kube_version < _READ_SINCE or not gates.enabled("ReadWriteOncePod"):
+        pre_filtering.add("VolumeRestrictions")
     points = extension_points(api_version(profile.api_version).source_version(gates.kube_version))
     return {
         name: f'running "{name}" filter plugin: {FILTER_FAILS[name]}'

@@ -49,7 +49,11 @@ class VolumeBindingRules:
     """
 
     shape: tuple[ShapePoint, ...] = ()
-    attributes_classes: bool = gated("VolumeAttributesClass")
+    attributes_classes: bool = since(
+        "1.31",
+        "A volume that names a VolumeAttributesClass suits no claim but one that names the same; while the gate of "
+        "that name is off, none.",
+    )
     refuses_attributes_classes: bool = by_gates(
         lambda gates: gates.kube_version >= _REFUSED_SINCE and not gates.enabled("VolumeAttributesClass"),
         {

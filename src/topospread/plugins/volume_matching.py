@@ -64,7 +64,7 @@ class Candidates:
     """The volumes that a claim could be bound to from some node.
 
     Args:
-        attributes_classes: claims and volumes have a VolumeAttributesClass, which has to agree (since 1.34).
+        attributes_classes: the VolumeAttributesClass of claim and volume has to agree (since 1.31).
 
     Attributes:
         volumes: those promised to the claim, then the others by size.
