@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from .labels import LabelSelector
@@ -116,6 +118,16 @@ class StorageClass(KubeObject):
     provisioner: str = ""
     volume_binding_mode: str | None = None
     allowed_topologies: list[TopologySelectorTerm] | None = None
+
+
+def default_classes(classes: Iterable[StorageClass]) -> list[StorageClass]:
+    """The StorageClasses that are annotated as the default, in the order given (``IsDefaultAnnotation``)."""
+    return [each for each in classes if _is_default(each)]
+
+
+def _is_default(each: StorageClass) -> bool:
+    annotations = each.metadata.annotations
+    return annotations is not None and "true" in (annotations.is_default_class, annotations.beta_is_default_class)
 
 
 class VolumeNodeResources(KubeStruct):

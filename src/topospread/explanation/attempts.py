@@ -103,6 +103,7 @@ class Search:
         try:
             for node in change.nodes:
                 rehearsal.with_node(node)
+            rehearsal.with_objects(change.objects)
             rehearsal.without(change.deleted)
             kept -= len(change.deleted)
             if change.of_pod is not None:

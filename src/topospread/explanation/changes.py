@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from topospread.api.meta import KubeObject
 from topospread.api.node import Node
 from topospread.api.node_selection import Taint, Toleration
 from topospread.api.pod import Pod
@@ -38,6 +39,7 @@ class Change:
         of_pod: what becomes of a pod's spec, ``None`` for a change of the cluster.
         nodes: nodes to put there, new or in place of those of their names.
         deleted: pods to delete.
+        objects: claims and StorageClasses to put there, new or in place of those of their names.
         file: where the object was read, "" where it was not.
         strategy: how a Deployment would bring it about.
     """
@@ -51,6 +53,7 @@ class Change:
     of_pod: Callable[[Pod], Pod] | None = None
     nodes: tuple[Node, ...] = ()
     deleted: tuple[Pod, ...] = field(default=())
+    objects: tuple[KubeObject, ...] = ()
     file: str = ""
     strategy: Strategy | None = None
 

@@ -1,4 +1,4 @@
-"""Changes of the cluster that may let a pod in: room on a node, a node more, a cordon lifted, an old pod deleted.
+"""Changes of the cluster that may let a pod in: room, a node more, a cordon lifted, an old pod deleted, a claim.
 
 Whether they help is tried by `suggest`. Only a few of each kind are proposed, those that promise most first.
 """
@@ -23,6 +23,7 @@ from topospread.workloads.planned import Workload
 from topospread.workloads.revisions import TEMPLATE_HASH_LABEL
 
 from .changes import Change
+from .claim_changes import claim_changes
 from .obstacles import RESOURCES, TAINTS, UNSCHEDULABLE, Obstacles, Shortage, amount_words
 from .result import ConstraintTable, Json
 
@@ -37,6 +38,7 @@ def cluster_changes(obstacles: Obstacles, tables: tuple[ConstraintTable, ...], s
     """Everything of the cluster that is worth a try; ``surplus``: pods of an old revision that are to go anyway."""
     hard = [each for each in tables if each.arithmetic.hard]
     yield from _old_pods(obstacles, surplus)
+    yield from claim_changes(obstacles)
     yield from _cordoned(obstacles, hard)
     yield from _room(obstacles, hard)
     yield from _new_nodes(obstacles, hard)

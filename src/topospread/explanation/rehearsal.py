@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from topospread.api.meta import KubeObject
 from topospread.api.node import Node
 from topospread.api.pod import Pod
 from topospread.cluster import Cluster, PodClass
@@ -48,7 +49,9 @@ class Rehearsal:
         objects = cluster.objects
         self._claims = dict(objects.persistent_volume_claims), dict(objects.persistent_volumes)
         self._assumed = set(objects.assumed_claims)
+        self._storage_classes = dict(objects.storage_classes)
         self._version = objects.version
+        self._objects_put = False
 
     def carry_out(self, queue: Sequence[QueuedPod] | None = None, progress: Progress | None = None) -> Run:
         """Place a queue from the beginning, or from what `without` and `with_node` made of it.
@@ -88,6 +91,12 @@ class Rehearsal:
         row = cluster.nodes.row_of.get(node.name)
         self._replaced[node.name] = None if row is None else cluster.nodes.nodes[row]
         cluster.add_node(as_served(node))
+
+    def with_objects(self, objects: Sequence[KubeObject]) -> None:
+        """Put claims and StorageClasses there, new or in place of those of their names, until `restore`."""
+        if objects:
+            self.run.cluster.objects.add(objects)
+            self._objects_put = True
 
     def restore(self) -> None:
         """Put everything back to the beginning."""
@@ -137,9 +146,14 @@ class Rehearsal:
         objects.persistent_volume_claims.update(claims)
         objects.persistent_volumes.clear()
         objects.persistent_volumes.update(volumes)
+        objects.storage_classes.clear()
+        objects.storage_classes.update(self._storage_classes)
         objects.assumed_claims.clear()
         objects.assumed_claims.update(self._assumed)
         objects.version += 1
+        if self._objects_put:
+            objects.loads += 1
+            self._objects_put = False
         self._version = objects.version
 
 

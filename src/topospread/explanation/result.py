@@ -116,7 +116,7 @@ class Suggestion:
     Attributes:
         kind: ``maxSkew``, ``whenUnsatisfiable``, ``nodeTaintsPolicy``, ``nodeAffinityPolicy``, ``minDomains``,
             ``toleration``, ``rollout`` (of a template that changed already), ``deletePod``, ``uncordon``, ``free``,
-            ``newNode``.
+            ``newNode``, ``storageClassName``, ``newClaim``, ``newStorageClass``.
         title: the change in words.
         object: what the patch applies to: apiVersion, kind, namespace and name; for a new node the list of nodes; of
             an owner of an unknown kind (``template``) the paths are those of its pods.

@@ -23,7 +23,7 @@ def suggestion_lines(explanation: Explanation, layout: Layout) -> Iterator[str]:
     if explanation.suggestions:
         yield from hanging(title, "(each was tried: everything simulated anew with it)", layout.width, 2)
     elif explanation.searched:
-        nothing = "no change that was tried: of its constraints, a toleration, room on a node, a node more"
+        nothing = "no change that was tried: of its constraints or claims, a toleration, room on a node, a node more"
         yield from hanging(title, nothing, layout.width, 2)
     shown = explanation.suggestions if layout.wide else explanation.suggestions[:_SHOWN]
     for number, each in enumerate(shown, 1):
@@ -105,9 +105,9 @@ def command_lines(each: Suggestion, layout: Layout) -> Iterator[str]:
             return
         case "rollout":
             return
-        case "free" | "newNode":
+        case "free" | "newNode" | "newClaim" | "newStorageClass":
             text = f"patch, to try it: {patch}"
-        case _ if each.means in _NO_COMMAND:
+        case _ if each.means in _NO_COMMAND or each.kind == "storageClassName":
             text = f"patch: {patch}"
         case _:
             quoted = patch.replace("'", "'\\''")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, Final
 
 from topospread.api.inventory import Inventory
+from topospread.api.storage import default_classes
 from topospread.errors import DecodeError, DuplicateError, InputError, UsageError
 
 from .admit import Rules
@@ -17,7 +18,7 @@ from .collection import Collection
 from .files import STANDARD_INPUT, Progress, Source, find_sources, read_text, shown_path, total_size
 from .json_list import JsonList
 from .json_text import is_meant_as_json, looks_like_json, split_documents
-from .made_up import GRAMMAR, is_made_up, made_up_nodes
+from .made_up import GRAMMAR, is_made_up, is_unasked, made_up_nodes, made_up_storage_classes
 from .objects import ObjectReader, ReadObject
 from .snapshot import leave_out_stranded_pods, warn_of_missing_owners
 from .snapshot_facts import note_of, warnings_when_read
@@ -68,9 +69,14 @@ def load(  # noqa: PLR0913 - keyword arguments
     with no_garbage_collection():
         if cluster is not None and is_made_up(cluster):
             collection.add_path(ReadObject("Node", node, place) for node, place in made_up_nodes(cluster))
+            classes = made_up_storage_classes(cluster)
+            collection.add_path(ReadObject("StorageClass", item, place) for item, place in classes)
         for sources in every:
             collection.add_path(_read(sources, stdin, reader, meter))
-        return _inventory(collection, reader)
+        inventory = _inventory(collection, reader)
+        if cluster is not None and is_made_up(cluster):
+            _leave_out_unasked_class(inventory, cluster)
+        return inventory
 
 
 def _with_cluster_file(paths: Sequence[str], cluster: str | None) -> list[str]:
@@ -191,6 +197,16 @@ def _inventory(collection: Collection, reader: ObjectReader) -> Inventory:
     leave_out_stranded_pods(inventory)
     warn_of_missing_owners(inventory)
     return inventory
+
+
+def _leave_out_unasked_class(inventory: Inventory, cluster: str) -> None:
+    """A made-up cluster's own default StorageClass goes where the manifests bring one."""
+    classes = inventory.storage_classes
+    unasked = [each for each in classes if is_unasked(cluster, each)]
+    if unasked and default_classes(each for each in classes if each not in unasked):
+        for each in unasked:
+            classes.remove(each)
+            del inventory.places["StorageClass", "", each.name]
 
 
 @contextmanager

@@ -11,11 +11,12 @@ from string import ascii_lowercase
 from typing import Final
 
 from topospread.api.label_syntax import label_key_problems, label_value_problems
-from topospread.api.meta import ObjectMeta
+from topospread.api.meta import Annotations, ObjectMeta
 from topospread.api.node import Node, NodeSpec, NodeStatus
 from topospread.api.node_selection import Taint
 from topospread.api.quantity import QuantityError, parse_quantity
 from topospread.api.requests import is_scalar_resource
+from topospread.api.storage import StorageClass
 from topospread.errors import InputError, Place
 
 GRAMMAR: Final = """\
@@ -38,10 +39,14 @@ A made-up cluster is a list of KEY=VALUE, separated by commas:
   taint=zone-c:dedicated=gpu:NoSchedule
                        a taint; without zone-c: on each node
   cordon=node-3        no new pods on a node, or in a zone, region or rack
+  storage-class=gp3    a StorageClass; several may be given, and the first is
+                       the default; storage-class=none for none at all
 
 label and taint may be given several times. Nodes are named node-1, node-2
 and so on, and labelled kubernetes.io/hostname, kubernetes.io/os=linux and
-kubernetes.io/arch=amd64, as most nodes are.
+kubernetes.io/arch=amd64, as most nodes are. Unless the manifests bring a
+default StorageClass, there is one, "standard". Volumes of these classes are
+made for the pod that comes first (WaitForFirstConsumer), in its zone.
 """
 
 ZONE: Final = "topology.kubernetes.io/zone"
@@ -51,8 +56,13 @@ HOSTNAME: Final = "kubernetes.io/hostname"
 
 _COUNTS: Final = {"nodes": 100_000, "zones": 1_000, "regions": 1_000, "racks": 1_000}
 _DEFAULTS: Final = {"cpu": "4", "memory": "16Gi", "pods": "110", "ephemeral-storage": "100Gi"}
-_KEYS: Final = (*_COUNTS, *_DEFAULTS, "label", "taint", "cordon")
+_KEYS: Final = (*_COUNTS, *_DEFAULTS, "label", "taint", "cordon", "storage-class")
+_STANDARD_CLASS: Final = "standard"
+_NO_CLASS: Final = "none"
+PROVISIONER: Final = "topospread.dev/made-up"
+"""Who makes the volumes of made-up StorageClasses."""
 _EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+_CLASS_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 _MADE_UP: Final = re.compile(r"[A-Za-z0-9_./-]+=")
 _PLACE: Final = Place(source="--cluster")
 
@@ -71,6 +81,7 @@ class _Wishes:
     labels: list[tuple[str, str, str]] = field(default_factory=list)
     taints: list[tuple[str, Taint]] = field(default_factory=list)
     cordons: list[str] = field(default_factory=list)
+    storage_classes: list[str] = field(default_factory=list)
 
 
 def is_made_up(text: str) -> bool:
@@ -92,6 +103,33 @@ def made_up_nodes(text: str) -> list[tuple[Node, Place]]:
             raise _error(f"{where} is no zone, region, rack or node of this cluster{_meant(where, sorted(names))}")
     nodes = [_node(site, wishes) for site in sites]
     return [(node, Place(source="--cluster", object=f"Node {node.name}")) for node in nodes]
+
+
+def made_up_storage_classes(text: str) -> list[tuple[StorageClass, Place]]:
+    """The StorageClasses of a made-up cluster, the default one first, and where they come from.
+
+    Raises:
+        InputError: a part of the line says nothing that can be made.
+    """
+    names = _read(text).storage_classes or [_STANDARD_CLASS]
+    classes = [_storage_class(name, default=i == 0) for i, name in enumerate(names) if name != _NO_CLASS]
+    return [(each, Place(source="--cluster", object=f"StorageClass {each.name}")) for each in classes]
+
+
+def _storage_class(name: str, *, default: bool) -> StorageClass:
+    annotations = Annotations(is_default_class="true") if default else None
+    return StorageClass(
+        api_version="storage.k8s.io/v1",
+        kind="StorageClass",
+        metadata=ObjectMeta(name=name, annotations=annotations),
+        provisioner=PROVISIONER,
+        volume_binding_mode="WaitForFirstConsumer",
+    )
+
+
+def is_unasked(text: str, item: StorageClass) -> bool:
+    """Whether a StorageClass is the one that a made-up cluster has although nobody asked for it."""
+    return item.provisioner == PROVISIONER and not _read(text).storage_classes
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +212,12 @@ def _node(site: _Site, wishes: _Wishes) -> Node:
 def _read(text: str) -> _Wishes:
     wishes = _Wishes()
     given: set[str] = set()
-    readers: dict[str, Callable[[_Wishes, str], None]] = {"label": _label, "taint": _taint, "cordon": _cordon}
+    readers: dict[str, Callable[[_Wishes, str], None]] = {
+        "label": _label,
+        "taint": _taint,
+        "cordon": _cordon,
+        "storage-class": _wish_storage_class,
+    }
     for part in text.split(","):
         key, equals, value = part.strip().partition("=")
         if not equals or not value:
@@ -246,6 +289,16 @@ def _check_label(part: str, key: str, value: str) -> None:
 
 def _cordon(wishes: _Wishes, value: str) -> None:
     wishes.cordons.append(value)
+
+
+def _wish_storage_class(wishes: _Wishes, value: str) -> None:
+    named = wishes.storage_classes
+    if not _CLASS_NAME.fullmatch(value):
+        raise _error(f"storage-class={value}: expected a name of lower case letters, digits, '-' and '.'")
+    if value in named or _NO_CLASS in named or (named and value == _NO_CLASS):
+        again = "is given twice" if value in named else f"and storage-class={named[0]}"
+        raise _error(f"storage-class={value} {again}")
+    named.append(value)
 
 
 def _meant(word: str, known: tuple[str, ...] | list[str]) -> str:

@@ -2,8 +2,7 @@
 
 They are added to the inventory and remembered as assumed: whoever binds volumes takes them as claims that can be
 provisioned wherever their StorageClass allows. Sources: pkg/controller/statefulset/stateful_set_utils.go
-(``getPersistentVolumeClaims``), pkg/controller/volume/ephemeral/controller.go,
-plugin/pkg/admission/storage/storageclass/setdefault.
+(``getPersistentVolumeClaims``), pkg/controller/volume/ephemeral/controller.go.
 """
 
 from __future__ import annotations
@@ -14,21 +13,21 @@ from msgspec.structs import replace
 
 from topospread.api.meta import ObjectMeta, OwnerReference
 from topospread.api.pod import PersistentVolumeClaimVolumeSource, Pod, Volume
-from topospread.api.storage import PersistentVolumeClaim, PersistentVolumeClaimSpec, StorageClass
+from topospread.api.storage import PersistentVolumeClaim, PersistentVolumeClaimSpec
 from topospread.api.workload import StatefulSet
 
+from .default_class import DefaultClass
 from .names import made_up_uid
 from .planned import Plan
-from .timestamps import seconds
 
 
 class VolumeClaims:
     """Adds claims to a plan's inventory, each once."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, default_class: DefaultClass) -> None:
         self._plan = plan
         self._known = {(each.namespace, each.name) for each in plan.inventory.persistent_volume_claims}
-        self._default_class = default_class(plan.inventory.storage_classes)
+        self._default_class = default_class
 
     def of_stateful_set(self, item: StatefulSet, pod_name: str) -> tuple[dict[str, str], int]:
         """The claims of one of a StatefulSet's pods: template → claim, and how many of them are new."""
@@ -38,7 +37,8 @@ class VolumeClaims:
         for template in item.spec.volume_claim_templates or ():
             name = names[template.name] = f"{template.name}-{pod_name}"
             labels = {**template.labels, **(required or {})}
-            metadata = ObjectMeta(namespace=item.namespace, name=name, labels=labels or None)
+            annotations = template.metadata.annotations
+            metadata = ObjectMeta(namespace=item.namespace, name=name, labels=labels or None, annotations=annotations)
             new += self._assume(metadata, template.spec)
         return names, new
 
@@ -55,6 +55,7 @@ class VolumeClaims:
                     namespace=pod.namespace,
                     name=f"{name}-{volume.name}",
                     labels=template.metadata.labels if template else None,
+                    annotations=template.metadata.annotations if template else None,
                     owner_references=[owner],
                 )
                 new += self._assume(metadata, template.spec if template else PersistentVolumeClaimSpec())
@@ -66,11 +67,10 @@ class VolumeClaims:
         if key in self._known:
             return False
         self._known.add(key)
-        if spec.storage_class_name is None and self._default_class:
-            spec = replace(spec, storage_class_name=self._default_class)
         claim = PersistentVolumeClaim(api_version="v1", kind="PersistentVolumeClaim", metadata=metadata, spec=spec)
+        claim = self._default_class.admit(claim)
         self._plan.inventory.persistent_volume_claims.append(claim)
-        if spec.storage_class_name != "":
+        if claim.spec.storage_class_name != "":
             self._plan.assumed_claims.add(key)
         return True
 
@@ -85,16 +85,3 @@ def with_claims(volumes: Iterable[Volume] | None, claims: Mapping[str, str]) -> 
         for volume, claim in claims.items()
     ]
     return [*made, *(each for each in volumes or () if each.name not in claims)]
-
-
-def default_class(classes: Iterable[StorageClass]) -> str | None:
-    """Name of the default StorageClass, of several the youngest (``GetDefaultClass``)."""
-    defaults = [each for each in classes if _is_default(each)]
-    if not defaults:
-        return None
-    return min(defaults, key=lambda each: (-(seconds(each.metadata.creation_timestamp) or 0.0), each.name)).name
-
-
-def _is_default(each: StorageClass) -> bool:
-    annotations = each.metadata.annotations
-    return annotations is not None and "true" in (annotations.is_default_class, annotations.beta_is_default_class)

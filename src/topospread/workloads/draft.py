@@ -12,11 +12,13 @@ from msgspec.structs import replace
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.pod import FINISHED_PHASES, Pod
 from topospread.errors import InvalidError
+from topospread.sources.made_up import PROVISIONER
 
 from .admission import Admission
 from .claims import VolumeClaims
 from .control_plane import ControlPlane
 from .controllers import Controller
+from .default_class import DefaultClass
 from .defaults import DEFAULT_SCHEDULER_NAME
 from .names import Names, pod_prefix
 from .planned import Plan, QueuedPod, Workload
@@ -35,6 +37,7 @@ class Draft:
         gates: of the API server.
         names: generated names.
         admission: of the pods that are made.
+        default_class: of claims that name no StorageClass.
         volumes: claims that come with pods.
         scale: replicas that were asked for, by controller.
     """
@@ -51,7 +54,8 @@ class Draft:
         self.names = names
         self.scale = scale
         self.admission = Admission(inventory, self.gates)
-        self.volumes = VolumeClaims(self.plan)
+        self.default_class = DefaultClass(inventory.storage_classes, self.gates.kube_version)
+        self.volumes = VolumeClaims(self.plan, self.default_class)
         self._scheduler_names = frozenset(control_plane.scheduler_names)
         self._made_bound: list[Pod] = []
         self._new_claims: Counter[Workload] = Counter()
@@ -170,6 +174,7 @@ class Draft:
         for row, count in self._new_claims.items():
             what = "claim that does not exist yet is" if count == 1 else "claims that do not exist yet are"
             _note(row, f"{count} {what} taken as provisionable wherever the StorageClass allows")
+        plan.notes += self.default_class.notes(PROVISIONER)
         plan.warnings += self.admission.warnings
         return plan
 

@@ -61,6 +61,10 @@ def plan(
         cron_jobs = "1 CronJob was" if waiting == 1 else f"{waiting} CronJobs were"
         draft.plan.notes.append(f"{cron_jobs} not run: a run is simulated on request (--run-cron-job)")
     whole.pods = [_admitted(draft, pod) for pod in whole.pods]
+    whole.persistent_volume_claims = [
+        draft.default_class.admit(each, whole.places.get(("PersistentVolumeClaim", each.namespace, each.name)))
+        for each in whole.persistent_volume_claims
+    ]
     hierarchy = Hierarchy(draft.plan, controllers)
     claims = claim(whole.pods, hierarchy.pod_owners, hierarchy.missing)
     for key, count in claims.adopted.items():

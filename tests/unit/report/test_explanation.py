@@ -296,7 +296,7 @@ shop/web  pending
 topology.kubernetes.io/zone  hard  maxSkew 1  counts app=web
     no node takes part
 
-What would let it in  no change that was tried: of its constraints, a
+What would let it in  no change that was tried: of its constraints or claims, a
   toleration, room on a node, a node more
 """)
 

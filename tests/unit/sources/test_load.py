@@ -289,3 +289,25 @@ class TestReading:
         assert load([path]).nodes[0].name == "a"
         with pytest.raises(InputError, match=r'1\.yaml:6:3: document 1: Node a: unknown field "spec\.taint"'):
             load([path], strict=True)
+
+
+STORAGE_CLASS = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "provisioner": "disk.example.com"}
+DEFAULT = {"name": "own", "annotations": {"storageclass.kubernetes.io/is-default-class": "true"}}
+
+
+class TestMadeUpStorageClasses:
+    def classes(self, cluster: str, *paths: str) -> list[str]:
+        return [each.name for each in load(paths, cluster=cluster).storage_classes]
+
+    def test_a_made_up_cluster_has_a_default_class(self):
+        assert self.classes("zones=2") == ["standard"]
+        assert self.classes("zones=2,storage-class=none") == []
+
+    def test_a_default_class_of_the_manifests_takes_its_place(self, write):
+        own = write("own.json", STORAGE_CLASS | {"metadata": DEFAULT})
+        assert self.classes("zones=2", own) == ["own"]
+        assert self.classes("zones=2,storage-class=gp3", own) == ["gp3", "own"]
+
+    def test_another_class_of_the_manifests_stands_beside_it(self, write):
+        other = write("other.json", STORAGE_CLASS | {"metadata": {"name": "slow"}})
+        assert self.classes("zones=2", other) == ["standard", "slow"]

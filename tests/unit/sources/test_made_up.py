@@ -1,7 +1,17 @@
 import pytest
 
 from topospread.errors import InputError
-from topospread.sources.made_up import GRAMMAR, HOSTNAME, RACK, REGION, ZONE, is_made_up, made_up_nodes, zone_name
+from topospread.sources.made_up import (
+    GRAMMAR,
+    HOSTNAME,
+    RACK,
+    REGION,
+    ZONE,
+    is_made_up,
+    made_up_nodes,
+    made_up_storage_classes,
+    zone_name,
+)
 
 
 def nodes(text: str) -> list:
@@ -129,3 +139,34 @@ def test_a_file_with_an_equals_sign_is_a_file(tmp_path, monkeypatch):
     assert not is_made_up("nodes.yaml")
     (tmp_path / "zones=3").write_text("")
     assert not is_made_up("zones=3")
+
+
+class TestStorageClasses:
+    def test_there_is_a_default_one_that_waits_for_its_first_consumer(self):
+        ((found, place),) = made_up_storage_classes("zones=3")
+        assert (found.name, found.volume_binding_mode) == ("standard", "WaitForFirstConsumer")
+        assert found.metadata.annotations
+        assert found.metadata.annotations.is_default_class == "true"
+        assert str(place) == "--cluster: StorageClass standard"
+
+    def test_the_first_that_is_named_is_the_default(self):
+        found = [each for each, _ in made_up_storage_classes("zones=3,storage-class=gp3,storage-class=io2")]
+        defaults = [bool(each.metadata.annotations) for each in found]
+        assert ([each.name for each in found], defaults) == (["gp3", "io2"], [True, False])
+
+    def test_there_may_be_none(self):
+        assert made_up_storage_classes("zones=3,storage-class=none") == []
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "storage-class=none,storage-class=a",
+            "storage-class=a,storage-class=none",
+            "storage-class=a,storage-class=a",
+            "storage-class=A",
+            "storage-class=a/b",
+        ],
+    )
+    def test_what_is_no_name_or_contradicts_is_refused(self, text):
+        with pytest.raises(InputError, match="storage-class"):
+            made_up_nodes(f"zones=3,{text}")
