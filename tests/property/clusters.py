@@ -31,7 +31,7 @@ def nodes(draw: st.DrawFn, name: str | None = None) -> Node:
     name = name or draw(st.sampled_from(NODE_NAMES))
     labels = {HOST: draw(st.sampled_from([name, name, name, "shared"]))}
     if draw(st.integers(0, 5)):
-        labels[ZONE] = draw(st.sampled_from(["zone-a", "zone-b", "zone-c"]))
+        labels[ZONE] = draw(st.sampled_from(["zone-a", "zone-b", "zone-c", ""]))
     if draw(st.booleans()):
         labels[RACK] = f"rack-{draw(st.integers(0, 40))}"
     labels["disk"] = draw(st.sampled_from(["ssd", "hdd"]))

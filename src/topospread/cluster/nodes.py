@@ -62,6 +62,10 @@ class LabelColumn:
             self._rows_of.setdefault(code, set()).add(row)
         self.codes[row] = code
 
+    def code(self, value: str) -> int:
+        """The code of a value, −1 when no node has had it."""
+        return self._code_of.get(value, -1)
+
     def rows_with(self, value: str) -> set[int]:
         """Rows that have a value by name; do not change the set."""
         code = self._code_of.get(value)

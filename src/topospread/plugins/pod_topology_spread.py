@@ -218,7 +218,7 @@ class SoftConstraints:
             counted = [n for n, skip in zip(counted, ignored, strict=True) if not skip]
             codes = [[code for code, skip in zip(places, ignored, strict=True) if not skip] for places in codes]
         return [
-            sum(counted) if each.constraint.topology_key == HOSTNAME else len(set(places))
+            sum(counted) if each.constraint.topology_key == HOSTNAME else len(set(each.joined_few(places)))
             for each, places in zip(self.spread.soft, codes, strict=True)
         ]
 
@@ -231,7 +231,7 @@ class SoftConstraints:
                 sizes.append(int(np.add.reduce(counted if scored is None else counted[scored])))
             else:
                 codes = each.column.codes[rows]
-                sizes.append(_distinct(codes if scored is None else codes[scored]))
+                sizes.append(_distinct(each.joined(codes if scored is None else codes[scored])))
         return sizes
 
     def normalize(self, raw: Ints, rows: Rows) -> Ints:

@@ -59,7 +59,7 @@ class Domains(Sequence[Domain]):
         self._skew_of_none = skew_of_none
         self._highest = highest
         self.codes: Codes = by_name if counts.domains == len(by_name) else by_name[counts.nodes[by_name] > 0]
-        self.matching: Codes = counts.counts[self.codes].astype(np.int32)
+        self.matching: Codes = counts.at(self.codes).astype(np.int32)
         self.nodes: Codes = counts.nodes[self.codes].astype(np.int32)
 
     def __len__(self) -> int:

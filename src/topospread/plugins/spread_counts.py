@@ -17,6 +17,7 @@ from topospread.cluster.arrays import Bools, Codes, Ints, Rows
 from .domain_counts import DomainCounts, MatchingPods
 from .inclusion import Inclusion
 from .interface import length
+from .keyless_counts import KeylessCounts
 from .pod_topology_spread_rules import PodTopologySpreadRules
 from .spread_constraints import Constraint
 from .spread_until_1_23 import WholeDomainCounts
@@ -168,9 +169,23 @@ class CountedConstraint:
         hard = constraint.when_unsatisfiable == "DoNotSchedule"
         if hard or constraint.topology_key != HOSTNAME or not spread.rules.weighs_domains:
             everything = slice(0, spread.nodes.size)
-            counted = WholeDomainCounts if hard and spread.rules.counts_whole_domain else DomainCounts
-            self.counts = counted(column, self.pods, self.takes_part(everything))
+            self.counts = self._kind_of_counts(hard)(column, self.pods, self.takes_part(everything))
         self.grouped_by_count = hard and not self.grouped_by_domain
+
+    def _kind_of_counts(self, hard: bool) -> type[DomainCounts]:
+        if hard:
+            return WholeDomainCounts if self._spread.rules.counts_whole_domain else DomainCounts
+        return DomainCounts if self.keys else KeylessCounts
+
+    def joined(self, codes: Codes) -> Codes:
+        """The same codes, but nodes without the key and those whose value is empty, which are one domain, as −1."""
+        empty = self.column.code("") if self.column.missing else -1
+        return codes if empty < 0 else np.where(codes == empty, np.int32(-1), codes)
+
+    def joined_few(self, codes: Sequence[int]) -> Sequence[int]:
+        """`joined`, for a handful of nodes."""
+        empty = self.column.code("") if self.column.missing else -1
+        return codes if empty < 0 else [-1 if code == empty else code for code in codes]
 
     def takes_part(self, rows: Rows) -> Bools:
         """Nodes whose pods count: all keys are there and the policies include them."""
