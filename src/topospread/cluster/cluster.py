@@ -11,7 +11,7 @@ from topospread.api.requests import CURRENT_RULES, RequestRules
 from .journal import NODE_CHANGED, Journal
 from .nodes import NodeTable
 from .objects import ClusterObjects
-from .pod_class import Cost, PodClass, identity, namespaces_asked, resources_of, signature
+from .pod_class import Cost, HostPort, PodClass, identity, namespaces_asked, resources_of, signature
 from .volume_use import VolumeUse
 
 PodKey = str
@@ -31,7 +31,8 @@ class Cluster:
         classes: pod classes in the order they were first seen.
         placed: pod key → row of its node.
         on_node: row → pod key → class of the pods there, in the order they came.
-        ports: (protocol, port) → row → IP → how many pods use it.
+        ports: (protocol, port) → row → IPs on which it is in use: a set, as kube-scheduler's ``HostPortInfo`` is one.
+            A port that two pods of a node have is free once either of them goes.
         volume_use: which claims and disks the pods on each node use.
         started: pod key → ``status.startTime`` of the pods that have one.
         nominated: row → pod key → class of pending pods that preemption has promised that node.
@@ -46,7 +47,7 @@ class Cluster:
         self.classes: list[PodClass] = []
         self.placed: dict[PodKey, int] = {}
         self.on_node: list[dict[PodKey, PodClass]] = []
-        self.ports: dict[tuple[str, int], dict[int, dict[str, int]]] = {}
+        self.ports: dict[tuple[str, int], dict[int, set[str]]] = {}
         self.volume_use = VolumeUse()
         self.started: dict[PodKey, str] = {}
         self.nominated: dict[int, dict[PodKey, PodClass]] = {}
@@ -144,7 +145,7 @@ class Cluster:
         self.placed[key] = row
         self.on_node[row][key] = pod_class
         if pod_class.host_ports:
-            self._use_ports(pod_class, row)
+            self._use_ports(pod_class.host_ports, row)
         if pod_class.volumes:
             self.volume_use.add(pod_class.volumes, row)
         self.journal.append((row, pod_class.index, 1))
@@ -162,7 +163,7 @@ class Cluster:
         else:
             del pod_class.occupancy[row]
         if pod_class.host_ports:
-            self._release_ports(pod_class, row)
+            self._release_ports(pod_class.host_ports, row)
         if pod_class.volumes:
             self.volume_use.remove(pod_class.volumes, row)
         self.journal.append((row, pod_class.index, -1))
@@ -187,17 +188,26 @@ class Cluster:
             for key, pod_class in pods.items():
                 yield key, pod_class, row
 
-    def _use_ports(self, pod_class: PodClass, row: int) -> None:
-        for ip, protocol, port in pod_class.host_ports:
-            users = self.ports.setdefault((protocol, port), {}).setdefault(row, {})
-            users[ip] = users.get(ip, 0) + 1
+    def ports_on(self, row: int) -> set[HostPort]:
+        """The host ports in use on a node."""
+        had = [port for pod_class in self.on_node[row].values() for port in pod_class.host_ports]
+        return {port for port in had if port[0] in self.ports.get(port[1:], {}).get(row, ())}
 
-    def _release_ports(self, pod_class: PodClass, row: int) -> None:
-        for ip, protocol, port in pod_class.host_ports:
-            rows = self.ports[protocol, port]
-            users = rows[row]
-            users[ip] -= 1
-            if not users[ip]:
-                del users[ip]
-            if not users:
-                del rows[row]
+    def restore_ports(self, row: int, ports: set[HostPort]) -> None:
+        """Of the host ports that pods on a node have, these are in use and no others."""
+        for pod_class in self.on_node[row].values():
+            if pod_class.host_ports:
+                self._release_ports(pod_class.host_ports, row)
+        self._use_ports(ports, row)
+
+    def _use_ports(self, ports: Iterable[HostPort], row: int) -> None:
+        for ip, protocol, port in ports:
+            self.ports.setdefault((protocol, port), {}).setdefault(row, set()).add(ip)
+
+    def _release_ports(self, ports: Iterable[HostPort], row: int) -> None:
+        for ip, protocol, port in ports:
+            rows = self.ports.get((protocol, port), {})
+            addresses = rows.get(row, set())
+            addresses.discard(ip)
+            if not addresses:
+                rows.pop(row, None)

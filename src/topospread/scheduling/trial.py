@@ -12,6 +12,7 @@ import numpy as np
 
 from topospread.cluster import PodClass
 from topospread.cluster.cluster import PodKey
+from topospread.cluster.pod_class import HostPort
 
 from .view import View
 
@@ -25,10 +26,12 @@ class Trial:
         self._row = row
         self._only = np.array([row], dtype=np.int64)
         self._before: dict[PodKey, PodClass] = {}
+        self._ports: set[HostPort] = set()
         self._position = 0
 
     def __enter__(self) -> Trial:
         self._before = dict(self._cluster.on_node[self._row])
+        self._ports = self._cluster.ports_on(self._row)
         self._position = self._cluster.journal.position
         self._tell("begin_trial")
         return self
@@ -42,6 +45,7 @@ class Trial:
         for key, pod_class in self._before.items():
             if key not in now:
                 self.add(key, pod_class)
+        self._cluster.restore_ports(self._row, self._ports)
         self._view.catch_up()
         self._cluster.on_node[self._row] = self._before
         self._view.forget_since(self._position)
