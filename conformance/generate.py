@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from conformance.generators.configuration import configuration
+from conformance.generators.corners import corners
 from conformance.generators.draw import NAMESPACES, Draw, Json
 from conformance.generators.gates import gates
 from conformance.generators.nodes import nodes
@@ -29,9 +30,9 @@ from conformance.generators.storage import storage
 from conformance.generators.volumes import Volumes
 
 NEWEST = "1.37"
-FLAVOURS = ("spread", "mixed", "volumes", "preemption", "storage", "requests", "profile", "sampling", "every")
 # What `every` draws from: all that the oracles of all versions judge.
 KINDS = ("spread", "mixed", "volumes", "preemption", "storage", "requests", "profile")
+FLAVOURS = (*KINDS, "corners", "sampling", "every")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +42,9 @@ class Recipe:
     Attributes:
         flavour: ``spread`` (no other pod's affinity, no volumes), ``mixed`` (the former too), ``volumes``,
             ``preemption``, ``storage`` (volumes of every kind, and what nodes declare), ``requests`` (resources in
-            every form), ``profile`` (plugins on and off, all their arguments), ``sampling`` (not all nodes are looked
-            at, several profiles), ``every`` (any of them but the last, case by case).
+            every form), ``profile`` (plugins on and off, all their arguments), ``corners`` (empty values, ports used
+            twice, image sizes that differ, objects with the least fields: what is rarely there), ``sampling`` (not all
+            nodes are looked at, several profiles), ``every`` (any of them but the last two, case by case).
         sequential: replicas placed one after another; 0: independent pods.
         incoming: independent pods a case.
         nodes: fewest and most nodes a case.
@@ -83,9 +85,9 @@ def _case(draw: Draw, recipe: Recipe, name: str) -> Json:
     if config:
         case["config"] = config
     case |= owned
-    _flavour(draw, recipe, case, pods)
     if recipe.sequential:
         case["sequential"] = True
+    _flavour(draw, recipe, case, pods)
     if recipe.kube_version:
         case["kubeVersion"] = recipe.kube_version
     if recipe.flavour not in ("profile", "sampling"):
@@ -109,6 +111,8 @@ def _flavour(draw: Draw, recipe: Recipe, case: Json, pods: Pods) -> None:
             requests(draw, bound, incoming)
         case "profile":
             profile(draw, case, recipe.kube_version or NEWEST)
+        case "corners":
+            corners(draw, pods, case)
         case "sampling":
             sampling(draw, case)
 

@@ -143,7 +143,7 @@ def _build(version: str) -> None:
 
 def _environment() -> dict[str, str]:
     """Ours, with the repository's root on Python's path."""
-    return {**os.environ, "PYTHONPATH": str(ROOT)}
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
 
 
 def _fingerprint() -> str:
