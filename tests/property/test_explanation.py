@@ -9,13 +9,14 @@ from hypothesis import HealthCheck, event, given, settings
 
 import topospread
 from topospread.api.inventory import Inventory
+from topospread.api.rollout import Strategy, strategy_of
 from topospread.config.load import load_configuration
 from topospread.config.profile import Configuration
 from topospread.explanation import Explanation, Suggestion
 from topospread.explanation.obstacles import SPREAD, Obstacles
 from topospread.explanation.own_constraints import with_constraints
 from topospread.explanation.rehearsal import Rehearsal
-from topospread.explanation.rolling_update import RollingUpdate, Strategy, strategy_of
+from topospread.explanation.rolling_update import RollingUpdate
 from topospread.simulation.placing import place_all
 from topospread.simulation.run import Options, prepare
 

@@ -17,6 +17,7 @@ from topospread.api.meta import KubeObject
 from topospread.api.node import Node
 from topospread.api.node_selection import Taint, Toleration
 from topospread.api.pod import Pod
+from topospread.api.rollout import Strategy
 from topospread.api.spread import HONOR, SCHEDULE_ANYWAY, TopologySpreadConstraint
 from topospread.plugins.spread_constraints import Constraint
 
@@ -24,7 +25,6 @@ from .obstacles import shown_taint
 from .own_constraints import with_constraints
 from .owner import Owned
 from .result import Json, Means
-from .rolling_update import Strategy
 
 What = tuple[str, str, tuple[float, ...]]
 """Kind, title and size of a change."""

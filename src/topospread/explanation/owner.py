@@ -14,6 +14,7 @@ from topospread.api.inventory import Inventory
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject, OwnerReference
 from topospread.api.pod import Pod, PodSpec, PodTemplateSpec
+from topospread.api.rollout import Strategy, strategy_of
 from topospread.api.spread import TopologySpreadConstraint
 from topospread.api.workload import Deployment
 from topospread.errors import Place
@@ -24,7 +25,6 @@ from topospread.workloads.revisions import REVISION_HASH_LABEL, TEMPLATE_HASH_LA
 
 from .own_constraints import written
 from .result import Means
-from .rolling_update import Strategy, strategy_of
 
 _MEANS: dict[str, Means] = {
     "Pod": "recreate",

@@ -203,6 +203,7 @@ def _policy(standing: Standing, held: Held, closed: dict[str, list[Node]], given
 _OWN = "labelSelector:\n  matchLabels: {app: web}\nmatchLabelKeys: [pod-template-hash]"
 _SOFT = constraint(_OWN, when="ScheduleAnyway")
 _SOFT_NODES = constraint(_OWN, key=HOSTNAME, when="ScheduleAnyway").removeprefix("topologySpreadConstraints:\n")
+_RACKS = constraint(_OWN, key="example.com/rack")
 _THREE = "zones=3,nodes=6"
 _TAINTED = "zones=3,nodes=6,taint=zone-c:dedicated=batch:NoSchedule"
 _GOOD = Example(deployment(constraint(_OWN)), cluster=_THREE)
@@ -256,12 +257,11 @@ RULES = (
         link=f"{SPREAD}#implicit-conventions",
         severity="warning",
         check=_key_on_some_nodes,
-        wrong=Example(
-            deployment(constraint(_OWN, key="example.com/rack")), cluster="nodes=4,label=node-1:example.com/rack=r1"
-        ),
+        wrong=Example(deployment(_RACKS), cluster="nodes=3,label=node-1:example.com/rack=r1"),
         right=Example(
-            deployment("nodeSelector: {example.com/pool: web}\n" + constraint(_OWN)),
-            cluster=f"{_THREE},label=zone-a:example.com/pool=web,label=zone-b:example.com/pool=web",
+            deployment(_RACKS),
+            cluster="nodes=3,label=node-1:example.com/rack=r1,label=node-2:example.com/rack=r2,"
+            "label=node-3:example.com/rack=r1",
         ),
         needs="nodes",
     ),

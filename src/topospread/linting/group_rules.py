@@ -260,7 +260,7 @@ RULES = (
         severity="hint",
         check=_nothing_groups,
         wrong=Example(_job("")),
-        right=Example(_job(constraint("labelSelector:\n  matchLabels: {app: sums}"))),
+        right=Example(_job(constraint("labelSelector:\n  matchLabels: {app: sums}", when="ScheduleAnyway"))),
         needs="manifests",
     ),
     Rule(

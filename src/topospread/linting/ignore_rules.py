@@ -26,7 +26,7 @@ UNUSED_IGNORE = Rule(
     link=f"{SPREAD}#spread-constraint-definition",
     severity="hint",
     check=_after_the_others,
-    wrong=Example(deployment("# topospread: ignore max-skew-never-binds grows to 20 at noon\n" + GOOD_CONSTRAINT)),
+    wrong=Example(deployment("# topospread: ignore max-skew-never-binds, hard-and-soft grows to 20\n" + _SKEWED)),
     right=_GOOD,
 )
 

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from topospread.api.labels import InvalidSelectorError, Selector
 from topospread.api.node_selection import NodeSelectorTerm, PodAffinityTerm
 from topospread.api.pod import Pod, PodSpec
+from topospread.api.rollout import strategy_of
 from topospread.api.spread import DO_NOT_SCHEDULE, HONOR, TopologySpreadConstraint
-from topospread.api.workload import DaemonSet
+from topospread.api.workload import DaemonSet, Deployment
 
 from .examples import constraint, deployment
-from .pod_source import PodSource, own_selector
+from .given import Given, Subject
+from .pod_source import HASH, PodSource, own_selector
 from .problem import Edit, Problem
 from .rule import Example, Rule, of_pods
 from .selector_rules import SPREAD
@@ -93,25 +95,27 @@ def _counts_itself(pods: PodSource, each: TopologySpreadConstraint) -> bool:
         return False
 
 
-def _anti_affinity(pods: PodSource) -> Iterator[Problem]:
-    replicas = explicit_replicas(pods)
-    anti = pods.spec.affinity.pod_anti_affinity if pods.spec.affinity else None
-    if anti is None or isinstance(pods.item, Pod | DaemonSet) or (replicas is not None and replicas < 2):
-        return
-    if any(each.topology_key == HOSTNAME for _, each in pods.constraints()):
-        return
-    path = f"{pods.path}.affinity.podAntiAffinity"
-    for index, term in enumerate(anti.required_during_scheduling_ignored_during_execution or ()):
-        if term.topology_key == HOSTNAME and selects_itself(term, pods):
-            field = f"{path}.requiredDuringSchedulingIgnoredDuringExecution[{index}]"
-            yield Problem(
-                field, "one pod a node and no more: replicas beyond the nodes, and a rollout's surge, stay pending"
-            )
-    for index, weighted in enumerate(anti.preferred_during_scheduling_ignored_during_execution or ()):
-        preferred = weighted.pod_affinity_term
-        if preferred is not None and preferred.topology_key == HOSTNAME and selects_itself(preferred, pods):
-            field = f"{path}.preferredDuringSchedulingIgnoredDuringExecution[{index}]"
-            yield Problem(field, "a ScheduleAnyway constraint over the hostname says the same, and evens out")
+def _anti_affinity(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    for manifest, pods in given.sources:
+        replicas = explicit_replicas(pods)
+        anti = pods.spec.affinity.pod_anti_affinity if pods.spec.affinity else None
+        if anti is None or isinstance(pods.item, Pod | DaemonSet) or (replicas is not None and replicas < 2):
+            continue
+        if any(each.topology_key == HOSTNAME for _, each in pods.constraints()):
+            continue
+        for index, term in enumerate(anti.required_during_scheduling_ignored_during_execution or ()):
+            if term.topology_key == HOSTNAME and selects_itself(term, pods):
+                field = f"{pods.path}.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[{index}]"
+                message = "one pod a node and no more: replicas beyond the nodes stay pending"
+                if not manifest.refused and _surge_waits(pods, term):
+                    message += ", and a rollout's surge where every node has one"
+                yield manifest, Problem(field, message)
+
+
+def _surge_waits(pods: PodSource, term: PodAffinityTerm) -> bool:
+    """Whether a rolling update makes more pods than the replicas, and old pods keep them off their nodes."""
+    strategy = strategy_of(pods.item) if isinstance(pods.item, Deployment) else None
+    return strategy is not None and strategy.max_surge > 0 and HASH not in (term.match_label_keys or ())
 
 
 def _daemon_set(pods: PodSource) -> Iterator[Problem]:
@@ -140,7 +144,8 @@ def _node_name(pods: PodSource) -> Iterator[Problem]:
 
 _OWN = "labelSelector:\n  matchLabels: {app: web}\nmatchLabelKeys: [pod-template-hash]"
 _ZONES = constraint(_OWN)
-_HOSTS = constraint(_OWN, key=HOSTNAME, when="ScheduleAnyway")
+_HOSTS = constraint(_OWN, key=HOSTNAME)
+_ZONES_TOO = constraint(_OWN, when="ScheduleAnyway").removeprefix("topologySpreadConstraints:\n")
 _GOOD = Example(deployment(_ZONES))
 _TERM = "topologyKey: {key}\n      labelSelector: {{matchLabels: {{app: web}}}}\n"
 _REQUIRED = "affinity:\n  {kind}:\n    requiredDuringSchedulingIgnoredDuringExecution:\n    - " + _TERM
@@ -175,14 +180,15 @@ RULES = (
     ),
     Rule(
         id="anti-affinity-for-spread",
-        sentence="Replicas are kept on different nodes by a topology spread constraint.",
-        why="Required anti-affinity allows one pod a node and no more, preferred cannot be enforced, and both take "
-        "kube-scheduler long in large clusters; a constraint evens out any number of replicas.",
+        sentence="Replicas that are to stand on different nodes are spread by a topology spread constraint.",
+        why="Required anti-affinity allows one pod a node and no more. A hard constraint over the hostname allows no "
+        "more while a node has none, and evens out any number of replicas. The zone stands beside it: constraints of a "
+        "pod's own take the built-in defaults, which spread over zones, out of force.",
         link=f"{SPREAD}#comparison-with-podaffinity-podantiaffinity",
         severity="hint",
-        check=of_pods(_anti_affinity),
+        check=_anti_affinity,
         wrong=Example(deployment(_REQUIRED.format(kind="podAntiAffinity", key=HOSTNAME))),
-        right=Example(deployment(_HOSTS)),
+        right=Example(deployment(_HOSTS + _ZONES_TOO)),
     ),
     Rule(
         id="daemon-set-spread",

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from topospread.api.pod import Pod
+from topospread.api.rollout import strategy_of
 from topospread.api.workload import Deployment
 from topospread.errors import InputError
 from topospread.explanation.rehearsal import Rehearsal
-from topospread.explanation.rolling_update import RollingUpdate, strategy_of
+from topospread.explanation.rolling_update import RollingUpdate
 from topospread.simulation.placing import place_all
 from topospread.simulation.run import Run, prepare
 

@@ -7,9 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from topospread.api.rollout import Strategy, strategy_of
 from topospread.api.workload import Deployment
 from topospread.explanation.rehearsal import Rehearsal
-from topospread.explanation.rolling_update import RollingUpdate, Strategy, strategy_of
+from topospread.explanation.rolling_update import RollingUpdate
 
 from .builders import (
     GPU,

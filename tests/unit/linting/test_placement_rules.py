@@ -80,7 +80,7 @@ def test_as_many_replicas_as_fit_into_one_domain_may_stand_together() -> None:
     ("spec", "replicas", "found"),
     [
         (pod_affinity(HOSTNAME, kind="podAntiAffinity"), 3, True),
-        (preferred(HOSTNAME), 3, True),
+        (preferred(HOSTNAME), 3, False),
         (pod_affinity(HOSTNAME, kind="podAntiAffinity"), 1, False),
         (pod_affinity(ZONE, kind="podAntiAffinity"), 3, False),
         (pod_affinity(HOSTNAME, kind="podAntiAffinity", app="other"), 3, False),
@@ -90,6 +90,35 @@ def test_as_many_replicas_as_fit_into_one_domain_may_stand_together() -> None:
 def test_anti_affinity_that_spreading_expresses_better_is_a_hint(spec: str, replicas: int, found: bool) -> None:
     said = findings(deployment(spec, replicas=replicas), "anti-affinity-for-spread")
     assert [each.severity for each in said] == ["hint"] * found
+
+
+SURGE = ", and a rollout's surge where every node has one"
+ANTI = pod_affinity(HOSTNAME, kind="podAntiAffinity")
+
+
+@pytest.mark.parametrize(
+    ("spec", "strategy", "surges"),
+    [
+        (ANTI, "", True),
+        (ANTI, "strategy: {rollingUpdate: {maxSurge: 1}}", True),
+        (ANTI, "strategy: {rollingUpdate: {maxSurge: 0}}", False),
+        (ANTI, "strategy: {type: Recreate}", False),
+        (ANTI, "strategy: {rollingUpdate: {maxSurge: x}}", False),
+        (pod_affinity(HOSTNAME, kind="podAntiAffinity", more=", matchLabelKeys: [pod-template-hash]"), "", False),
+    ],
+)
+def test_only_a_rollout_that_makes_more_pods_is_said_to_wait(spec: str, strategy: str, surges: bool) -> None:
+    manifest = deployment(spec, replicas=3).replace("  replicas: 3\n", f"  replicas: 3\n  {strategy}\n")
+    (said,) = messages(manifest, "anti-affinity-for-spread")
+    assert said == "one pod a node and no more: replicas beyond the nodes stay pending" + SURGE * surges
+
+
+@pytest.mark.parametrize("kind", ["StatefulSet", "ReplicaSet"])
+def test_other_controllers_make_no_surge(kind: str) -> None:
+    (said,) = messages(
+        deployment(ANTI, replicas=3).replace("kind: Deployment", f"kind: {kind}"), "anti-affinity-for-spread"
+    )
+    assert "surge" not in said
 
 
 def daemon_set(spec: str) -> str:
