@@ -111,6 +111,21 @@ def write_snapshot(path: Path, nodes: int, pods: int) -> None:
         file.write("]}")
 
 
+def write_daemon_sets(path: Path, nodes: int, count: int) -> None:
+    """DaemonSets that want a small pod on every node, each with a Service that selects it."""
+    items = [node(i) for i in range(nodes)]
+    for i in range(count):
+        metadata, labels = {"name": f"agent-{i}", "namespace": "ns"}, {"app": f"agent-{i}"}
+        container = {"name": "agent", "image": "agent", "resources": {"requests": {"cpu": "10m"}}}
+        template = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
+        spec = {"selector": {"matchLabels": labels}, "template": template}
+        items.append({"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": metadata, "spec": spec})
+        ports = [{"port": 80}]
+        service = {"selector": labels, "ports": ports}
+        items.append({"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": service})
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+
+
 def write_deployment(path: Path, kind: str, replicas: int) -> None:
     """The workload that is to be placed."""
     labels = {"app": "app-0"}

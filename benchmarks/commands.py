@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,12 +21,21 @@ _ROOT = Path(__file__).parent.parent
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command line, how often it is run, and how many seconds it may take."""
+    """A command line, how often it is run, how many seconds it may take, and how much memory (0: is not held to it)."""
 
     name: str
     words: tuple[str, ...]
     target: float
     runs: int = 3
+    megabytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """How long each run took, sorted, and the largest resident size of any, in MB."""
+
+    seconds: list[float]
+    peak_mb: float
 
 
 def commands(folder: Path, *, quick: bool) -> Iterator[Command]:
@@ -41,6 +52,10 @@ def commands(folder: Path, *, quick: bool) -> Iterator[Command]:
     yield Command("lint, 2,000 manifests", ("lint", str(folder / "manifests")), 10)
     held = ("lint", str(folder / "manifests"), "--cluster", "zones=3,nodes=30")
     yield Command("lint, the same against 30 nodes", held, 10)
+    daemons = folder / "daemons.json"
+    clusters.write_daemon_sets(daemons, 5_000, 20)
+    name = "simulate, 20 DaemonSets on 5,000 nodes, each with a Service"
+    yield Command(name, ("simulate", str(daemons)), 10, megabytes=1_000)
     app = folder / "app.json"
     clusters.write_deployment(app, "hard2", 5_000)
     for pods in (5_000,) if quick else (5_000, 100_000):
@@ -56,14 +71,32 @@ def commands(folder: Path, *, quick: bool) -> Iterator[Command]:
         yield Command(name, ("simulate", str(in_yaml), str(app), "-o", "name"), 120, runs=1)
 
 
-def seconds(command: Command) -> list[float]:
-    """How long each run took, sorted."""
+def measure(command: Command) -> Runs:
+    """Run the command as often as it wants to be.
+
+    Raises:
+        RuntimeError: it failed, or took more memory than it may.
+    """
     program = Path(sys.executable).parent / "topospread"
-    taken = []
+    taken, peak = [], 0.0
     for _ in range(command.runs):
         start = time.perf_counter()
-        done = subprocess.run([str(program), *command.words], capture_output=True, check=False)
+        done, megabytes = _run([str(program), *command.words])
         taken.append(time.perf_counter() - start)
+        peak = max(peak, megabytes)
         if done.returncode not in (0, 1):
             raise RuntimeError(f"{command.words} ended with {done.returncode}: {done.stderr.decode()}")
-    return sorted(taken)
+    if command.megabytes and peak > command.megabytes:
+        raise RuntimeError(f"{command.name} took {peak:,.0f} MB, more than {command.megabytes:,}")
+    return Runs(sorted(taken), peak)
+
+
+def _run(words: list[str]) -> tuple[subprocess.CompletedProcess[bytes], float]:
+    """The finished process, and its largest resident size in MB."""
+    with tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=errors)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        errors.seek(0)
+        done = subprocess.CompletedProcess(words, process.returncode, b"", errors.read())
+    return done, usage.ru_maxrss / (1 << 10)

@@ -21,7 +21,7 @@ def engine_line(row: Json) -> str:
 def command_line(row: Json) -> str:
     """One measured command."""
     runs = row["seconds"]
-    spread = f"({runs[0]:.2f} … {runs[-1]:.2f}, target {row['target']:g})"
+    spread = f"({runs[0]:.2f} … {runs[-1]:.2f}, target {row['target']:g}), {row['peak_mb']:,.0f} MB"
     return f"{row['name']:<66}{runs[len(runs) // 2]:>8.2f} s  {spread}"
 
 
@@ -67,11 +67,12 @@ def _engine(results: Json) -> list[str]:
 
 
 def _commands(results: Json) -> list[str]:
-    lines = ["| command | median | fastest … slowest | target |", "|---|--:|--:|--:|"]
+    lines = ["| command | median | fastest … slowest | target | peak |", "|---|--:|--:|--:|--:|"]
     for row in results["commands"]:
         runs = row["seconds"]
         lines.append(
-            f"| {row['name']} | {runs[len(runs) // 2]:.2f} s | {runs[0]:.2f} … {runs[-1]:.2f} s | {row['target']:g} s |"
+            f"| {row['name']} | {runs[len(runs) // 2]:.2f} s | {runs[0]:.2f} … {runs[-1]:.2f} s | {row['target']:g} s "
+            f"| {row['peak_mb']:,.0f} MB |"
         )
     return lines
 

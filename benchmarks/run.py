@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import peer
-from benchmarks.commands import commands, seconds
+from benchmarks.commands import commands
+from benchmarks.commands import measure as measure_command
 from benchmarks.engine import Timing, Work, measure
 from benchmarks.report import command_line, engine_line, write_documentation
 from benchmarks.rows import (
@@ -73,7 +74,8 @@ def _measure_all(program: Path | None, *, quick: bool) -> dict[str, Any]:
             print(engine_line(results["rows"][-1]), flush=True)
     with tempfile.TemporaryDirectory() as folder:
         for command in commands(Path(folder), quick=quick):
-            results["commands"].append({"name": command.name, "target": command.target, "seconds": seconds(command)})
+            runs = measure_command(command)
+            results["commands"].append({"name": command.name, "target": command.target, **asdict(runs)})
             print(command_line(results["commands"][-1]), flush=True)
     if not quick:
         results["growth"] = _growth(program)

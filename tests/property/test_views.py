@@ -6,8 +6,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from msgspec.structs import replace
 
 from tests.property.clusters import NODE_NAMES, nodes, pods
+from topospread.api.meta import OwnerReference
 from topospread.api.node import Node
 from topospread.api.pod import Pod
 from topospread.cluster import Cluster
@@ -17,6 +19,7 @@ from topospread.plugins.spread_counts import Spread
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.framework import Framework
 from topospread.scheduling.view import Shared, View
+from topospread.workloads.daemon_set import affinity_to_node
 
 FRAMEWORK = Framework(default_profile(), gates_for())
 
@@ -53,6 +56,16 @@ class History(RuleBasedStateMachine):
         row = data.draw(st.sampled_from(sorted(self.cluster.nodes.row_of.values())))
         self.cluster.bind(f"default/pod-{self.count}", self.cluster.shared_class(template), row)
 
+    @precondition(lambda self: self.cluster.nodes.row_of)
+    @rule(data=st.data())
+    def place_daemon_pod(self, data: st.DataObject) -> None:
+        self.count += 1
+        node = data.draw(st.sampled_from(sorted(self.cluster.nodes.row_of)))
+        pod = of_daemon_set(data.draw(st.sampled_from(self.templates)), node)
+        expected = best_of_all(self.scheduler, pod)
+        placement = self.scheduler.schedule(pod, f"pod-{self.count}")
+        assert (placement.node, placement.score) == expected
+
     @precondition(lambda self: self.cluster.placed)
     @rule(data=st.data())
     def remove_pod(self, data: st.DataObject) -> None:
@@ -84,6 +97,16 @@ class History(RuleBasedStateMachine):
         for name, row in table.row_of.items():
             taken = sum((c.taken(table) for c in self.cluster.on_node[row].values()), np.zeros(table.used.shape[1]))
             assert table.used[row].tolist() == taken.tolist(), name
+
+
+def of_daemon_set(template: Pod, node: str) -> Pod:
+    """A pod as the DaemonSet controller would make it of the template, for one node."""
+    owner = OwnerReference(api_version="apps/v1", kind="DaemonSet", name="agent", controller=True)
+    return replace(
+        template,
+        metadata=replace(template.metadata, owner_references=[owner]),
+        spec=replace(template.spec, affinity=affinity_to_node(template.spec.affinity, node)),
+    )
 
 
 def best_of_all(scheduler: Scheduler, template: Pod) -> tuple[str | None, int | None]:

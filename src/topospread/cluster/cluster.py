@@ -12,6 +12,7 @@ from .journal import NODE_CHANGED, Journal
 from .nodes import NodeTable
 from .objects import ClusterObjects
 from .pod_class import Cost, HostPort, PodClass, identity, namespaces_asked, resources_of, signature
+from .tied import own_node, untied
 from .volume_use import VolumeUse
 
 PodKey = str
@@ -80,8 +81,14 @@ class Cluster:
 
     def pod_class(self, pod: Pod, *, is_placed: bool = False) -> PodClass:
         """The class of a pod. ``is_placed``: its ``spec.nodeName`` says where it is, not where it may go."""
-        node_name = "" if is_placed else pod.spec.node_name or ""
-        alike = self._by_identity.setdefault((node_name, identity(pod)), [])
+        node = own_node(pod)
+        if not node:
+            return self._class_of(pod, "" if is_placed else pod.spec.node_name or "")
+        general = self._class_of(untied(pod), "" if is_placed else pod.spec.node_name or "", tied=True)
+        return general if is_placed else general.tied(pod, node)
+
+    def _class_of(self, pod: Pod, node_name: str, *, tied: bool = False) -> PodClass:
+        alike = self._by_identity.setdefault((node_name, tied, identity(pod)), [])
         described = signature(pod)
         for other, existing in alike:
             if other == described:
@@ -109,7 +116,8 @@ class Cluster:
         if known is not None and known[0] is pod:
             return known[1]
         pod_class = self.pod_class(pod)
-        self._of_object[id(pod)] = (pod, pod_class)
+        if not pod_class.tied_to:
+            self._of_object[id(pod)] = (pod, pod_class)
         return pod_class
 
     def classes_in(self, namespace: str) -> Iterable[PodClass]:
@@ -143,7 +151,7 @@ class Cluster:
         occupancy = pod_class.occupancy
         occupancy[row] = occupancy.get(row, 0) + 1
         self.placed[key] = row
-        self.on_node[row][key] = pod_class
+        self.on_node[row][key] = pod_class.general or pod_class
         if pod_class.host_ports:
             self._use_ports(pod_class.host_ports, row)
         if pod_class.volumes:
@@ -174,7 +182,7 @@ class Cluster:
         self.withdraw(key)
         row = self.nodes.row_of.get(node)
         if row is not None:
-            self.nominated.setdefault(row, {})[key] = pod_class
+            self.nominated.setdefault(row, {})[key] = pod_class.general or pod_class
 
     def withdraw(self, key: PodKey) -> None:
         """Take a promise back: the pod was placed, or is gone."""

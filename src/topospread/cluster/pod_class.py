@@ -80,6 +80,8 @@ class PodClass:
         host_ports: ports that its containers and sidecars take on the node.
         volumes: the claims and disks that a volume plugin looks at.
         affinity_terms: room for what a plugin compiles of the pods' affinity, as every incoming pod asks for it.
+        tied_to: the node that this pod of a DaemonSet is for, "" for all others and for the class that all of them are.
+        general: of a tied class the one that the cluster keeps, ``None`` for that one itself.
     """
 
     __slots__ = (
@@ -88,6 +90,7 @@ class PodClass:
         "affinity_terms",
         "counted",
         "evicted",
+        "general",
         "host_ports",
         "index",
         "labels",
@@ -97,6 +100,7 @@ class PodClass:
         "pod",
         "priority",
         "request",
+        "tied_to",
         "volumes",
     )
 
@@ -117,6 +121,21 @@ class PodClass:
         self.request = self._cost.request
         self._rules = rules
         self.affinity_terms: object = None
+        self.tied_to = ""
+        self.general: PodClass | None = None
+
+    def tied(self, pod: Pod, node: str) -> PodClass:
+        """The class as one of its pods sees itself, which is for one node: it is placed and counted as the class is."""
+        tied = PodClass.__new__(PodClass)
+        for name in self.__slots__:
+            setattr(tied, name, getattr(self, name))
+        tied.pod, tied.tied_to, tied.general = pod, node, self
+        return tied
+
+    @property
+    def key(self) -> tuple[int, str]:
+        """What is found out about incoming pods of the class is remembered by."""
+        return self.index, self.tied_to
 
     @property
     def owner(self) -> OwnerReference | None:

@@ -146,6 +146,7 @@ class Prepared:
         watcher: told of changes; must be there when ``filter`` or ``score`` has scope CLUSTER.
         narrowed: names of the only nodes that PreFilter leaves.
         rejected: PreFilter rejects the pod as a whole.
+        counts_own_nodes: what the filter counts, it counts on those nodes alone that the pod's own affinity means.
     """
 
     filter: Filter | None = None
@@ -154,6 +155,7 @@ class Prepared:
     watcher: Watcher | None = None
     narrowed: frozenset[str] | None = None
     rejected: Status | None = None
+    counts_own_nodes: bool = False
 
 
 class Plugin(Protocol):

@@ -104,6 +104,7 @@ class PodTopologySpread:
             filter=HardConstraints(spread) if hard else None,
             score=self._score(spread) if soft else everywhere,
             watcher=spread,
+            counts_own_nodes=any(each.honors_affinity for each in hard),
         )
 
     def _score(self, spread: Spread) -> Score:

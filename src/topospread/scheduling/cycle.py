@@ -66,9 +66,9 @@ class Scheduler:
         self.work = self.shared.work
         self._random = None if seed is None else random.Random(seed)
         self._sampler = Sampler(cluster) if sampled else None
-        self._views: OrderedDict[tuple[str, int], View] = OrderedDict()
-        self._preemptions: dict[int, tuple[int, Preemption]] = {}
-        self._pending: dict[int, tuple[int, Verdict]] = {}
+        self._views: OrderedDict[tuple[str, tuple[int, str]], View] = OrderedDict()
+        self._preemptions: dict[tuple[int, str], tuple[int, Preemption]] = {}
+        self._pending: dict[tuple[int, str], tuple[int, Verdict]] = {}
 
     def schedule(self, pod: Pod, name: str | None = None, nominated: str = "") -> Placement:
         """Choose a node for a pod and bind it there.
@@ -79,8 +79,9 @@ class Scheduler:
         pod_class = self.cluster.shared_class(pod)
         key = pod_key(pod.namespace, pod.name if name is None else name)
         try:
-            view = self.view(pod_class)
-            chosen = self._chosen(view, key, nominated or pod.nominated_node_name)
+            chosen = self._choose_tied(pod_class) if pod_class.general else None
+            if chosen is None:
+                chosen = self._chosen(self.view(pod_class), key, nominated or pod.nominated_node_name)
         except PluginError as error:
             return Placement(key, None, message=str(error))
         if chosen is None:
@@ -103,6 +104,26 @@ class Scheduler:
         if view.pod_class.volumes and (failure := first_failure(view, walkable(view), blocked)):
             raise failure.error
         return self._choose(view, blocked)
+
+    def _choose_tied(self, tied: PodClass) -> tuple[int, int] | None:
+        """The node that a DaemonSet's pod is for, where the view of all its pods together shows that it is feasible.
+
+        That one view serves as many pods as there are nodes. ``None`` where the pod's own has to be asked: it is the
+        one that says what is against the node, and counts for a hard constraint on that node alone.
+        """
+        row = self.cluster.nodes.row_of.get(tied.tied_to)
+        if row is None or tied.general is None or self._sampler is not None or row in self.cluster.nominated:
+            return None
+        try:
+            view = self.view(tied.general)
+        except PluginError:
+            return None
+        points = view.own.worth[row]
+        if points is None or not view.stands_for_tied:
+            return None
+        if view.pod_class.volumes and first_failure(view, np.array([row], dtype=np.int64)):
+            return None
+        return best_of_heads(view, [(-points, self.cluster.nodes.ranks[row], row)], [1])
 
     def _choose_nominated(self, view: View, key: str, node: str) -> tuple[int, int] | None:
         """The node the pod is nominated for, if it is feasible: the others are not looked at then."""
@@ -151,9 +172,9 @@ class Scheduler:
         """What preemption finds for a pod just left pending; replicas that wait for the same reason share it."""
         pod_class = self.cluster.shared_class(pod)
         position = self.cluster.journal.position
-        known = self._preemptions.get(pod_class.index)
+        known = self._preemptions.get(pod_class.key)
         if known is None or known[0] != position:
-            known = self._preemptions[pod_class.index] = (position, self.preemption(pod, verdict))
+            known = self._preemptions[pod_class.key] = (position, self.preemption(pod, verdict))
         return known[1]
 
     def pick(self, preemption: Preemption) -> Candidate | None:
@@ -179,7 +200,7 @@ class Scheduler:
     def view(self, pod_class: PodClass) -> View:
         """The view of a class, up to date; the least recently used ones are dropped when there are many."""
         framework = self.framework_of(pod_class)
-        key = (framework.profile.scheduler_name, pod_class.index)
+        key = (framework.profile.scheduler_name, pod_class.key)
         view = self._views.get(key)
         if view is None or not view.catch_up():
             view = self._views[key] = View(self.cluster, framework, pod_class, self.shared)
@@ -211,10 +232,10 @@ class Scheduler:
 
     def _pending_verdict(self, pod_class: PodClass, key: str) -> Verdict:
         position = self.cluster.journal.position
-        known = self._pending.get(pod_class.index)
+        known = self._pending.get(pod_class.key)
         if known is None or known[0] != position:
             verdict = verdict_of(key, self.view(pod_class), self.framework_of(pod_class))
-            known = self._pending[pod_class.index] = (position, verdict)
+            known = self._pending[pod_class.key] = (position, verdict)
         return known[1]
 
     def _views_kept(self) -> int:

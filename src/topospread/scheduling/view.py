@@ -67,6 +67,7 @@ class View:
         judges: the plugins, prepared for the class.
         own: what rests on the node and its pods.
         few: the cluster-wide plugins node by node, ``None`` where one of them only knows arrays.
+        stands_for_tied: whether it says of a node what the view of a pod that is tied to that node would say.
     """
 
     def __init__(self, cluster: Cluster, framework: Framework, pod_class: PodClass, shared: Shared) -> None:
@@ -74,6 +75,7 @@ class View:
         self.pod_class = pod_class
         self.work = shared.work
         self.judges: Judges = framework.judges(pod_class, cluster)
+        self.stands_for_tied = not any(each.counts_own_nodes for each in self.judges.prepared.values())
         self.own = shared.answers(cluster, framework, pod_class, self.judges)
         self.work.built += 1
         self._renewed = self.own.renewed

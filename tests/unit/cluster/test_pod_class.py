@@ -11,9 +11,11 @@ from topospread.cluster import Cluster
 from topospread.cluster.pod_class import identity
 
 
-def pod(name: str, affinity: dict[str, Any] | None = None) -> Pod:
-    spec = {"containers": [{"name": "c"}], "affinity": affinity}
-    return msgspec.convert({"metadata": {"name": name, "namespace": "default"}, "spec": spec}, Pod)
+def pod(name: str, affinity: dict[str, Any] | None = None, owner: str = "", node: str | None = None) -> Pod:
+    spec = {"containers": [{"name": "c"}], "affinity": affinity, "nodeName": node}
+    owners = [{"apiVersion": "apps/v1", "kind": owner, "name": "agent", "controller": True}] if owner else []
+    metadata = {"name": name, "namespace": "default", "ownerReferences": owners}
+    return msgspec.convert({"metadata": metadata, "spec": spec}, Pod)
 
 
 def of_node(node: str) -> dict[str, Any]:
@@ -23,10 +25,33 @@ def of_node(node: str) -> dict[str, Any]:
     return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
 
 
-def test_pods_of_a_daemon_set_are_told_apart_by_their_hash() -> None:
+def test_pods_for_one_node_each_are_told_apart_by_their_hash() -> None:
     pods = [pod(f"agent-{i}", of_node(f"node-{i}")) for i in range(50)]
     assert len({hash(identity(each)) for each in pods}) == 50
     assert len({identity(each) for each in pods}) == 50
+
+
+def test_pods_of_a_daemon_set_are_one_class_and_each_tied_to_its_node() -> None:
+    cluster = Cluster()
+    there = cluster.pod_class(pod("agent-0", of_node("n0"), "DaemonSet", "n0"), is_placed=True)
+    coming = [cluster.pod_class(pod(f"agent-{i}", of_node(f"n{i}"), "DaemonSet")) for i in (1, 2)]
+
+    assert cluster.classes == [there]
+    assert [each.general for each in coming] == [there, there]
+    assert [each.tied_to for each in coming] == ["n1", "n2"]
+    assert there.pod.spec.affinity is not None
+    assert there.pod.spec.affinity.node_affinity is not None
+    assert there.pod.spec.affinity.node_affinity.required_during_scheduling_ignored_during_execution is None
+
+
+def test_a_pod_of_a_daemon_set_on_a_node_that_it_is_not_for_is_a_class_of_its_own() -> None:
+    cluster = Cluster()
+    there = cluster.pod_class(pod("agent-0", of_node("n0"), "DaemonSet", "n0"), is_placed=True)
+
+    elsewhere = cluster.pod_class(pod("agent-1", of_node("n1"), "DaemonSet", "n0"), is_placed=True)
+
+    assert elsewhere is not there
+    assert not elsewhere.tied_to
 
 
 def test_replicas_are_one_class() -> None:

@@ -6,7 +6,9 @@ from dataclasses import astuple
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
+from topospread.api.meta import OwnerReference
 from topospread.api.node import Node
 from topospread.api.pod import Pod
 from topospread.cluster import Cluster
@@ -15,6 +17,7 @@ from topospread.config.load import default_profile
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.framework import Framework
 from topospread.scheduling.own_answers import Work
+from topospread.workloads.daemon_set import affinity_to_node
 
 ZONES = 3
 SPREAD = [("topology.kubernetes.io/zone", "DoNotSchedule"), ("kubernetes.io/hostname", "ScheduleAnyway")]
@@ -50,6 +53,15 @@ def replica_of(app: str, constraints: list[tuple[str, str]] | None = None) -> Po
         "spec": {"containers": [container], "topologySpreadConstraints": spread},
     }
     return msgspec.convert(pod, Pod)
+
+
+def of_daemon_set(template: Pod, node: str) -> Pod:
+    owner = OwnerReference(api_version="apps/v1", kind="DaemonSet", name="agent", controller=True)
+    return replace(
+        template,
+        metadata=replace(template.metadata, owner_references=[owner]),
+        spec=replace(template.spec, affinity=affinity_to_node(None, node)),
+    )
 
 
 def place(scheduler: Scheduler, app: str, count: int, constraints: list[tuple[str, str]] | None = None) -> Work:
@@ -104,6 +116,25 @@ def test_classes_that_differ_in_what_they_say_of_other_pods_evaluate_a_row_once_
     assert sum(each.built for each in again) == 0
     assert sum(each.rows for each in again) == 20, "one row a placement, not one a placement and class"
     assert [each.changes for each in again] == [20] * 20, "each class reads what the others did"
+
+
+def test_the_pods_of_a_daemon_set_share_one_view() -> None:
+    scheduler = cluster_of(200)
+    template = replica_of("agent", constraints=[])
+    for i in range(200):
+        pod = of_daemon_set(template, f"node-{i:05d}")
+        assert scheduler.schedule(pod, f"agent-{i}").node == f"node-{i:05d}"
+
+    assert scheduler.work.built == 1
+    assert len(scheduler.cluster.classes) == 2, "one for all of them, besides that of the pods there before"
+
+
+def test_pods_of_a_daemon_set_with_a_hard_constraint_count_on_their_own_node_alone() -> None:
+    scheduler = cluster_of(ZONES)
+    template = replica_of("agent", [("topology.kubernetes.io/zone", "DoNotSchedule")])
+    placed = [scheduler.schedule(of_daemon_set(template, "node-00000"), f"agent-{i}").node for i in range(4)]
+
+    assert placed == ["node-00000"] * 4, "a domain that is the only one is never skewed"
 
 
 def test_a_row_that_changed_often_is_evaluated_once() -> None:
