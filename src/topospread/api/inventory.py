@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 
 from topospread.errors import Place
 
+from .autoscaling import HorizontalPodAutoscaler
 from .meta import KubeObject
 from .node import Namespace, Node
 from .pod import Pod
@@ -59,6 +60,7 @@ class Inventory:
     daemon_sets: list[DaemonSet] = field(default_factory=list)
     jobs: list[Job] = field(default_factory=list)
     cron_jobs: list[CronJob] = field(default_factory=list)
+    horizontal_pod_autoscalers: list[HorizontalPodAutoscaler] = field(default_factory=list)
     pod_disruption_budgets: list[PodDisruptionBudget] = field(default_factory=list)
     priority_classes: list[PriorityClass] = field(default_factory=list)
     persistent_volumes: list[PersistentVolume] = field(default_factory=list)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .autoscaling import HorizontalPodAutoscaler
 from .meta import KubeObject
 from .node import Namespace, Node
 from .pod import Pod
@@ -56,6 +57,7 @@ KINDS: dict[str, Kind] = {
     "DaemonSet": Kind(DaemonSet, _APPS, "daemon_sets"),
     "Job": Kind(Job, _BATCH, "jobs"),
     "CronJob": Kind(CronJob, _BATCH, "cron_jobs"),
+    "HorizontalPodAutoscaler": Kind(HorizontalPodAutoscaler, frozenset({"autoscaling"}), "horizontal_pod_autoscalers"),
     "PodDisruptionBudget": Kind(PodDisruptionBudget, frozenset({"policy"}), "pod_disruption_budgets"),
     "PriorityClass": Kind(PriorityClass, frozenset({"scheduling.k8s.io"}), "priority_classes", namespaced=False),
     "PersistentVolume": Kind(PersistentVolume, _CORE, "persistent_volumes", namespaced=False),

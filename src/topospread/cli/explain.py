@@ -9,7 +9,7 @@ import click
 
 from topospread.errors import Place, UsageError
 
-from .inputs import PATH, input_options, parse_scale, read_configuration, read_control_plane, read_inventory
+from .inputs import AUTOSCALE, PATH, input_options, parse_scale, read_configuration, read_control_plane, read_inventory
 from .terminal import progress, show, style, width
 from .usage import Explained
 
@@ -56,6 +56,7 @@ def _grammar() -> str:
 @input_options
 @click.option("-f", "--filename", "manifests", multiple=True, metavar="PATH", type=PATH, help="Explain a pod of this.")
 @click.option("--scale", multiple=True, metavar="[NS/]KIND/NAME=N", help="Other replicas than the manifest says.")
+@click.option("--autoscale", type=AUTOSCALE, default="keep", help="Autoscaled workloads: in their bounds, or at one.")
 @click.option("--no-preemption", is_flag=True, help="Evict nothing for more important pods.")
 @click.option("--no-suggestions", is_flag=True, help="Do not try what would let the pod in.")
 @click.option("-n", "--namespace", metavar="NAMESPACE", help="Look in this namespace; by default in all.")
@@ -77,6 +78,7 @@ def explain(**given: Any) -> int:
             namespace=given["namespace"],
             config=configuration,
             scale=scale,
+            autoscale=given["autoscale"],
             kube_version=str(by.scheduler.kube_version),
             gates=by.scheduler,
             apiserver_gates=by.apiserver,

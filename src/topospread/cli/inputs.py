@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 COLOUR = click.Choice(["auto", "always", "never"])
+AUTOSCALE = click.Choice(["keep", "min", "max"])
+"""Replicas of workloads that a HorizontalPodAutoscaler scales."""
 PATH = click.Path()
 """Only so that shells complete files: what is there is found out when it is read."""
 

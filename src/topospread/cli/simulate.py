@@ -8,7 +8,7 @@ import click
 
 from topospread.errors import UsageError
 
-from .inputs import input_options, parse_scale, read_configuration, read_control_plane, read_inventory
+from .inputs import AUTOSCALE, input_options, parse_scale, read_configuration, read_control_plane, read_inventory
 from .terminal import progress, show, style, width
 from .usage import Explained
 
@@ -60,6 +60,7 @@ def _grammar() -> str:
 @click.command(cls=Explained, help=HELP, below=_grammar)
 @input_options
 @click.option("--scale", multiple=True, metavar="[NS/]KIND/NAME=N", help="Other replicas than the manifest says.")
+@click.option("--autoscale", type=AUTOSCALE, default="keep", help="Autoscaled workloads: in their bounds, or at one.")
 @click.option("--seed", type=int, metavar="N", help="Draw among equal nodes as kube-scheduler does, repeatably.")
 @click.option("--run-cron-job", "cron_jobs", multiple=True, metavar="[NS/]NAME", help="Simulate one run of a CronJob.")
 @click.option("--compare-config", metavar="FILE", help="Show only what another configuration changes.")
@@ -116,6 +117,7 @@ def _simulated(given: dict[str, Any], inventory: Inventory, side: Side) -> Simul
             run_cron_jobs=given["cron_jobs"],
             preemption=not given["no_preemption"],
             sampling=sampling,
+            autoscale=given["autoscale"],
             progress=bar,
         )
 

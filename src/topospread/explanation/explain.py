@@ -18,6 +18,7 @@ from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.verdict import Verdict
 from topospread.simulation.placing import Progress
 from topospread.simulation.run import Options, Outcome, Run, prepare
+from topospread.workloads.autoscaling import Autoscale
 from topospread.workloads.planned import QueuedPod, Workload
 
 from .attempts import Baseline, looked_at
@@ -43,6 +44,7 @@ def explain(  # noqa: PLR0913 - keyword arguments of the public API
     namespace: str | None = None,
     config: Configuration | None = None,
     scale: Mapping[str, int] | None = None,
+    autoscale: Autoscale = "keep",
     kube_version: str = "1.37",
     gates: Gates | None = None,
     apiserver_gates: Gates | None = None,
@@ -60,6 +62,7 @@ def explain(  # noqa: PLR0913 - keyword arguments of the public API
         namespace: where to look; by default everywhere, as long as one namespace alone has it.
         config: kube-scheduler's configuration; by default that of a kube-scheduler without a file.
         scale: ``deploy/web`` → replicas, in place of what the manifest says.
+        autoscale: replicas of what a HorizontalPodAutoscaler scales: brought within its bounds, or at either of them.
         kube_version: the Kubernetes version to act as.
         gates: kube-scheduler's feature gates; by default the version's.
         apiserver_gates: the API server's, which decide what fields its objects keep; by default the version's.
@@ -72,7 +75,16 @@ def explain(  # noqa: PLR0913 - keyword arguments of the public API
         InputError: an object that the API server would refuse.
         UsageError: there is no such pod, or more than one.
     """
-    options = Options(config, scale, None, kube_version, gates, preemption=preemption, apiserver_gates=apiserver_gates)
+    options = Options(
+        config,
+        scale,
+        None,
+        kube_version,
+        gates,
+        preemption=preemption,
+        apiserver_gates=apiserver_gates,
+        autoscale=autoscale,
+    )
     run = prepare(inventory, options, with_spreads=False)
     subject = find(run, parse_target(target, namespace))
     explainer = _Explainer(inventory, run, suggest, progress)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
+from topospread.workloads.autoscaling import target_of
 
 from .given import Given
 from .pod_source import PodSource, pod_source
@@ -39,21 +39,14 @@ _BOUNDS: WeakKeyDictionary[Given, dict[Target, Bounds]] = WeakKeyDictionary()
 
 
 def autoscaled(given: Given, item: KubeObject) -> Bounds | None:
-    """What a HorizontalPodAutoscaler among the manifests says of a workload; None when there is none."""
+    """What a HorizontalPodAutoscaler says of a workload; None when there is none."""
     if given not in _BOUNDS:
         _BOUNDS[given] = dict(_autoscalers(given))
     return _BOUNDS[given].get((type(item).__name__, item.namespace, item.name))
 
 
 def _autoscalers(given: Given) -> Iterator[tuple[Target, Bounds]]:
-    for each in given.others:
-        spec = each.value.get("spec")
-        if each.value.get("kind") != "HorizontalPodAutoscaler" or not isinstance(spec, Mapping):
-            continue
-        target = spec.get("scaleTargetRef")
-        if not isinstance(target, Mapping) or target.get("kind") not in KINDS:
-            continue
-        least, most = spec.get("minReplicas", 1), spec.get("maxReplicas")
-        if isinstance(least, int) and isinstance(most, int):
-            space = each.label.partition(" ")[2].partition("/")[0]
-            yield (str(target["kind"]), space, str(target.get("name"))), Bounds(least, most)
+    for item in given.inventory.horizontal_pod_autoscalers:
+        target = target_of(item)
+        if target is not None:
+            yield target, Bounds(item.spec.least, item.spec.max_replicas)

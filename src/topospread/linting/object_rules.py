@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from topospread.api.kinds import KINDS
 from topospread.api.validation.schema import STRUCT_OF_ANY, fields_of, unknown_fields
 from topospread.sources.positions import format_path, parse_path
-from topospread.sources.versions import OLD_FIELDS, VERSIONS, similar_kind
+from topospread.sources.versions import similar_kind, was_known
 
 from .examples import GOOD_CONSTRAINT, deployment
 from .given import Given, Manifest, Subject
@@ -40,14 +40,8 @@ def _unknown_field(given: Given) -> Iterator[tuple[Subject, Problem]]:
     for manifest in given.manifests:
         if not manifest.stored:
             for path in unknown_fields(manifest.value, STRUCT_OF_ANY[manifest.kind]):
-                if not _was_known(manifest, path):
+                if not was_known(manifest.kind, manifest.value.get("apiVersion"), path):
                     yield manifest, Problem(path, f'unknown field "{path}"' + _meant(manifest.kind, path))
-
-
-def _was_known(manifest: Manifest, path: str) -> bool:
-    """Whether the old version that the object is of had the field."""
-    is_old = manifest.value.get("apiVersion") != VERSIONS[manifest.kind][0]
-    return is_old and path in OLD_FIELDS.get(manifest.kind, frozenset())
 
 
 def _meant(kind: str, path: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from . import (
+    autoscaler_rules,
     budget_rules,
     configuration_rules,
     constraint_rules,
@@ -29,6 +30,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *placement_rules.RULES,
     *group_rules.RULES,
     *budget_rules.RULES,
+    *autoscaler_rules.RULES,
     *version_rules.RULES,
     *node_rules.RULES,
     *configuration_rules.RULES,

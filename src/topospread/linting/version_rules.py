@@ -57,6 +57,9 @@ _SERVED: Mapping[tuple[str, str], _Served] = {
     ("batch/v1", "CronJob"): _Served(21),
     ("batch/v1beta1", "CronJob"): _Served(0, 25),
     ("batch/v2alpha1", "CronJob"): _NEVER,
+    ("autoscaling/v2", "HorizontalPodAutoscaler"): _Served(23),
+    ("autoscaling/v2beta2", "HorizontalPodAutoscaler"): _Served(0, 26),
+    ("autoscaling/v2beta1", "HorizontalPodAutoscaler"): _Served(0, 25),
     ("policy/v1", "PodDisruptionBudget"): _Served(21),
     ("policy/v1beta1", "PodDisruptionBudget"): _Served(0, 25),
     ("policy/v1alpha1", "PodDisruptionBudget"): _NEVER,
@@ -91,6 +94,8 @@ def _says_all(manifest: Manifest) -> bool:
     spec = manifest.value.get("spec")
     if manifest.kind in ("PriorityClass", "StorageClass"):
         return True
+    if manifest.kind == "HorizontalPodAutoscaler":
+        return manifest.value.get("apiVersion") == "autoscaling/v2beta2"
     selector = spec.get("selector") if isinstance(spec, Mapping) else None
     return manifest.kind == "CronJob" or (manifest.kind not in ("CSINode", "RuntimeClass") and bool(selector))
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         WorkloadResult,
         WorkloadSpread,
     )
+    from topospread.workloads.autoscaling import Autoscaling
     from topospread.workloads.dropped_fields import UnusedField
 
 API_VERSION = "topospread.dev/v1"
@@ -90,12 +91,17 @@ def _workload(each: WorkloadResult) -> Json:
         "namespace": each.namespace,
         "name": each.name,
         "replicas": each.replicas,
+        "autoscaler": _autoscaler(each.autoscaling) if each.autoscaling is not None else None,
         "existing": each.existing,
         "placed": each.placed,
         "pending": each.pending,
         "spread": [_spread(spread) for spread in each.spread],
         "notes": list(each.notes),
     }
+
+
+def _autoscaler(each: Autoscaling) -> Json:
+    return {"name": each.name, "minReplicas": each.least, "maxReplicas": each.most, "givenReplicas": each.given}
 
 
 def _spread(each: WorkloadSpread) -> Json:

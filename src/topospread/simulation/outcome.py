@@ -79,6 +79,7 @@ def _workload(workload: Workload, new: int, missing: int, spread: tuple[Workload
         pending=missing,
         spread=spread,
         notes=tuple(workload.notes),
+        autoscaling=workload.autoscaling,
     )
 
 

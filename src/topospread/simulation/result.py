@@ -18,6 +18,7 @@ import numpy as np
 from topospread.cluster.arrays import Codes
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain, Domains, counts_of
 from topospread.scheduling.verdict import Verdict
+from topospread.workloads.autoscaling import Autoscaling
 from topospread.workloads.dropped_fields import UnusedField
 
 Reasons = Mapping[str, int]
@@ -184,6 +185,7 @@ class WorkloadResult:
         existing: how many of them were on nodes before.
         placed: how many are on nodes now, those included.
         pending: how many are not, created or not.
+        autoscaling: what a HorizontalPodAutoscaler makes of ``replicas``, ``None`` where it has none.
     """
 
     kind: str
@@ -195,6 +197,7 @@ class WorkloadResult:
     pending: int
     spread: tuple[WorkloadSpread, ...] = ()
     notes: tuple[str, ...] = ()
+    autoscaling: Autoscaling | None = None
 
 
 @dataclass(frozen=True, slots=True)

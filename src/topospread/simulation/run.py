@@ -24,6 +24,7 @@ from topospread.scheduling.framework import Framework
 from topospread.scheduling.preemption import Preemption
 from topospread.scheduling.sampling import nodes_to_find
 from topospread.scheduling.verdict import Verdict
+from topospread.workloads.autoscaling import Autoscale
 from topospread.workloads.control_plane import ControlPlane
 from topospread.workloads.dropped_fields import unused_sentences
 from topospread.workloads.planned import Plan, QueuedPod, Workload
@@ -49,6 +50,7 @@ class Options:
     preemption: bool = True
     sampling: Sampling = "all"
     apiserver_gates: Gates | None = None
+    autoscale: Autoscale = "keep"
 
     def control_plane(self, scheduler: Gates, scheduler_names: Collection[str]) -> ControlPlane:
         """The API server and the schedulers that the pods go through."""
@@ -126,6 +128,7 @@ def prepare(inventory: Inventory, options: Options, *, with_spreads: bool = True
         inventory,
         scale=options.scale,
         run_cron_jobs=options.run_cron_jobs,
+        autoscale=options.autoscale,
         control_plane=options.control_plane(gates, [profile.scheduler_name for profile in configuration.profiles]),
     )
     planned.warnings += [*configuration.warnings, *unused_sentences(planned.unused, gates.kube_version)]

@@ -16,6 +16,7 @@ from topospread.simulation import Simulation
 from topospread.simulation.outcome import result_of
 from topospread.simulation.placing import Progress, place_all
 from topospread.simulation.run import Options, Sampling, prepare
+from topospread.workloads.autoscaling import Autoscale
 
 
 def simulate(  # noqa: PLR0913 - keyword arguments of the public API
@@ -30,6 +31,7 @@ def simulate(  # noqa: PLR0913 - keyword arguments of the public API
     run_cron_jobs: Collection[str] = (),
     preemption: bool = True,
     sampling: Sampling = "all",
+    autoscale: Autoscale = "keep",
     progress: Progress | None = None,
 ) -> Simulation:
     """Place every pod that the inventory's workloads still want, and say where each landed or why it could not.
@@ -46,16 +48,29 @@ def simulate(  # noqa: PLR0913 - keyword arguments of the public API
         preemption: evict less important pods for a pod that fits nowhere else.
         sampling: ``kube`` compares the pods on as many nodes as kube-scheduler is content with, in its order, as it
             does from 100 nodes up; by default on all of them.
+        autoscale: replicas of what a HorizontalPodAutoscaler scales: brought within its bounds, or at either of them.
         progress: told how many pods of how many were tried.
 
     Raises:
         InputError: an object that the API server would refuse.
-        UsageError: ``scale`` or ``run_cron_jobs`` names what is not there, or ``sampling`` is neither.
+        UsageError: ``scale`` or ``run_cron_jobs`` names what is not there, or ``sampling`` or ``autoscale`` is
+            none of what it may be.
     """
     if sampling not in get_args(Sampling):
         raise UsageError(f"sampling {sampling!r}: use 'all' or 'kube'")
+    if autoscale not in get_args(Autoscale):
+        raise UsageError(f"autoscale {autoscale!r}: use 'keep', 'min' or 'max'")
     options = Options(
-        config, scale, seed, kube_version, gates, run_cron_jobs, preemption, sampling, apiserver_gates=apiserver_gates
+        config,
+        scale,
+        seed,
+        kube_version,
+        gates,
+        run_cron_jobs,
+        preemption,
+        sampling,
+        apiserver_gates=apiserver_gates,
+        autoscale=autoscale,
     )
     run = prepare(inventory, options)
     place_all(run, progress)

@@ -19,7 +19,7 @@ from topospread.errors import DecodeError, InvalidError
 from .json_text import too_deep
 from .spots import Spot, label_of
 from .text import printable
-from .versions import OLD_FIELDS, VERSIONS, to_current
+from .versions import to_current, was_known
 
 NAME_REQUIRED: Final = "metadata.name: Required value: name or generateName is required"
 _NOT_A_STRING: Final = (
@@ -108,8 +108,8 @@ def _require_name(value: dict[str, Any], spot: Spot) -> None:
 
 def _refuse_unknown(value: dict[str, Any], kind: str, spot: Spot, label: str) -> None:
     """What ``kubectl --validate=strict`` refuses: fields that do not exist."""
-    old = OLD_FIELDS.get(kind, frozenset()) if value["apiVersion"] != VERSIONS[kind][0] else frozenset()
-    unknown = [path for path in unknown_fields(value, STRUCT_OF_ANY[kind]) if path not in old]
+    version = value["apiVersion"]
+    unknown = [path for path in unknown_fields(value, STRUCT_OF_ANY[kind]) if not was_known(kind, version, path)]
     if unknown:
         place = replace(spot.place(label, unknown[0]), field="")
         raise InvalidError([f'unknown field "{printable(path)}"' for path in unknown], place)

@@ -29,6 +29,7 @@ WITHOUT: Final[dict[str, str]] = {
     "CronJob": "their runs cannot be simulated",
     "ReplicationController": _DEFAULTS,
     "Service": _DEFAULTS,
+    "HorizontalPodAutoscaler": "replicas stay as they are",
     "PodDisruptionBudget": "preemption does not heed them",
     "PriorityClass": "new pods that name one are refused",
     "PersistentVolume": _VOLUMES,

@@ -7,12 +7,14 @@ pkg/apis/node/v1alpha1/conversion.go.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any, Final
 
 from topospread.api.kinds import KINDS
 
+_INDEX: Final = re.compile(r"\[\d+\]")
 _EXTENSIONS: Final = "extensions/v1beta1"
 _APPS: Final = ("apps/v1", "apps/v1beta2")
 _SCHEDULING: Final = "scheduling.k8s.io"
@@ -26,6 +28,7 @@ VERSIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "DaemonSet": (*_APPS, _EXTENSIONS),
     "Job": ("batch/v1", _EXTENSIONS),
     "CronJob": ("batch/v1", "batch/v1beta1", "batch/v2alpha1"),
+    "HorizontalPodAutoscaler": ("autoscaling/v2", "autoscaling/v1", "autoscaling/v2beta2", "autoscaling/v2beta1"),
     "PodDisruptionBudget": ("policy/v1", "policy/v1beta1", "policy/v1alpha1"),
     "PriorityClass": (f"{_SCHEDULING}/v1", f"{_SCHEDULING}/v1beta1", f"{_SCHEDULING}/v1alpha1"),
     "StorageClass": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
@@ -37,12 +40,28 @@ VERSIONS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Kind → the versions it was ever served under, today's first."""
 
+_AVERAGE: Final = ("targetAverageUtilization", "targetAverageValue")
+_METRICS_OF_V2BETA1: Final[Mapping[str, tuple[str, ...]]] = {
+    "resource": _AVERAGE,
+    "containerResource": _AVERAGE,
+    "pods": ("metricName", "selector", "targetAverageValue"),
+    "external": ("metricName", "metricSelector", "targetValue", "targetAverageValue"),
+    "object": (
+        *("metricName", "targetValue", "averageValue", "selector"),
+        *("target.apiVersion", "target.kind", "target.name"),
+    ),
+}
+
 OLD_FIELDS: Final[Mapping[str, frozenset[str]]] = {
     "Deployment": frozenset({"spec.rollbackTo", "spec.rollbackTo.revision"}),
     "DaemonSet": frozenset({"spec.templateGeneration"}),
     "RuntimeClass": frozenset({"spec"}),
+    "HorizontalPodAutoscaler": frozenset(
+        {"spec.targetCPUUtilizationPercentage", "status.currentCPUUtilizationPercentage"}
+        | {f"spec.metrics[].{source}.{name}" for source, names in _METRICS_OF_V2BETA1.items() for name in names}
+    ),
 }
-"""Fields that only old versions had."""
+"""Fields that only old versions had; [] for any item."""
 
 _DEFAULT_SELECTOR: Final = frozenset({_EXTENSIONS, "apps/v1beta1"})
 _ALL_PODS: Final[tuple[dict[str, object], ...]] = (
@@ -51,6 +70,11 @@ _ALL_PODS: Final[tuple[dict[str, object], ...]] = (
     {"matchExpressions": []},
     {"matchLabels": {}, "matchExpressions": []},
 )
+
+
+def was_known(kind: str, api_version: object, path: str) -> bool:
+    """Whether a field that today's version does not have stood in an old version that an object is of."""
+    return api_version != VERSIONS[kind][0] and _INDEX.sub("[]", path) in OLD_FIELDS.get(kind, frozenset())
 
 
 class NoMatchError(ValueError):

@@ -33,6 +33,7 @@ _CONTROLLERS: Mapping[str, str] = {
 }
 _NAMESPACED = (
     "services",
+    "horizontal_pod_autoscalers",
     "pod_disruption_budgets",
     "persistent_volume_claims",
     "limit_ranges",

@@ -15,6 +15,7 @@ from topospread.errors import InvalidError
 from topospread.sources.made_up import PROVISIONER
 
 from .admission import Admission
+from .autoscaling import Autoscale, Autoscalers
 from .claims import VolumeClaims
 from .control_plane import ControlPlane
 from .controllers import Controller
@@ -40,6 +41,7 @@ class Draft:
         default_class: of claims that name no StorageClass.
         volumes: claims that come with pods.
         scale: replicas that were asked for, by controller.
+        autoscalers: what HorizontalPodAutoscalers make of the others.
     """
 
     def __init__(
@@ -48,11 +50,13 @@ class Draft:
         names: Names,
         control_plane: ControlPlane,
         scale: Mapping[ObjectKey, int],
+        autoscale: Autoscale = "keep",
     ) -> None:
         self.plan = Plan(inventory)
         self.gates = control_plane.apiserver
         self.names = names
         self.scale = scale
+        self.autoscalers = Autoscalers(inventory.horizontal_pod_autoscalers, autoscale)
         self.admission = Admission(inventory, self.gates)
         self.default_class = DefaultClass(inventory.storage_classes, self.gates.kube_version)
         self.volumes = VolumeClaims(self.plan, self.default_class)
@@ -70,17 +74,23 @@ class Draft:
 
     def row(self, kind: str, namespace: str, name: str, replicas: int) -> Workload:
         """A new workload at the end of the plan."""
-        row = Workload(kind, namespace, name, replicas)
+        row = Workload(
+            kind, namespace, name, replicas, autoscaling=self.autoscalers.applied.get((kind, namespace, name))
+        )
+        if row.autoscaling is not None and row.autoscaling.note:
+            row.notes.append(row.autoscaling.note)
         self.plan.workloads.append(row)
         return row
 
     def desired(self, controller: Controller, given: int | None, field: str = "replicas") -> int:
-        """How many replicas: what was asked for, else what the manifest says, else 1.
+        """How many replicas: what was asked for, else what an autoscaler keeps, what the manifest says, or 1.
 
         Raises:
             InvalidError: less than none, or more than anybody has.
         """
-        replicas = self.scale.get(controller.key, 1 if given is None else given)
+        asked = self.scale.get(controller.key)
+        kept = self.autoscalers.replicas(controller.key, given, asked)
+        replicas = next(each for each in (asked, kept, given, 1) if each is not None)
         problem = ""
         if replicas < 0:
             problem = f"Invalid value: {replicas}: must be greater than or equal to 0"
@@ -175,7 +185,7 @@ class Draft:
             what = "claim that does not exist yet is" if count == 1 else "claims that do not exist yet are"
             _note(row, f"{count} {what} taken as provisionable wherever the StorageClass allows")
         plan.notes += self.default_class.notes(PROVISIONER)
-        plan.warnings += self.admission.warnings
+        plan.warnings += [*self.autoscalers.warnings, *self.admission.warnings]
         return plan
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from topospread.api.inventory import Inventory
 from topospread.api.pod import Pod
 
+from .autoscaling import Autoscaling
 from .dropped_fields import UnusedField
 
 
@@ -23,6 +24,7 @@ class Workload:
         existing: its pods that are on nodes, neither finished nor terminating, of whatever revision.
         terminating: its pods on nodes that are being deleted; they hold resources and are not replicas any more.
         notes: what a person should know of this workload, a sentence each.
+        autoscaling: what a HorizontalPodAutoscaler makes of its replicas, None where it has none.
     """
 
     kind: str
@@ -33,6 +35,7 @@ class Workload:
     existing: list[Pod] = field(default_factory=list)
     terminating: list[Pod] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    autoscaling: Autoscaling | None = None
 
     def __str__(self) -> str:
         return f"{self.kind} {self.namespace}/{self.name}"

@@ -11,6 +11,7 @@ from topospread.api.pod import FINISHED_PHASES, Pod
 from topospread.errors import Place
 
 from .admission import is_stored
+from .autoscaling import Autoscale
 from .completion import completed
 from .control_plane import ControlPlane
 from .controllers import Controller, controllers_of
@@ -28,13 +29,14 @@ from .scale import requested_runs, scaled
 from .stateful_set import plan_stateful_set
 
 
-def plan(
+def plan(  # noqa: PLR0913 - keyword arguments
     inventory: Inventory,
     *,
     scale: Mapping[str, int] | None = None,
     run_cron_jobs: Collection[str] = (),
     kube_version: str = "1.37",
     control_plane: ControlPlane | None = None,
+    autoscale: Autoscale = "keep",
 ) -> Plan:
     """What the cluster's controllers and API server make of the objects that were read.
 
@@ -44,6 +46,7 @@ def plan(
         run_cron_jobs: ``[NAMESPACE/]NAME`` of CronJobs that are to run once.
         kube_version: of the control plane, when that is as the version has it by default.
         control_plane: the API server and the schedulers.
+        autoscale: how many replicas there are of what a HorizontalPodAutoscaler scales.
 
     Raises:
         InputError: an object that the API server would refuse, with its place.
@@ -55,7 +58,7 @@ def plan(
     whole = completed(inventory, names)
     waiting = _add_runs(whole, run_cron_jobs)
     controllers = {each.key: each for each in controllers_of(whole)}
-    draft = Draft(whole, names, by, scaled(scale or {}, controllers))
+    draft = Draft(whole, names, by, scaled(scale or {}, controllers), autoscale)
     draft.plan.unused = unused
     if waiting:
         cron_jobs = "1 CronJob was" if waiting == 1 else f"{waiting} CronJobs were"

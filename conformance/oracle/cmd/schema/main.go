@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
@@ -82,7 +83,7 @@ func main() {
 		corev1.Service{}, corev1.PersistentVolume{}, corev1.PersistentVolumeClaim{}, corev1.LimitRange{},
 		policyv1.PodDisruptionBudget{}, schedulingv1.PriorityClass{}, storagev1.StorageClass{}, storagev1.CSINode{},
 		storagev1.CSIDriver{}, storagev1.CSIStorageCapacity{}, storagev1.VolumeAttachment{},
-		nodev1.RuntimeClass{}} {
+		nodev1.RuntimeClass{}, autoscalingv2.HorizontalPodAutoscaler{}} {
 		name(reflect.TypeOf(t))
 	}
 	names := slices.Sorted(maps.Keys(structs))

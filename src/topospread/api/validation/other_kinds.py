@@ -1,7 +1,7 @@
 """What the API server refuses in kinds besides pods and workloads, as far as scheduling has to do with it.
 
-That is their metadata, and what PodDisruptionBudgets and PriorityClasses say. Sources: pkg/apis/{core,policy,
-scheduling}/validation/validation.go.
+That is their metadata, and what PodDisruptionBudgets, PriorityClasses and HorizontalPodAutoscalers say (of the last
+not the metrics and behaviour). Sources: pkg/apis/{core,policy,scheduling,autoscaling}/validation/validation.go.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from . import names
-from .field import FieldError, Named, forbidden, invalid, not_supported, report
+from .field import FieldError, Named, forbidden, invalid, not_supported, report, required
 from .metadata import check_metadata
 from .selectors import check_label_selector, selector_as_printed
 from .workloads import check_at_most_all, check_share
@@ -40,6 +40,8 @@ def _check(kind: str, made: Json) -> Iterator[FieldError]:
     yield from check_metadata("metadata", made["metadata"], _NAMES.get(kind, names.subdomain))
     if kind == "PodDisruptionBudget":
         yield from _check_budget("spec", made.get("spec", {}))
+    elif kind == "HorizontalPodAutoscaler":
+        yield from _check_autoscaler("spec", made.get("spec", {}))
     elif kind == "PriorityClass":
         system = made["metadata"].get("name", "").startswith(_SYSTEM_PREFIX)
         if made.get("value", 0) > _HIGHEST_PRIORITY and not system:
@@ -58,6 +60,26 @@ def _check_budget(path: str, spec: Json) -> Iterator[FieldError]:
     policy = spec.get("unhealthyPodEvictionPolicy")
     if policy is not None and policy not in ("AlwaysAllow", "IfHealthyBudget"):
         yield not_supported(f"{path}.unhealthyPodEvictionPolicy", Named(policy), ("AlwaysAllow", "IfHealthyBudget"))
+
+
+def _check_autoscaler(path: str, spec: Json) -> Iterator[FieldError]:
+    """validateHorizontalPodAutoscalerSpec, with HPAScaleToZero as 1.37 has it by default: on."""
+    least, most = spec.get("minReplicas"), spec.get("maxReplicas", 0)
+    if least is not None and least < 0:
+        yield invalid(f"{path}.minReplicas", least, "must be greater than or equal to 0")
+    if most == 0:
+        yield required(f"{path}.maxReplicas", "must be set and greater than 0")
+    elif most < 0:
+        yield invalid(f"{path}.maxReplicas", most, "must be greater than or equal to 1")
+    if least is not None and most < least:
+        yield invalid(f"{path}.maxReplicas", most, "must be greater than or equal to `minReplicas`")
+    target = spec.get("scaleTargetRef", {})
+    for name in ("kind", "name"):
+        if not target.get(name):
+            yield required(f"{path}.scaleTargetRef.{name}")
+    if least == 0 and not any(each.get("type") in ("Object", "External") for each in spec.get("metrics", ())):
+        words = "must specify at least one Object or External metric to support scaling to zero replicas"
+        yield forbidden(f"{path}.metrics", words)
 
 
 def _as_printed(spec: Json) -> Json:

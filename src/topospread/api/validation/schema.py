@@ -39,6 +39,7 @@ STRUCT_OF_ANY: Final = STRUCT_OF | {
         "Node",
         "Namespace",
         "Service",
+        "HorizontalPodAutoscaler",
         "PodDisruptionBudget",
         "PriorityClass",
         "PersistentVolume",

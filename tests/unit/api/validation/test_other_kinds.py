@@ -62,3 +62,30 @@ def test_budgets(spec: dict[str, Any], refused: list[str]) -> None:
 )
 def test_priorities_end_where_those_of_the_system_begin(name: str, value: int, refused: int) -> None:
     assert len(messages("PriorityClass", name, value=value)) == refused
+
+
+TARGET = {"scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"}}
+
+
+@pytest.mark.parametrize(
+    ("spec", "refused"),
+    [
+        (TARGET | {"maxReplicas": 3}, []),
+        (TARGET, ["spec.maxReplicas: Required value: must be set and greater than 0"]),
+        (
+            TARGET | {"minReplicas": 5, "maxReplicas": 3},
+            ["spec.maxReplicas: Invalid value: 3: must be greater than or equal to `minReplicas`"],
+        ),
+        ({"maxReplicas": 3}, ["spec.scaleTargetRef.kind: Required value", "spec.scaleTargetRef.name: Required value"]),
+        (
+            TARGET | {"minReplicas": 0, "maxReplicas": 3},
+            [
+                "spec.metrics: Forbidden: must specify at least one Object or External metric to support scaling to "
+                "zero replicas"
+            ],
+        ),
+        (TARGET | {"minReplicas": 0, "maxReplicas": 3, "metrics": [{"type": "External"}]}, []),
+    ],
+)
+def test_autoscalers(spec: dict[str, Any], refused: list[str]) -> None:
+    assert messages("HorizontalPodAutoscaler", spec=spec) == refused

@@ -1,0 +1,116 @@
+"""Between how many replicas HorizontalPodAutoscalers keep workloads; what their metrics ask for nobody knows.
+
+Without metrics an autoscaler only brings replicas within its bounds, and leaves a workload of none alone. Source:
+pkg/controller/podautoscaler/horizontal.go (``reconcileAutoscaler``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from topospread.api.autoscaling import CrossVersionObjectReference, HorizontalPodAutoscaler
+from topospread.api.inventory import ObjectKey
+
+Autoscale = Literal["keep", "min", "max"]
+"""Replicas of what is autoscaled: as they are, brought within the bounds; as few, or as many as they may be."""
+
+_GROUPS = {"Deployment": "apps", "ReplicaSet": "apps", "StatefulSet": "apps", "ReplicationController": ""}
+"""Kinds that can be scaled, and are read → their API group."""
+
+
+def target_of(item: HorizontalPodAutoscaler) -> ObjectKey | None:
+    """What an autoscaler scales, of the kinds that are read and have replicas; None where it is another kind's."""
+    reference = item.spec.scale_target_ref
+    if reference.kind not in _GROUPS or group_of(reference) != _GROUPS[reference.kind]:
+        return None
+    return reference.kind, item.namespace or "default", reference.name
+
+
+def group_of(reference: CrossVersionObjectReference) -> str:
+    """The API group that a reference names, "" for the core group."""
+    group, slash, _ = reference.api_version.rpartition("/")
+    return group if slash else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Autoscaling:
+    """What an autoscaler makes of a workload's replicas.
+
+    Attributes:
+        name: of the HorizontalPodAutoscaler.
+        least: replicas at least.
+        most: replicas at most.
+        given: what the workload says itself, 1 where it says nothing.
+        replicas: what is simulated.
+        asked: whether ``--scale`` says something else, which wins.
+    """
+
+    name: str
+    least: int
+    most: int
+    given: int
+    replicas: int
+    asked: bool = False
+
+    @property
+    def note(self) -> str:
+        """A sentence for the workload, "" where its replicas stay as they are."""
+        keeps = f"HorizontalPodAutoscaler {self.name} keeps {_range(self.least, self.most)}"
+        if self.asked:
+            return f"{keeps}; --scale says {self.replicas}"
+        if not self.given:
+            return f"{keeps}, and is off while replicas are 0"
+        if self.replicas != self.given:
+            return f"{keeps}: {self.replicas} instead of {self.given}"
+        return ""
+
+
+class Autoscalers:
+    """The autoscalers of an inventory, by what they scale.
+
+    Attributes:
+        applied: controller → what its autoscaler makes of it, of those that were asked about.
+        warnings: what a person must know.
+    """
+
+    def __init__(self, items: Iterable[HorizontalPodAutoscaler], autoscale: Autoscale) -> None:
+        self.applied: dict[ObjectKey, Autoscaling] = {}
+        self.warnings: list[str] = []
+        self._autoscale = autoscale
+        self._of: dict[ObjectKey, HorizontalPodAutoscaler] = {}
+        for key, item in _by_name(items):
+            first = self._of.setdefault(key, item)
+            if first is not item:
+                self.warnings.append(
+                    f"{key[0]} {key[1]}/{key[2]} has two HorizontalPodAutoscalers, {first.name} and {item.name}, which "
+                    f"work against each other: {first.name} is heeded"
+                )
+
+    def replicas(self, key: ObjectKey, given: int | None, asked: int | None) -> int | None:
+        """How many replicas a controller is kept at, None where no autoscaler says; ``asked``: what --scale says."""
+        item = self._of.get(key)
+        if item is None:
+            return None
+        own = 1 if given is None else given
+        least, most = item.spec.least, item.spec.max_replicas
+        wanted = {"keep": own, "min": least, "max": most}[self._autoscale]
+        kept = min(max(wanted, least), most) if own else 0
+        self.applied[key] = Autoscaling(
+            item.name, least, most, own, kept if asked is None else asked, asked=asked is not None
+        )
+        return kept
+
+
+def _by_name(items: Iterable[HorizontalPodAutoscaler]) -> Iterator[tuple[ObjectKey, HorizontalPodAutoscaler]]:
+    for item in sorted(items, key=lambda each: (each.namespace, each.name)):
+        key = target_of(item)
+        if key is not None and item.metadata.deletion_timestamp is None:
+            yield key, item
+
+
+def _range(least: int, most: int) -> str:
+    if least == most:
+        return f"{least} replica{'s' * (least != 1)}"
+    return f"{least} to {most} replicas"
