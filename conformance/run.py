@@ -66,6 +66,8 @@ FLAVOURS = {
         Flavour("storage", 150, Recipe("storage")),
         Flavour("preemption", 250, Recipe("preemption")),
         Flavour("profile", 150, Recipe("profile")),
+        Flavour("corners", 250, Recipe("corners")),
+        Flavour("corners-replicas", 30, Recipe("corners", sequential=20)),
         Flavour("sampling", 12, Recipe("sampling", incoming=25, nodes=(60, 400)), judge="sampling"),
         Flavour("v1.36", 120, Recipe("every", kube_version="1.36"), "1.36"),
         Flavour("v1.35", 80, Recipe("mixed", kube_version="1.35"), "1.35"),

@@ -11,6 +11,7 @@ from topospread.api.node_selection import Taint
 from topospread.api.requests import is_scalar_resource, resource_amounts
 
 from .arrays import Bools, Codes, Ints, grown
+from .images import Images
 
 PODS, NON_ZERO_CPU, NON_ZERO_MEMORY, CPU, MEMORY, EPHEMERAL_STORAGE = range(6)
 """Columns of `NodeTable.allocatable` and `NodeTable.used`; extended resources follow from 6 on.
@@ -95,7 +96,7 @@ class NodeTable:
         states: see `state`; −1 where the row changed since it was last asked.
         taints: interned tuple of taints, int64[capacity]; `taint_sets` says which.
         unschedulable: ``spec.unschedulable``, bool[capacity].
-        images: image name → row → size in bytes.
+        images: which nodes have which images.
     """
 
     def __init__(self, capacity: int = 64) -> None:
@@ -115,7 +116,7 @@ class NodeTable:
         self.taints: Ints = np.zeros(capacity, dtype=np.int64)
         self.taint_sets: list[tuple[Taint, ...]] = [()]
         self.unschedulable: Bools = np.zeros(capacity, dtype=np.bool_)
-        self.images: dict[str, dict[int, int]] = {}
+        self.images = Images()
         self._free: list[int] = []
         self._sorted_names: list[str] = []
         self._shapes: dict[bytes, int] = {}
@@ -241,9 +242,7 @@ class NodeTable:
             self.allocatable[row, column_number] = amount
         self.allocatable[row, PODS] = amounts.get("pods", 0)
         self._intern_shape(row)
-        for image in node.status.images or ():
-            for name in image.names or ():
-                self.images.setdefault(name, {})[row] = image.size_bytes or 0
+        self.images.add(row, node)
 
     def _intern_shape(self, row: int) -> None:
         self.states[row] = -1
@@ -251,9 +250,8 @@ class NodeTable:
 
     def _forget_images(self, row: int) -> None:
         node = self.nodes[row]
-        for image in (node.status.images or ()) if node is not None else ():
-            for name in image.names or ():
-                self.images.get(name, {}).pop(row, None)
+        if node is not None:
+            self.images.remove(row, node)
 
     def _insert_name(self, name: str, row: int) -> None:
         """Give the name a rank between its neighbours', so that no other row's rank has to change."""

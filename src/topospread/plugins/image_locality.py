@@ -32,7 +32,10 @@ class ImageLocalityRules:
 
 
 class ImageLocality:
-    """Score: sizes of the pod's images that the node has, each scaled by the share of nodes that have it."""
+    """Score: sizes of the pod's images that the node has, each scaled by the share of nodes that have it.
+
+    The size of an image is the one that the first node said that had it (`topospread.cluster.images`).
+    """
 
     name = "ImageLocality"
 
@@ -71,7 +74,7 @@ class _ImageScore:
     @property
     def rests_on_all_nodes(self) -> bool:
         """Whether a change of one node changes the points of others."""
-        return any(self._cluster.nodes.images.get(image) for image in self._images)
+        return any(self._cluster.nodes.images.get(image) is not None for image in self._images)
 
     def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
         table = self._cluster.nodes
@@ -79,9 +82,9 @@ class _ImageScore:
             return np.zeros(length(rows), dtype=np.int64)
         sums = np.zeros(table.size, dtype=np.int64)
         for image in self._images:
-            found = table.images.get(image, {})
-            share = len(found) / max(len(table), 1)
-            for row, size in found.items():
-                sums[row] += int(size * share)
+            found = table.images.get(image)
+            if found is not None:
+                share = len(found.rows) / max(len(table), 1)
+                sums[list(found.rows)] += int(found.size * share)
         clipped = np.maximum(np.minimum(sums[rows], self._maximum), _MINIMUM)
         return MAX_NODE_SCORE * (clipped - _MINIMUM) // (self._maximum - _MINIMUM)

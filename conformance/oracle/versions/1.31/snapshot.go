@@ -16,24 +16,14 @@ type snapshot struct {
 
 func newSnapshot(pods []*v1.Pod, nodes []*v1.Node) *snapshot {
 	s := &snapshot{byName: map[string]*framework.NodeInfo{}, claims: map[string]bool{}}
-	images := map[string]map[string]bool{}
-	for _, n := range nodes {
-		for _, im := range n.Status.Images {
-			for _, name := range im.Names {
-				if images[name] == nil {
-					images[name] = map[string]bool{}
-				}
-				images[name][n.Name] = true
-			}
-		}
-	}
+	images := imageStates(nodes)
 	for _, n := range nodes {
 		ni := framework.NewNodeInfo()
 		ni.SetNode(n)
 		ni.ImageStates = map[string]*framework.ImageStateSummary{}
 		for _, im := range n.Status.Images {
 			for _, name := range im.Names {
-				ni.ImageStates[name] = &framework.ImageStateSummary{Size: im.SizeBytes, NumNodes: len(images[name])}
+				ni.ImageStates[name] = images[name]
 			}
 		}
 		s.byName[n.Name] = ni

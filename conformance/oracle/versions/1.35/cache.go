@@ -1,0 +1,9 @@
+package main
+
+import (
+	"context"
+
+	internalcache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
+)
+
+func newCache(ctx context.Context) internalcache.Cache { return internalcache.New(ctx, 0, nil) }

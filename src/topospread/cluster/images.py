@@ -1,0 +1,53 @@
+"""Which nodes have an image, and the size that counts for all of them; what that is worth is ImageLocality's matter.
+
+Source: backend/cache/cache.go (``addNodeImageStates``, ``removeNodeImageStates``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from topospread.api.node import Node
+
+
+@dataclass(slots=True)
+class ImageState:
+    """An image by one of its names.
+
+    Attributes:
+        size: in bytes, as the node said that had the name first; it stays until no node has the name.
+        rows: the nodes that have it.
+    """
+
+    size: int
+    rows: set[int] = field(default_factory=set)
+
+
+class Images:
+    """The images of all nodes by name; depends on the order in which nodes come."""
+
+    def __init__(self) -> None:
+        self._states: dict[str, ImageState] = {}
+
+    def get(self, name: str) -> ImageState | None:
+        """The image of a name, ``None`` when no node has it; do not change it."""
+        return self._states.get(name)
+
+    def add(self, row: int, node: Node) -> None:
+        """Take note of a node's images."""
+        for image in node.status.images or ():
+            for name in image.names or ():
+                state = self._states.get(name)
+                if state is None:
+                    state = self._states[name] = ImageState(image.size_bytes or 0)
+                state.rows.add(row)
+
+    def remove(self, row: int, node: Node) -> None:
+        """Forget a node's images."""
+        for image in node.status.images or ():
+            for name in image.names or ():
+                state = self._states.get(name)
+                if state is not None:
+                    state.rows.discard(row)
+                    if not state.rows:
+                        del self._states[name]
