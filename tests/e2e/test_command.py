@@ -56,7 +56,8 @@ def test_exit_code_1_when_pods_stay_pending() -> None:
         (["simulate", *ONE_CONSTRAINT, "--feature-gates", "Nope=true"], "unrecognized feature gate: Nope"),
         (["simulate", *ONE_CONSTRAINT, "--scale", "deploy/nope=3"], "nope"),
         (["simulate", *ONE_CONSTRAINT, "--run-cron-job", "nope"], "nope"),
-        (["simulate", *ONE_CONSTRAINT, "-n", "nope"], 'no workload in the namespace "nope"; there are default'),
+        (["simulate", *DEMO, "-n", "nope"], 'no workload in the namespace "nope"; there are '),
+        (["simulate", *ONE_CONSTRAINT, "-n", "No.pe"], "-n No.pe: "),
         (["simulate", *ONE_CONSTRAINT, "--cluster", "zones=many"], "--cluster"),
         (["simulate", "-", "-"], "twice"),
         (["nope"], "there is no command 'nope'"),
@@ -301,3 +302,26 @@ def test_examples_of_the_help_run(line: str, workplace: Path) -> None:
     done = subprocess.run(["bash", "-c", script], cwd=workplace, capture_output=True, text=True, check=False, env=env)
     assert done.returncode in (0, 1), done.stderr
     assert "error" not in done.stderr
+
+
+def test_objects_without_a_namespace_go_to_the_one_that_is_given_and_it_is_shown(tmp_path: Path) -> None:
+    app = (ROOT / "examples/min-domains/app.yaml").read_text()
+    two = tmp_path / "app.yaml"
+    two.write_text(app + "\n---\n" + app.replace("  name: web", "  namespace: other\n  name: api", 1))
+    cluster = ROOT / "examples/min-domains/cluster.yaml"
+
+    def shown(*words: str) -> set[str]:
+        data = json.loads(run("simulate", cluster, two, "-o", "json", *words).stdout)
+        return {each["namespace"] for each in data["workloads"]}
+
+    assert shown() == {"default", "other"}
+    assert shown("-n", "demo") == {"demo"}
+    assert shown("-n", "demo", "-A") == {"demo", "other"}
+    assert shown("-n", "other") == {"other"}
+    assert "other/" in run("explain", "deploy/api", cluster, two, "-n", "other").stdout
+    assert run("explain", "deploy/api", cluster, two, "-n", "demo").returncode == 2
+    assert run("explain", "deploy/api", cluster, two, "-n", "demo", "-A").returncode < 2
+    status = json.loads(run("status", *ONE_CONSTRAINT, "-n", "demo", "-o", "json").stdout)
+    assert {each["namespace"] for each in status["workloads"]} == {"demo"}
+    found = json.loads(run("lint", two, "-n", "demo", "-o", "json").stdout)
+    assert all("default/" not in str(each) for each in found["findings"])

@@ -9,7 +9,17 @@ import click
 
 from topospread.errors import Place, UsageError
 
-from .inputs import AUTOSCALE, PATH, input_options, parse_scale, read_configuration, read_control_plane, read_inventory
+from .inputs import (
+    AUTOSCALE,
+    PATH,
+    input_options,
+    namespace_options,
+    parse_scale,
+    read_configuration,
+    read_control_plane,
+    read_inventory,
+    shown_namespace,
+)
 from .terminal import progress, show, style, width
 from .usage import Explained
 
@@ -59,23 +69,23 @@ def _grammar() -> str:
 @click.option("--autoscale", type=AUTOSCALE, default="keep", help="Autoscaled workloads: in their bounds, or at one.")
 @click.option("--no-preemption", is_flag=True, help="Evict nothing for more important pods.")
 @click.option("--no-suggestions", is_flag=True, help="Do not try what would let the pod in.")
-@click.option("-n", "--namespace", metavar="NAMESPACE", help="Look in this namespace; by default in all.")
+@namespace_options("Look in")
 @click.option("--graph", metavar="FILE", type=PATH, help="Write the domains and their pods as an SVG picture.")
 @click.option("-o", "--output", type=FORMATS, default="table", help="How to show the explanation.")
 def explain(**given: Any) -> int:
     """Explain a pod; 1 when it is pending."""
     target, paths = _target_and_paths(given["target"], given["paths"], given["manifests"])
-    scale = parse_scale(given["scale"])
+    scale = parse_scale(given)
     by = read_control_plane(given)
     configuration = read_configuration(given["config_path"], by.scheduler)
-    inventory = read_inventory((*paths, *given["manifests"]), given["cluster"], strict=given["strict"], by=[by])
+    inventory = read_inventory(given, *paths, *given["manifests"], by=[by])
     import topospread
 
     with progress("placing") as bar:
         explanation = topospread.explain(
             inventory,
             target or _only_one(inventory, given["manifests"]),
-            namespace=given["namespace"],
+            namespace=shown_namespace(given),
             config=configuration,
             scale=scale,
             autoscale=given["autoscale"],

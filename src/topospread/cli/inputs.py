@@ -58,10 +58,52 @@ def input_options(command: Command) -> Command:
     return command
 
 
-def read_inventory(
-    paths: tuple[str, ...], cluster: str | None, *, strict: bool, by: Collection[ControlPlane] = ()
-) -> Inventory:
-    """What the paths and ``--cluster`` hold; ``by``: who is to get it, for what one lets in and another refuses.
+def namespace_options(shown: str) -> Callable[[Command], Command]:
+    """``-n`` and ``-A``, as kubectl has them; ``shown``: what is done with what is in the namespace."""
+
+    def decorate(command: Command) -> Command:
+        everywhere = click.option(
+            "-A", "--all-namespaces", is_flag=True, help=f"{shown} all namespaces, as without -n."
+        )
+        one = click.option(
+            "-n",
+            "--namespace",
+            metavar="NAMESPACE",
+            callback=checked_namespace,
+            help=f"{shown} this namespace; where objects go that name none.",
+        )
+        return one(everywhere(command))
+
+    return decorate
+
+
+def checked_namespace(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """The name of a namespace, or none.
+
+    Raises:
+        UsageError: no namespace can be called so.
+    """
+    from topospread.api.validation.names import dns_label
+
+    problems = [] if value is None else list(dns_label(value))
+    if problems:
+        raise UsageError(f"-n {value}: {problems[0]}")
+    return value
+
+
+def shown_namespace(given: Mapping[str, Any]) -> str | None:
+    """The namespace that is asked about, ``None`` for all."""
+    namespace: str | None = None if given["all_namespaces"] else given["namespace"]
+    return namespace
+
+
+def read_inventory(given: Mapping[str, Any], *paths: str, by: Collection[ControlPlane] = ()) -> Inventory:
+    """What the paths and ``--cluster`` hold, with ``-n`` for what names no namespace.
+
+    Args:
+        given: the options of `input_options` and `namespace_options`.
+        paths: in place of the command line's.
+        by: who is to get it, for what one lets in and another refuses.
 
     Raises:
         InputError: something cannot be read or used.
@@ -69,6 +111,7 @@ def read_inventory(
     """
     from topospread.sources.load import load
 
+    paths, cluster = paths or given["paths"], given["cluster"]
     if not paths and cluster is None:
         raise UsageError("name files or folders to read, - for standard input, or make a cluster up with --cluster")
     with progress("reading") as bar:
@@ -76,7 +119,8 @@ def read_inventory(
             paths,
             cluster=cluster,
             stdin=_standard_input(),
-            strict=strict,
+            strict=given["strict"],
+            namespace=given["namespace"] or "default",
             comparison_operators=any(each.apiserver.enabled("TaintTolerationComparisonOperators") for each in by),
             progress=bar,
         )
@@ -171,16 +215,29 @@ def _standard_input() -> BinaryIO | None:
     return sys.stdin.buffer if sys.stdin is not None else None
 
 
-def parse_scale(given: tuple[str, ...]) -> dict[str, int]:
-    """``--scale deploy/web=30`` as a mapping.
+def parse_scale(given: Mapping[str, Any]) -> dict[str, int]:
+    """``--scale deploy/web=30`` as a mapping; what names no namespace is of ``-n``.
 
     Raises:
         UsageError: not of this form.
     """
     scale = {}
-    for each in given:
+    namespace = given["namespace"]
+    for each in given["scale"]:
         target, equals, number = each.rpartition("=")
         if not equals or not number.isascii() or not number.isdigit():
             raise UsageError(f"--scale {each}: write it as [NAMESPACE/]KIND/NAME=REPLICAS, for example deploy/web=30")
-        scale[target] = int(number)
+        scale[f"{namespace}/{target}" if namespace and target.count("/") == 1 else target] = int(number)
     return scale
+
+
+def parse_cron_jobs(given: Mapping[str, Any]) -> list[str]:
+    """``--run-cron-job NAME``; what names no namespace is of ``-n``."""
+    from topospread.workloads.scale import KIND_OF
+
+    found = []
+    for each in given["cron_jobs"]:
+        first, slash, _ = each.partition("/")
+        own = bool(slash) and KIND_OF.get(first.lower()) != "CronJob"
+        found.append(each if own or not given["namespace"] else f"{given['namespace']}/{each}")
+    return found

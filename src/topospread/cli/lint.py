@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from topospread.errors import ConfigError, InputError, Place, UsageError
 
-from .inputs import COLOUR, PATH
+from .inputs import COLOUR, PATH, checked_namespace
 from .terminal import progress, show, style, width
 from .usage import Explained
 
@@ -56,6 +57,13 @@ def _completed(context: click.Context, parameter: click.Parameter, incomplete: s
 @click.option("--cluster", type=PATH, metavar="SPEC|FILE", help="Hold the manifests against a cluster, as in simulate.")
 @click.option("--config", type=PATH, metavar="FILE", help="kube-scheduler's configuration: used, and linted as well.")
 @click.option("--kube-version", metavar="VERSION", help="The Kubernetes version they are for (1.18 … 1.37).")
+@click.option(
+    "-n",
+    "--namespace",
+    metavar="NAMESPACE",
+    callback=checked_namespace,
+    help="Where objects go that name no namespace.",
+)
 @click.option("--select", multiple=True, metavar="RULE,…", shell_complete=_completed, help="Ask only these rules.")
 @click.option("--ignore", multiple=True, metavar="RULE,…", shell_complete=_completed, help="Do not ask these rules.")
 @click.option("--level", type=LEVELS, default="hint", help="Show only findings that are at least so bad.")
@@ -106,6 +114,7 @@ def _question(given: dict[str, Any]) -> Question:
         cluster=given["cluster"] or settings.cluster,
         config=given["config"] or settings.config,
         kube_version=given["kube_version"] or settings.kube_version or NEWEST,
+        namespace=given["namespace"] or settings.namespace or "default",
         settings=settings,
     )
 
@@ -157,8 +166,23 @@ def _say_what_was_not_linted(outcome: Outcome, question: Question, *, allow_empt
         click.echo(f"error: {error}", err=True)
     for note in left_out(outcome.read):
         click.echo(f"note: {note}", err=True)
+    for note in _namesakes(outcome):
+        click.echo(f"note: {note}", err=True)
     if not outcome.read.subjects and not outcome.read.broken and not allow_empty:
         raise InputError(f"{NOTHING}; --allow-empty does not mind", Place(listed(question.paths, 3)))
+
+
+def _namesakes(outcome: Outcome) -> Iterable[str]:
+    """Of manifests without a namespace, what the cluster has elsewhere."""
+    from topospread.sources.namesakes import notes_on_namesakes
+
+    given = outcome.given
+    placed = {
+        (each.kind, each.item.namespace, each.item.name): None
+        for each in given.manifests
+        if each.item.namespace and not each.stored and not (each.value.get("metadata") or {}).get("namespace")
+    }
+    return notes_on_namesakes(given.cluster.objects() if given.cluster is not None else (), placed)
 
 
 def _text(outcome: Outcome, output: str, color: str) -> str:

@@ -8,7 +8,17 @@ import click
 
 from topospread.errors import UsageError
 
-from .inputs import AUTOSCALE, input_options, parse_scale, read_configuration, read_control_plane, read_inventory
+from .inputs import (
+    AUTOSCALE,
+    input_options,
+    namespace_options,
+    parse_cron_jobs,
+    parse_scale,
+    read_configuration,
+    read_control_plane,
+    read_inventory,
+    shown_namespace,
+)
 from .terminal import progress, show, style, width
 from .usage import Explained
 
@@ -32,6 +42,9 @@ PATHs are YAML or JSON files, folders, or - for standard input, applied in their
 The table shows each workload, its spread constraints with the pods of each domain before → after, and for pods that
 stay pending the sum that forbids each domain. Many domains are summed up; -o wide shows all. The exit code is 1 when
 pods stay pending.
+
+All namespaces take part. As with kubectl, -n is where objects go that name no namespace (without it: default), and what
+is shown; -A shows all.
 
 --compare-config, --compare-kube-version and --compare-sampling simulate twice and show only what differs. The exit
 code is 1 then when a pod that has a node would be pending, or be evicted for good.
@@ -68,19 +81,20 @@ def _grammar() -> str:
 @click.option("--sampling", type=SAMPLING, default="all", help="Score all nodes, or as many as kube-scheduler would.")
 @click.option("--compare-sampling", type=SAMPLING, help="Show only what scoring other nodes changes.")
 @click.option("--no-preemption", is_flag=True, help="Evict nothing for more important pods.")
-@click.option("-n", "--namespace", metavar="NAMESPACE", help="Show only this namespace; all take part.")
+@namespace_options("Show")
 @click.option("-o", "--output", type=FORMATS, default="table", help="How to show the result.")
 def simulate(**given: Any) -> int:
     """Run the simulation; 1 when pods stay pending, or when a comparison leaves pods pending that were placed."""
-    given["scale"] = parse_scale(given["scale"])
+    given["scale"] = parse_scale(given)
+    given["cron_jobs"] = parse_cron_jobs(given)
     by = read_control_plane(given)
     side = (by, read_configuration(given["config_path"], by.scheduler), given["sampling"])
     other = _other(given, side)
     sides = [by, other[1][0]] if other else [by]
-    inventory = read_inventory(given["paths"], given["cluster"], strict=given["strict"], by=sides)
+    inventory = read_inventory(given, by=sides)
     result = _simulated(given, inventory, side)
     if other is None:
-        show(_text(result, given["output"], given["namespace"], given["color"]))
+        show(_text(result, given["output"], shown_namespace(given), given["color"]))
         return 0 if result.all_placed else 1
     from topospread.config.difference import differences
     from topospread.simulation.comparison import compare
@@ -149,7 +163,7 @@ def _comparison_text(comparison: Comparison, given: dict[str, Any]) -> str:
     from topospread.report.comparison_json import comparison_json
     from topospread.report.table import Layout
 
-    output, namespace = given["output"], given["namespace"]
+    output, namespace = given["output"], shown_namespace(given)
     match output:
         case "json":
             return _json(comparison_json(comparison, namespace))

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .inputs import input_options, read_configuration, read_control_plane, read_inventory
+from .inputs import (
+    input_options,
+    namespace_options,
+    read_configuration,
+    read_control_plane,
+    read_inventory,
+    shown_namespace,
+)
 from .terminal import progress, show, style, width
 from .usage import Explained
 
@@ -40,7 +47,7 @@ FORMATS = click.Choice(["table", "wide", "json", "yaml"])
 
 @click.command(cls=Explained, help=HELP)
 @input_options
-@click.option("-n", "--namespace", metavar="NAMESPACE", help="Show workloads of this namespace.")
+@namespace_options("Show workloads of")
 @click.option("-l", "--selector", metavar="SELECTOR", help="Show workloads whose pods have these labels.")
 @click.option("--key", "keys", multiple=True, metavar="KEY", help="Look at this topology key alone; may be repeated.")
 @click.option("--min-skew", type=click.IntRange(min=0), metavar="N", help="Show constraints of at least this skew.")
@@ -50,13 +57,13 @@ def status(**given: Any) -> int:
     """Show the status; 1 when it is to be checked and a hard constraint is exceeded."""
     by = read_control_plane(given)
     configuration = read_configuration(given["config_path"], by.scheduler)
-    inventory = read_inventory(given["paths"], given["cluster"], strict=given["strict"], by=[by])
+    inventory = read_inventory(given, by=[by])
     import topospread
 
     with progress("looking") as bar:
         found = topospread.status(
             inventory,
-            namespace=given["namespace"],
+            namespace=shown_namespace(given),
             selector=given["selector"],
             keys=given["keys"],
             config=configuration,

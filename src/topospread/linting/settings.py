@@ -50,6 +50,7 @@ class Settings:
         kube_version: the version the manifests are for, when the command line says none.
         cluster: what they are held against, when the command line says nothing.
         config: kube-scheduler's configuration, when the command line names none.
+        namespace: where objects go that name none, when the command line does not say.
         folder: where globs begin; "" is the working directory.
         source: the file this was read from, "" for none.
     """
@@ -62,6 +63,7 @@ class Settings:
     kube_version: str | None = None
     cluster: str | None = None
     config: str | None = None
+    namespace: str | None = None
     folder: str = ""
     source: str = ""
 
@@ -144,6 +146,7 @@ class _Parser:
             "kube-version": ("kube_version", self._version),
             "cluster": ("cluster", self._string),
             "config": ("config", self._string),
+            "namespace": ("namespace", self._string),
         }
         self._known(given, tuple(readers), "lint")
         fields = {readers[name][0]: readers[name][1](each, f"lint.{name}") for name, each in given.items()}

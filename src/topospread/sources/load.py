@@ -19,6 +19,7 @@ from .files import STANDARD_INPUT, Progress, Source, find_sources, read_text, sh
 from .json_list import JsonList
 from .json_text import is_meant_as_json, looks_like_json, split_documents
 from .made_up import GRAMMAR, is_made_up, is_unasked, made_up_nodes, made_up_storage_classes
+from .namesakes import notes_on_namesakes
 from .objects import ObjectReader, ReadObject
 from .snapshot import leave_out_stranded_pods, warn_of_missing_owners
 from .snapshot_facts import note_of, warnings_when_read
@@ -194,6 +195,7 @@ def _inventory(collection: Collection, reader: ObjectReader) -> Inventory:
     for facts, place in reader.snapshots:
         inventory.notes.append(f"{place}: {note_of(facts)}")
         inventory.warnings += [f"{place}: {warning}" for warning in warnings_when_read(facts)]
+    inventory.notes += notes_on_namesakes(inventory.objects(), reader.placed)
     leave_out_stranded_pods(inventory)
     warn_of_missing_owners(inventory)
     return inventory

@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from topospread.api.inventory import ObjectKey
 from topospread.api.kinds import KINDS
 from topospread.api.label_syntax import label_key_problems, label_value_problems
 from topospread.api.meta import KubeObject, KubeStruct
@@ -100,6 +101,7 @@ class ObjectReader:
         configurations: KubeSchedulerConfigurations and where they stand.
         suspects: a kind that plays no part and the kind it may be misspelt from → the first such object's place.
         snapshots: what snapshots say of themselves, and where they stand.
+        placed: keys of the named objects that name no namespace, with the one that they were put into.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -108,6 +110,7 @@ class ObjectReader:
         self.configurations: list[tuple[dict[str, object], Place]] = []
         self.suspects: dict[tuple[str, str], Place] = {}
         self.snapshots: list[tuple[SnapshotFacts, Place]] = []
+        self.placed: dict[ObjectKey, None] = {}
         self._types: dict[tuple[bytes, bytes], _Known] = {}
         self._alike: set[bytes] = set()
         self._labels: set[tuple[str, str]] = set()
@@ -173,7 +176,13 @@ class ObjectReader:
             metadata.namespace = None
         elif not metadata.namespace:
             metadata.namespace = self.rules.namespace
+            self._note_placed(item)
         return item
+
+    def _note_placed(self, item: KubeObject) -> None:
+        """Remember an object that was put into a namespace."""
+        if item.metadata.name:
+            self.placed[item.kind, item.namespace, item.metadata.name] = None
 
     def _known(self, raw: bytes | msgspec.Raw, of: _Type) -> _Known:
         """What is done with objects of this one's type."""
@@ -246,6 +255,8 @@ class ObjectReader:
             known = self._resolve(value, version, kind, spot)
             if known is not None:
                 item = admit({**value, "apiVersion": version, "kind": kind}, known, spot, self.rules)
+                if item.namespace and not value["metadata"].get("namespace"):
+                    self._note_placed(item)
                 yield ReadObject(known, item, spot.rough(_label(item)), spot)
 
     def _resolve(self, value: dict[str, Any], version: str, kind: str, spot: Spot) -> str | None:

@@ -8,7 +8,7 @@ import pytest
 
 from topospread.cli import main as command
 from topospread.cli.completion import kubectl_complete
-from topospread.cli.inputs import parse_scale
+from topospread.cli.inputs import parse_cron_jobs, parse_scale
 from topospread.cli.main import COMMANDS, topospread
 from topospread.config.versions import NEWEST
 from topospread.errors import UsageError
@@ -136,13 +136,22 @@ def test_as_a_kubectl_plugin_it_speaks_of_kubectl(
 
 
 def test_scale() -> None:
-    assert parse_scale(("deploy/web=3", "shop/sts/db=0")) == {"deploy/web": 3, "shop/sts/db": 0}
+    given = {"scale": ("deploy/web=3", "shop/sts/db=0"), "namespace": None}
+    assert parse_scale(given) == {"deploy/web": 3, "shop/sts/db": 0}
+    assert parse_scale(given | {"namespace": "demo"}) == {"demo/deploy/web": 3, "shop/sts/db": 0}
+
+
+def test_cron_jobs_without_a_namespace_are_of_the_one_that_is_given() -> None:
+    given = {"cron_jobs": ("nightly", "cronjob/nightly", "shop/nightly", "shop/cj/nightly"), "namespace": "demo"}
+    found = ["demo/nightly", "demo/cronjob/nightly", "shop/nightly", "shop/cj/nightly"]
+    assert parse_cron_jobs(given) == found
+    assert parse_cron_jobs(given | {"namespace": None}) == list(given["cron_jobs"])
 
 
 @pytest.mark.parametrize("given", ["web", "deploy/web=", "deploy/web=-1", "deploy/web=three", "deploy/web=²"])
 def test_scale_wants_a_number(given: str) -> None:
     with pytest.raises(UsageError, match="write it as"):
-        parse_scale((given,))
+        parse_scale({"scale": (given,), "namespace": None})
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
