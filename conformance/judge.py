@@ -23,6 +23,7 @@ from topospread.api.validation import judge_object
 from topospread.config.load import problems
 from topospread.errors import TopospreadError
 from topospread.judge import judge_case
+from topospread.judge_queue import judge_history
 
 
 def objects(text: str) -> Iterator[Any]:
@@ -57,7 +58,8 @@ def judged(data: Any) -> dict[str, Any]:
         msgspec.ValidationError: no case, or objects that are not what they should be.
         QuantityError: an amount that is none.
     """
-    return judge_case(msgspec.convert(data, dict[str, Any]))
+    case = msgspec.convert(data, dict[str, Any])
+    return judge_history(case) if "steps" in case else judge_case(case)
 
 
 def _with_floats(data: Any) -> Any:

@@ -97,7 +97,7 @@ def python_program(path: Path, *arguments: str) -> Program:
 
 
 def oracle(program: str, version: str, folder: Path | None) -> Program:
-    """``oracle-V`` or ``validate``: from ``folder``, or built from this project's sources.
+    """``oracle-V``, ``validate``, ``sampling`` or ``queue``: from ``folder``, or built from this project's sources.
 
     Raises:
         ProgramError: it is not in the folder, or cannot be built.

@@ -34,8 +34,8 @@ DIFFERENCES_SHOWN = 12
 class Flavour:
     """A kind of cases: its name (stored files have the same), how many a run, how they are made, who judges them.
 
-    ``recipe`` None: objects to be validated instead of pods to be placed, as ``generator`` makes them. ``judge``:
-    another program than the oracle.
+    ``recipe`` None: ``generator`` makes the cases; unless another program judges, they are objects to be validated.
+    ``judge``: another program than the oracle.
     """
 
     name: str
@@ -48,7 +48,12 @@ class Flavour:
     @property
     def program(self) -> str:
         """Name of the program that judges."""
-        return self.judge or ("validate" if self.recipe is None else f"oracle-{self.version}")
+        return self.judge or ("validate" if self.validates else f"oracle-{self.version}")
+
+    @property
+    def validates(self) -> bool:
+        """Whether the cases are objects to be validated."""
+        return self.recipe is None and not self.judge
 
 
 FLAVOURS = {
@@ -69,6 +74,7 @@ FLAVOURS = {
         Flavour("corners", 250, Recipe("corners")),
         Flavour("corners-replicas", 30, Recipe("corners", sequential=20)),
         Flavour("sampling", 12, Recipe("sampling", incoming=25, nodes=(60, 400)), judge="sampling"),
+        Flavour("queue", 300, None, judge="queue", generator="generate_queue.py"),
         Flavour("v1.36", 120, Recipe("every", kube_version="1.36"), "1.36"),
         Flavour("v1.35", 80, Recipe("mixed", kube_version="1.35"), "1.35"),
         Flavour("v1.35-volumes", 40, Recipe("volumes", kube_version="1.35"), "1.35"),
@@ -240,7 +246,7 @@ def _write(made: list[Json], flavour: Flavour, options: argparse.Namespace) -> P
 
 
 def _start_ours(flavour: Flavour, path: Path, options: argparse.Namespace) -> Running:
-    arguments = ["--validate"] if flavour.recipe is None else []
+    arguments = ["--validate"] if flavour.validates else []
     return python_program(options.judge, *arguments).start(path, options.out / f"{flavour.name}.topospread.jsonl")
 
 

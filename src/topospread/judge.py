@@ -62,7 +62,7 @@ def judge_case(case: Case) -> Json:
     """The verdicts on a case's incoming pods: ``{"name", "verdicts", "error"?}``."""
     result: Json = {"name": case.get("name", ""), "verdicts": None}
     try:
-        scheduler = _scheduler(case)
+        scheduler = scheduler_of(case)
     except TopospreadError as error:
         return result | {"error": str(error)}
     incoming = enumerate(_read(case.get("incoming"), Pod))
@@ -151,7 +151,12 @@ def preemption_json(preemption: Preemption) -> Json:
     return answer
 
 
-def _scheduler(case: Case) -> Scheduler:
+def scheduler_of(case: Case) -> Scheduler:
+    """The cluster of a case, and its profiles.
+
+    Raises:
+        InputError: a configuration that kube-scheduler would not start with.
+    """
     version = case.get("kubeVersion") or "1.37"
     gates = gates_for(version, case.get("featureGates") or {})
     cluster = Cluster(request_rules(gates))

@@ -12,6 +12,7 @@ from conformance.compare import verdict_differences
 from conformance.run import FLAVOURS
 from conformance.stored import stored
 from topospread.judge import judge_case
+from topospread.judge_queue import judge_history
 
 RANDOM = [name for name, flavour in FLAVOURS.items() if flavour.recipe is not None]
 
@@ -25,3 +26,10 @@ def test_stored_verdicts_are_ours(name: str) -> None:
             differing[case["name"]] = differences
     shown = "\n".join(f"{case}: {differences[0]}" for case, differences in list(differing.items())[:3])
     assert not differing, f"{len(differing)} cases differ\n{shown}"
+
+
+@pytest.mark.parametrize("by_class", [False, True])
+def test_stored_histories_of_the_queue_go_the_same_way(by_class: bool) -> None:
+    histories, answers = stored("queue")
+    for history, answer in zip(histories, answers, strict=True):
+        assert not verdict_differences(judge_history(history, by_class=by_class), answer), history["name"]

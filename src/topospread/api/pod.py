@@ -131,6 +131,12 @@ class ImageVolumeSource(KubeStruct):
     reference: str | None = None
 
 
+class CSIVolumeSource(KubeStruct):
+    """A volume that a CSI driver makes for the pod alone."""
+
+    driver: str = ""
+
+
 class Volume(KubeStruct):
     """A volume: the sources that take part in scheduling; of all others only the name is kept."""
 
@@ -144,12 +150,13 @@ class Volume(KubeStruct):
     azure_disk: AzureDiskVolumeSource | None = None
     cinder: CinderVolumeSource | None = None
     portworx_volume: PortworxVolumeSource | None = None
+    csi: CSIVolumeSource | None = None
     image: ImageVolumeSource | None = None
 
     @property
     def restricts(self) -> bool:
         """Whether a scheduler plugin looks at this volume."""
-        return self.is_storage or self.image is not None
+        return self.is_storage or self.image is not None or self.csi is not None
 
     @property
     def is_storage(self) -> bool:

@@ -65,6 +65,11 @@ class RequestRules:
 CURRENT_RULES = RequestRules()
 
 
+def requested_quantities(pod: Pod, rules: RequestRules = CURRENT_RULES) -> Requests:
+    """What `pod_requests` is counted from, before fractions are rounded up."""
+    return _requests(pod, rules)
+
+
 def pod_requests(pod: Pod, rules: RequestRules = CURRENT_RULES) -> dict[str, int]:
     """What the pod takes from a node it runs on (``UseStatusResources``)."""
     return integers(_requests(pod, rules))
@@ -135,6 +140,11 @@ def _non_zero_by_container(pod: Pod, rules: RequestRules) -> tuple[int, int]:
 def resource_amounts(resources: ResourceList | None) -> dict[str, int]:
     """A resource list (allocatable, overhead) as integers in the units of this module."""
     return integers(quantities(resources))
+
+
+def is_counted(name: str) -> bool:
+    """Whether a pod's request of the resource keeps it off nodes that lack it."""
+    return name in ("cpu", "memory", "ephemeral-storage") or is_scalar_resource(name)
 
 
 def is_scalar_resource(name: str) -> bool:

@@ -13,7 +13,7 @@ from topospread.api.pod import Container, Pod
 from topospread.api.requests import (
     RequestRules,
     incoming_requests,
-    is_scalar_resource,
+    is_counted,
     non_zero_requests,
     pod_requests,
 )
@@ -38,7 +38,7 @@ class Cost:
     __slots__ = ("_pod", "_rules", "_taken", "request")
 
     def __init__(self, pod: Pod, rules: RequestRules) -> None:
-        self.request: dict[str, int] = {n: v for n, v in incoming_requests(pod, rules).items() if _is_counted(n)}
+        self.request: dict[str, int] = {n: v for n, v in incoming_requests(pod, rules).items() if is_counted(n)}
         self._pod = pod
         self._rules = rules
         self._taken: Ints | None = None
@@ -47,7 +47,7 @@ class Cost:
         """What it adds to its node's row of ``used``, int64[resources]."""
         taken = self._taken
         if taken is None or len(taken) != nodes.used.shape[1]:
-            amounts = {n: v for n, v in pod_requests(self._pod, self._rules).items() if _is_counted(n)}
+            amounts = {n: v for n, v in pod_requests(self._pod, self._rules).items() if is_counted(n)}
             columns = {nodes.resource(name): amount for name, amount in amounts.items()}
             taken = np.zeros(nodes.used.shape[1], dtype=np.int64)
             for column, amount in columns.items():
@@ -150,10 +150,6 @@ class PodClass:
     def taken(self, nodes: NodeTable) -> Ints:
         """What one pod of the class adds to its node's row of ``used``, int64[resources]."""
         return self._cost.taken(nodes)
-
-
-def _is_counted(name: str) -> bool:
-    return name in ("cpu", "memory", "ephemeral-storage") or is_scalar_resource(name)
 
 
 def host_ports(pod: Pod, rules: RequestRules) -> tuple[HostPort, ...]:

@@ -157,7 +157,7 @@ _NAMES = """
     HPAConfigurableTolerance KubeletEnsureSecretPulledImages KubeletPSI
     KubeletServiceAccountTokenForCredentialProviders ListFromCacheSnapshot MutableCSINodeAllocatableCount
     PodObservedGenerationTracking PodTopologyLabelsAdmission PreferSameTrafficDistribution
-    ReduceDefaultCrashLoopBackOffDecay SchedulerPopFromBackoffQ StrictIPCIDRValidation
+    ReduceDefaultCrashLoopBackOffDecay StrictIPCIDRValidation
 34-34: ProbeHostPodSecurityStandards
 34-36: PreventStaticPodAPIReferences
 34-37: ClearingNominatedNodeNameAfterBinding DRAConsumableCapacity DRAExtendedResource

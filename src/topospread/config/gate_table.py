@@ -238,6 +238,12 @@ _ROWS = (
         "VolumeBinding scores nodes by the capacity of their volumes",
     ),
     _row(
+        "SchedulerPopFromBackoffQ",
+        "1.33 BETA on",
+        "scheduler",
+        "pods that back off are tried before their time where nothing else is to be done",
+    ),
+    _row(
         "StorageCapacityScoring",
         "1.33 ALPHA off, 1.37 BETA on",
         "scheduler",

@@ -17,6 +17,8 @@ import numpy as np
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Ints, Rows
 
+from .cluster_event import Registration
+
 MAX_NODE_SCORE = 100
 """The best a plugin gives a node before its weight (k8s.io/kube-scheduler/framework, ``MaxNodeScore``)."""
 
@@ -171,6 +173,17 @@ class Plugin(Protocol):
         Raises:
             PluginError: the pod cannot be judged.
         """
+
+
+class Requeues(Protocol):
+    """A plugin that can tell which events may make a pod schedulable that it rejected (``EnqueueExtensions``)."""
+
+    @property
+    def name(self) -> str:
+        """Kubernetes' name."""
+
+    def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
+        """The events, each with a hint that looks at the pod and at what changed (``EventsToRegister``)."""
 
 
 class RejectsAll:

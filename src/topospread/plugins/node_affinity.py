@@ -10,21 +10,33 @@ import msgspec
 import numpy as np
 
 from topospread.api.labels import aggregated
+from topospread.api.node import Node
 from topospread.api.node_selection import NodeAffinity as NodeAffinityTerms
-from topospread.api.node_selection import NodeSelectorTerm, PreferredSchedulingTerm
+from topospread.api.node_selection import NodeSelector, NodeSelectorTerm, PreferredSchedulingTerm
+from topospread.api.pod import Pod
 from topospread.cluster import Cluster, NodeTable, PodClass
 from topospread.cluster.arrays import Ints, Rows
 from topospread.config.version_rules import by_version, since, until
 
+from .cluster_event import ADD, NODE_LABEL, ClusterEvent, Registration
 from .interface import (
     UNRESOLVABLE,
+    PluginError,
     Prepared,
     Scope,
     Status,
     length,
     normalize_by_maximum,
 )
-from .node_matching import Mask, required_mask, selector_mask, term_mask, term_problems
+from .node_matching import (
+    Mask,
+    matches_node,
+    required_mask,
+    requires_node,
+    selector_mask,
+    term_mask,
+    term_problems,
+)
 from .unprepared import FailingScore
 
 REASON_ENFORCED = "node(s) didn't match scheduler-enforced node affinity"
@@ -97,6 +109,15 @@ class NodeAffinity:
             prepared.score = _Preferred([*self._added_preferred, *preferred], cluster.nodes)
         return prepared
 
+    def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
+        """A node that comes and matches, or whose labels change so that it does."""
+        return (Registration(ClusterEvent("Node", ADD | NODE_LABEL), self._after_node_change),)
+
+    def _after_node_change(self, pod: Pod, old: Node | None, new: Node) -> bool:
+        if self._added_required is not None and not _enforces(self._added_required, new):
+            return False
+        return requires_node(pod.spec, new) and (old is None or not requires_node(pod.spec, old))
+
     def _named_nodes(self, terms: Sequence[NodeSelectorTerm]) -> frozenset[str] | None:
         """Nodes the terms name by ``metadata.name``; ``None`` when some term does not, so that all nodes are tried."""
         names: set[str] = set()
@@ -108,6 +129,14 @@ class NodeAffinity:
                 return frozenset()
             names |= of_term
         return frozenset(names) if terms else None
+
+
+def _enforces(added: NodeSelector, node: Node) -> bool:
+    """Whether the scheduler's own affinity leaves the node; terms that do not parse match nothing."""
+    try:
+        return matches_node(added, node)
+    except PluginError:
+        return False
 
 
 def _named_by(term: NodeSelectorTerm) -> set[str] | None:

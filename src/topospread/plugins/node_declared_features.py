@@ -11,10 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from topospread.api.node import Node
-from topospread.api.pod import PodSpec
+from topospread.api.pod import Pod, PodSpec
 from topospread.cluster import Cluster, NodeTable, PodClass
 from topospread.cluster.arrays import Ints, Rows
 
+from .cluster_event import ADD, NODE_DECLARED_FEATURE, UPDATE, ClusterEvent, Registration
 from .interface import UNRESOLVABLE, Prepared, Scope, Status, numbers
 
 REASON = "node(s) didn't match Pod's required features"
@@ -84,12 +85,30 @@ class NodeDeclaredFeatures:
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
         """Nothing to say about pods that need nothing special."""
-        spec = pod_class.pod.spec
-        needed = [each.name for each in self._known if each.needed_by is not None and each.needed_by(spec)]
+        needed = self._needed_by(pod_class.pod.spec)
         if not needed or not self._enabled:
             return Prepared()
         names = [each.name for each in self._known]
         return Prepared(filter=_Declared(needed, names, cluster.nodes, self._as_sets))
+
+    def _needed_by(self, spec: PodSpec) -> list[str]:
+        return [each.name for each in self._known if each.needed_by is not None and each.needed_by(spec)]
+
+    def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
+        """A node that comes or declares something else; the pod needing something else."""
+        if not self._enabled:
+            return ()
+        return (
+            Registration(ClusterEvent("Node", ADD | NODE_DECLARED_FEATURE), _after_node_change),
+            Registration(ClusterEvent("TargetPod", UPDATE), self._after_target_pod_update),
+        )
+
+    def _after_target_pod_update(self, pod: Pod, old: Pod, new: Pod) -> bool:
+        return self._needed_by(old.spec) != self._needed_by(new.spec)
+
+
+def _after_node_change(pod: Pod, old: Node | None, new: Node) -> bool:
+    return old is None or (old.status.declared_features or []) != (new.status.declared_features or [])
 
 
 class _Declared:

@@ -13,12 +13,13 @@ import numpy as np
 
 from topospread.api.label_syntax import invalid, quoted
 from topospread.api.labels import InvalidSelectorError, Operator, Requirement
+from topospread.api.node import Node
 from topospread.api.node_selection import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from topospread.api.pod import PodSpec
 from topospread.cluster import NodeTable
 from topospread.cluster.arrays import Bools, Rows
 
-from .interface import length, numbers
+from .interface import PluginError, length, numbers
 
 _OPERATORS: dict[str, Operator] = {
     "In": "In",
@@ -140,6 +141,43 @@ def selector_mask(selector: NodeSelector, nodes: NodeTable) -> Mask:
     """Rows that one of the selector's terms matches."""
     masks = [term_mask(term, nodes) for term in selector.node_selector_terms or ()]
     return AnyOf([mask for mask in masks if mask is not None])
+
+
+def matches_node(selector: NodeSelector, node: Node) -> bool:
+    """Whether one of the selector's terms matches one node (``LazyErrorNodeSelector.Match``).
+
+    Raises:
+        PluginError: none does, and some do not parse.
+    """
+    if bool(selector_mask(selector, _table_of(node))(_FIRST)[0]):
+        return True
+    problems = [problem for term in selector.node_selector_terms or () for problem in term_problems(term, "")]
+    if problems:
+        raise PluginError("; ".join(problems))
+    return False
+
+
+def requires_node(spec: PodSpec, node: Node) -> bool:
+    """Whether one node matches ``nodeSelector`` and required node affinity (``RequiredNodeAffinity.Match``).
+
+    Raises:
+        PluginError: no term does, and some do not parse.
+    """
+    if any(node.labels.get(key) != value for key, value in (spec.node_selector or {}).items()):
+        return False
+    affinity = spec.affinity.node_affinity if spec.affinity else None
+    required = affinity.required_during_scheduling_ignored_during_execution if affinity else None
+    return required is None or matches_node(required, node)
+
+
+_FIRST = slice(0, 1)
+
+
+def _table_of(node: Node) -> NodeTable:
+    """The node alone, in row 0."""
+    table = NodeTable(1)
+    table.add(node)
+    return table
 
 
 def required_mask(spec: PodSpec, nodes: NodeTable) -> Mask | None:

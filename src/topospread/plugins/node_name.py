@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ from topospread.cluster import Cluster, NodeTable, PodClass
 from topospread.cluster.arrays import Bools, Ints, Rows
 from topospread.config.version_rules import by_version, since
 
+from .cluster_event import ADD, ClusterEvent, Registration
 from .interface import UNRESOLVABLE, Prepared, Scope, Status, numbers
 
 
@@ -46,6 +48,10 @@ class NodeName:
             return Prepared()
         narrowed = frozenset({node_name}) if self._rules.narrows else None
         return Prepared(filter=_NamedNode(node_name, self._rules.reason, cluster.nodes), narrowed=narrowed)
+
+    def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
+        """A node that comes."""
+        return (Registration(ClusterEvent("Node", ADD)),)
 
 
 class _NamedNode:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from topospread.api.pod import Pod
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Ints, Rows
-from topospread.cluster.pod_class import HostPort
+from topospread.cluster.pod_class import HostPort, host_ports
 
+from .cluster_event import ADD, ASSIGNED_POD_DELETE, ClusterEvent, Registration
 from .interface import UNSCHEDULABLE, Prepared, Scope, Status, length
 
 REASON = "node(s) didn't have free ports for the requested pod ports"
@@ -24,6 +28,26 @@ class NodePorts:
         if not pod_class.host_ports:
             return Prepared()
         return Prepared(filter=_FreePorts(pod_class.host_ports, cluster))
+
+    def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
+        """A node that comes; a pod that goes and had a port that this one wants."""
+
+        def after_assigned_pod_deleted(pod: Pod, old: Pod, new: object) -> bool:
+            if not (old.spec.node_name or old.nominated_node_name):
+                return False
+            freed = host_ports(old, cluster.rules)
+            wanted = host_ports(pod, cluster.rules)
+            return any(_conflict(mine, theirs) for mine in wanted for theirs in freed)
+
+        return (
+            Registration(ASSIGNED_POD_DELETE, after_assigned_pod_deleted),
+            Registration(ClusterEvent("Node", ADD)),
+        )
+
+
+def _conflict(wanted: HostPort, taken: HostPort) -> bool:
+    """Whether two host ports exclude each other (``HostPortInfo.CheckConflict``)."""
+    return wanted[1:] == taken[1:] and (wanted[0] == taken[0] or ALL_ADDRESSES in (wanted[0], taken[0]))
 
 
 class _FreePorts:

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from topospread.api.requests import fit_scoring_requests, is_extended_resource
+from topospread.api.node import Node
+from topospread.api.pod import Pod
+from topospread.api.requests import (
+    RequestRules,
+    fit_scoring_requests,
+    is_counted,
+    is_extended_resource,
+    pod_requests,
+    resource_amounts,
+)
 from topospread.cluster import Cluster, NodeTable, PodClass
 from topospread.cluster.arrays import Ints, Rows
 from topospread.cluster.nodes import PODS
@@ -14,6 +24,14 @@ from topospread.config.args import NodeResourcesFitArgs
 from topospread.config.version_rules import by_gates, since, until
 from topospread.config.versions import KubeVersion
 
+from .cluster_event import (
+    ADD,
+    ASSIGNED_POD_DELETE,
+    NODE_ALLOCATABLE,
+    POD_SCALE_DOWN,
+    ClusterEvent,
+    Registration,
+)
 from .interface import UNRESOLVABLE, UNSCHEDULABLE, Prepared, RejectsAll, Scope, Status
 from .resource_scoring import ResourceReader, StrategyScore, scorer_of
 
@@ -79,6 +97,21 @@ class NodeResourcesFit:
             prepared.filter = RejectsAll(_SIDECARS_OFF)
         return prepared
 
+    def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
+        """A node that comes with enough room or gets more of what the pod requests; a pod that goes or shrinks."""
+        return (
+            Registration(ASSIGNED_POD_DELETE, _after_assigned_pod_delete),
+            Registration(
+                ClusterEvent("Node", ADD | NODE_ALLOCATABLE),
+                lambda pod, old, new: _may_have_room(cluster.pod_class(pod).request, old, new),
+            ),
+            Registration(
+                ClusterEvent("AssignedPod", POD_SCALE_DOWN),
+                lambda pod, old, new: _gives_back(pod, old, new, cluster.rules),
+            ),
+            Registration(ClusterEvent("TargetPod", POD_SCALE_DOWN)),
+        )
+
     def _checked(self, requests: dict[str, int]) -> dict[str, int]:
         """What has to be there, by resource."""
         rules = self._rules
@@ -95,6 +128,31 @@ class NodeResourcesFit:
             return False
         group = name.split("/", maxsplit=1)[0]
         return name in self._args.ignored_resources or group in self._args.ignored_resource_groups
+
+
+def _after_assigned_pod_delete(pod: Pod, old: Pod, new: object) -> bool:
+    return bool(old.spec.node_name or old.nominated_node_name)
+
+
+def _gives_back(pod: Pod, old: Pod, new: Pod, rules: RequestRules) -> bool:
+    """Whether another pod now requests less of something that the pod requests."""
+    if not new.spec.node_name:
+        return False
+    before, after = pod_requests(old, rules), pod_requests(new, rules)
+    wanted = (name for name, amount in pod_requests(pod, rules).items() if amount and is_counted(name))
+    return any(before.get(name, 0) > after.get(name, 0) for name in wanted)
+
+
+def _may_have_room(request: Mapping[str, int], old: Node | None, new: Node) -> bool:
+    """Whether the empty node has room for the pod, and, where it was there before, more than it had."""
+    room = resource_amounts(new.status.allocatable)
+    if room.get("pods", 0) < 1 or any(amount > 0 and amount > room.get(name, 0) for name, amount in request.items()):
+        return False
+    if old is None:
+        return True
+    had = resource_amounts(old.status.allocatable)
+    wanted = ("pods", *(name for name, amount in request.items() if amount > 0))
+    return any(room.get(name, 0) > had.get(name, 0) for name in wanted)
 
 
 def _has_sidecar(pod_class: PodClass) -> bool:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from topospread.api.node import Node
+from topospread.api.node_selection import Toleration
+from topospread.api.pod import Pod
 from topospread.api.taints import UNSCHEDULABLE_TAINT, untolerated
 from topospread.cluster import Cluster, NodeTable, PodClass
 from topospread.cluster.arrays import Ints, Rows
 from topospread.config.version_rules import gated
 
+from .cluster_event import ADD, NODE_TAINT, POD_TOLERATION, ClusterEvent, Registration
 from .interface import UNRESOLVABLE, Prepared, Scope, Status
 
 REASON = "node(s) were unschedulable"
@@ -33,10 +38,26 @@ class NodeUnschedulable:
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
         """Nothing to say about a pod that tolerates cordoned nodes."""
-        tolerations = pod_class.pod.spec.tolerations or ()
-        if not untolerated([UNSCHEDULABLE_TAINT], tolerations, comparison_operators=self._comparison_operators):
+        if self._tolerated(pod_class.pod.spec.tolerations or ()):
             return Prepared()
         return Prepared(filter=_Cordoned(cluster.nodes))
+
+    def _tolerated(self, tolerations: Iterable[Toleration]) -> bool:
+        return not untolerated([UNSCHEDULABLE_TAINT], tolerations, comparison_operators=self._comparison_operators)
+
+    def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
+        """A node that comes or is uncordoned; a toleration for cordoned ones."""
+        return (
+            Registration(ClusterEvent("Node", ADD | NODE_TAINT), _after_node_change),
+            Registration(
+                ClusterEvent("TargetPod", POD_TOLERATION),
+                lambda pod, old, new: self._tolerated(new.spec.tolerations or ()),
+            ),
+        )
+
+
+def _after_node_change(pod: Pod, old: Node | None, new: Node) -> bool:
+    return not new.spec.unschedulable and (old is None or bool(old.spec.unschedulable))
 
 
 class _Cordoned:

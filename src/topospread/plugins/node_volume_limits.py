@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from topospread.api.pod import Pod
+from topospread.api.storage import CSINode, VolumeAttachment
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Bools, Ints, Rows
 from topospread.cluster.objects import ClusterObjects
-from topospread.cluster.volume_use import CLAIM, EPHEMERAL, VolumeRef
+from topospread.cluster.volume_use import CLAIM, EPHEMERAL, VolumeRef, volume_refs
 from topospread.config.version_rules import gated, minor_version, since, until
 
 from .attached_volumes import AttachedVolumes, AttachmentError, CsiVolume
+from .cluster_event import ADD, ASSIGNED_POD_DELETE, DELETE, UPDATE, ClusterEvent, Registration
 from .csi_migration import inline_plugin
 from .interface import UNRESOLVABLE, UNSCHEDULABLE, PluginError, Prepared, Scope, Status, length, numbers
 from .pod_volumes import not_found
+from .volume_requeueing import names_claim
 
 REASON = "node(s) exceed max volume count"
 _EXCEEDED, _MISSING, _ERROR, _NOT_INSTALLED = 1, 2, 3, 4
@@ -78,6 +83,42 @@ class NodeVolumeLimits:
         attached.refresh()
         limits = _Limits(pod_class, attached, self._rules)
         return Prepared(filter=limits if limits.has_say else None)
+
+    def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
+        """A CSINode that comes or allows more; a pod with volumes that goes; a claim of the pod; a detached volume."""
+        return (
+            Registration(ClusterEvent("CSINode", ADD)),
+            Registration(ClusterEvent("CSINode", UPDATE), _after_csi_node_updated),
+            Registration(ASSIGNED_POD_DELETE, _after_assigned_pod_deleted),
+            Registration(ClusterEvent("PersistentVolumeClaim", ADD), lambda pod, old, new: names_claim(pod, new)),
+            Registration(ClusterEvent("VolumeAttachment", DELETE), _after_volume_attachment_deleted),
+        )
+
+
+def _after_csi_node_updated(pod: Pod, old: CSINode, new: CSINode) -> bool:
+    before, after = _counts(old), _counts(new)
+    return any(count > before.get(driver, 0) for driver, count in after.items())
+
+
+def _counts(node: CSINode) -> dict[str, int]:
+    drivers = node.spec.drivers or ()
+    return {each.name: (each.allocatable.count or 0) if each.allocatable is not None else 0 for each in drivers}
+
+
+def _after_assigned_pod_deleted(pod: Pod, old: Pod, new: object) -> bool:
+    if not (old.spec.node_name or old.nominated_node_name):
+        return False
+    return any(ref.source in (CLAIM, EPHEMERAL) or inline_plugin(ref) is not None for ref in volume_refs(old))
+
+
+def _after_volume_attachment_deleted(pod: Pod, old: VolumeAttachment, new: object) -> bool:
+    for ref in volume_refs(pod):
+        if ref.source == CLAIM:
+            return True
+        plugin = inline_plugin(ref)
+        if plugin is not None and plugin.driver == old.spec.attacher:
+            return True
+    return False
 
 
 class _Limits:

@@ -16,10 +16,22 @@ from typing import TypeVar
 
 import numpy as np
 
+from topospread.api.node import Node
+from topospread.api.pod import Pod
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Bools, Codes, Ints, Rows
 from topospread.config.args import PodTopologySpreadArgs
 
+from .cluster_event import (
+    ADD,
+    DELETE,
+    NODE_LABEL,
+    NODE_TAINT,
+    POD_LABEL,
+    POD_TOLERATION,
+    ClusterEvent,
+    Registration,
+)
 from .domain_counts import DomainCounts
 from .inclusion import Inclusion
 from .interface import (
@@ -36,7 +48,7 @@ from .interface import (
 )
 from .pod_topology_spread_rules import PodTopologySpreadRules
 from .resource_scoring import rounded, rounded_one
-from .spread_constraints import ConstraintsInForce
+from .spread_constraints import Constraint, ConstraintsInForce
 from .spread_counts import HOSTNAME, Spread, SpreadSettings
 from .spread_until_1_23 import PlainSum
 from .unprepared import FailingScore
@@ -107,8 +119,57 @@ class PodTopologySpread:
             counts_own_nodes=any(each.honors_affinity for each in hard),
         )
 
+    def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
+        """Pods that its constraints count; its own labels and tolerations; nodes that bring or change domains."""
+        assigned = ClusterEvent("AssignedPod", ADD | POD_LABEL | DELETE)
+        target = ClusterEvent("TargetPod", POD_TOLERATION | POD_LABEL)
+        node = ClusterEvent("Node", ADD | DELETE | NODE_LABEL | NODE_TAINT)
+        return (
+            Registration(assigned, lambda pod, old, new: self._after_assigned_pod(pod, old, new, cluster)),
+            Registration(target, lambda pod, old, new: _after_target_pod(old, new, self._hard(pod, cluster))),
+            Registration(node, lambda pod, old, new: _after_node(old, new, self._hard(pod, cluster))),
+        )
+
+    def _hard(self, pod: Pod, cluster: Cluster) -> list[Constraint]:
+        return self._constraints(cluster.pod_class(pod), cluster, "DoNotSchedule")
+
+    def _after_assigned_pod(self, pod: Pod, old: Pod | None, new: Pod | None, cluster: Cluster) -> bool:
+        for each in (old, new):
+            if each is not None and not (each.spec.node_name or each.nominated_node_name):
+                return False
+            if each is not None and each.namespace != pod.namespace:
+                return False
+        constraints = self._hard(pod, cluster)
+        if old is not None and new is not None:
+            return _counted_otherwise(old, new, constraints)
+        pods = [each for each in (old, new) if each is not None]
+        return any(constraint.selector.matches(each.labels) for each in pods for constraint in constraints)
+
     def _score(self, spread: Spread) -> Score:
         return SoftConstraints(spread) if self._rules.weighs_domains else PlainSum(spread)
+
+
+def _counted_otherwise(old: Pod, new: Pod, constraints: Sequence[Constraint]) -> bool:
+    """Whether some constraint counts the pod now and did not before, or the other way round."""
+    return any(each.selector.matches(old.labels) != each.selector.matches(new.labels) for each in constraints)
+
+
+def _after_target_pod(old: Pod, new: Pod, constraints: Sequence[Constraint]) -> bool:
+    tolerates_others = (old.spec.tolerations or []) != (new.spec.tolerations or [])
+    if tolerates_others and any(each.honors_taints for each in constraints):
+        return True
+    return _counted_otherwise(old, new, constraints)
+
+
+def _after_node(old: Node | None, new: Node | None, constraints: Sequence[Constraint]) -> bool:
+    """Whether a node with all topology keys came, went, or changed its domains or taints."""
+    keys = [each.topology_key for each in constraints]
+    had = old is not None and all(key in old.labels for key in keys)
+    has = new is not None and all(key in new.labels for key in keys)
+    if old is None or new is None or had != has:
+        return had or has
+    moved = any(old.labels.get(key, "") != new.labels.get(key, "") for key in keys)
+    return has and (moved or (old.spec.taints or []) != (new.spec.taints or []))
 
 
 def _distinct(codes: Codes) -> int:

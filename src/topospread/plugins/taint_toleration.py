@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from topospread.api.node import Node
 from topospread.api.node_selection import Taint, Toleration
+from topospread.api.pod import Pod
 from topospread.api.taints import DO_NOT_SCHEDULE_EFFECTS, untolerated
 from topospread.cluster import Cluster, NodeTable, PodClass
 from topospread.cluster.arrays import Ints, Rows
 from topospread.config.version_rules import by_version, gated
 
+from .cluster_event import ADD, NODE_TAINT, POD_TOLERATION, ClusterEvent, Registration
 from .interface import UNRESOLVABLE, Prepared, Scope, Status, normalize_by_maximum
 
 
@@ -51,6 +54,18 @@ class TaintToleration:
             filter=_Untolerated(self._reader(tolerations, DO_NOT_SCHEDULE_EFFECTS), cluster.nodes, self._reason),
             score=_Unpreferred(self._reader(soft, frozenset({"PreferNoSchedule"})), cluster.nodes),
         )
+
+    def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
+        """A node that comes without taints that the pod does not tolerate, or loses them; any new toleration."""
+        return (
+            Registration(ClusterEvent("Node", ADD | NODE_TAINT), self._after_node_change),
+            Registration(ClusterEvent("TargetPod", POD_TOLERATION)),
+        )
+
+    def _after_node_change(self, pod: Pod, old: Node | None, new: Node) -> bool:
+        untolerated_of = self._reader(pod.spec.tolerations or (), DO_NOT_SCHEDULE_EFFECTS)
+        was_rejected = old is None or bool(untolerated_of(tuple(old.spec.taints or ())))
+        return was_rejected and not untolerated_of(tuple(new.spec.taints or ()))
 
     def _reader(
         self, tolerations: list[Toleration] | tuple[Toleration, ...], effects: frozenset[str]

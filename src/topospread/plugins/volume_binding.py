@@ -6,7 +6,7 @@ Which volume a claim would get is `volume_matching`'s matter, what happens to th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from topospread.api.pod import Pod
@@ -18,6 +18,7 @@ from topospread.config.gates import Gates
 from topospread.config.version_rules import by_gates, by_version, gated, minor_version, since
 from topospread.config.versions import KubeVersion
 
+from .cluster_event import Registration
 from .interface import UNRESOLVABLE, PluginError, Prepared, Status
 from .pod_volumes import (
     WAIT_FOR_FIRST_CONSUMER,
@@ -32,6 +33,7 @@ from .pod_volumes import (
 )
 from .volume_catalog import catalog_of
 from .volume_finding import REASON_CONFLICT, REASON_CONFLICT_UNTIL_1_32, FindVolumes, PodVolumeClaims, VolumeScore
+from .volume_requeueing import VOLUME_REGISTRATIONS
 
 REASON_UNBOUND = "pod has unbound immediate PersistentVolumeClaims"
 HOSTNAME = "kubernetes.io/hostname"
@@ -128,6 +130,10 @@ class VolumeBinding:
             score_needs_filter=True,
             narrowed=_named_nodes(claims.bound, cluster.objects) if self._rules.names_nodes else None,
         )
+
+    def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
+        """Whatever may bring the pod's claims a volume that its nodes reach (`volume_requeueing`)."""
+        return VOLUME_REGISTRATIONS
 
     def _refused(self, claims: Iterable[PodClaim], pod: Pod) -> str:
         """Why the pod has to wait whatever the node, "" when it has not (``podHasPVCs``)."""

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from topospread.api.pod import Volume
+from topospread.api.pod import Pod, Volume
+from topospread.api.storage import PersistentVolumeClaim
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Ints, Rows
 from topospread.cluster.volume_use import AWS_DISK, CLAIM, GCE_DISK, ISCSI, RBD, VolumeRef
 from topospread.config.version_rules import by_version, gated, since
 
+from .cluster_event import ADD, ASSIGNED_POD_DELETE, ClusterEvent, Registration
 from .interface import UNRESOLVABLE, UNSCHEDULABLE, Prepared, Scope, Status, StatusCode, length
 from .pod_volumes import not_found, pod_claims
 
@@ -75,6 +77,33 @@ class VolumeRestrictions:
             return Prepared(filter=disks)
         exclusive = _Exclusive(claims, disks, cluster, self._rules)
         return Prepared(filter=exclusive, watcher=exclusive)
+
+    def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
+        """A pod that goes and used a disk or claim of this one; a node that comes; a claim that the pod names."""
+        return (
+            Registration(ASSIGNED_POD_DELETE, _after_assigned_pod_deleted),
+            Registration(ClusterEvent("Node", ADD)),
+            Registration(ClusterEvent("PersistentVolumeClaim", ADD), _after_claim_added),
+        )
+
+
+def _after_assigned_pod_deleted(pod: Pod, old: Pod, new: object) -> bool:
+    if old.namespace != pod.namespace:
+        return False
+    theirs = old.spec.volumes or ()
+    if any(_conflict(mine, each) for mine in pod.spec.volumes or () for each in theirs):
+        return True
+    return not _claims(pod).isdisjoint(_claims(old))
+
+
+def _after_claim_added(pod: Pod, old: object, new: PersistentVolumeClaim) -> bool:
+    return new.namespace == pod.namespace and new.name in _claims(pod)
+
+
+def _claims(pod: Pod) -> set[str]:
+    """The claims that the pod names itself; those of ephemeral volumes are not looked at."""
+    named = (each.persistent_volume_claim for each in pod.spec.volumes or ())
+    return {each.claim_name for each in named if each is not None}
 
 
 class _Disks:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from topospread.api.pod import Pod
-from topospread.api.storage import PersistentVolume, PersistentVolumeClaim
+from topospread.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from topospread.cluster import Cluster, NodeTable, PodClass
 from topospread.cluster.arrays import Bools, Ints, Rows
 from topospread.cluster.objects import ClusterObjects
 from topospread.config.version_rules import since
 
+from .cluster_event import ADD, NODE_LABEL, UPDATE, ClusterEvent, Registration
 from .csi_migration import BETA_REGION, BETA_ZONE, MULTI_ZONE, REGION, ZONE
 from .interface import UNRESOLVABLE, Prepared, Scope, Status, length
 from .pod_volumes import WAIT_FOR_FIRST_CONSUMER, claim_class, is_assumed, not_found, pod_claims
@@ -61,6 +62,28 @@ class VolumeZone:
                 return Prepared(rejected=Status(UNRESOLVABLE, (found,)))
             required += _labels_of(found)
         return Prepared(filter=_Zones(required, cluster.nodes, self._current_labels)) if required else Prepared()
+
+    def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
+        """A class that waits for consumers; nodes and their labels; the pod's claims; volumes and their zones."""
+        return (
+            Registration(ClusterEvent("StorageClass", ADD), _after_storage_class_added),
+            Registration(ClusterEvent("Node", ADD | NODE_LABEL)),
+            Registration(ClusterEvent("PersistentVolumeClaim", ADD | UPDATE), _after_claim_change),
+            Registration(ClusterEvent("PersistentVolume", ADD | UPDATE), _after_volume_change),
+        )
+
+
+def _after_storage_class_added(pod: Pod, old: object, new: StorageClass) -> bool:
+    return new.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER
+
+
+def _after_claim_change(pod: Pod, old: object, new: PersistentVolumeClaim) -> bool:
+    named = (each.persistent_volume_claim for each in pod.spec.volumes or ())
+    return new.namespace == pod.namespace and any(each is not None and each.claim_name == new.name for each in named)
+
+
+def _after_volume_change(pod: Pod, old: PersistentVolume | None, new: PersistentVolume) -> bool:
+    return old is None or list(_labels_of(old)) != list(_labels_of(new))
 
 
 def _volumes(pod: Pod, objects: ClusterObjects) -> Iterator[PersistentVolume | str]:

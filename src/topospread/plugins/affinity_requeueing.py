@@ -1,0 +1,89 @@
+"""InterPodAffinity's queueing hints: which events may let in a pod that its terms, or others', kept out.
+
+Source: plugins/interpodaffinity/plugin.go (``EventsToRegister``, ``isSchedulableAfter…``). Namespace selectors are
+asked without the namespaces' labels there, and here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from topospread.api.node import Node
+from topospread.api.pod import Pod
+from topospread.cluster import Cluster, PodClass
+
+from .affinity_terms import NO_LABELS, Term, Terms, terms_of
+from .cluster_event import ADD, DELETE, NODE_LABEL, POD_LABEL, ClusterEvent, Registration
+from .interface import PluginError
+
+
+def affinity_registrations(cluster: Cluster) -> Sequence[Registration]:
+    """A pod that comes near, or changes, or goes; the waiting pod's labels; nodes that change their domains."""
+    hints = _Hints(cluster)
+    return (
+        Registration(ClusterEvent("AssignedPod", ADD | POD_LABEL | DELETE), hints.after_assigned_pod_change),
+        Registration(ClusterEvent("TargetPod", POD_LABEL)),
+        Registration(ClusterEvent("Node", ADD | NODE_LABEL), hints.after_node_change),
+    )
+
+
+class _Hints:
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    def after_assigned_pod_change(self, pod: Pod, old: Pod | None, new: Pod | None) -> bool:
+        if any(each is not None and not (each.spec.node_name or each.nominated_node_name) for each in (old, new)):
+            return False
+        own = self._cluster.pod_class(pod)
+        terms = _required(own)
+        if new is not None:
+            after = self._placed(new)
+            if old is None:
+                return _means_all(terms.affinity, after)
+            before = self._placed(old)
+            if _means_all(terms.affinity, after) and not _means_all(terms.affinity, before):
+                return True
+            return _means_any(terms.anti_affinity, before) and not _means_any(terms.anti_affinity, after)
+        assert old is not None
+        gone = self._placed(old)
+        return _means_any(terms.anti_affinity, gone) or _means_any(_required(gone).anti_affinity, own)
+
+    def after_node_change(self, pod: Pod, old: Node | None, new: Node) -> bool:
+        terms = _required(self._cluster.pod_class(pod))
+        if old is None:
+            return bool(terms.anti_affinity) or any(term.topology_key in new.labels for term in terms.affinity)
+        near = (_domains(term, old, new) for term in terms.affinity)
+        if any(after is not None and before != after for before, after in near):
+            return True
+        away = (_domains(term, old, new) for term in terms.anti_affinity)
+        return any(before is not None and before != after for before, after in away)
+
+    def _placed(self, pod: Pod) -> PodClass:
+        return self._cluster.pod_class(pod, is_placed=True)
+
+
+def _required(pod_class: PodClass) -> Terms:
+    """The class's terms.
+
+    Raises:
+        PluginError: a required one does not parse.
+    """
+    terms = terms_of(pod_class)
+    problems = [each for each in terms.problems if each.startswith("required")]
+    if problems:
+        raise PluginError("; ".join(problems))
+    return terms
+
+
+def _domains(term: Term, old: Node, new: Node) -> tuple[str | None, str | None]:
+    """The node's domain of the term's key before and after."""
+    return old.labels.get(term.topology_key), new.labels.get(term.topology_key)
+
+
+def _means_all(terms: Sequence[Term], pods: PodClass) -> bool:
+    """Whether all of the terms mean the pod; without terms it is not (``podMatchesAllAffinityTerms``)."""
+    return bool(terms) and all(term.matches(pods, NO_LABELS) for term in terms)
+
+
+def _means_any(terms: Sequence[Term], pods: PodClass) -> bool:
+    return any(term.matches(pods, NO_LABELS) for term in terms)

@@ -1,0 +1,71 @@
+"""What an update of a node or pod amounts to, as events for the scheduling queue. It moves no pod.
+
+Source: pkg/scheduler/framework/events.go (``NodeSchedulingPropertiesChange``, ``PodSchedulingPropertiesChange``).
+Changes of conditions, annotations and devices are no events here: no plugin that is judged registers for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from topospread.api.node import Node
+from topospread.api.pod import Pod
+from topospread.api.quantity import Quantity
+from topospread.api.requests import CURRENT_RULES, RequestRules, requested_quantities
+from topospread.api.resource_lists import quantities
+from topospread.plugins.cluster_event import (
+    NODE_ALLOCATABLE,
+    NODE_DECLARED_FEATURE,
+    NODE_LABEL,
+    NODE_TAINT,
+    POD_GATES_ELIMINATED,
+    POD_LABEL,
+    POD_SCALE_DOWN,
+    POD_SCALE_UP,
+    POD_TOLERATION,
+    UPDATE,
+    ClusterEvent,
+    Resource,
+)
+
+
+def node_changes(old: Node, new: Node) -> list[ClusterEvent]:
+    """The events of a node's update, in kube-scheduler's order; none where nothing changed that scheduling reads."""
+    changed = {
+        NODE_TAINT: bool(old.spec.unschedulable) and not new.spec.unschedulable,
+        NODE_ALLOCATABLE: quantities(old.status.allocatable) != quantities(new.status.allocatable),
+        NODE_LABEL: old.labels != new.labels,
+    }
+    actions = [action for action, is_so in changed.items() if is_so]
+    if (old.spec.taints or []) != (new.spec.taints or []):
+        actions.append(NODE_TAINT)
+    if (old.status.declared_features or []) != (new.status.declared_features or []):
+        actions.append(NODE_DECLARED_FEATURE)
+    return [ClusterEvent("Node", action) for action in actions]
+
+
+def pod_changes(
+    old: Pod, new: Pod, *, is_target: bool = False, rules: RequestRules = CURRENT_RULES
+) -> list[ClusterEvent]:
+    """The events of a pod's update; a general one where it is none of the specific ones.
+
+    ``is_target``: the pod itself waits for a node.
+    """
+    before, after = requested_quantities(old, rules), requested_quantities(new, rules)
+    changed = {
+        POD_LABEL: old.labels != new.labels,
+        POD_SCALE_DOWN: _exceeds(before, after),
+        POD_SCALE_UP: _exceeds(after, before),
+        POD_GATES_ELIMINATED: bool(old.spec.scheduling_gates) and not new.spec.scheduling_gates,
+        POD_TOLERATION: len(old.spec.tolerations or ()) != len(new.spec.tolerations or ()),
+    }
+    resource: Resource = "AssignedPod" if new.spec.node_name else "TargetPod" if is_target else "UnscheduledPod"
+    actions = [action for action, is_so in changed.items() if is_so] or [UPDATE]
+    return [ClusterEvent(resource, action) for action in actions]
+
+
+def _exceeds(requests: Mapping[str, Quantity], others: Mapping[str, Quantity]) -> bool:
+    """Whether some resource is requested that the others do not request, or more of it."""
+    return any(
+        name not in others or amount.milli_value() > others[name].milli_value() for name, amount in requests.items()
+    )

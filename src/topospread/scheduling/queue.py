@@ -1,0 +1,357 @@
+"""kube-scheduler's scheduling queue: active pods, pods that back off, and pods that wait for something to happen.
+
+It says which pod is tried next; who tries it, and what time it is, is handed in. Source:
+pkg/scheduler/backend/queue/scheduling_queue.go and active_queue.go of 1.37. Pod groups (GenericWorkload) are left out;
+promised nodes stand in the cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from copy import copy
+from typing import Any
+
+from topospread.api.pod import Pod
+from topospread.api.requests import CURRENT_RULES, RequestRules
+from topospread.cluster.cluster import PodKey, pod_key
+from topospread.plugins.cluster_event import (
+    ASSIGNED_POD_ADD,
+    ASSIGNED_POD_DELETE,
+    FORCE_ACTIVATE,
+    UNSCHEDULABLE_TIMEOUT,
+    ClusterEvent,
+)
+
+from .backoff_queue import DEFAULT_BACKOFF, BackoffQueue, BackoffSettings
+from .keyed_heap import KeyedHeap
+from .object_changes import pod_changes
+from .queued_pod_info import SECOND, QueuedPodInfo, queue_order
+from .requeueing import Happening, Requeueing, Strategy
+from .unschedulable_pods import Group, UnschedulablePods
+
+FLUSH_PERIOD = 30 * SECOND
+"""How often `SchedulingQueue.flush_unschedulable_leftover` is due."""
+LONGEST_STAY = 300 * SECOND
+"""How long a pod waits for an event before it is tried without one."""
+
+Clock = Callable[[], int]
+"""Says what time it is, in nanoseconds."""
+
+
+class SchedulingQueue:
+    """The queue. A pod is in one of its parts, or in flight between `pop` and `done`.
+
+    Args:
+        clock: what time it is.
+        requeueing_of: the plugins of the profile that a pod names; ``None`` where there is no such profile.
+        settings: how long pods back off.
+        rules: how requests are counted, to tell whether an updated pod requests less.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        requeueing_of: Callable[[Pod], Requeueing | None],
+        settings: BackoffSettings = DEFAULT_BACKOFF,
+        rules: RequestRules = CURRENT_RULES,
+    ) -> None:
+        self.clock = clock
+        self.cycle = 0
+        self.active: KeyedHeap[QueuedPodInfo] = KeyedHeap(queue_order)
+        self.backoff = BackoffQueue(clock, settings)
+        self.unschedulable = UnschedulablePods()
+        self._requeueing_of = requeueing_of
+        self._settings = settings
+        self._rules = rules
+        self._in_flight: dict[str, int] = {}
+        self._events: list[Happening] = []
+        self._forgotten = 0
+
+    def copy(self, clock: Clock | None = None) -> SchedulingQueue:
+        """An independent queue with copies of the pods, by its own clock if one is given."""
+        other = SchedulingQueue(clock or self.clock, self._requeueing_of, self._settings, self._rules)
+        other.cycle = self.cycle
+        for info in self.active.items:
+            other.active.put(info.key, copy(info))
+        other.backoff = self.backoff.copy(other.clock)
+        other.unschedulable = self.unschedulable.copy()
+        other._in_flight = dict(self._in_flight)
+        other._events = list(self._events)
+        other._forgotten = self._forgotten
+        return other
+
+    @property
+    def in_flight(self) -> tuple[str, ...]:
+        """Uids of the pods that are being tried."""
+        return tuple(self._in_flight)
+
+    # Pods come, are tried, and go.
+
+    def add(self, pod: Pod, key: PodKey = "", kind: Hashable = None) -> QueuedPodInfo:
+        """A new pod. ``key``: by default its own; ``kind``: pods of one kind are alike to every hint."""
+        key = key or pod_key(pod.namespace, pod.name)
+        info = QueuedPodInfo(pod, key, pod.metadata.uid or key, self.clock(), kind)
+        self._to_active(info)
+        return info
+
+    def pop(self) -> QueuedPodInfo | None:
+        """The pod to try next, now in flight; ``None`` where there is none to be tried yet."""
+        while True:
+            info = self.active.pop()
+            if info is None and self._settings.pops_early:
+                info = self.backoff.pop()
+            if info is None:
+                return None
+            info.attempts += 1
+            if info.uid not in self._in_flight:  # else it is tracked twice, and this one is dropped
+                break
+        self._in_flight[info.uid] = self._forgotten + len(self._events)
+        self.cycle += 1
+        return info
+
+    def done(self, uid: str) -> None:
+        """The pod was bound, or given up: it is no longer in flight. What happened before others were popped is
+        forgotten."""
+        if self._in_flight.pop(uid, None) is None:
+            return
+        first = next(iter(self._in_flight.values()), self._forgotten + len(self._events))
+        del self._events[: first - self._forgotten]
+        self._forgotten = first
+
+    def add_unschedulable(
+        self, info: QueuedPodInfo, unschedulable: Iterable[str] = (), pending: Iterable[str] = ()
+    ) -> bool:
+        """A popped pod found no node (``AddUnschedulablePodIfNotPresent``); False where it is here again already.
+
+        Args:
+            info: what was popped.
+            unschedulable: the plugins that rejected it; neither these nor ``pending``: it failed by an error.
+            pending: plugins that wait for something of their own; their hints spare the pod the backoff.
+        """
+        try:
+            return self._add_tried(info, frozenset(unschedulable), frozenset(pending))
+        finally:
+            self.done(info.uid)
+
+    def _add_tried(self, info: QueuedPodInfo, unschedulable: frozenset[str], pending: frozenset[str]) -> bool:
+        info.unschedulable_plugins, info.pending_plugins, info.gating_plugin = unschedulable, pending, ""
+        if info.key in self.unschedulable or info.key in self.active or info.key in self.backoff:
+            return False
+        if info.rejectors:
+            info.unschedulable_count += 1
+            info.errors = 0
+        else:
+            info.errors += 1
+        info.timestamp = self.clock()
+        info.backoff_expiration = info.flushed_at = None
+        self._requeue(info, self._strategy_in_flight(info))
+        return True
+
+    def update(self, old: Pod, new: Pod, key: PodKey = "", kind: Hashable = None) -> None:
+        """A pod without a node changed, or one that was not known before is there."""
+        key = key or pod_key(old.namespace, old.name)
+        uid = new.metadata.uid or key
+        events = pod_changes(old, new, is_target=True, rules=self._rules)
+        if uid in self._in_flight:
+            self._events += (Happening(event, old, new) for event in events)
+            return
+        for place, put in ((self.active, self._put_active), (self.backoff, self.backoff.changed)):
+            info = place.get(key)
+            if info is not None and info.uid == uid:
+                info.pod, info.kind = new, kind
+                put(info)
+                return
+        info = self.unschedulable.get(key)
+        if info is None or info.uid != uid:
+            self.add(new, key, kind)
+            return
+        info.pod, info.kind = new, kind
+        self._update_unschedulable(info, events, old)
+
+    def _put_active(self, info: QueuedPodInfo) -> None:
+        self.active.put(info.key, info)
+
+    def _update_unschedulable(self, info: QueuedPodInfo, events: Iterable[ClusterEvent], old: Pod) -> None:
+        for event in events:
+            self._requeue(info, self._strategy(info, event, old, info.pod))
+            # Without early popping a pod that backs off goes on, and may come to stand in two places, as there.
+            if info.key in self.active or (self._settings.pops_early and info.key in self.backoff):
+                return
+
+    def delete(self, key: PodKey) -> None:
+        """A pod without a node is gone."""
+        if self.active.delete(key) is None and self.backoff.delete(key) is None:
+            self.unschedulable.delete(key)
+
+    def activate(self, pods: Iterable[tuple[PodKey, Pod]]) -> None:
+        """Try pods at once that wait or back off; those in flight when they come back."""
+        for key, pod in pods:
+            info, backed_off = self.unschedulable.get(key), False
+            if info is None:
+                info, backed_off = self.backoff.delete(key), True
+            if info is not None and self._to_active(info, asks_gates=not (backed_off and self._settings.pops_early)):
+                continue
+            if (pod.metadata.uid or key) in self._in_flight:
+                self._events.append(Happening(FORCE_ACTIVATE, None, pod))
+
+    # Something happens in the cluster.
+
+    def assigned_pod_added(self, pod: Pod, alike: Hashable = None) -> None:
+        """A pod got a node, or one that has a node came."""
+        self.move_all(ASSIGNED_POD_ADD, None, pod, alike=alike)
+
+    def assigned_pod_updated(self, old: Pod, new: Pod) -> None:
+        """A pod that has a node changed."""
+        for event in pod_changes(old, new, rules=self._rules):
+            self.move_all(event, old, new)
+
+    def assigned_pod_deleted(self, pod: Pod, alike: Hashable = None) -> None:
+        """A pod that had a node is gone."""
+        self.move_all(ASSIGNED_POD_DELETE, pod, None, alike=alike)
+
+    def move_all(
+        self,
+        event: ClusterEvent,
+        old: Any,
+        new: Any,
+        check: Callable[[Pod], bool] | None = None,
+        alike: Hashable = None,
+    ) -> None:
+        """Move the pods that an event may help (``MoveAllToActiveOrBackoffQueue``).
+
+        Args:
+            event: what happened; a wildcard moves all.
+            old: the object before, ``None`` where it was not there.
+            new: the object after, ``None`` where it is gone.
+            check: which pods to look at at all.
+            alike: equal for events whose objects are alike to every hint, so that hints are asked once for all.
+        """
+        if len(self.unschedulable):
+            asked = None if alike is None or check is not None else (event, alike)
+            helped = self.unschedulable.helped(lambda group, pod: self._answer(group, pod, event, old, new), asked)
+            for strategy, infos in helped:
+                for info in infos:
+                    if check is None or check(info.pod):
+                        self.unschedulable.delete(info.key)
+                        self._requeue(info, strategy)
+        if self._in_flight:
+            self._events.append(Happening(event, old, new))
+
+    def forget_answers(self) -> None:
+        """What hints look up in the cluster besides the objects of an event has changed: Services, owners, classes."""
+        self.unschedulable.forget_answers()
+
+    # Time passes.
+
+    def flush_backoff_completed(self) -> None:
+        """Activate the pods whose wait is over; due every whole second (``flushBackoffQCompleted``)."""
+        for info in self.backoff.pop_completed():
+            self._to_active(info, asks_gates=not self._settings.pops_early)
+
+    def flush_unschedulable_leftover(self) -> None:
+        """Try pods again that waited for more than five minutes; due every `FLUSH_PERIOD`."""
+        now = self.clock()
+        leftover = [info for info in self.unschedulable.infos if now - _since(info) > LONGEST_STAY]
+        for info in leftover:
+            info.flushed_at = now
+        for info in leftover:
+            strategy = self._strategy(info, UNSCHEDULABLE_TIMEOUT, None, None)
+            if strategy:
+                self.unschedulable.delete(info.key)
+                self._requeue(info, strategy)
+        if leftover and self._in_flight:
+            self._events.append(Happening(UNSCHEDULABLE_TIMEOUT, None, None))
+
+    def next_leftover(self) -> int | None:
+        """When the next pod will have waited too long, ``None`` where none waits."""
+        return min((_since(info) + LONGEST_STAY for info in self.unschedulable.infos), default=None)
+
+    # Where a pod goes.
+
+    def _answer(self, group: Group, pod: Pod, event: ClusterEvent, old: Any, new: Any) -> Strategy:
+        """What an event means for a group of unschedulable pods; for gated ones only the gate's events count."""
+        requeueing = self._requeueing_of(pod)
+        if group.gating and not event.wildcard and not (requeueing and requeueing.concerns(group.gating, event)):
+            return Strategy.SKIP
+        return self._decide(pod, group.unschedulable, group.pending, Happening(event, old, new))
+
+    def _strategy(self, info: QueuedPodInfo, event: ClusterEvent, old: Any, new: Any) -> Strategy:
+        happened = Happening(event, old, new)
+        return self._decide(info.pod, info.unschedulable_plugins, info.pending_plugins, happened, info.uid)
+
+    def _decide(
+        self,
+        pod: Pod,
+        unschedulable: frozenset[str],
+        pending: frozenset[str],
+        happened: Happening,
+        uid: str = "",
+    ) -> Strategy:
+        """``isPodWorthRequeuing``: what an event means for a pod that these plugins rejected."""
+        if not unschedulable and not pending:
+            return Strategy.AFTER_BACKOFF
+        if happened.event.wildcard:
+            new = happened.new
+            another = new is not None and (new.metadata.uid or pod_key(new.namespace, new.name)) != uid
+            return Strategy.SKIP if another else Strategy.AFTER_BACKOFF
+        requeueing = self._requeueing_of(pod)
+        if requeueing is None:
+            return Strategy.AFTER_BACKOFF
+        return requeueing.strategy(pod, unschedulable, pending, happened)
+
+    def _strategy_in_flight(self, info: QueuedPodInfo) -> Strategy:
+        """The best of what happened while the pod was tried (``determineSchedulingHintForInFlightPod``)."""
+        start = self._in_flight.get(info.uid)
+        if not info.rejectors or start is None:
+            return Strategy.AFTER_BACKOFF
+        best = Strategy.SKIP
+        enough = Strategy.IMMEDIATELY if info.pending_plugins else Strategy.AFTER_BACKOFF
+        for happened in self._since_popped(start):
+            best = max(best, self._strategy(info, *happened))
+            if best >= enough:
+                break
+        return best
+
+    def _since_popped(self, start: int) -> Iterator[Happening]:
+        return iter(self._events[start - self._forgotten :])
+
+    def _requeue(self, info: QueuedPodInfo, strategy: Strategy) -> None:
+        """Put a pod where the strategy says (``requeueEntityWithQueueingStrategy``)."""
+        if strategy == Strategy.SKIP:
+            self.unschedulable.put(info)
+        elif strategy == Strategy.AFTER_BACKOFF and self.backoff.is_backing_off(info):
+            self._to_backoff(info)
+        else:
+            self._to_active(info)
+
+    def _to_active(self, info: QueuedPodInfo, *, asks_gates: bool = True) -> bool:
+        """Make a pod active unless PreEnqueue keeps it out (``moveToActiveQ``); whether it is."""
+        if asks_gates and self._is_gated(info):
+            return False
+        if info.first_in_active is None:
+            info.first_in_active = self.clock()
+        self.unschedulable.delete(info.key)
+        self.active.put(info.key, info)
+        return True
+
+    def _to_backoff(self, info: QueuedPodInfo) -> None:
+        """Let a pod back off unless PreEnqueue keeps it out; without early popping that is asked later."""
+        if self._settings.pops_early and self._is_gated(info):
+            return
+        self.unschedulable.delete(info.key)
+        self.backoff.add(info)
+
+    def _is_gated(self, info: QueuedPodInfo) -> bool:
+        """Ask the PreEnqueue plugins; a pod that one keeps out waits with the unschedulable ones."""
+        requeueing = self._requeueing_of(info.pod)
+        info.gating_plugin = requeueing.gate(info.pod, info.gating_plugin) if requeueing is not None else ""
+        if not info.gating_plugin:
+            return False
+        info.unschedulable_plugins |= {info.gating_plugin}
+        self.unschedulable.put(info)
+        return True
+
+
+def _since(info: QueuedPodInfo) -> int:
+    """Since when an unschedulable pod waits."""
+    return info.timestamp if info.flushed_at is None else max(info.timestamp, info.flushed_at)

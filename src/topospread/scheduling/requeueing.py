@@ -1,0 +1,126 @@
+"""What a profile's plugins say of pods that wait: whether one may enter the queue, and which events may help it.
+
+The queue that asks is in `queue`. Source: pkg/scheduler/scheduler.go (``buildQueueingHintMap``),
+pkg/scheduler/framework/runtime/framework.go (``fillEnqueueExtensions``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+from topospread.api.pod import Pod
+from topospread.cluster import Cluster
+from topospread.plugins.cluster_event import ALL, ClusterEvent, Hint, Registration, Resource
+from topospread.plugins.interface import Plugin, PluginError, Requeues
+from topospread.plugins.scheduling_gates import SchedulingGates
+
+from .framework import Framework
+
+_ALL_RESOURCES: tuple[Resource, ...] = (
+    "AssignedPod",
+    "UnscheduledPod",
+    "TargetPod",
+    "Node",
+    "PersistentVolume",
+    "PersistentVolumeClaim",
+    "CSINode",
+    "CSIDriver",
+    "CSIStorageCapacity",
+    "StorageClass",
+)
+_EVERYTHING = tuple(Registration(ClusterEvent(resource, ALL)) for resource in _ALL_RESOURCES)
+"""What plugins are registered for that do not say what may help (``UnrollWildCardResource``)."""
+
+
+class Strategy(IntEnum):
+    """What becomes of an unschedulable pod on an event (``queueingStrategy``)."""
+
+    SKIP = 0
+    AFTER_BACKOFF = 1
+    IMMEDIATELY = 2
+
+
+class Happening(NamedTuple):
+    """An event and its objects, as hints are asked about it."""
+
+    event: ClusterEvent
+    old: Any
+    new: Any
+
+
+@dataclass(slots=True)
+class Requeueing:
+    """The plugins of one profile, as far as waiting pods are concerned.
+
+    Attributes:
+        registrations: plugin → the events that may make a pod schedulable that it rejected.
+        pre_enqueue: plugin → whether it lets a pod into the queue.
+    """
+
+    registrations: Mapping[str, tuple[Registration, ...]]
+    pre_enqueue: Mapping[str, Callable[[Pod], bool]] = field(default_factory=dict)
+    _interested: dict[ClusterEvent, list[tuple[str, Hint]]] = field(default_factory=dict)
+
+    def interested(self, event: ClusterEvent) -> list[tuple[str, Hint]]:
+        """Who wants to hear of an event: plugin and hint."""
+        known = self._interested.get(event)
+        if known is None:
+            known = self._interested[event] = [
+                (plugin, each.hint)
+                for plugin, registrations in self.registrations.items()
+                for each in registrations
+                if each.event.covers(event)
+            ]
+        return known
+
+    def concerns(self, plugin: str, event: ClusterEvent) -> bool:
+        """Whether a plugin wants to hear of an event."""
+        return any(name == plugin for name, _ in self.interested(event))
+
+    def gate(self, pod: Pod, first: str = "") -> str:
+        """The plugin that keeps the pod out of the queue, "" for none; one that did before is asked ``first``."""
+        names = sorted(self.pre_enqueue, key=lambda name: name != first)
+        return next((name for name in names if not self.pre_enqueue[name](pod)), "")
+
+    def strategy(
+        self, pod: Pod, unschedulable: frozenset[str], pending: frozenset[str], happened: Happening
+    ) -> Strategy:
+        """What an event that is no wildcard means for a pod that plugins rejected (``isPodWorthRequeuing``)."""
+        event, old, new = happened
+        found = Strategy.SKIP
+        for plugin, hint in self.interested(event):
+            waits = plugin in pending
+            if not (waits or plugin in unschedulable) or not _may_help(hint, pod, old, new):
+                continue
+            if waits:
+                return Strategy.IMMEDIATELY
+            if not pending:
+                return Strategy.AFTER_BACKOFF
+            found = Strategy.AFTER_BACKOFF
+        return found
+
+
+def requeueing_of(framework: Framework, cluster: Cluster) -> Requeueing:
+    """The plugins of a profile; what they look up besides the objects of an event is in the cluster."""
+    gates = SchedulingGates()
+    queueing: list[Plugin | Requeues] = [*framework.plugins.values(), gates]
+    enabled = "SchedulingGates" in framework.profile.enabled("pre_enqueue")
+    return Requeueing(
+        {each.name: _registrations(each, cluster) for each in queueing},
+        {gates.name: gates.pre_enqueue} if enabled else {},
+    )
+
+
+def _registrations(plugin: Plugin | Requeues, cluster: Cluster) -> tuple[Registration, ...]:
+    asks: Callable[[Cluster], Iterable[Registration]] | None = getattr(plugin, "events_to_register", None)
+    return _EVERYTHING if asks is None else tuple(asks(cluster))
+
+
+def _may_help(hint: Hint, pod: Pod, old: Any, new: Any) -> bool:
+    try:
+        return hint(pod, old, new)
+    except PluginError:
+        return True

@@ -1,0 +1,141 @@
+"""Pods that were tried and wait for an event that may help them, in groups that every event treats alike.
+
+kube-scheduler asks each pod's hints on each event (pkg/scheduler/backend/queue/unschedulable_entities.go). Here pods of
+one kind that the same plugins rejected are asked about once, and of events of one kind the first answer is kept, so
+that an event costs what it moves, not what waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from copy import copy
+from typing import NamedTuple
+
+from topospread.api.pod import Pod
+
+from .queued_pod_info import QueuedPodInfo
+from .requeueing import Strategy
+
+
+class Group(NamedTuple):
+    """Pods that are alike to every hint and that the same plugins rejected; ``kind``: a pod's key where it has none."""
+
+    kind: Hashable
+    shared: bool
+    unschedulable: frozenset[str]
+    pending: frozenset[str]
+    gating: str
+
+
+def group_of(info: QueuedPodInfo) -> Group:
+    """The group a pod belongs to."""
+    shared = info.kind is not None
+    kind = info.kind if shared else info.key
+    return Group(kind, shared, info.unschedulable_plugins, info.pending_plugins, info.gating_plugin)
+
+
+Asking = Callable[[Group, Pod], Strategy]
+"""What an event means for a group, by one of its pods."""
+
+
+class _Answers:
+    """What events of one kind mean for the groups that were there, up to the one numbered ``asked``."""
+
+    __slots__ = ("asked", "helped")
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.helped: list[tuple[Group, Strategy]] = []
+
+
+class UnschedulablePods:
+    """The pods by key, and by group."""
+
+    def __init__(self) -> None:
+        self._infos: dict[str, QueuedPodInfo] = {}
+        self._group: dict[str, Group] = {}
+        self._single: dict[Group, QueuedPodInfo] = {}
+        self._members: dict[Group, dict[str, QueuedPodInfo]] = {}
+        self._shared: dict[Group, Pod] = {}
+        self._numbered: list[Group] = []
+        self._answers: dict[Hashable, _Answers] = {}
+
+    def copy(self) -> UnschedulablePods:
+        """An independent one with copies of the pods; what was answered is asked again."""
+        other = UnschedulablePods()
+        for info in self._infos.values():
+            other.put(copy(info))
+        return other
+
+    def __len__(self) -> int:
+        return len(self._infos)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._infos
+
+    @property
+    def infos(self) -> list[QueuedPodInfo]:
+        """All of them."""
+        return list(self._infos.values())
+
+    def get(self, key: str) -> QueuedPodInfo | None:
+        """The pod of that key."""
+        return self._infos.get(key)
+
+    def put(self, info: QueuedPodInfo) -> None:
+        """Add a pod, or take note that one changed."""
+        self.delete(info.key)
+        group = group_of(info)
+        self._infos[info.key] = info
+        self._group[info.key] = group
+        if not group.shared:
+            self._single[group] = info
+            return
+        self._members.setdefault(group, {})[info.key] = info
+        if group not in self._shared:
+            self._shared[group] = info.pod
+            self._numbered.append(group)
+
+    def delete(self, key: str) -> QueuedPodInfo | None:
+        """Take out the pod of that key."""
+        info = self._infos.pop(key, None)
+        if info is None:
+            return None
+        group = self._group.pop(key)
+        if not group.shared:
+            del self._single[group]
+            return info
+        members = self._members[group]
+        del members[key]
+        if not members:
+            del self._members[group]
+        return info
+
+    def forget_answers(self) -> None:
+        """Ask again on the next event of each kind: what hints look up besides its objects has changed."""
+        self._answers.clear()
+
+    def helped(self, ask: Asking, event: Hashable) -> Iterator[tuple[Strategy, list[QueuedPodInfo]]]:
+        """The pods that an event may help, by group.
+
+        ``event``: events that are equal in it are alike to every hint; ``None`` where that is not known.
+        """
+        if event is None:
+            found = [(group, ask(group, pod)) for group, pod in self._shared.items() if group in self._members]
+        else:
+            found = [(group, strategy) for group, strategy in self._answered(ask, event) if group in self._members]
+        found += [(group, ask(group, info.pod)) for group, info in self._single.items()]
+        for group, strategy in found:
+            if strategy:
+                yield strategy, list(self._members[group].values()) if group.shared else [self._single[group]]
+
+    def _answered(self, ask: Asking, event: Hashable) -> list[tuple[Group, Strategy]]:
+        answers = self._answers.get(event)
+        if answers is None:
+            answers = self._answers[event] = _Answers()
+        for group in self._numbered[answers.asked :]:
+            strategy = ask(group, self._shared[group])
+            if strategy:
+                answers.helped.append((group, strategy))
+        answers.asked = len(self._numbered)
+        return answers.helped
