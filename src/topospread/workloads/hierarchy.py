@@ -6,6 +6,7 @@ Source: pkg/controller/controller_ref_manager.go (``ClaimReplicaSets``).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 
 from topospread.api.inventory import ObjectKey
 from topospread.api.meta import OwnerReference
@@ -43,6 +44,24 @@ class Hierarchy:
     def planned(self) -> list[Controller]:
         """Those that make a workload of their own: all but the ReplicaSets of Deployments."""
         return [each for key, each in self._all.items() if key not in self._managed]
+
+    def siblings(self, each: Controller) -> list[Controller]:
+        """The ReplicaSets of a ReplicaSet's own controller, itself included (``getReplicaSetsWithSameController``).
+
+        ReplicationControllers have none: the index that is asked holds ReplicaSets alone.
+        """
+        reference = each.object.metadata.controller
+        return [] if reference is None else self._by_owner.get((each.kind, each.namespace, reference.uid), [])
+
+    @cached_property
+    def _by_owner(self) -> dict[ObjectKey, list[Controller]]:
+        """Kind, namespace and owner's uid → ReplicaSets."""
+        found: dict[ObjectKey, list[Controller]] = {}
+        for each in self._all.values():
+            reference = each.object.metadata.controller
+            if reference is not None and each.kind == "ReplicaSet":
+                found.setdefault((each.kind, each.namespace, reference.uid), []).append(each)
+        return found
 
     def missing(self, reference: OwnerReference, pod: Pod) -> Controller | None:
         """The ReplicaSet of a Deployment that was read without it; the inventory gets it."""

@@ -149,7 +149,7 @@ def _plan_controller(draft: Draft, hierarchy: Hierarchy, nodes: DaemonNodes, eac
         case "Job":
             plan_job(draft, each)
         case _:
-            plan_replica_set(draft, each)
+            plan_replica_set(draft, each, hierarchy.siblings(each))
 
 
 def _plan_stranger(draft: Draft, key: ObjectKey, pods: list[Pod]) -> None:

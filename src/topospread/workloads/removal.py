@@ -1,7 +1,8 @@
 """Which pods a controller removes first when there are too many; how many are too many is not decided here.
 
 Source: pkg/controller/controller_utils.go (``ActivePodsWithRanks``, ``ActivePods``),
-pkg/controller/replicaset/replica_set.go (``getPodsRankedByRelatedPodsOnSameNode``).
+pkg/controller/replicaset/replica_set.go (``getPodsRankedByRelatedPodsOnSameNode``,
+``getIndirectlyRelatedPods``).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cmp_to_key
 
+from topospread.api.labels import Selector
 from topospread.api.pod import FINISHED_PHASES, Pod
 
 from .timestamps import seconds
@@ -51,11 +53,25 @@ def removal_order(pods: Sequence[Pod], related: Iterable[Pod], now: float | None
 
     Args:
         pods: active pods.
-        related: all pods of the same controller's ReplicaSets.
+        related: the pods that the ReplicaSets of the same owner select (`related_pods`); none without an owner.
         now: time the logarithms are measured from; None compares times as they are.
     """
     on_node = Counter(pod.spec.node_name for pod in related if is_active(pod))
     return _sorted([_candidate(pod, _cost(pod), on_node[pod.spec.node_name]) for pod in pods], now)
+
+
+def related_pods(pods: Iterable[Pod], namespace: str, selectors: Sequence[Selector]) -> list[Pod]:
+    """The pods that the ReplicaSets of one owner select, whoever's they are (``getIndirectlyRelatedPods``).
+
+    A ReplicaSet or ReplicationController that nobody owns has none, not even its own.
+    """
+    if not selectors:
+        return []
+    return [
+        pod
+        for pod in pods
+        if pod.namespace == namespace and any(selector.matches(pod.labels) for selector in selectors)
+    ]
 
 
 def removal_order_of_job(pods: Sequence[Pod]) -> list[Pod]:

@@ -20,13 +20,16 @@ from .controllers import Controller, controller, owner_reference
 from .draft import Draft
 from .names import made_up_uid, replica_set_name
 from .planned import Workload
-from .removal import is_active, removal_order
+from .removal import is_active, related_pods, removal_order
 from .revisions import TEMPLATE_HASH_LABEL, canonical, note_old_pods, note_other_revisions, revision_hash
 from .timestamps import seconds
 
 
-def plan_replica_set(draft: Draft, owner: Controller) -> None:
-    """A ReplicaSet or ReplicationController that no Deployment of the input manages."""
+def plan_replica_set(draft: Draft, owner: Controller, siblings: Sequence[Controller]) -> None:
+    """A ReplicaSet or ReplicationController that no Deployment of the input manages.
+
+    ``siblings``: the ReplicaSets that its own controller owns, itself included; none where nobody owns it.
+    """
     item = owner.object
     if not isinstance(item, ReplicaSet | ReplicationController):
         raise TypeError(f"{owner.kind} is no ReplicaSet")
@@ -37,7 +40,7 @@ def plan_replica_set(draft: Draft, owner: Controller) -> None:
     if not desired and not owner.pods and item.metadata.controller is not None:
         return  # an old revision that its own controller keeps for going back
     row = draft.row(owner.kind, owner.namespace, owner.name, desired)
-    removed = _surplus(draft, [owner], active, len(active) - desired)
+    removed = _surplus(draft, [owner], siblings, len(active) - desired)
     _settle(draft, row, [owner], removed)
     _replicate(draft, row, owner, desired - len(active))
     note_other_revisions(row, row.existing)
@@ -71,7 +74,7 @@ def plan_deployment(draft: Draft, owner: Controller, replica_sets: Sequence[Cont
         newest = _new_replica_set(draft, owner, item, max(missing, 0))
     removed: list[Pod] = []
     if len(in_use) <= 1 or _is_scaled(draft, owner, in_use, desired):
-        removed = _surplus(draft, in_use, active, -missing)
+        removed = _surplus(draft, in_use, replica_sets, -missing)
     _settle(draft, row, replica_sets, removed)
     if newest is not None:
         _replicate(draft, row, newest, missing)
@@ -132,25 +135,29 @@ def _is_scaled(draft: Draft, owner: Controller, in_use: Iterable[Controller], de
     return any(each is not None and each != str(desired) for each in seen)
 
 
-def _surplus(draft: Draft, owners: Sequence[Controller], active: Sequence[Pod], surplus: int) -> list[Pod]:
+def _surplus(draft: Draft, owners: Sequence[Controller], siblings: Sequence[Controller], surplus: int) -> list[Pod]:
     """The pods to remove: of several ReplicaSets each gives in proportion to its size, the largest what is left over.
+
+    ``siblings``: the ReplicaSets whose pods on the same node count against a pod.
 
     Source: ``scale`` in sync.go, ``GetReplicaSetProportion``; the surge that a rollout may use is not counted.
     """
     if surplus <= 0:
         return []
-    remaining = len(active) - surplus
     groups = [[pod for pod in each.pods if is_active(pod)] for each in owners]
+    active = sum(map(len, groups))
+    remaining = active - surplus
     order = sorted(range(len(groups)), key=lambda i: (-len(groups[i]), _age(owners[i]), owners[i].name))
     shares = dict.fromkeys(order, 0)
     left = surplus
     for rounding in (True, False):
         for i in order:
             size = len(groups[i])
-            share = size - _rounded(size * remaining, len(active)) if rounding else size - shares[i]
+            share = size - _rounded(size * remaining, active) if rounding else size - shares[i]
             shares[i] += min(share, left)
             left -= min(share, left)
-    related = [pod for each in owners for pod in each.pods]
+    selectors = [each.selector for each in siblings]
+    related = related_pods(draft.plan.inventory.pods, owners[0].namespace, selectors)
     now = draft.now
     return [pod for i in order for pod in removal_order(groups[i], related, now)[: shares[i]]]
 
