@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from topospread.linting.run import lint
     from topospread.simulation import Simulation
     from topospread.simulation.simulate import simulate
+    from topospread.sources.rendering import Rendering
     from topospread.spread_status import Status
     from topospread.spread_status.status import status
 
@@ -32,6 +33,7 @@ _MODULES = {
     "Finding": "topospread.linting.rule",
     "Inventory": "topospread.api.inventory",
     "InputError": "topospread.errors",
+    "Rendering": "topospread.sources.rendering",
     "Simulation": "topospread.simulation",
     "Status": "topospread.spread_status",
     "TopologySpreadConstraint": "topospread.api.spread",
@@ -50,6 +52,7 @@ __all__ = [
     "Finding",
     "InputError",
     "Inventory",
+    "Rendering",
     "Simulation",
     "Status",
     "TopologySpreadConstraint",
@@ -72,6 +75,7 @@ def load(
     strict: bool = False,
     namespace: str = "default",
     comparison_operators: bool = False,
+    rendering: Rendering | None = None,
 ) -> Inventory:
     """Read files and folders, in their order; what they hold is what a simulation starts from.
 
@@ -82,6 +86,7 @@ def load(
         namespace: where objects go that name no namespace.
         comparison_operators: let tolerations use the operators Lt and Gt, as an API server does whose feature gate
             TaintTolerationComparisonOperators is on.
+        rendering: how folders that are charts and kustomizations become manifests.
 
     Raises:
         InputError: something cannot be read or used; its place says where.
@@ -97,6 +102,7 @@ def load(
         strict=strict,
         namespace=namespace,
         comparison_operators=comparison_operators,
+        rendering=rendering,
     )
 
 

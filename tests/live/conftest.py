@@ -71,6 +71,12 @@ def _programs() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def kubectl() -> Path:
+    """The folder of the programs, kubectl among them."""
+    return _programs()
+
+
 def _port() -> int:
     """The first of three free ports in a row."""
     for base in random.sample(range(20000, 30000, 3), 200):

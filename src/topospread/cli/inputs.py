@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from topospread.config.gate_table import Component
     from topospread.config.gates import Gates
     from topospread.config.profile import Configuration
+    from topospread.sources.rendering import Rendering
     from topospread.sources.text import Text
     from topospread.workloads.control_plane import ControlPlane
 
@@ -38,8 +39,25 @@ GATE_OPTIONS = (
 )
 
 
+RENDERING_OPTIONS = (
+    click.option(
+        "--helm-values", multiple=True, metavar="FILE", type=PATH, help="Values of the charts among the PATHs."
+    ),
+    click.option("--helm-set", multiple=True, metavar="NAME=VALUE", help="… a single value, as helm's --set takes it."),
+    click.option("--helm-release", default="", metavar="NAME", help="… the release's name (the chart's otherwise)."),
+    click.option("--raw", is_flag=True, help="Render no chart and build no kustomization: read files as they are."),
+)
+
+
+def rendering_options(command: Command) -> Command:
+    """``--helm-values --helm-set --helm-release --raw``."""
+    for decorator in reversed(RENDERING_OPTIONS):
+        command = decorator(command)
+    return command
+
+
 def input_options(command: Command) -> Command:
-    """``[PATH…] --cluster --strict --config --kube-version --color`` and the feature gates."""
+    """``[PATH…] --cluster --strict --config --kube-version --color``, feature gates, and how charts are rendered."""
     decorators = [
         click.argument("paths", nargs=-1, metavar="[PATH]...", type=PATH),
         click.option(
@@ -50,6 +68,7 @@ def input_options(command: Command) -> Command:
         ),
         click.option("--kube-version", default="1.37", metavar="VERSION", help="Act as this Kubernetes (1.18 … 1.37)."),
         *GATE_OPTIONS,
+        *RENDERING_OPTIONS,
         click.option("--strict", is_flag=True, help="Refuse fields that Kubernetes does not know."),
         click.option("--color", type=COLOUR, default="auto", help="Colours: on a terminal, always or never."),
     ]
@@ -97,6 +116,25 @@ def shown_namespace(given: Mapping[str, Any]) -> str | None:
     return namespace
 
 
+def read_rendering(given: Mapping[str, Any], kube_version: str) -> Rendering:
+    """What the options of `RENDERING_OPTIONS` say.
+
+    Raises:
+        UsageError: they contradict each other.
+    """
+    from topospread.sources.rendering import Rendering
+
+    if given["raw"] and (given["helm_values"] or given["helm_set"] or given["helm_release"]):
+        raise UsageError("--raw renders no chart, and --helm-… says how: give one of them")
+    return Rendering(
+        raw=given["raw"],
+        helm_values=given["helm_values"],
+        helm_set=given["helm_set"],
+        helm_release=given["helm_release"],
+        kube_version=kube_version,
+    )
+
+
 def read_inventory(given: Mapping[str, Any], *paths: str, by: Collection[ControlPlane] = ()) -> Inventory:
     """What the paths and ``--cluster`` hold, with ``-n`` for what names no namespace.
 
@@ -121,6 +159,7 @@ def read_inventory(given: Mapping[str, Any], *paths: str, by: Collection[Control
             stdin=_standard_input(),
             strict=given["strict"],
             namespace=given["namespace"] or "default",
+            rendering=read_rendering(given, given["kube_version"].strip()),
             comparison_operators=any(each.apiserver.enabled("TaintTolerationComparisonOperators") for each in by),
             progress=bar,
         )

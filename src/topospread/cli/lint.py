@@ -10,7 +10,7 @@ import click
 
 from topospread.errors import ConfigError, InputError, Place, UsageError
 
-from .inputs import COLOUR, PATH, checked_namespace
+from .inputs import COLOUR, PATH, checked_namespace, read_rendering, rendering_options
 from .terminal import progress, show, style, width
 from .usage import Explained
 
@@ -24,8 +24,9 @@ HELP = """\
 Say what is wrong with manifests, or probably not meant: selectors that count nothing, constraints that never hold or
 that no rollout survives, fields that the API server refuses, nodes and scheduler configurations that do not fit.
 
-PATHs are YAML or JSON files, folders, or - for standard input; the working directory when none is named. What is no
-object of Kubernetes is left out. With nodes, among the PATHs or as --cluster, more can be found.
+PATHs are YAML or JSON files, folders, or - for standard input; the working directory when none is named. Folders that
+are Helm charts or kustomizations are rendered, with helm and kustomize or kubectl; --raw reads files as they are. What
+is no object of Kubernetes is left out. With nodes, among the PATHs or as --cluster, more can be found.
 
 Each finding has a rule: `topospread rules` lists them, --explain tells why. A comment `# topospread: ignore RULE
 reason`, on the line or above it, keeps one from being reported. The exit code is 1 when there are warnings or errors.
@@ -36,7 +37,7 @@ Examples:
   topospread lint deploy/ --cluster snapshot.json --kube-version 1.32
   topospread lint app.yaml --diff
   topospread lint deploy/ -o sarif > topospread.sarif
-  helm template chart/ | topospread lint -
+  topospread lint chart/ --helm-values prod.yaml
   topospread lint --explain rollout-counts-old-pods
 """
 
@@ -64,6 +65,7 @@ def _completed(context: click.Context, parameter: click.Parameter, incomplete: s
     callback=checked_namespace,
     help="Where objects go that name no namespace.",
 )
+@rendering_options
 @click.option("--select", multiple=True, metavar="RULE,…", shell_complete=_completed, help="Ask only these rules.")
 @click.option("--ignore", multiple=True, metavar="RULE,…", shell_complete=_completed, help="Do not ask these rules.")
 @click.option("--level", type=LEVELS, default="hint", help="Show only findings that are at least so bad.")
@@ -116,6 +118,7 @@ def _question(given: dict[str, Any]) -> Question:
         kube_version=given["kube_version"] or settings.kube_version or NEWEST,
         namespace=given["namespace"] or settings.namespace or "default",
         settings=settings,
+        rendering=read_rendering(given, given["kube_version"] or settings.kube_version or ""),
     )
 
 

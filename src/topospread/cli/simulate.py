@@ -37,7 +37,8 @@ HELP = """\
 Place every pod that the manifests want, exactly as kube-scheduler would, and show where each lands.
 
 PATHs are YAML or JSON files, folders, or - for standard input, applied in their order. They hold nodes (or use
---cluster), workloads, and whatever else decides: pods that are there, Services, PriorityClasses, volumes.
+--cluster), workloads, and whatever else decides: pods that are there, Services, PriorityClasses, volumes. Folders that
+are Helm charts or kustomizations are rendered, with helm and kustomize or kubectl; --raw reads files as they are.
 
 The table shows each workload, its spread constraints with the pods of each domain before → after, and for pods that
 stay pending the sum that forbids each domain. Many domains are summed up; -o wide shows all. The exit code is 1 when

@@ -90,10 +90,10 @@ def _documents(text: Text) -> list[YamlDocument]:
 def _in_place(spot: Spot, key: str, layouts: Layouts) -> Text | None:
     """The whole text with everything blanked but one block scalar: positions in it are those in the file.
 
-    None where the ConfigMap's text does not stand in the file as it is: quoted, folded, in JSON.
+    None where the ConfigMap's text does not stand in the file as it is: quoted, folded, in JSON, rendered.
     """
     node, taken = layouts.nearest(spot, ("data", key))
-    if spot.document is None or taken < 2 or node is None or node.style != "|":
+    if spot.text.origins or spot.document is None or taken < 2 or node is None or node.style != "|":
         return None
     whole = spot.text.data.decode()
     begin = whole.find("\n", node.start) + 1

@@ -114,7 +114,8 @@ def _mended_texts(outcome: Outcome) -> Iterator[tuple[str, Text]]:
     """The texts that have fixes, by the path they were read from, with as many of them made as can be."""
     by_text: dict[str, list[Judged]] = {}
     for each in outcome.judged:
-        if each.problem.fix and each.subject is not None:
+        # What was rendered is no file that could be written.
+        if each.problem.fix and each.subject is not None and each.subject.spot.text.origins is None:
             by_text.setdefault(each.subject.spot.text.name, []).append(each)
     for source, text in outcome.read.texts:
         wanted = by_text.get(text.name, [])

@@ -24,8 +24,10 @@ from topospread.config.profile import Configuration
 from topospread.config.versions import NEWEST, KubeVersion
 from topospread.errors import ConfigError, DecodeError, DuplicateError, InputError, Place
 from topospread.sources.admit import is_stored
-from topospread.sources.files import STANDARD_INPUT, Source, find_sources, read_text, shown_path
+from topospread.sources.files import STANDARD_INPUT, Source, read_text, shown_path
+from topospread.sources.folders import check_programs, look_into
 from topospread.sources.json_text import too_deep
+from topospread.sources.rendering import RAW, Rendering
 from topospread.sources.spots import Spot, label_of
 from topospread.sources.text import Text, printable
 from topospread.sources.versions import VERSIONS, NoMatchError, resolve_kind, to_current
@@ -62,6 +64,8 @@ class Question:
         kube_version: the Kubernetes version that the manifests are for.
         namespace: where objects are taken to go that name no namespace.
         settings: which rules are asked, and how bad their findings are.
+        rendering: how folders that are charts and kustomizations become manifests; its namespace and version are
+            those above.
     """
 
     paths: Sequence[str]
@@ -70,6 +74,13 @@ class Question:
     kube_version: str | KubeVersion = NEWEST
     namespace: str = "default"
     settings: Settings = field(default_factory=Settings)
+    rendering: Rendering = field(default_factory=Rendering)
+
+    @property
+    def how(self) -> Rendering:
+        """How charts and kustomizations become manifests for this version and namespace."""
+        version = self.rendering.kube_version or str(self.kube_version).strip()
+        return replace(self.rendering, namespace=self.namespace, kube_version=version)
 
 
 @dataclass
@@ -89,6 +100,7 @@ class Read:
         surroundings: what stands beside the files.
         broken: what cannot be read, or is neither YAML nor JSON.
         left_out: what was not judged, or not as the API server would, by the name of its text, and why.
+        notes: what a person should know of what is rendered, and of what is not read.
     """
 
     gates: Gates
@@ -103,10 +115,12 @@ class Read:
     surroundings: Surroundings = field(default_factory=Surroundings)
     broken: list[InputError] = field(default_factory=list)
     left_out: dict[str, LeftOut] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
     def take_source(self, source: Source, stdin: BinaryIO | None, instead: Text | None) -> None:
         """Everything in a file, unless it is none of Kubernetes' or not yet one; what cannot be read is noted."""
-        unfinished = None if source.path == STANDARD_INPUT else self.surroundings.of(source.path)
+        plain = source.path != STANDARD_INPUT and source.unit is None
+        unfinished = self.surroundings.of(source.path) if plain else None
         if unfinished is not None:
             self.left_out[source.name] = unfinished
         if unfinished in ("template", "patch"):
@@ -142,7 +156,7 @@ class Read:
         Raises:
             InputError: the file cannot be read, or does not hold one configuration.
         """
-        own = read(Question(paths=[path]), self.gates)
+        own = read(Question(paths=[path], rendering=RAW), self.gates)
         for error in own.broken:
             raise error
         if len(own.configurations) != 1:
@@ -278,11 +292,14 @@ def read(
         progress: told how many files of how many were read.
 
     Raises:
-        InputError: there is no such path. What is broken is noted, and the rest is read.
+        InputError: there is no such path, or no program that makes manifests of what stands there. What is broken is
+            noted, and the rest is read.
     """
-    found = Read(gates, question.namespace)
-    sources = {source.path: source for path in question.paths for source in find_sources(path)}
+    paths = [look_into(path, question.how) for path in question.paths]
+    found = Read(gates, question.namespace, notes=[note for each in paths for note in each.notes])
+    sources = {source.path: source for each in paths for source in each.sources}
     asked = [source for source in sources.values() if not question.settings.excludes(source.path)]
+    check_programs([source for source in asked if source.path not in (instead or {})])
     for number, source in enumerate(asked):
         progress(number, len(asked))
         found.take_source(source, stdin, (instead or {}).get(source.path))

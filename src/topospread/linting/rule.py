@@ -107,6 +107,8 @@ class Finding:
         message: what is wrong.
         place: file, document, object, field, line and column.
         fix: what ``--fix`` would do.
+        rendered: of what was rendered, the place in what Helm or kustomize made, whose ``source`` is the chart or the
+            kustomization; ``place`` is in a file then, as far as it can be told.
     """
 
     rule: str
@@ -114,6 +116,12 @@ class Finding:
     message: str
     place: Place
     fix: tuple[Edit, ...] = ()
+    rendered: Place | None = None
+
+    @property
+    def text(self) -> str:
+        """The name of the text in which it was found."""
+        return (self.rendered or self.place).source
 
     def __str__(self) -> str:
         return f"{self.place}: {self.severity}: {self.message} [{self.rule}]"

@@ -8,11 +8,14 @@ from dataclasses import dataclass, replace
 from typing import BinaryIO, Final
 
 from topospread.api.inventory import Inventory
-from topospread.config.gates import gates_for
+from topospread.config.gates import Gates, gates_for
+from topospread.config.profile import Configuration
 from topospread.config.versions import NEWEST
 from topospread.errors import InputError, Place, UsageError
 from topospread.sources.files import STANDARD_INPUT, shown_path
 from topospread.sources.load import load, no_garbage_collection
+from topospread.sources.positions import parse_path
+from topospread.sources.rendering import Rendering
 from topospread.sources.text import Text, printable
 
 from .given import Given, Subject
@@ -24,6 +27,7 @@ from .reading import Progress, Question, Read, read, untold
 from .rule import SEVERITIES, Finding, Rule, Severity
 from .rules import BY_ID, RULES
 from .settings import Settings
+from .worlds import worlds_of
 
 NOTHING: Final = "no object of Kubernetes stands here"
 
@@ -86,6 +90,7 @@ def lint(  # noqa: PLR0913 - keyword arguments of the public API
     settings: Settings | None = None,
     stdin: BinaryIO | None = None,
     namespace: str = "default",
+    rendering: Rendering | None = None,
 ) -> list[Finding]:
     """What is wrong, or probably not meant, in the manifests of files and folders.
 
@@ -97,6 +102,7 @@ def lint(  # noqa: PLR0913 - keyword arguments of the public API
         settings: which rules are asked; by default all, whatever files say.
         stdin: what ``-`` stands for.
         namespace: where objects are taken to go that name no namespace.
+        rendering: how folders that are charts and kustomizations become manifests.
 
     Returns:
         The findings, in the order of the input.
@@ -113,6 +119,7 @@ def lint(  # noqa: PLR0913 - keyword arguments of the public API
             kube_version=kube_version,
             namespace=namespace,
             settings=settings or Settings(),
+            rendering=rendering or Rendering(),
         ),
         stdin,
     )
@@ -150,43 +157,61 @@ def run(
         tell = progress or untold
         found = read(question, gates, stdin, instead, lambda done, total: tell(done, 2 * total))
         if question.cluster and cluster is None:
-            cluster = load((), cluster=question.cluster, stdin=stdin, namespace=question.namespace)
-        given = Given(
-            gates,
-            found.manifests,
-            found.configurations,
-            cluster=cluster,
-            configuration=found.add_configuration(question.config) if question.config else None,
-            refused=found.refused,
-            unknown_plugins=found.unknown_plugins,
-            others=[each for each in found.subjects if type(each) is Subject],
+            cluster = load(
+                (), cluster=question.cluster, stdin=stdin, namespace=question.namespace, rendering=question.how
+            )
+        configuration = found.add_configuration(question.config) if question.config else None
+        return judge(
+            found,
+            _given(found, gates, cluster, configuration),
+            question.settings,
+            lambda done, total: tell(total + done, 2 * total),
         )
-        return judge(found, given, question.settings, lambda done, total: tell(total + done, 2 * total))
 
 
-def judge(found: Read, given: Given, settings: Settings | None = None, progress: Progress = untold) -> Outcome:
+def _given(found: Read, gates: Gates, cluster: Inventory | None, configuration: Configuration | None) -> list[Given]:
+    """What the rules look at, for each world; what is wrong with single objects is told in the first."""
+    worlds = [
+        Given(gates, manifests, cluster=cluster, configuration=configuration)
+        for manifests in worlds_of(found.manifests)
+    ]
+    worlds[0] = replace(
+        worlds[0],
+        configurations=found.configurations,
+        refused=found.refused,
+        unknown_plugins=found.unknown_plugins,
+        others=[each for each in found.subjects if type(each) is Subject],
+    )
+    return worlds
+
+
+def judge(
+    found: Read, worlds: Sequence[Given], settings: Settings | None = None, progress: Progress = untold
+) -> Outcome:
     """What the rules find, in the order of the input, without what is ignored."""
     settings = settings or Settings()
-    asked = [
-        rule for rule in RULES if settings.asks(rule.id) and (rule.needs not in ("nodes", "simulation") or given.nodes)
-    ]
+    nodes = any(given.nodes for given in worlds)
+    asked = [rule for rule in RULES if settings.asks(rule.id) and (rule.needs not in ("nodes", "simulation") or nodes)]
     ids = frozenset(rule.id for rule in asked)
     # What stands in a ConfigMap has a text of its own; each is gone through once.
     every = [text for _, text in found.texts] + [each.spot.text for each in found.configurations]
     texts = {id(text): text for text in every}
     ignores = Ignores(list(texts.values()), found.subjects, found.layouts)
     ignored = 0
-    judged = []
+    judged: dict[object, Judged] = {}
     for number, rule in enumerate(asked):
         progress(number, len(asked))
-        for subject, problem in rule.check(given):
+        for subject, problem in (each for given in worlds for each in rule.check(given)):
             finding = _finding(rule, subject, problem, found)
-            if ignores.take(rule.id, subject, finding.place):
+            if ignores.take(rule.id, subject, finding.rendered or finding.place):
                 ignored += 1
             else:
-                judged.append(Judged(finding, subject, problem))
-    judged += _of_ignores(ignores, ids)
-    return Outcome(_wanted(judged, found, settings), ignored, found, given, ids)
+                # What two overlays have of one base, or two worlds of one file, is one finding.
+                alike = finding.rendered is not None or len(worlds) > 1
+                key = (rule.id, finding.message, finding.place) if alike else len(judged)
+                judged.setdefault(key, Judged(finding, subject, problem))
+    findings = [*judged.values(), *_of_ignores(ignores, ids, found)]
+    return Outcome(_wanted(findings, found, settings), ignored, found, worlds[0], ids)
 
 
 def _finding(rule: Rule, subject: Subject, problem: Problem, found: Read) -> Finding:
@@ -194,14 +219,25 @@ def _finding(rule: Rule, subject: Subject, problem: Problem, found: Read) -> Fin
     if rule in (VALIDATION, UNKNOWN_PLUGIN):
         # The words begin with the field, so that the place need not name it.
         place = replace(place, field="")
-    return Finding(rule.id, rule.severity, printable(problem.message), place, problem.fix)
+    message, spot = printable(problem.message), subject.spot
+    origins = spot.text.origins
+    if origins is None:
+        return Finding(rule.id, rule.severity, message, place, problem.fix)
+    told = origins.place(spot.document or 1, (*spot.path, *parse_path(problem.field)), place)
+    return Finding(rule.id, rule.severity, message, told, rendered=place)
 
 
-def _of_ignores(ignores: Ignores, asked: frozenset[str]) -> Iterator[Judged]:
+def _of_ignores(ignores: Ignores, asked: frozenset[str], found: Read) -> Iterator[Judged]:
     """What is wrong with the ignores themselves."""
+    rendered = {text.name: text.origins for _, text in found.texts if text.origins is not None}
     for ignore, known, words in unused(ignores, asked, frozenset(BY_ID)):
         rule = UNUSED_IGNORE if known else UNKNOWN_IGNORE
-        yield Judged(Finding(rule.id, rule.severity, words, ignore.place), None, Problem("", words))
+        place, origins = ignore.place, rendered.get(ignore.place.source)
+        finding = Finding(rule.id, rule.severity, words, place)
+        if origins is not None:
+            told = origins.place(place.document or 1, parse_path(place.field), place)
+            finding = replace(finding, place=told, rendered=place)
+        yield Judged(finding, None, Problem("", words))
 
 
 def _wanted(judged: Sequence[Judged], found: Read, settings: Settings) -> list[Judged]:
@@ -210,7 +246,7 @@ def _wanted(judged: Sequence[Judged], found: Read, settings: Settings) -> list[J
     position = {rule.id: at for at, rule in enumerate(RULES)}
 
     def order(each: Judged) -> tuple[int, int, int, int]:
-        place = each.finding.place
+        place = each.finding.rendered or each.finding.place
         return files[place.source], place.line or 0, place.column or 0, position[each.finding.rule]
 
     wanted = []

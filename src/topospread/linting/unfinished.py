@@ -1,4 +1,4 @@
-"""Files that Helm or Kustomize makes manifests of, told by what stands beside them; renders nothing.
+"""Files read raw that Helm or Kustomize makes manifests of, told by what stands beside them; renders nothing.
 
 A chart's templates and a kustomization's patches are no objects yet: judged as such they would only be accused of what
 is filled in later. A resource that a kustomization changes is an object, but not the one the API server gets.
@@ -9,16 +9,13 @@ from __future__ import annotations
 import os
 from typing import Any, Final, Literal
 
-from topospread.errors import InputError
-from topospread.sources.files import Source, read_text
-from topospread.sources.yaml import read_documents
+from topospread.sources.kustomizations import KUSTOMIZATIONS, kustomization_value
+from topospread.sources.rendering import CHART
 
 Unfinished = Literal["template", "patch", "base"]
 """A chart's template, a patch, or a resource that a kustomization changes."""
 
-_CHART: Final = "Chart.yaml"
 _TEMPLATES: Final = "templates"
-_KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _LEVELS: Final = 4
 """How far above a file a kustomization that names it is looked for."""
 
@@ -64,14 +61,14 @@ class Surroundings:
 
     def _is_chart(self, folder: str) -> bool:
         if folder not in self._charts:
-            self._charts[folder] = os.path.isfile(os.path.join(folder, _CHART))
+            self._charts[folder] = os.path.isfile(os.path.join(folder, CHART))
         return self._charts[folder]
 
     def _kustomized(self, folder: str) -> dict[str, Unfinished]:
         """The files that a folder's kustomization names, and what they are to it."""
         if folder not in self._named:
             self._named[folder] = {}
-            for name in _KUSTOMIZATIONS:
+            for name in KUSTOMIZATIONS:
                 path = os.path.join(folder, name)
                 if os.path.isfile(path):
                     self._named[folder] = _named_in(path)
@@ -79,13 +76,7 @@ class Surroundings:
 
 
 def _named_in(path: str) -> dict[str, Unfinished]:
-    try:
-        documents = list(read_documents(read_text(Source(path, None))))
-    except InputError:
-        return {}  # Whoever lints the file itself says so.
-    value = documents[0].value if documents else None
-    if not isinstance(value, dict):
-        return {}
+    value = kustomization_value(path)
     folder = os.path.dirname(path)
     changes = any(value[name] for name in value if name not in _CHANGES_NOTHING)
     bases = _strings(value.get("resources")) + _strings(value.get("bases")) if changes else []

@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from typing import Any
 
+from topospread.errors import Place
 from topospread.linting.rule import Finding, Rule
 from topospread.linting.rules import BY_ID
 from topospread.linting.run import Outcome
@@ -49,9 +50,17 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "document": place.document,
         "object": place.object,
         "field": place.field,
+        "rendered": _rendered(finding.rendered),
         "fix": [{"op": edit.op, "path": edit.path, "value": edit.value} for edit in finding.fix],
         "link": BY_ID[finding.rule].link,
     }
+
+
+def _rendered(place: Place | None) -> dict[str, Any] | None:
+    """Where something stands in what Helm or kustomize made."""
+    if place is None:
+        return None
+    return {"of": place.source, "document": place.document, "line": place.line, "column": place.column}
 
 
 def rule_json(rule: Rule) -> dict[str, Any]:

@@ -26,7 +26,7 @@ def lint_junit(outcome: Outcome) -> str:
         suite = ElementTree.SubElement(root, "testsuite", name=text.name)
         for subject in (each for each in outcome.read.subjects if each.spot.text.name == text.name):
             _add_subject(suite, subject.label or "document", [each.finding for each in by_subject.get(subject, [])])
-        own = [each.finding for each in by_subject.get(None, []) if each.finding.place.source == text.name]
+        own = [each.finding for each in by_subject.get(None, []) if each.finding.text == text.name]
         if own:
             _add_subject(suite, "comments", own)
         failed = len(suite.findall("testcase/failure"))

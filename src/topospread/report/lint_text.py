@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+from topospread.errors import Place
 from topospread.linting.reading import LeftOut, Read
 from topospread.linting.rule import SEVERITIES, Finding, Rule
 from topospread.linting.run import Outcome
@@ -21,9 +22,9 @@ _FILES_NAMED: Final = 3
 
 LEFT_OUT: Final[dict[LeftOut, str]] = {
     "other": "no object of Kubernetes, left out",
-    "template": "a chart's template, left out: lint what `helm template` makes of it",
-    "patch": "a kustomization's patch, left out: lint what `kubectl kustomize` makes of it",
-    "base": "not validated, a kustomization changes it: lint what `kubectl kustomize` makes of it",
+    "template": "a chart's template, left out: lint the chart's folder",
+    "patch": "a kustomization's patch, left out: lint the kustomization's folder",
+    "base": "not validated, a kustomization changes it: lint the kustomization's folder",
 }
 """What is said of files that were left out, by why they were."""
 
@@ -33,7 +34,7 @@ def lint_text(outcome: Outcome, layout: Layout) -> str:
     lines: list[str] = []
     texts = {text.name: text for _, text in outcome.read.texts}
     for finding in outcome.findings:
-        lines += [*_paragraph(finding, texts.get(finding.place.source), layout), ""]
+        lines += [*_paragraph(finding, texts.get(finding.text), layout), ""]
     return "\n".join([*lines, *summary(outcome, layout.width)]) + "\n"
 
 
@@ -60,17 +61,19 @@ def _paragraph(finding: Finding, text: Text | None, layout: Layout) -> list[str]
     of = f"({finding.place.object})" if finding.place.object else ""
     lines = hanging(head, of, layout.width, 2)
     lines += hanging("  ", finding.message, layout.width, 2)
-    if text is not None and finding.place.line is not None:
-        lines += _excerpt(text, finding.place.line, finding.place.column or 1, layout.width)
+    place = finding.rendered or finding.place
+    if text is not None and place.line is not None:
+        lines += _excerpt(text, place, layout.width, "rendered " if finding.rendered else "")
     return lines
 
 
-def _excerpt(text: Text, number: int, column: int, width: int) -> list[str]:
-    """The line that a finding is about, of a long one the part around the column."""
+def _excerpt(text: Text, place: Place, width: int, of: str) -> list[str]:
+    """The line that a finding is about, of a long one the part around the column; ``of``: what its number counts."""
+    number, column = place.line or 1, place.column or 1
     line = text.line(number).rstrip()
     if not line:
         return []
-    begin = f"{number:>6} | "
+    begin = f"{f'{of}{number}':>6} | "
     room = width - len(begin)
     cut = len(line) > room and column > room - _MARGIN
     if cut:
@@ -102,7 +105,7 @@ def left_out(read: Read) -> list[str]:
         names = sorted(name for name, reason in read.left_out.items() if reason == why)
         if names:
             lines.append(f"{listed(names, _FILES_NAMED)}: {words}")
-    return lines
+    return [*read.notes, *lines]
 
 
 def rules_text(rules: Sequence[Rule], layout: Layout) -> str:

@@ -2,7 +2,8 @@
 
 A file that is named is read whatever its ending. Of a folder, at any depth, the files are read that end in
 `ENDINGS`, in the order of their names; names that begin with a dot and folders behind a symbolic link are left
-out (a mounted ConfigMap shows each of its files twice otherwise). What is compressed with gzip is unpacked.
+out (a mounted ConfigMap shows each of its files twice otherwise). What is compressed with gzip is unpacked. Which
+folders are charts and kustomizations is `folders`' to tell.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import stat
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import BinaryIO, Final, Protocol
+from typing import BinaryIO, Final, NamedTuple, Protocol
 
 from topospread.errors import DecodeError, InputError, Place, UsageError
 
@@ -41,6 +42,16 @@ class Progress(Protocol):
         """``done`` of ``total`` bytes are dealt with; ``total`` is None while it cannot be known."""
 
 
+class Unit(Protocol):
+    """A folder that a program makes manifests of."""
+
+    def check(self) -> None:
+        """Raises InputError when the program is missing."""
+
+    def render(self) -> Text:
+        """The manifests."""
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """Something that can be read once: a file, or standard input.
@@ -48,10 +59,12 @@ class Source:
     Attributes:
         path: as it was given or found, ``-`` for standard input.
         size: bytes on disk; None when that cannot be known before reading.
+        unit: what makes a text of it, of a folder that is a chart or a kustomization.
     """
 
     path: str
     size: int | None
+    unit: Unit | None = None
 
     @property
     def name(self) -> str:
@@ -65,7 +78,7 @@ def shown_path(path: str) -> str:
 
 
 def find_sources(path: str) -> list[Source]:
-    """What a path given by the user stands for.
+    """What a path given by the user stands for when everything is read as it is.
 
     Raises:
         InputError: nothing is there, it may not be read, or a folder holds no file to read.
@@ -80,30 +93,44 @@ def find_sources(path: str) -> list[Source]:
             return [Source(path, status.st_size if stat.S_ISREG(status.st_mode) else None)]
         found = [Source(file, os.stat(file).st_size) for file in _files_below(path)]
     except OSError as error:
-        raise _unreadable(error, path) from error
+        raise unreadable(error, path) from error
     if not found:
-        raise InputError(
-            f"no file in this folder ends in {', '.join(ENDINGS[:3])} (or one of these and .gz)", _at(path)
-        )
+        raise nothing_to_read(path)
     return found
 
 
 def _files_below(folder: str) -> Iterator[str]:
     """Files to read, depth first, each folder in the order of its names."""
-    waiting = [folder]
+    waiting = [Entry(folder, True)]
     while waiting:
-        path = waiting.pop()
-        if path != folder and not os.path.isdir(path):
-            yield path
-            continue
-        inside = []
-        with os.scandir(path) as entries:
-            for entry in entries:
-                if entry.name.startswith("."):
-                    continue
-                if entry.is_dir(follow_symlinks=False) or (entry.name.lower().endswith(ENDINGS) and _is_file(entry)):
-                    inside.append(entry.path)
-        waiting += sorted(inside, reverse=True)
+        entry = waiting.pop()
+        if entry.is_folder:
+            waiting += reversed(entries(entry.path))
+        else:
+            yield entry.path
+
+
+class Entry(NamedTuple):
+    """A file to read, or a folder to look into."""
+
+    path: str
+    is_folder: bool
+
+
+def entries(folder: str) -> list[Entry]:
+    """What of a folder is read or looked into, in the order of the names.
+
+    Raises:
+        OSError: it may not be read, or a link leads nowhere.
+    """
+    with os.scandir(folder) as found:
+        inside = [
+            Entry(each.path, each.is_dir(follow_symlinks=False))
+            for each in found
+            if not each.name.startswith(".")
+            and (each.is_dir(follow_symlinks=False) or (each.name.lower().endswith(ENDINGS) and _is_file(each)))
+        ]
+    return sorted(inside)
 
 
 def _is_file(entry: os.DirEntry[str]) -> bool:
@@ -112,13 +139,15 @@ def _is_file(entry: os.DirEntry[str]) -> bool:
 
 
 def read_text(source: Source, stdin: BinaryIO | None = None) -> Text:
-    """All bytes of a source, unpacked, without a byte order mark, known to be UTF-8 text.
+    """All bytes of a source, unpacked, without a byte order mark, known to be UTF-8 text; of a unit what is made of it.
 
     Raises:
-        InputError: it cannot be read, is endless or is damaged gzip.
+        InputError: it cannot be read, is endless, is damaged gzip, or nothing can be made of it.
         DecodeError: it is no UTF-8 text.
         UsageError: standard input was asked for and there is none.
     """
+    if source.unit is not None:
+        return source.unit.render()
     try:
         if source.path == STANDARD_INPUT:
             if stdin is None:
@@ -128,10 +157,10 @@ def read_text(source: Source, stdin: BinaryIO | None = None) -> Text:
             with open(source.path, "rb") as file:
                 data = _read_all(file, source)
     except OSError as error:
-        raise _unreadable(error, source.path) from error
+        raise unreadable(error, source.path) from error
     if data.startswith(_GZIP):
         data = _unpacked(data, source)
-    return _checked_utf8(data, source)
+    return checked_utf8(data, source)
 
 
 def _read_all(file: BinaryIO, source: Source) -> bytes:
@@ -171,8 +200,12 @@ def _unpacked(data: bytes, source: Source) -> bytes:
     return b"".join(parts)
 
 
-def _checked_utf8(data: bytes, source: Source) -> Text:
-    """The text without a byte order mark; refused when it is not UTF-8."""
+def checked_utf8(data: bytes, source: Source) -> Text:
+    """The text without a byte order mark.
+
+    Raises:
+        DecodeError: it is not UTF-8.
+    """
     for mark, encoding in _FOREIGN_ENCODINGS.items():
         if data.startswith(mark):
             raise DecodeError(f"this is {encoding}; YAML and JSON are read as UTF-8: save it as that", _at(source.path))
@@ -199,6 +232,11 @@ def total_size(sources: Sequence[Source]) -> int | None:
     return None if None in sizes else sum(size for size in sizes if size is not None)
 
 
+def nothing_to_read(path: str) -> InputError:
+    """What to say of a folder that holds no file to read."""
+    return InputError(f"no file in this folder ends in {', '.join(ENDINGS[:3])} (or one of these and .gz)", _at(path))
+
+
 def _at(path: str) -> Place:
     return Place(shown_path(path))
 
@@ -207,6 +245,7 @@ def _endless(source: Source) -> InputError:
     return InputError(f"this is more than {MAX_BYTES >> 30} GiB; split it into several files", _at(source.path))
 
 
-def _unreadable(error: OSError, path: str) -> InputError:
+def unreadable(error: OSError, path: str) -> InputError:
+    """What the operating system said of a path, or of one below it."""
     culprit = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else path
     return InputError(f"cannot be read: {error.strerror or error}", _at(culprit))

@@ -28,8 +28,12 @@ _RAW: Final = msgspec.json.Decoder(msgspec.Raw)
 
 
 def looks_like_json(text: Text) -> bool:
-    """Whether the first thing in the text is a brace or a bracket (KYAML begins so, too, after its ``---``)."""
-    return text.data[:4096].lstrip(b" \t\r\n")[:1] in (b"{", b"[")
+    """Whether the first thing in the text is a brace or a bracket (KYAML begins so, too, after its ``---``).
+
+    ``{{`` and ``{%`` begin templates.
+    """
+    begin = text.data[:4096].lstrip(b" \t\r\n")[:2]
+    return begin[:1] in (b"{", b"[") and begin not in (b"{{", b"{%")
 
 
 def is_meant_as_json(text: Text) -> bool:

@@ -6,7 +6,7 @@ import gc
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import BinaryIO, Final
 
 from topospread.api.inventory import Inventory
@@ -15,12 +15,14 @@ from topospread.errors import DecodeError, DuplicateError, InputError, UsageErro
 
 from .admit import Rules
 from .collection import Collection
-from .files import STANDARD_INPUT, Progress, Source, find_sources, read_text, shown_path, total_size
+from .files import STANDARD_INPUT, Progress, Source, read_text, shown_path, total_size
+from .folders import Found, check_programs, look_into
 from .json_list import JsonList
 from .json_text import is_meant_as_json, looks_like_json, split_documents
 from .made_up import GRAMMAR, is_made_up, is_unasked, made_up_nodes, made_up_storage_classes
 from .namesakes import notes_on_namesakes
 from .objects import ObjectReader, ReadObject
+from .rendering import Rendering
 from .snapshot import leave_out_stranded_pods, warn_of_missing_owners
 from .snapshot_facts import note_of, warnings_when_read
 from .spots import Spot
@@ -43,6 +45,7 @@ def load(  # noqa: PLR0913 - keyword arguments
     strict: bool = False,
     namespace: str = "default",
     comparison_operators: bool = False,
+    rendering: Rendering | None = None,
     progress: Progress | None = None,
 ) -> Inventory:
     """Read everything that is given; nothing is decided, and no pod is made of a workload yet.
@@ -55,15 +58,16 @@ def load(  # noqa: PLR0913 - keyword arguments
         namespace: where objects go that name no namespace.
         comparison_operators: let tolerations use the operators Lt and Gt, as an API server does whose feature gate
             TaintTolerationComparisonOperators is on.
+        rendering: how folders that are charts and kustomizations become manifests; the namespace of releases is
+            ``namespace``.
         progress: is told how many bytes are dealt with.
 
     Raises:
         InputError: something cannot be read or used; its place says where.
         UsageError: standard input is asked for twice, or there is none.
     """
-    every = [find_sources(path) for path in _with_cluster_file(paths, cluster)]
-    if sum(source.path == STANDARD_INPUT for sources in every for source in sources) > 1:
-        raise UsageError("- is given twice, and standard input can be read once")
+    found = _found(_with_cluster_file(paths, cluster), replace(rendering or Rendering(), namespace=namespace))
+    every = [each.sources for each in found]
     meter = _Meter(progress, total_size([source for sources in every for source in sources]))
     reader = ObjectReader(Rules(strict, namespace, comparison_operators))
     collection = Collection()
@@ -75,6 +79,7 @@ def load(  # noqa: PLR0913 - keyword arguments
         for sources in every:
             collection.add_path(_read(sources, stdin, reader, meter))
         inventory = _inventory(collection, reader)
+        inventory.notes += [note for each in found for note in each.notes]
         if cluster is not None and is_made_up(cluster):
             _leave_out_unasked_class(inventory, cluster)
         return inventory
@@ -89,6 +94,16 @@ def _with_cluster_file(paths: Sequence[str], cluster: str | None) -> list[str]:
             f"--cluster {shown_path(cluster)} is neither a file that is there nor a made-up cluster\n{GRAMMAR}"
         )
     return [cluster, *paths]
+
+
+def _found(paths: Sequence[str], rendering: Rendering) -> list[Found]:
+    """What each path stands for, when all of it can be read."""
+    found = [look_into(path, rendering) for path in paths]
+    sources = [source for each in found for source in each.sources]
+    if sum(source.path == STANDARD_INPUT for source in sources) > 1:
+        raise UsageError("- is given twice, and standard input can be read once")
+    check_programs(sources)
+    return found
 
 
 @dataclass(slots=True)

@@ -312,9 +312,9 @@ def _not_a_manifest(path: str) -> str:
     """What a file without kinds probably is, by its name."""
     name = path.replace("\\", "/").rsplit("/", 1)[-1]
     if name.startswith("kustomization."):
-        return ": this is Kustomize's file, give what `kubectl kustomize` makes of it"
+        return ": this is Kustomize's file, give the folder it is in (without --raw)"
     if name in ("Chart.yaml", "values.yaml"):
-        return ": this is a Helm chart's file, give what `helm template` makes of it"
+        return ": this is a Helm chart's file, give the folder it is in (without --raw)"
     return ""
 
 

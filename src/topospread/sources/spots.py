@@ -40,8 +40,8 @@ class Spot:
         return replace(self, start=start, end=end, path=(*self.path, "items", index))
 
     def rough(self, name: str = "") -> Place:
-        """The place as far as it is known without looking."""
-        return Place(self.text.name, self.document, name, line=self.line)
+        """The place as far as it is known without looking; nobody has seen the lines of what was rendered."""
+        return Place(self.text.name, self.document, name, line=None if self.text.origins else self.line)
 
     def place(self, name: str = "", field: str = "") -> Place:
         """The place of the object, or of a field of it, with line and column.
@@ -54,8 +54,10 @@ class Spot:
         place = Place(self.text.name, self.document, printable(name), printable(shown))
         if self.document is None:
             return self._in_json(place, parse_path(field))
-        found = locate(self.text.data, self.document, (*self.path, *parse_path(field)))
-        return replace(place, line=found.line, column=found.column) if found else replace(place, line=self.line)
+        path = (*self.path, *parse_path(field))
+        found = locate(self.text.data, self.document, path)
+        place = replace(place, line=found.line, column=found.column) if found else replace(place, line=self.line)
+        return self.text.origins.place(self.document, path, place) if self.text.origins else place
 
     def _in_json(self, place: Place, path: Path) -> Place:
         begin = place_of_byte(self.text, self.start)

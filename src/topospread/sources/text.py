@@ -5,10 +5,25 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 from topospread.errors import Place
+
+
+class Origins(Protocol):
+    """Knows which files a rendered text was made of."""
+
+    def place(self, document: int, path: Sequence[str | int], rendered: Place) -> Place:
+        """Where that was written which stands at a place of the rendered text.
+
+        Args:
+            document: number of the document in the text, from 1.
+            path: way to the field from the document.
+            rendered: the place in the text, with its line where that is known.
+        """
 
 
 @dataclass(frozen=True)
@@ -18,10 +33,12 @@ class Text:
     Attributes:
         name: path as errors show it.
         data: UTF-8 without a byte order mark.
+        origins: of what a program has made of other files, which files; None for what was read as it stands.
     """
 
     name: str
     data: bytes
+    origins: Origins | None = None
 
     @cached_property
     def line_starts(self) -> array[int]:

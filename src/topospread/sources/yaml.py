@@ -7,6 +7,7 @@ Built on libyaml's events (several times faster than PyYAML's constructors). Wha
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -41,7 +42,8 @@ _CACHED_SCALARS: Final = 100_000
 _FREELY_ALIASED: Final = 400_000
 _HARDLY_ALIASED: Final = 4_000_000
 
-_TEMPLATE: Final = "this looks like a template: render it first, with `helm template` for a chart"
+_TEMPLATE: Final = "this looks like a template: render it first, or give the folder of its chart"
+_ACTION: Final = re.compile(r"\{\{|\{%")
 _HINTS: Final = {
     "found character that cannot start any token": "a value that begins with this character has to be quoted",
     "mapping values are not allowed in this context": "check the indentation, and quote values that contain ': '",
@@ -258,7 +260,8 @@ class _DocumentReader:
             key = value if type(value) is str else key_text(value)
         except ScalarError as error:
             place = self._place(event)
-            hint = _TEMPLATE if "{{" in line_of(self.text, (place.line or 1) - 1) else "quote it if it is meant as text"
+            templated = _ACTION.search(line_of(self.text, (place.line or 1) - 1))
+            hint = _TEMPLATE if templated else "quote it if it is meant as text"
             raise DecodeError(f"{error}; {hint}", place) from error
         frame = self.open[-1]
         if key in frame.value:
@@ -297,6 +300,8 @@ class _DocumentReader:
         if mark is None:
             return DecodeError(f"not YAML: {problem}", place)
         hint = _hint(problem, line_of(self.text, mark.line), mark.column)
+        if _ACTION.match(line_of(self.text, max(mark.line - 1, 0)).lstrip(" ")):
+            hint = _TEMPLATE
         return DecodeError(
             f"not YAML: {problem}" + (f" ({hint})" if hint else ""),
             replace(place, line=mark.line + 1, column=mark.column + 1),
@@ -315,7 +320,7 @@ def _allowed_alias_share(nodes: int) -> float:
 
 def _hint(problem: str, line: str, column: int) -> str:
     """What a person has most likely done to get this complaint; "" when that is not known."""
-    if "{{" in line:
+    if _ACTION.search(line):
         return _TEMPLATE
     if line[: column + 1].strip(" ") == "\t" or "tab" in problem:
         return "YAML is indented with spaces, not with tabs"

@@ -1,4 +1,4 @@
-"""What Helm or Kustomize has yet to make a manifest of is not accused of what they will fill in."""
+"""What Helm or Kustomize has yet to make a manifest of, read raw, is not accused of what they will fill in."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from topospread.linting.reading import Question
 from topospread.linting.run import Outcome, run
+from topospread.sources.rendering import RAW
 
 PARTIAL = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replicas: 3}\n"
 POD = """\
@@ -22,7 +23,7 @@ spec:
 
 
 def judged(*paths: Path) -> Outcome:
-    return run(Question(paths=[str(path) for path in paths]))
+    return run(Question(paths=[str(path) for path in paths], rendering=RAW))
 
 
 def rules(outcome: Outcome) -> set[str]:

@@ -1,0 +1,177 @@
+"""Charts and kustomizations → the manifests that Helm and kustomize make of them; not which folders those are."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from dataclasses import dataclass, field
+from typing import Final
+
+from topospread.errors import InputError, Place
+
+from .files import Source, checked_utf8, read_text, shown_path
+from .kustomizations import Kustomization
+from .origins import ChartOrigins, KustomizationOrigins
+from .renderers import HELM, KUSTOMIZE, Renderer, find_renderer
+from .text import Text
+from .yaml import read_documents
+
+CHART: Final = "Chart.yaml"
+PACKED: Final = ".tgz"
+"""How the file of a packed chart ends."""
+
+_RELEASE: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_LONGEST_RELEASE: Final = 53
+_NAMELESS: Final = "release-name"
+"""Helm's own word where no release is named."""
+
+_VERSION_AND_MORE: Final = re.compile(r"-\d.*")
+_ORIGIN: Final = re.compile(
+    rb"(?m)^metadata:\n  annotations:\n((?:    .*\n)*?)    config\.kubernetes\.io/origin: \|\n((?:      .*\n)+)"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rendering:
+    """How charts and kustomizations become manifests.
+
+    Attributes:
+        raw: they do not: every file is read as it stands.
+        helm_values: files with values of charts, a later one above an earlier one.
+        helm_set: single values of charts, ``name=value`` as Helm's ``--set`` takes them.
+        helm_release: the release's name; by default the chart's.
+        namespace: the namespace that the releases go to.
+        kube_version: the Kubernetes version that charts are told; "" lets Helm say its own.
+    """
+
+    raw: bool = False
+    helm_values: tuple[str, ...] = ()
+    helm_set: tuple[str, ...] = ()
+    helm_release: str = ""
+    namespace: str = "default"
+    kube_version: str = ""
+
+
+RAW: Final = Rendering(raw=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ChartUnit:
+    """A chart: a folder with a Chart.yaml, or the file that ``helm package`` makes of one."""
+
+    path: str
+    rendering: Rendering = field(default_factory=Rendering)
+
+    @property
+    def _place(self) -> Place:
+        return Place(shown_path(self.path))
+
+    def check(self) -> None:
+        """Raise an InputError that says what to install when Helm is missing."""
+        find_renderer(HELM, self._place)
+
+    def render(self) -> Text:
+        """What ``helm template`` makes of it.
+
+        Raises:
+            InputError: Helm is missing, or refuses.
+        """
+        how = self.rendering
+        words = [how.helm_release or self._release(), _no_option(self.path), f"--namespace={how.namespace}"]
+        words += [f"--values={each}" for each in how.helm_values]
+        words += [f"--set={each}" for each in how.helm_set]
+        if how.kube_version:
+            words.append(f"--kube-version={how.kube_version}")
+        data = find_renderer(HELM, self._place).run(words, self._place)
+        text = checked_utf8(data, Source(self.path, None))
+        return Text(text.name, text.data, ChartOrigins(self.path, text.data))
+
+    def _release(self) -> str:
+        """The chart's name, as a release has to be named."""
+        name = chart_field(self.path, "name")
+        if self.path.endswith(PACKED):
+            name = _VERSION_AND_MORE.sub("", os.path.basename(self.path))
+        return name if _RELEASE.fullmatch(name) and len(name) <= _LONGEST_RELEASE else _NAMELESS
+
+
+@dataclass(frozen=True, slots=True)
+class KustomizationUnit:
+    """A kustomization, as kustomize or kubectl builds it."""
+
+    path: str
+    kustomization: Kustomization
+
+    @property
+    def _place(self) -> Place:
+        return Place(shown_path(self.path))
+
+    def check(self) -> None:
+        """Raise an InputError that says what to install when kustomize or, for charts, Helm is missing."""
+        find_renderer(KUSTOMIZE, self._place)
+        if self.kustomization.chart_home:
+            find_renderer(HELM, self._place)
+
+    def render(self) -> Text:
+        """What ``kustomize build`` makes of it.
+
+        It is built as the only resource of a kustomization that asks for each object's origin.
+
+        Raises:
+            InputError: kustomize is missing, or refuses.
+        """
+        renderer = find_renderer(KUSTOMIZE, self._place)
+        with tempfile.TemporaryDirectory(prefix="topospread-") as given:
+            folder = os.path.realpath(given)
+            with open(os.path.join(folder, "kustomization.yaml"), "w", encoding="utf-8") as file:
+                base = os.path.relpath(self.kustomization.folder, folder)
+                file.write(f"buildMetadata: [originAnnotations]\nresources:\n- {_quoted(base)}\n")
+            try:
+                data = self._built(renderer, folder)
+            except InputError:
+                # Its words would be about a folder that nobody knows; and it may go well without the detour.
+                data = self._built(renderer, self.path)
+        text = checked_utf8(data, Source(self.path, None))
+        plain, origins = without_origins(text.data)
+        return Text(text.name, plain, KustomizationOrigins(self.path, self.kustomization.file, folder, plain, origins))
+
+    def _built(self, renderer: Renderer, folder: str) -> bytes:
+        words = ["--enable-helm"] if self.kustomization.chart_home else []
+        return renderer.run([_no_option(folder), *words], self._place)
+
+
+def without_origins(data: bytes) -> tuple[bytes, list[bytes]]:
+    """What ``kustomize build`` prints without origins, and the origin of each document, as YAML; empty for none."""
+    plain, origins = [], []
+    for document in data.split(b"\n---\n"):
+        found = _ORIGIN.search(document + b"\n")
+        if found is None:
+            plain.append(document)
+            origins.append(b"")
+            continue
+        before, behind = document[: found.start()], (document + b"\n")[found.end() : -1]
+        kept = found[1] or behind.startswith(b"    ")
+        plain.append(before + (b"metadata:\n  annotations:\n" if kept else b"metadata:\n") + found[1] + behind)
+        origins.append(found[2])
+    return b"\n---\n".join(plain), origins
+
+
+def chart_field(folder: str, name: str) -> str:
+    """A text field of a folder's Chart.yaml; "" when it is not there."""
+    try:
+        documents = list(read_documents(read_text(Source(os.path.join(folder, CHART), None))))
+    except InputError:
+        return ""
+    value = documents[0].value if documents else None
+    found = value.get(name) if isinstance(value, dict) else None
+    return found if isinstance(found, str) else ""
+
+
+def _no_option(path: str) -> str:
+    """A path that no program takes for an option."""
+    return os.path.join(os.curdir, path) if path.startswith("-") else path
+
+
+def _quoted(path: str) -> str:
+    """A path as a YAML scalar."""
+    return "'" + path.replace("'", "''") + "'"

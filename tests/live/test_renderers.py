@@ -1,0 +1,177 @@
+"""Charts and kustomizations through the real helm, kustomize and `kubectl kustomize`, built from their Go modules."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+BUILD = HERE / "renderers" / "build.sh"
+TOPOSPREAD = Path(sys.executable).parent / "topospread"
+CLUSTER = ("--cluster", "zones=3,nodes=6")
+Done = subprocess.CompletedProcess[str]
+
+DEPLOYMENT = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      topologySpreadConstraints:
+      - maxSkew: 1
+        topologyKey: failure-domain.beta.kubernetes.io/zone
+        whenUnsatisfiable: DoNotSchedule
+        labelSelector: {matchLabels: {app: web}}
+      containers:
+      - name: web
+        image: pause
+"""
+TREE = {
+    "base/kustomization.yaml": "resources: [deployment.yaml]\n",
+    "base/deployment.yaml": DEPLOYMENT,
+    "zone/kustomization.yaml": (
+        "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
+        "configMapGenerator: [{name: settings, literals: [a=b]}]\n"
+    ),
+    "overlays/prod/kustomization.yaml": (
+        "namespace: shop\nnamePrefix: prod-\nresources: [../../base]\ncomponents: [../../zone]\n"
+        "replicas: [{name: web, count: 9}]\ncommonAnnotations: {a: b}\npatches: [{path: patch.yaml}]\n"
+    ),
+    "overlays/prod/patch.yaml": (
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {minReadySeconds: 5}\n"
+    ),
+    "overlays/prod/unused.yaml": "kind: Deployment\nmetadata: {name: web}\n",
+}
+CHART = {
+    "web/Chart.yaml": 'apiVersion: v2\nname: web\nversion: 1.0.0\nkubeVersion: ">=1.30.0-0"\n',
+    "web/values.yaml": "replicas: 2\nzone: topology.kubernetes.io/zone\n",
+    "web/templates/deployment.yaml": DEPLOYMENT.replace("name: web\nspec", "name: {{ .Release.Name }}\nspec")
+    .replace("replicas: 2", "replicas: {{ .Values.replicas }}\n  # on {{ .Capabilities.KubeVersion }}")
+    .replace("failure-domain.beta.kubernetes.io/zone", "{{ .Values.zone }}"),
+    "web/charts/cache/Chart.yaml": "apiVersion: v2\nname: cache\nversion: 1.0.0\n",
+    "web/charts/cache/templates/pod.yaml": (
+        "{{- with .Values.prio }}\napiVersion: v1\nkind: Pod\nmetadata: {name: cache}\nspec:\n"
+        "  priority: {{ . }}\n  restartPolicy: Sometimes\n  containers: [{name: a, image: b}]\n{{- end }}\n"
+    ),
+}
+
+
+@pytest.fixture(scope="session")
+def renderers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of helm and kustomize, built when they are missing or older than what pins them."""
+    folder = HERE.parent.parent / "build" / "renderers"
+    pinned = (HERE / "renderers" / "go.mod").stat().st_mtime
+    if not all((folder / n).exists() and (folder / n).stat().st_mtime >= pinned for n in ("helm", "kustomize")):
+        subprocess.run([BUILD, folder], check=True)
+    return folder
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    for name, text in (TREE | CHART).items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def run(project: Path, path: str, *words: str) -> Done:
+    environment = {name: os.environ[name] for name in ("HOME", "PYTHONPATH") if name in os.environ} | {"PATH": path}
+    return subprocess.run(
+        [TOPOSPREAD, *words], cwd=project, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def kubectl_alone(live: Path, tmp_path: Path) -> str:
+    """A PATH with kubectl and no kustomize."""
+    (tmp_path / "only").mkdir()
+    (tmp_path / "only" / "kubectl").symlink_to(live / "kubectl")
+    return str(tmp_path / "only")
+
+
+@pytest.mark.parametrize("program", ["kustomize", "kubectl"])
+def test_an_overlay_is_built_and_nothing_below_is_read_alone(
+    renderers: Path, kubectl: Path, project: Path, program: str
+) -> None:
+    path = str(renderers) if program == "kustomize" else kubectl_alone(kubectl, project)
+    done = run(project, path, "simulate", "overlays", "base", "--raw", *CLUSTER)
+    assert done.returncode == 2, "read raw, the kustomization is no manifest"
+    done = run(project, path, "simulate", "overlays", *CLUSTER)
+    # The nodes lack the old key: what counts here is which pods there are.
+    assert "shop/prod-web  Deployment · 9 replicas" in done.stdout, done.stderr
+    assert "0 pods placed on 6 nodes, 9 pending" in done.stdout
+    assert "overlays/prod/unused.yaml: not read, no kustomization refers to it" in " ".join(done.stdout.split())
+
+
+def test_what_kustomize_prints_is_what_is_read(renderers: Path, project: Path) -> None:
+    code = (
+        "import sys; from topospread.sources.folders import look_into; from topospread.sources.files import read_text; "
+        "from topospread.sources.rendering import Rendering; "
+        "sys.stdout.buffer.write(read_text(look_into('overlays/prod', Rendering()).sources[0]).data)"
+    )
+    given = os.environ | {"PATH": str(renderers)}
+    ours = subprocess.run([sys.executable, "-c", code], cwd=project, env=given, capture_output=True, check=False)
+    theirs = subprocess.run(
+        [renderers / "kustomize", "build", "overlays/prod"], cwd=project, capture_output=True, check=False
+    )
+    assert ours.stdout == theirs.stdout != b"", ours.stderr
+
+
+def test_a_finding_points_into_the_base(renderers: Path, project: Path) -> None:
+    done = run(project, str(renderers), "lint", "overlays", "-o", "line", "--select", "beta-topology-key")
+    assert done.stdout.startswith("base/deployment.yaml:13:9: warning: "), done.stdout + done.stderr
+    assert len(done.stdout.splitlines()) == 1
+
+
+def test_a_chart_is_rendered_with_values_version_and_release(renderers: Path, project: Path) -> None:
+    (project / "v.yaml").write_text("replicas: 7\n")
+    words = ("simulate", "web", *CLUSTER, "--helm-values", "v.yaml", "--helm-release", "mine", "--kube-version", "1.33")
+    done = run(project, str(renderers), *words)
+    assert "default/mine  Deployment · 7 replicas" in done.stdout, done.stderr
+    done = run(project, str(renderers), *words, "--helm-set", "replicas=8", "-n", "demo")
+    assert "demo/mine  Deployment · 8 replicas" in done.stdout
+    done = run(project, str(renderers), "simulate", "web", *CLUSTER, "--kube-version", "1.29")
+    assert done.returncode == 2
+    assert "web: `helm template` failed: chart requires kubeVersion: >=1.30.0-0" in done.stderr
+
+
+def test_a_finding_points_into_the_template(renderers: Path, project: Path) -> None:
+    words = ("lint", "web", "-o", "line", "--select", "beta-topology-key")
+    done = run(project, str(renderers), *words, "--helm-set", "zone=failure-domain.beta.kubernetes.io/zone")
+    # The value comes from outside of the template: its line cannot be told.
+    assert done.stdout.startswith("web/templates/deployment.yaml:1:1: warning: "), done.stdout + done.stderr
+    done = run(project, str(renderers), "lint", "web", "-o", "line", "--helm-set", "cache.prio=9")
+    assert "web/charts/cache/templates/pod.yaml:7:3: error: " in done.stdout, done.stdout + done.stderr
+
+
+def test_an_error_of_a_template_is_helms(renderers: Path, project: Path) -> None:
+    (project / "web/templates/bad.yaml").write_text("{{ .Values.a.b.c }}\n")
+    done = run(project, str(renderers), "simulate", "web", *CLUSTER)
+    assert done.returncode == 2
+    assert "bad.yaml:1" in done.stderr
+    (project / "web/templates/bad.yaml").write_text("a: b\n c: d\n")
+    done = run(project, str(renderers), "lint", "web")
+    assert done.returncode == 2
+    assert "bad.yaml" in done.stderr
+
+
+def test_a_packed_chart(renderers: Path, project: Path) -> None:
+    subprocess.run([renderers / "helm", "package", "web"], cwd=project, check=True, capture_output=True)
+    done = run(project, str(renderers), "simulate", "web-1.0.0.tgz", *CLUSTER)
+    assert "default/web  Deployment · 2 replicas" in done.stdout, done.stderr
+
+
+def test_a_chart_in_a_kustomization(renderers: Path, project: Path) -> None:
+    (project / "inflated/charts").mkdir(parents=True)
+    (project / "web").rename(project / "inflated/charts/web")
+    (project / "inflated/kustomization.yaml").write_text("helmCharts: [{name: web, releaseName: shop}]\n")
+    done = run(project, f"{renderers}:/usr/bin:/bin", "simulate", "inflated", *CLUSTER)
+    assert "/shop  Deployment · 2 replicas" in done.stdout, done.stderr

@@ -1,0 +1,157 @@
+"""Which folders are charts and kustomizations, and what of a tree is read."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from topospread.errors import InputError
+from topospread.sources.folders import Found, look_into
+from topospread.sources.rendering import RAW, ChartUnit, KustomizationUnit, Rendering
+
+CHART = "apiVersion: v2\nname: web\nversion: 1.0.0\n"
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+
+def look(folder: Path, inside: str = "") -> Found:
+    return look_into(str(folder / inside) if inside else str(folder), Rendering())
+
+
+def kinds(folder: Path, inside: str = "") -> dict[str, str]:
+    """What is read, and how."""
+    names = {ChartUnit: "chart", KustomizationUnit: "kustomization", type(None): "file"}
+    return {os.path.relpath(each.path, folder): names[type(each.unit)] for each in look(folder, inside).sources}
+
+
+@pytest.mark.parametrize("name", ["kustomization.yaml", "kustomization.yml", "Kustomization"])
+def test_a_folder_with_a_kustomization_is_built_and_its_files_are_not_read(tmp_path: Path, name: str) -> None:
+    write(tmp_path, {f"app/{name}": "resources: [a.yaml]\n", "app/a.yaml": "", "b.yaml": ""})
+    assert kinds(tmp_path) == {"app": "kustomization", "b.yaml": "file"}
+    assert kinds(tmp_path, "app") == {"app": "kustomization"}
+
+
+def test_a_folder_with_a_chart_is_rendered_with_all_that_is_in_it(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "x/web/Chart.yaml": CHART,
+            "x/web/templates/a.yaml": "",
+            "x/web/charts/sub/Chart.yaml": CHART,
+            "x/web/ci/kustomization.yaml": "",
+            "x/a.yaml": "",
+        },
+    )
+    assert kinds(tmp_path) == {"x/a.yaml": "file", "x/web": "chart"}
+
+
+def test_bases_and_components_that_others_refer_to_are_not_read_alone(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "base/kustomization.yaml": "resources: [a.yaml]\n",
+            "base/a.yaml": "",
+            "zone/kustomization.yaml": "kind: Component\napiVersion: kustomize.config.k8s.io/v1alpha1\n",
+            "overlays/dev/kustomization.yaml": "bases: [../../base]\n",
+            "overlays/prod/kustomization.yaml": "resources: [../../base, extra/]\ncomponents: [../../zone]\n",
+            "overlays/prod/extra/kustomization.yaml": "resources: []\n",
+        },
+    )
+    assert kinds(tmp_path) == {"overlays/dev": "kustomization", "overlays/prod": "kustomization"}
+    assert kinds(tmp_path, "base") == {"base": "kustomization"}
+
+
+def test_nested_folders_below_a_kustomization_are_looked_into(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "kustomization.yaml": "resources: [a.yaml]\n",
+            "a.yaml": "",
+            "lost.yaml": "",
+            "deep/er/kustomization.yaml": "",
+            "deep/chart/Chart.yaml": CHART,
+            "deep/plain.yaml": "",
+        },
+    )
+    assert kinds(tmp_path) == {".": "kustomization", "deep/chart": "chart", "deep/er": "kustomization"}
+    unread = f"{tmp_path}/lost.yaml, {tmp_path}/deep/plain.yaml: not read, no kustomization refers to it"
+    assert unread in look(tmp_path).notes
+
+
+def test_what_is_made_of_the_folder_that_is_named_is_not_built_beside_it(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "kustomization.yaml": "resources: []\n",
+            "overlays/dev/kustomization.yaml": "resources: [../..]\n",
+            "overlays/dev-east/kustomization.yaml": "resources: [../dev]\n",
+        },
+    )
+    assert kinds(tmp_path) == {".": "kustomization"}
+    assert any("overlays/dev" in note and "name it instead" in note for note in look(tmp_path).notes)
+
+
+def test_charts_that_a_kustomization_inflates_are_not_rendered_beside_it(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "app/kustomization.yaml": "helmCharts: [{name: web}]\n",
+            "app/charts/web/Chart.yaml": CHART,
+            "other/kustomization.yaml": "helmGlobals: {chartHome: ../vendor}\nhelmCharts: [{name: web}]\n",
+            "vendor/web/Chart.yaml": CHART,
+        },
+    )
+    assert kinds(tmp_path) == {"app": "kustomization", "other": "kustomization"}
+
+
+def test_a_library_chart_is_not_rendered(tmp_path: Path) -> None:
+    write(tmp_path, {"lib/Chart.yaml": CHART + "type: library\n", "a.yaml": ""})
+    assert kinds(tmp_path) == {"a.yaml": "file"}
+    assert look(tmp_path).notes == [f"{tmp_path}/lib: not rendered, it is a library of other charts"]
+
+
+def test_a_packed_chart_is_rendered(tmp_path: Path) -> None:
+    (tmp_path / "web-1.0.0.tgz").write_bytes(b"")
+    assert kinds(tmp_path, "web-1.0.0.tgz") == {"web-1.0.0.tgz": "chart"}
+
+
+def test_fluxs_kustomization_is_a_manifest(tmp_path: Path) -> None:
+    flux = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps}\n"
+    write(tmp_path, {"kustomization.yaml": flux, "a.yaml": ""})
+    assert kinds(tmp_path) == {"a.yaml": "file", "kustomization.yaml": "file"}
+
+
+def test_a_kustomization_that_is_no_yaml_is_left_to_kustomize(tmp_path: Path) -> None:
+    write(tmp_path, {"kustomization.yaml": "resources: [", "a.yaml": ""})
+    assert kinds(tmp_path) == {".": "kustomization"}
+
+
+def test_raw_reads_every_file_as_it_is(tmp_path: Path) -> None:
+    write(tmp_path, {"app/kustomization.yaml": "resources: [a.yaml]\n", "app/a.yaml": "", "web/Chart.yaml": CHART})
+    found = look_into(str(tmp_path), RAW)
+    assert [os.path.relpath(each.path, tmp_path) for each in found.sources] == [
+        "app/a.yaml",
+        "app/kustomization.yaml",
+        "web/Chart.yaml",
+    ]
+    assert {each.unit for each in found.sources} == {None}
+    assert found.notes == ()
+
+
+def test_a_component_alone_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, {"zone/kustomization.yaml": "kind: Component\n", "a.yaml": ""})
+    with pytest.raises(InputError, match=r"a Component of Kustomize.*name the kustomization that has it"):
+        look(tmp_path, "zone")
+    assert f"{tmp_path}/zone: not built, it is a component that nothing here refers to" in look(tmp_path).notes
+
+
+def test_a_tree_of_nothing_but_libraries_is_an_error(tmp_path: Path) -> None:
+    write(tmp_path, {"lib/Chart.yaml": CHART + "type: library\n"})
+    with pytest.raises(InputError, match="no file in this folder"):
+        look(tmp_path)

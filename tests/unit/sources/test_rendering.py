@@ -1,0 +1,264 @@
+"""What Helm and kustomize are asked for, what is made of their answers, and what is said when they fail."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.sources.fake_programs import FakePrograms, programs
+from topospread.errors import InputError, InvalidError
+from topospread.sources import renderers
+from topospread.sources.files import read_text
+from topospread.sources.folders import look_into
+from topospread.sources.load import load
+from topospread.sources.rendering import Rendering, without_origins
+from topospread.sources.text import Text
+
+__all__ = ["programs"]
+CHART = "apiVersion: v2\nname: web\nversion: 1.0.0\n"
+TEMPLATE = """\
+{{- if .Values.on }}
+apiVersion: v1
+kind: Pod
+metadata: {name: "{{ .Release.Name }}"}
+spec:
+  priority: nine
+  containers:
+  - name: {{ .Values.name }}
+{{- end }}
+"""
+RENDERED = """\
+---
+# Source: web/templates/cm.yaml
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: a}
+---
+# Source: web/templates/pod.yaml
+apiVersion: v1
+kind: Pod
+metadata: {name: "web"}
+spec:
+  priority: nine
+  containers:
+  - name: a
+"""
+BASE = """\
+apiVersion: v1
+kind: Service
+metadata: {name: other}
+---
+apiVersion: v1
+kind: Pod
+metadata:
+  name: web
+spec:
+  priority: nine
+  containers:
+  - {name: a, image: a}
+"""
+BUILT = """\
+apiVersion: v1
+kind: Pod
+metadata:
+  annotations:
+    config.kubernetes.io/origin: |
+      path: %s
+  name: prod-web
+spec:
+  containers:
+  - image: b
+    name: a
+  priority: nine
+"""
+
+
+def text_of(path: Path, rendering: Rendering | None = None) -> Text:
+    (source,) = look_into(str(path), rendering or Rendering()).sources
+    return read_text(source)
+
+
+@pytest.fixture
+def chart(tmp_path: Path) -> Path:
+    (tmp_path / "shop" / "templates").mkdir(parents=True)
+    (tmp_path / "shop" / "Chart.yaml").write_text(CHART)
+    (tmp_path / "shop" / "templates" / "pod.yaml").write_text(TEMPLATE)
+    return tmp_path / "shop"
+
+
+@pytest.fixture
+def overlay(tmp_path: Path) -> Path:
+    (tmp_path / "base").mkdir()
+    (tmp_path / "base" / "pod.yaml").write_text(BASE)
+    (tmp_path / "prod").mkdir()
+    (tmp_path / "prod" / "kustomization.yaml").write_text("resources: [../base]\n")
+    return tmp_path / "prod"
+
+
+def install_kustomize(programs: FakePrograms, overlay: Path, name: str = "kustomize") -> None:
+    """One that prints origins as they are from the folder it is asked to build."""
+    base = overlay.parent / "base" / "pod.yaml"
+    # What kustomize says is relative to its folder, which is beside nothing that a test knows.
+    programs.install(name, BUILT % ("../" * 12 + str(base).lstrip("/")))
+
+
+def test_helm_is_asked_for_the_release_with_values_namespace_and_version(programs: FakePrograms, chart: Path) -> None:
+    programs.install("helm", RENDERED)
+    text = text_of(
+        chart,
+        Rendering(
+            helm_values=("a.yaml", "b.yaml"),
+            helm_set=("x=1", "y=a b"),
+            namespace="demo",
+            kube_version="v1.30.2-gke.1",
+        ),
+    )
+    assert text.data.decode() == RENDERED
+    options = ["--namespace=demo", "--values=a.yaml", "--values=b.yaml", "--set=x=1", "--set=y=a b"]
+    assert programs.calls("helm") == [["template", "web", str(chart), *options, "--kube-version=v1.30.2-gke.1"]]
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "release"),
+    [("web", "", "web"), ("web", "mine", "mine"), ("Web_App", "", "release-name"), ("w" * 54, "", "release-name")],
+)
+def test_the_release_is_named_as_the_chart_unless_it_is_named(
+    programs: FakePrograms, chart: Path, name: str, given: str, release: str
+) -> None:
+    programs.install("helm", RENDERED)
+    (chart / "Chart.yaml").write_text(CHART.replace("web", name))
+    text_of(chart, Rendering(helm_release=given))
+    assert programs.calls("helm")[0][1] == release
+
+
+def test_a_folder_is_never_taken_for_an_option(
+    programs: FakePrograms, chart: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs.install("helm", RENDERED)
+    chart.rename(chart.parent / "--post-renderer=x")
+    monkeypatch.chdir(chart.parent)
+    text_of(Path("--post-renderer=x"))
+    assert programs.calls("helm")[0][2] == "./--post-renderer=x"
+
+
+def test_errors_in_what_helm_makes_point_into_the_template(programs: FakePrograms, chart: Path) -> None:
+    programs.install("helm", RENDERED)
+    with pytest.raises(InputError, match="expected an integer") as caught:
+        load([str(chart)], cluster="nodes=1")
+    place = caught.value.place
+    assert (place.source, place.line, place.column) == (f"{chart}/templates/pod.yaml", 6, 3)
+    assert (place.object, place.field, place.document) == ("Pod default/web", "spec.priority", None)
+
+
+def test_what_no_line_of_the_template_reads_like_is_placed_in_the_template(programs: FakePrograms, chart: Path) -> None:
+    programs.install("helm", RENDERED.replace("priority: nine", "priority: 9"))
+    with pytest.raises(InvalidError, match="image: Required value") as caught:
+        load([str(chart)], cluster="nodes=1")
+    assert (caught.value.place.source, caught.value.place.line) == (f"{chart}/templates/pod.yaml", None)
+
+
+@pytest.mark.parametrize("name", ["kustomize", "kubectl"])
+def test_errors_in_what_kustomize_makes_point_into_the_resource(
+    programs: FakePrograms, overlay: Path, name: str
+) -> None:
+    install_kustomize(programs, overlay, name)
+    with pytest.raises(InputError, match="expected an integer") as caught:
+        load([str(overlay)], cluster="nodes=1")
+    place = caught.value.place
+    assert (place.source, place.document) == (f"{overlay.parent}/base/pod.yaml", 2)
+    assert (place.line, place.column, place.object) == (10, 3, "Pod default/prod-web")
+    assert programs.calls(name)[0][0] == {"kustomize": "build", "kubectl": "kustomize"}[name]
+
+
+def test_what_the_resource_does_not_say_points_to_the_kustomization(programs: FakePrograms, overlay: Path) -> None:
+    install_kustomize(programs, overlay)
+    (overlay.parent / "base" / "pod.yaml").write_text(BASE.replace("nine", "9"))
+    with pytest.raises(InputError, match="expected an integer") as caught:
+        load([str(overlay)], cluster="nodes=1")
+    assert (caught.value.place.source, caught.value.place.line) == (f"{overlay}/kustomization.yaml", None)
+
+
+def test_places_are_relative_where_the_path_was(
+    programs: FakePrograms, overlay: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install_kustomize(programs, overlay)
+    monkeypatch.chdir(overlay)
+    with pytest.raises(InputError) as caught:
+        load(["."], cluster="nodes=1")
+    assert caught.value.place.source == "../base/pod.yaml"
+
+
+def test_the_origins_are_taken_out_again() -> None:
+    documents = [
+        "metadata:\n  annotations:\n    config.kubernetes.io/origin: |\n      path: a.yaml\n  name: a\n",
+        "metadata:\n  annotations:\n    a: x\n    config.kubernetes.io/origin: |\n      path: b\n    z: y\n  name: b\n",
+        "kind: ConfigMap\ndata:\n  a: |\n    config.kubernetes.io/origin: |\n      path: c\nmetadata:\n  name: c\n",
+    ]
+    plain, origins = without_origins("---\n".join(documents).encode())
+    assert plain.decode().split("---\n") == [
+        "metadata:\n  name: a\n",
+        "metadata:\n  annotations:\n    a: x\n    z: y\n  name: b\n",
+        documents[2],
+    ]
+    assert origins == [b"      path: a.yaml\n", b"      path: b\n", b""]
+
+
+def test_kustomize_may_use_helm_only_where_a_kustomization_has_charts(programs: FakePrograms, overlay: Path) -> None:
+    programs.install("kustomize", BUILT % "x")
+    text_of(overlay)
+    assert len(programs.calls("kustomize")[0]) == 2
+    (overlay / "kustomization.yaml").write_text("helmCharts: [{name: web}]\n")
+    with pytest.raises(InputError, match="helm is not on the PATH"):
+        load([str(overlay)], cluster="nodes=1")
+    programs.install("helm")
+    text_of(overlay)
+    assert programs.calls("kustomize")[1][2:] == ["--enable-helm"]
+
+
+def test_a_missing_program_is_named_with_where_to_get_it(programs: FakePrograms, chart: Path, overlay: Path) -> None:
+    with pytest.raises(InputError, match=r"helm is not on the PATH: install it \(https://helm\.sh.*--raw reads"):
+        load([str(chart)], cluster="nodes=1")
+    with pytest.raises(InputError, match=r"neither kustomize nor kubectl is on the PATH: install one .*--raw reads"):
+        load([str(overlay)], cluster="nodes=1")
+
+
+def test_what_a_program_says_when_it_fails_is_in_the_error(programs: FakePrograms, chart: Path, overlay: Path) -> None:
+    programs.install(
+        "helm", stderr="Error: values don't meet\nthe schema\n\nUse --debug flag to render out invalid YAML\n", code=1
+    )
+    with pytest.raises(InputError) as caught:
+        text_of(chart)
+    assert str(caught.value) == f"{chart}: `helm template` failed: values don't meet the schema"
+    programs.install("kustomize", stderr="Error: no such resource in x\n", code=1)
+    with pytest.raises(InputError) as caught:
+        text_of(overlay)
+    assert str(caught.value) == f"{overlay}: `kustomize build` failed: no such resource in x"
+    # The second time it was asked for the folder itself, so that its words are about that.
+    assert programs.calls("kustomize")[-1] == ["build", str(overlay)]
+
+
+def test_a_program_that_hangs_is_ended(programs: FakePrograms, chart: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    programs.install("helm", before="exec sleep 30")
+    monkeypatch.setattr(renderers, "TIMEOUT", 0.2)
+    with pytest.raises(InputError, match="`helm template` did not end within"):
+        text_of(chart)
+
+
+def test_two_overlays_that_make_one_object_are_not_both_simulated(programs: FakePrograms, tmp_path: Path) -> None:
+    for name in ("dev", "prod"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "kustomization.yaml").write_text("resources: []\n")
+    programs.install(
+        "kustomize", "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: a, image: a}]}\n"
+    )
+    with pytest.raises(InputError, match=f"{tmp_path}/dev and {tmp_path}/prod in one path both make this object"):
+        load([str(tmp_path)], cluster="nodes=1")
+
+
+def test_a_cluster_may_be_rendered_and_what_was_is_told(programs: FakePrograms, chart: Path) -> None:
+    node = "apiVersion: v1\nkind: Node\nmetadata: {name: one}\n"
+    programs.install("helm", "---\n# Source: web/templates/node.yaml\n" + node)
+    inventory = load([], cluster=str(chart))
+    assert [each.name for each in inventory.nodes] == ["one"]
+    assert f"{chart}: rendered with `helm template`" in inventory.notes
