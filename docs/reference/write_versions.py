@@ -19,7 +19,7 @@ from topospread.config.api_versions import API_VERSIONS
 from topospread.config.load import default_profile
 from topospread.config.version_rules import Change, changes
 from topospread.config.versions import NEWEST, OLDEST, KubeVersion
-from topospread.scheduling import framework, preemption, sampling
+from topospread.scheduling import choice, framework, preemption, sampling
 
 DRAWN = ("1.37", "1.36", "1.35", "1.27")
 STORED = ("1.34", "1.33", "1.31", "1.30", "1.29", "1.28", "1.26")
@@ -94,6 +94,7 @@ _WHERE = {
     "FrameworkRules": "all plugins",
     "VersionedRequestRules": "requests of pods",
     "PreemptionRules": "DefaultPreemption",
+    "ChoiceRules": "The choice among equals",
     "SamplingRules": "`--sampling kube`",
     "StrategyRules": "scores by resources",
     "BalancedAllocationRules": "NodeResourcesBalancedAllocation",
@@ -133,7 +134,7 @@ def _kinds() -> Iterator[type[Any]]:
         importlib.import_module(f"topospread.plugins.{each.name}")
         for each in pkgutil.iter_modules(topospread.plugins.__path__)
     )
-    modules: list[ModuleType] = [framework, preemption, sampling, request_rules, *plugins]
+    modules: list[ModuleType] = [framework, choice, preemption, sampling, request_rules, *plugins]
     for module in modules:
         for name, kind in vars(module).items():
             if name.endswith("Rules") and dataclasses.is_dataclass(kind) and kind.__module__ == module.__name__:

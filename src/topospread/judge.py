@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 import msgspec
+import numpy as np
 
 from topospread.api.meta import KubeObject
 from topospread.api.node import Namespace, Node
@@ -31,6 +32,7 @@ from topospread.config.profile import Profile
 from topospread.config.request_rules import request_rules
 from topospread.errors import Place, TopospreadError
 from topospread.plugins.interface import PluginError
+from topospread.scheduling.choice import top_of_heap
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.framework import Framework
 from topospread.scheduling.preemption import Preemption
@@ -93,6 +95,10 @@ def _judge_sampled(scheduler: Scheduler, pod: Pod) -> Json:
     answer |= {"feasible": sorted(names), "evaluated": sample.evaluated, "best": best, "chosen": best[0]}
     if len(names) > 1:
         answer["total"] = total
+        # Where PreFilter leaves some nodes, kube-scheduler looks at them in the order of a Go map.
+        if view.judges.narrowed is None:
+            places = np.flatnonzero([total[node] == total[best[0]] for node in names])
+            answer["takes"] = cluster.nodes.names[top_of_heap(sample.rows, places)]
     cluster.bind(_free_key(cluster, pod), pod_class, cluster.nodes.row_of[best[0]])
     return answer
 

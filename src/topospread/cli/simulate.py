@@ -75,7 +75,7 @@ def _grammar() -> str:
 @input_options
 @click.option("--scale", multiple=True, metavar="[NS/]KIND/NAME=N", help="Other replicas than the manifest says.")
 @click.option("--autoscale", type=AUTOSCALE, default="keep", help="Autoscaled workloads: in their bounds, or at one.")
-@click.option("--seed", type=int, metavar="N", help="Draw among equal nodes as kube-scheduler does, repeatably.")
+@click.option("--seed", type=int, metavar="N", help="Draw among equals where kube-scheduler does, repeatably.")
 @click.option("--run-cron-job", "cron_jobs", multiple=True, metavar="[NS/]NAME", help="Simulate one run of a CronJob.")
 @click.option("--compare-config", metavar="FILE", help="Show only what another configuration changes.")
 @click.option("--compare-kube-version", "compare_version", metavar="VERSION", help="… or another Kubernetes version.")

@@ -14,6 +14,8 @@ from topospread.api.pod import Pod
 from topospread.cluster.cluster import pod_key
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
+from topospread.config.version_rules import rules_for
+from topospread.scheduling.choice import ChoiceRules
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.verdict import Verdict
 from topospread.simulation.placing import Progress
@@ -218,6 +220,7 @@ class _Explainer:
 def _choice(scheduler: Scheduler, pod: Pod, name: str, verdict: Verdict, chosen: str) -> dict[str, Any]:
     """Why that node, or what it has against a pod that is there."""
     obstacles = _obstacles(scheduler, pod, verdict)
+    draws = rules_for(ChoiceRules, scheduler.framework_of(scheduler.cluster.shared_class(pod)).gates).draws
     keys = [each.topology_key for each in verdict.arithmetic]
     refused: tuple[NearNode, ...] = ()
     if chosen in verdict.nodes and chosen not in verdict.total:
@@ -226,7 +229,7 @@ def _choice(scheduler: Scheduler, pod: Pod, name: str, verdict: Verdict, chosen:
         "constraints": constraint_tables(obstacles),
         "plugins": obstacles.rejections(),
         "nearest": refused,
-        "scores": score_table(obstacles.view, verdict, chosen),
+        "scores": score_table(obstacles.view, verdict, chosen, draws=draws),
         "without": tuple(without_each(scheduler, pod, name, verdict)),
     }
 

@@ -238,7 +238,8 @@ class ScoreTable:
             that have the same points.
         weights: plugin → weight, in the profile's order, of the plugins that score the pod.
         feasible: how many nodes are feasible; a single one is not scored by kube-scheduler at all.
-        best: names of the nodes with the highest total; kube-scheduler draws one of them.
+        best: names of the nodes with the highest total; kube-scheduler takes one of them.
+        draws: whether it draws that one; otherwise it depends on the order in which it looks at nodes.
         spread: of the same nodes, where the pod has soft constraints.
     """
 
@@ -247,6 +248,7 @@ class ScoreTable:
     weights: Mapping[str, int]
     feasible: int
     best: tuple[str, ...]
+    draws: bool
     spread: tuple[SpreadScore, ...] = ()
 
 

@@ -23,7 +23,7 @@ RIVALS = 3
 """How many nodes are set beside the chosen one."""
 
 
-def score_table(view: View, verdict: Verdict, chosen: str) -> ScoreTable:
+def score_table(view: View, verdict: Verdict, chosen: str, *, draws: bool) -> ScoreTable:
     """The chosen node's points beside those of the best others; where it is not feasible, the best alone."""
     total = verdict.total
     rivals = _distinct(verdict, chosen)
@@ -36,6 +36,7 @@ def score_table(view: View, verdict: Verdict, chosen: str) -> ScoreTable:
         weights=weights,
         feasible=len(total),
         best=verdict.best if total else (),
+        draws=draws,
         spread=_spread_scores(view, verdict, names),
     )
 

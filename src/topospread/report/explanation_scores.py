@@ -62,7 +62,8 @@ def _rank(node: str, table: ScoreTable) -> str:
     text = "chosen" if node == table.chosen else ""
     if node in table.best and len(table.best) > 1:
         others = f"as good as {counted(len(table.best) - 1, 'other node')}"
-        return f"chosen, {others}: kube-scheduler draws, here it is the first by name" if text else "as good"
+        takes = "draws" if table.draws else "goes by the order in which it looks at nodes"
+        return f"chosen, {others}: kube-scheduler {takes}, here it is the first by name" if text else "as good"
     if text and node not in table.best:
         return f"{text}, though others score higher"
     return text

@@ -1,16 +1,20 @@
-"""Which of some nodes is the best: filters and scores of cluster-wide plugins set against each other, ties by name.
+"""Which of some nodes is the best: filters and scores of cluster-wide plugins set against each other, and ties.
 
-The nodes come from `cycle`: the heads of a view's buckets, or all nodes that are open for the pod.
+The nodes come from `cycle`: the heads of a view's buckets, or all nodes that are open for the pod. Equals are taken by
+name unless another way is given; what kube-scheduler does is pkg/scheduler/schedule_one.go (``selectHost``) until 1.34
+and pkg/scheduler/framework/sorted_nodes.go since.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from topospread.cluster.arrays import Ints
+from topospread.config.version_rules import until
 
 from .buckets import Entry
 from .view import View
@@ -19,14 +23,54 @@ _FEW = 24
 """Up to so many heads are compared one by one; more of them as arrays."""
 
 
+AmongEquals = Callable[[Ints, Ints], int]
+"""Rows in the order in which they were looked at, and the places in it of those that are best → the row to take."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceRules:
+    """What of the choice is not the same in every Kubernetes version."""
+
+    draws: bool = until(
+        "1.34",
+        "Among equally good nodes kube-scheduler draws no more, unless an extender scored them: it takes the one that "
+        "its heap of scores has on top, which follows from the order in which it looked at the nodes. `--seed` has "
+        "nothing to draw then; `--sampling kube` takes that node.",
+    )
+
+
+def drawn(source: random.Random, ranks: Sequence[int]) -> AmongEquals:
+    """Any of the equals, each as likely as the others; ``ranks`` by row, so that a seed gives the same everywhere."""
+
+    def take(rows: Ints, best: Ints) -> int:
+        by_name: list[int] = sorted(rows[best].tolist(), key=ranks.__getitem__)
+        return by_name[source.randrange(len(by_name))]
+
+    return take
+
+
+def top_of_heap(rows: Ints, best: Ints) -> int:
+    """The node that a heap of the totals has on top: of the places in its tree the first from the root leftwards.
+
+    Go's ``heap.Init`` moves a child up only where it is better than its parent, and the right one only where it is
+    better than the left one.
+    """
+    return int(rows[min(best.tolist(), key=_way_from_root)])
+
+
+def _way_from_root(place: int) -> str:
+    """Left and right turns to a place, as 0 and 1; a place sorts before those below it, the left before the right."""
+    return f"{place + 1:b}"[1:]
+
+
 def best_of(
-    view: View, rows: Ints, nodes: Ints | None = None, draw: random.Random | None = None
+    view: View, rows: Ints, nodes: Ints | None = None, among: AmongEquals | None = None
 ) -> tuple[int, int] | None:
     """The best of some rows that are open, as (row, total); ``None`` when none of them is feasible.
 
     Args:
         nodes: how many nodes each row stands for, ``None`` for itself.
-        draw: picks among equals as kube-scheduler does; ``None`` takes the first by name.
+        among: which of equals to take; ``None`` takes the first by name.
     """
     if view.cluster_filters:
         passes = view.feasible(rows)
@@ -37,11 +81,10 @@ def best_of(
                 return None
     total = view.total(rows, nodes)
     highest = int(total.max())
-    equals = rows[total == highest]
-    if len(equals) > 1:
-        by_name = sorted(equals.tolist(), key=view.cluster.nodes.ranks.__getitem__)
-        return by_name[draw.randrange(len(by_name)) if draw else 0], highest
-    return int(equals[0]), highest
+    best = np.flatnonzero(total == highest)
+    if among is not None:
+        return among(rows, best), highest
+    return min(rows[best].tolist(), key=view.cluster.nodes.ranks.__getitem__), highest
 
 
 def best_of_heads(view: View, entries: Sequence[Entry], sizes: Sequence[int]) -> tuple[int, int] | None:

@@ -20,7 +20,7 @@ from topospread.cluster.cluster import pod_key
 from topospread.config.version_rules import rules_for
 from topospread.plugins.interface import PluginError
 
-from .choice import best_of, best_of_heads
+from .choice import AmongEquals, ChoiceRules, best_of, best_of_heads, drawn, top_of_heap
 from .evaluate import blocked_by_nominated, failed_verdict, first_failure, verdict_of, walkable
 from .framework import Framework
 from .preemption import Candidate, Preemption, PreemptionRules, Preemptor, candidates_wanted
@@ -53,8 +53,10 @@ class Scheduler:
     Args:
         cluster: the state; binding changes it.
         frameworks: scheduler name → its profile's plugins.
-        seed: draw among equally good nodes, as kube-scheduler does; ``None`` takes the first by name.
-        sampled: look at as many nodes as kube-scheduler would, not at all of them.
+        seed: draw as kube-scheduler does: among nodes whose victims are equally good, and until 1.34 among equally good
+            nodes; ``None`` takes the first by name.
+        sampled: look at as many nodes as kube-scheduler would, not at all of them, and where it draws no more, take the
+            one among equals that follows from the order in which it looks at them.
     """
 
     def __init__(
@@ -65,6 +67,12 @@ class Scheduler:
         self.shared = Shared()
         self.work = self.shared.work
         self._random = None if seed is None else random.Random(seed)
+        draws = all(rules_for(ChoiceRules, each.gates).draws for each in frameworks.values())
+        self._among: AmongEquals | None = None
+        if not draws:
+            self._among = top_of_heap if sampled else None
+        elif self._random is not None:
+            self._among = drawn(self._random, cluster.nodes.ranks)
         self._sampler = Sampler(cluster) if sampled else None
         self._views: OrderedDict[tuple[str, tuple[int, str]], View] = OrderedDict()
         self._preemptions: dict[tuple[int, str], tuple[int, Preemption]] = {}
@@ -130,11 +138,11 @@ class Scheduler:
         row = self.cluster.nodes.row_of.get(node)
         if row is None or row in blocked_by_nominated(key, view):
             return None
-        return best_of(view, np.array([row], dtype=np.int64), draw=self._random) if view.own.open[row] else None
+        return best_of(view, np.array([row], dtype=np.int64), among=self._among) if view.own.open[row] else None
 
     def _choose(self, view: View, blocked: list[int]) -> tuple[int, int] | None:
         """The best of all nodes but the blocked rows."""
-        buckets = view.buckets() if self._random is None and not blocked else None
+        buckets = view.buckets() if self._among is None and not blocked else None
         if buckets is None:
             return self._choose_among_all(view, blocked)
         entries, sizes = buckets.heads()
@@ -144,7 +152,7 @@ class Scheduler:
     def _choose_sampled(self, view: View, key: str, nominated: str) -> tuple[int, int] | None:
         """The best of the nodes that kube-scheduler would have looked at."""
         rows = self.sample(view, key, nominated).rows
-        return best_of(view, rows, draw=self._random) if len(rows) else None
+        return best_of(view, rows, among=self._among) if len(rows) else None
 
     def sample(self, view: View, key: str, nominated: str = "") -> Sample:
         """Walk the nodes as kube-scheduler does, the one that the pod is nominated for first."""
@@ -220,7 +228,7 @@ class Scheduler:
         rows = np.flatnonzero(view.own.open[: self.cluster.nodes.size])
         if blocked:
             rows = rows[~np.isin(rows, blocked)]
-        return best_of(view, rows, draw=self._random) if len(rows) else None
+        return best_of(view, rows, among=self._among) if len(rows) else None
 
     def pending_verdict(self, pod: Pod, name: str | None = None) -> Verdict:
         """The verdict on a pod that was just left pending; replicas that wait for the same reason share it."""

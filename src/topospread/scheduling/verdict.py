@@ -77,7 +77,7 @@ class Verdict:
 
     @cached_property
     def best(self) -> tuple[str, ...]:
-        """The feasible nodes with the highest total, sorted: kube-scheduler draws one of them."""
+        """The feasible nodes with the highest total, sorted: kube-scheduler takes one of them."""
         highest = max(self.total.values(), default=0)
         return tuple(sorted(node for node, total in self.total.items() if total == highest))
 

@@ -40,7 +40,7 @@ def simulate(  # noqa: PLR0913 - keyword arguments of the public API
         inventory: what was read (`topospread.load`); it is not changed.
         config: kube-scheduler's configuration; by default that of a kube-scheduler without a file.
         scale: ``deploy/web`` → replicas, in place of what the manifest says.
-        seed: draw among equally good nodes; by default the first by name is taken.
+        seed: draw among equals where the version's kube-scheduler does; by default the first by name is taken.
         kube_version: the Kubernetes version to act as.
         gates: kube-scheduler's feature gates; by default the version's.
         apiserver_gates: the API server's, which decide what fields its objects keep; by default the version's.

@@ -186,7 +186,7 @@ def test_a_shell_is_answered(
         (["simulate", "-o", "j"], ["json", ":4"]),
         (["simulate", "--config", "x"], [":0"]),
         (["simulate", "x"], [":0"]),
-        (["simulate", "--see"], ["--seed\tDraw among equal nodes as kube-scheduler does, repeatably.", ":4"]),
+        (["simulate", "--see"], ["--seed\tDraw among equals where kube-scheduler does, repeatably.", ":4"]),
     ],
 )
 def test_kubectl_is_answered(

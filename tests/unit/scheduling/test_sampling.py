@@ -157,7 +157,9 @@ def test_without_score_plugins_the_first_feasible_node_is_enough(version: str, f
     assert len(walks.walk(pod("one"))[0]) == found
 
 
-def test_pods_are_placed_on_the_best_of_the_nodes_found() -> None:
-    walks = Walks([node(f"n{i:03}") for i in range(250)], percentage=40)
-    placed = [walks.scheduler.schedule(pod(f"p{i}")).node for i in range(4)]
-    assert placed == ["n000", "n100", "n001", "n050"]
+@pytest.mark.parametrize(
+    ("version", "nodes"), [("1.34", ["n000", "n100", "n001", "n050"]), ("1.37", ["n000", "n100", "n200", "n050"])]
+)
+def test_pods_are_placed_on_the_best_of_the_nodes_found(version: str, nodes: list[str]) -> None:
+    walks = Walks([node(f"n{i:03}") for i in range(250)], percentage=40, version=version)
+    assert [walks.scheduler.schedule(pod(f"p{i}")).node for i in range(4)] == nodes

@@ -62,6 +62,7 @@ type Answer struct {
 	Evaluated int              `json:"evaluated,omitempty"`
 	Total     map[string]int64 `json:"total,omitempty"`
 	Best      []string         `json:"best,omitempty"`
+	Takes     string           `json:"takes,omitempty"`
 	Chosen    string           `json:"chosen,omitempty"`
 	Message   string           `json:"message,omitempty"`
 	Error     string           `json:"error,omitempty"`
@@ -271,6 +272,10 @@ func (a *Answer) score(ctx context.Context, fw framework.Framework, state fwk.Cy
 	}
 	sort.Strings(a.Feasible)
 	sort.Strings(a.Best)
+	// Of nodes that PreFilter names, SchedulePod looks at them in the order of a Go map.
+	if left, _, _ := fw.RunPreFilterPlugins(ctx, framework.NewCycleState(), pod); left.AllNodes() {
+		a.Takes = result.SuggestedHost
+	}
 	if !slices.Contains(a.Best, result.SuggestedHost) {
 		return fmt.Errorf("SchedulePod chose %s, which is none of the best", result.SuggestedHost)
 	}
