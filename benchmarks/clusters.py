@@ -111,6 +111,48 @@ def write_snapshot(path: Path, nodes: int, pods: int) -> None:
         file.write("]}")
 
 
+def write_workloads(path: Path, nodes: int, workloads: int, replicas: int) -> None:
+    """A cluster full of Deployments, each with its ReplicaSet, pods, a Service and a budget, in one namespace."""
+    with path.open("w") as file:
+        file.write('{"apiVersion":"v1","kind":"List","items":[')
+        file.write(",".join(json.dumps(node(i)) for i in range(nodes)))
+        for i in range(workloads):
+            for each in _deployed(f"app-{i}", [f"node-{(i * replicas + at) % nodes:05d}" for at in range(replicas)]):
+                file.write("," + json.dumps(each))
+        file.write("]}")
+
+
+def _deployed(name: str, where: list[str]) -> Iterator[Json]:
+    labels, hashed = {"app": name}, {"app": name, "pod-template-hash": "5d4f8c7b9"}
+    metadata, set_name = {"name": name, "namespace": "ns", "uid": f"uid-{name}"}, f"{name}-5d4f8c7b9"
+    spec, selector = pod_spec("hard2", name), {"matchLabels": labels}
+    template = {"metadata": {"labels": labels}, "spec": spec}
+    deployment = {"replicas": len(where), "selector": selector, "template": template}
+    yield {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": deployment}
+    owned = {"apiVersion": "apps/v1", "kind": "Deployment", "name": name, "uid": f"uid-{name}", "controller": True}
+    set_metadata = {"name": set_name, "namespace": "ns", "uid": f"uid-{set_name}", "labels": hashed}
+    replica_set = deployment | {
+        "selector": {"matchLabels": hashed},
+        "template": {"metadata": {"labels": hashed}, "spec": spec},
+    }
+    set_metadata["ownerReferences"] = [owned]
+    yield {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": set_metadata, "spec": replica_set}
+    service = {"selector": labels, "ports": [{"port": 80}]}
+    yield {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": service}
+    budget = {"maxUnavailable": 1, "selector": selector}
+    yield {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": metadata, "spec": budget}
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": set_name, "uid": f"uid-{set_name}"}
+    for i, at in enumerate(where):
+        pod_metadata = {"name": f"{set_name}-{i:05d}", "namespace": "ns", "uid": f"uid-{name}-{i}", "labels": hashed}
+        yield {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": pod_metadata | {"ownerReferences": [owner | {"controller": True}]},
+            "spec": spec | {"nodeName": at},
+            "status": {"phase": "Running", "startTime": "2026-01-01T00:00:00Z"},
+        }
+
+
 def write_daemon_sets(path: Path, nodes: int, count: int) -> None:
     """DaemonSets that want a small pod on every node, each with a Service that selects it."""
     items = [node(i) for i in range(nodes)]

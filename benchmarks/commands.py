@@ -64,6 +64,11 @@ def commands(folder: Path, *, quick: bool) -> Iterator[Command]:
         name = f"simulate, JSON of 5,000 nodes and {pods:,} pods, 5,000 replicas"
         yield Command(name, ("simulate", str(snapshot), str(app), "-o", "name"), 4)
     if not quick:
+        full = folder / "workloads.json"
+        clusters.write_workloads(full, 5_000, 1_000, 50)
+        name = "5,000 nodes, 50,000 pods of 1,000 Deployments with Services and budgets"
+        yield Command(f"status, {name}", ("status", str(full)), 6)
+        yield Command(f"simulate, {name}, 5,000 replicas more", ("simulate", str(full), str(app), "-o", "name"), 5)
         in_yaml = folder / "cluster.yaml"
         with in_yaml.open("w") as file:
             yaml.dump(json.loads(snapshot.read_text()), file, Dumper=yaml.CSafeDumper)

@@ -12,6 +12,7 @@ from .journal import NODE_CHANGED, Journal
 from .nodes import NodeTable
 from .objects import ClusterObjects
 from .pod_class import Cost, HostPort, PodClass, identity, namespaces_asked, resources_of, signature
+from .selections import Selections
 from .tied import own_node, untied
 from .volume_use import VolumeUse
 
@@ -37,6 +38,7 @@ class Cluster:
         volume_use: which claims and disks the pods on each node use.
         started: pod key → ``status.startTime`` of the pods that have one.
         nominated: row → pod key → class of pending pods that preemption has promised that node.
+        selections: which classes selectors match.
         objects: Services, owners, namespaces, volumes: what plugins look up by name.
     """
 
@@ -46,6 +48,7 @@ class Cluster:
         self.objects = ClusterObjects()
         self.rules = rules
         self.classes: list[PodClass] = []
+        self.selections = Selections()
         self.placed: dict[PodKey, int] = {}
         self.on_node: list[dict[PodKey, PodClass]] = []
         self.ports: dict[tuple[str, int], dict[int, set[str]]] = {}
@@ -95,6 +98,7 @@ class Cluster:
                 return existing
         pod_class = PodClass(len(self.classes), pod, node_name, self.rules, self._cost(pod))
         self.classes.append(pod_class)
+        self.selections.add(pod_class)
         alike.append((described, pod_class))
         self._by_namespace.setdefault(pod_class.namespace, []).append(pod_class)
         for namespace in namespaces_asked(pod):

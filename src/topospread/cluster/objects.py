@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
+from topospread.api.label_index import SelectorIndex
+from topospread.api.labels import Selector
 from topospread.api.meta import KubeObject
 from topospread.api.node import Namespace
 from topospread.api.policy import PodDisruptionBudget
@@ -49,6 +51,19 @@ class ClusterObjects:
         self.volume_attachments: list[VolumeAttachment] = []
         self.pod_disruption_budgets: list[PodDisruptionBudget] = []
         self.assumed_claims: set[Key] = set()
+        self._selecting: tuple[int, SelectorIndex[Service]] = (0, SelectorIndex())
+
+    def services_selecting(self, namespace: str, labels: Mapping[str, str]) -> list[Service]:
+        """Services of a namespace that select pods with these labels, in their order."""
+        loads, index = self._selecting
+        if loads != self.loads:
+            index = SelectorIndex()
+            for space, services in self.services.items():
+                for each in services:
+                    if each.spec.selector is not None:
+                        index.add(space, Selector.from_set(each.spec.selector), each)
+            self._selecting = (self.loads, index)
+        return index.matching(namespace, labels)
 
     def add(self, objects: Iterable[KubeObject]) -> None:
         """Add objects of any of these kinds; others are left out."""

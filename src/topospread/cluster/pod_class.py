@@ -7,6 +7,7 @@ from collections.abc import Hashable
 import msgspec
 import numpy as np
 
+from topospread.api.label_index import LabelSet
 from topospread.api.meta import OwnerReference
 from topospread.api.node_selection import PodAffinityTerm
 from topospread.api.pod import Container, Pod
@@ -81,6 +82,7 @@ class PodClass:
         volumes: the claims and disks that a volume plugin looks at.
         affinity_terms: room for what a plugin compiles of the pods' affinity, as every incoming pod asks for it.
         tied_to: the node that this pod of a DaemonSet is for, "" for all others and for the class that all of them are.
+        label_set: its labels, as its cluster keeps them for selectors.
         general: of a tied class the one that the cluster keeps, ``None`` for that one itself.
     """
 
@@ -93,6 +95,7 @@ class PodClass:
         "general",
         "host_ports",
         "index",
+        "label_set",
         "labels",
         "namespace",
         "node_name",
@@ -121,6 +124,7 @@ class PodClass:
         self.request = self._cost.request
         self._rules = rules
         self.affinity_terms: object = None
+        self.label_set: LabelSet[PodClass] | None = None
         self.tied_to = ""
         self.general: PodClass | None = None
 

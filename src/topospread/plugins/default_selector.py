@@ -20,10 +20,8 @@ def default_selector(pod_class: PodClass, objects: ClusterObjects, *, by_owner: 
     ``by_owner``: only the pod's owner counts (since 1.22), else whatever selects the pod.
     """
     labels: dict[str, str] = {}
-    for service in objects.services.get(pod_class.namespace, ()):
-        wanted = service.spec.selector
-        if wanted is not None and Selector.from_set(wanted).matches(pod_class.labels):
-            labels |= wanted
+    for service in objects.services_selecting(pod_class.namespace, pod_class.labels):
+        labels |= service.spec.selector or {}
     if not by_owner:
         return _of_all_that_select(pod_class, objects, labels)
     return _of_owner(pod_class, objects, labels)

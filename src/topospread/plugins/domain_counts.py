@@ -5,7 +5,7 @@ What the counts decide is not known here: that is in `pod_topology_spread` and `
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from topospread.cluster.nodes import LabelColumn
 
 
 class MatchingPods:
-    """Pods of some namespaces that a selector matches, by node; terminating pods are not counted.
+    """Pods of a namespace that a selector matches, by node; terminating pods are not counted.
 
     ``empty_counts``: a selector without requirements counts every pod (until 1.26), else none.
 
@@ -24,36 +24,28 @@ class MatchingPods:
         per_node: matching pods on each node, int64[capacity].
     """
 
-    def __init__(
-        self, cluster: Cluster, namespaces: Collection[str], selector: Selector, *, empty_counts: bool = False
-    ) -> None:
+    def __init__(self, cluster: Cluster, namespace: str, selector: Selector, *, empty_counts: bool = False) -> None:
         self._cluster = cluster
-        self._namespaces = namespaces
-        self._selector = selector
+        self._selection = cluster.selections.of(namespace, selector)
         self._counts_nothing = selector.empty and not empty_counts
-        self._matches: dict[int, bool] = {}
         self.per_node: Ints = np.zeros(cluster.nodes.capacity, dtype=np.int64)
-        for namespace in namespaces:
-            for pod_class in cluster.classes_in(namespace):
-                if pod_class.occupancy and self.matches(pod_class):
-                    rows = np.fromiter(pod_class.occupancy.keys(), dtype=np.int64)
-                    self.per_node[rows] += np.fromiter(pod_class.occupancy.values(), dtype=np.int64)
+        for pod_class in self.classes:
+            if pod_class.occupancy:
+                rows = np.fromiter(pod_class.occupancy.keys(), dtype=np.int64)
+                self.per_node[rows] += np.fromiter(pod_class.occupancy.values(), dtype=np.int64)
+
+    @property
+    def classes(self) -> Iterable[PodClass]:
+        """Classes whose pods count, in no order."""
+        return () if self._counts_nothing else (each for each in self._selection.classes if each.counted)
 
     def matches(self, pod_class: PodClass) -> bool:
-        """Whether pods of the class count; asked of the selector once."""
-        known = self._matches.get(pod_class.index)
-        if known is None:
-            known = self._matches[pod_class.index] = (
-                pod_class.counted
-                and not self._counts_nothing
-                and pod_class.namespace in self._namespaces
-                and self._selector.matches(pod_class.labels)
-            )
-        return known
+        """Whether pods of the class count."""
+        return pod_class.counted and not self._counts_nothing and pod_class.label_set in self._selection.sets
 
     def matches_labels(self, pod_class: PodClass) -> bool:
         """Whether the selector matches pods of the class, be they terminating or the selector empty."""
-        return pod_class.namespace in self._namespaces and self._selector.matches(pod_class.labels)
+        return pod_class.label_set in self._selection.sets
 
     def add(self, row: int, delta: int) -> None:
         """Count a pod that matches."""

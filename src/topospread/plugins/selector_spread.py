@@ -41,7 +41,7 @@ class SelectorSpread:
         if pod_class.pod.spec.topology_spread_constraints:
             return Prepared()
         selector = default_selector(pod_class, cluster.objects, by_owner=self._rules.selector_by_owner)
-        score = _SpreadScore(MatchingPods(cluster, {pod_class.namespace}, selector), cluster)
+        score = _SpreadScore(MatchingPods(cluster, pod_class.namespace, selector), cluster)
         return Prepared(score=score, watcher=score)
 
 

@@ -66,7 +66,7 @@ class Spread:
         for each in (*hard, *soft):
             if each.selector not in self._pods:
                 self._pods[each.selector] = MatchingPods(
-                    cluster, (pod_class.namespace,), each.selector, empty_counts=rules.empty_selector_counts
+                    cluster, pod_class.namespace, each.selector, empty_counts=rules.empty_selector_counts
                 )
         self.hard = [CountedConstraint(each, self, [c.topology_key for c in hard]) for each in hard]
         soft_keys = [c.topology_key for c in soft] if self.requires_all_keys else []

@@ -7,17 +7,20 @@ Source: pkg/controller/disruption/disruption.go (``getExpectedPodCount``, ``coun
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
 from math import ceil
 
 from msgspec.structs import replace
 
-from topospread.api.labels import Selector
+from topospread.api.label_index import LabelIndex
 from topospread.api.pod import Pod
 from topospread.api.policy import PodDisruptionBudget, PodDisruptionBudgetStatus
-from topospread.cluster import Cluster, PodClass
+from topospread.cluster import Cluster
+from topospread.cluster.selections import Selection
 from topospread.scheduling.preemption import budget_selector
-from topospread.workloads.planned import Plan
+from topospread.workloads.planned import Plan, Workload
 
 _WITHOUT_SCALE = frozenset({"DaemonSet", "Job"})
 """Kinds for which the disruption controller gives up on maxUnavailable and percentages: nothing may be evicted."""
@@ -26,9 +29,10 @@ _WITHOUT_SCALE = frozenset({"DaemonSet", "Job"})
 def complete_budgets(plan: Plan, cluster: Cluster) -> None:
     """Give every budget of the cluster a status, and note those that had none."""
     budgets = cluster.objects.pod_disruption_budgets
+    pods = _PodsThere(plan)
     for i, budget in enumerate(budgets):
         if budget.status is None or budget.status.disruptions_allowed is None:
-            budgets[i] = made = replace(budget, status=_status(budget, plan))
+            budgets[i] = made = replace(budget, status=_status(budget, pods))
             assert made.status is not None
             allowed = made.status.disruptions_allowed
             evictions = "1 eviction" if allowed == 1 else f"{allowed} evictions"
@@ -38,14 +42,49 @@ def complete_budgets(plan: Plan, cluster: Cluster) -> None:
             )
 
 
-def _status(budget: PodDisruptionBudget, plan: Plan) -> PodDisruptionBudgetStatus:
-    selector = budget_selector(budget)
-    pods = [pod for pod in plan.bound if selector is not None and _selects(budget, selector, pod)]
+class _PodsThere:
+    """The pods on nodes, by their labels, and the workloads that they are of; made when a budget first asks."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+
+    @cached_property
+    def _by_labels(self) -> LabelIndex[Pod]:
+        index: LabelIndex[Pod] = LabelIndex()
+        for pod in self._plan.bound:
+            if not pod.terminating:
+                index.add(pod.namespace, pod.labels, pod)
+        return index
+
+    @cached_property
+    def _workloads(self) -> dict[int, list[Workload]]:
+        """By ``id`` of the pod."""
+        found: dict[int, list[Workload]] = {}
+        for each in self._plan.workloads:
+            for pod in each.existing:
+                found.setdefault(id(pod), []).append(each)
+        return found
+
+    def selected(self, budget: PodDisruptionBudget) -> list[Pod]:
+        """The pods of a budget."""
+        selector = budget_selector(budget)
+        return [] if selector is None else self._by_labels.selected(budget.namespace, selector)
+
+    def expected(self, pods: Iterable[Pod]) -> int:
+        """Replicas of the workloads that pods are of; 0 where one has no scale, and pods of nobody count nothing."""
+        workloads = {id(each): each for pod in pods for each in self._workloads.get(id(pod), ())}
+        if any(each.kind in _WITHOUT_SCALE for each in workloads.values()):
+            return 0
+        return sum(each.replicas for each in workloads.values())
+
+
+def _status(budget: PodDisruptionBudget, there: _PodsThere) -> PodDisruptionBudgetStatus:
+    pods = there.selected(budget)
     healthy = sum(_is_healthy(pod) for pod in pods)
     spec = budget.spec
     expected = len(pods)
     if spec.max_unavailable is not None or isinstance(spec.min_available, str):
-        expected = _expected(plan, {id(pod) for pod in pods})
+        expected = there.expected(pods)
     if spec.max_unavailable is not None:
         desired = max(0, expected - _scaled(spec.max_unavailable, expected))
     else:
@@ -56,22 +95,10 @@ def _status(budget: PodDisruptionBudget, plan: Plan) -> PodDisruptionBudgetStatu
     )
 
 
-def _selects(budget: PodDisruptionBudget, selector: Selector, pod: Pod) -> bool:
-    return pod.namespace == budget.namespace and selector.matches(pod.labels) and not pod.terminating
-
-
 def _is_healthy(pod: Pod) -> bool:
     """Ready; a pod that says nothing of it is taken as ready."""
     conditions = pod.status.conditions if pod.status else None
     return not any(each.type == "Ready" and each.status != "True" for each in conditions or ())
-
-
-def _expected(plan: Plan, selected: set[int]) -> int:
-    """Replicas of the workloads that the pods are of; 0 where one has no scale, and pods of nobody count nothing."""
-    workloads = [each for each in plan.workloads if any(id(pod) in selected for pod in each.existing)]
-    if any(each.kind in _WITHOUT_SCALE for each in workloads):
-        return 0
-    return sum(each.replicas for each in workloads)
 
 
 def _scaled(value: int | str, total: int) -> int:
@@ -84,30 +111,18 @@ def _scaled(value: int | str, total: int) -> int:
 
 @dataclass(slots=True)
 class _Standing:
-    """One budget at the beginning of a run: what it allows, and how many of its pods are on nodes.
-
-    ``classes``: its pods' classes among the first ``looked_at`` of the cluster's.
-    """
+    """One budget at the beginning of a run: what it allows, and how many of its pods are on nodes."""
 
     budget: PodDisruptionBudget
-    selector: Selector | None
+    selection: Selection | None
     room: int
     pods: int = 0
-    classes: list[PodClass] = field(default_factory=list)
-    looked_at: int = 0
 
-    def on_nodes(self, cluster: Cluster) -> int:
+    def on_nodes(self) -> int:
         """How many of its pods are on nodes now."""
-        selector, namespace = self.selector, self.budget.namespace
-        if selector is None:
+        if self.selection is None:
             return 0
-        self.classes += (
-            each
-            for each in cluster.classes[self.looked_at :]
-            if each.counted and each.namespace == namespace and selector.matches(each.labels)
-        )
-        self.looked_at = len(cluster.classes)
-        return sum(sum(each.occupancy.values()) for each in self.classes)
+        return sum(sum(each.occupancy.values()) for each in self.selection.classes if each.counted)
 
 
 class Budgets:
@@ -116,15 +131,15 @@ class Budgets:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         given = cluster.objects.pod_disruption_budgets
-        self._standing = [_Standing(budget, budget_selector(budget), _room(budget)) for budget in given]
+        self._standing = [_Standing(budget, _selection(budget, cluster), _room(budget)) for budget in given]
         for each in self._standing:
-            each.pods = each.on_nodes(cluster)
+            each.pods = each.on_nodes()
 
     def recount(self) -> None:
         """Let every budget allow what its pods that are on nodes now leave room for."""
         budgets = self._cluster.objects.pod_disruption_budgets
         for i, each in enumerate(self._standing):
-            room = each.room + each.on_nodes(self._cluster) - each.pods
+            room = each.room + each.on_nodes() - each.pods
             status = each.budget.status
             if status is not None and (budgets[i].status or status).disruptions_allowed != max(0, room):
                 budgets[i] = replace(each.budget, status=replace(status, disruptions_allowed=max(0, room)))
@@ -132,6 +147,11 @@ class Budgets:
     def restore(self) -> None:
         """Put the budgets back to the beginning."""
         self._cluster.objects.pod_disruption_budgets[:] = [each.budget for each in self._standing]
+
+
+def _selection(budget: PodDisruptionBudget, cluster: Cluster) -> Selection | None:
+    selector = budget_selector(budget)
+    return None if selector is None else cluster.selections.of(budget.namespace, selector)
 
 
 def _room(budget: PodDisruptionBudget) -> int:

@@ -9,9 +9,11 @@ from contextlib import contextmanager
 import numpy as np
 
 from topospread.cluster import PodClass
+from topospread.cluster.arrays import Ints
 from topospread.cluster.cluster import PodKey
 from topospread.plugins.affinity_terms import terms_of
 from topospread.plugins.interface import PluginError
+from topospread.plugins.spread_counts import Spread
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.evaluate import rejection_on
 from topospread.scheduling.verdict import Rejection
@@ -58,24 +60,49 @@ class Refusals:
             yield from ((row, Rejection(_NOT_JUDGED, "", (str(error),))) for row in rows)
             return
         self._latest.append(view)
-        for row in _uncertain(view, list(rows)):
-            rejection = _rejection(view, rows[row][0])
+        known: dict[tuple[int, ...], Rejection | None] = {}
+        for row, looks in _uncertain(view, list(rows)):
+            rejection = known[looks] if looks in known else _rejection(view, rows[row][0])
+            if looks:
+                known[looks] = rejection
             if rejection is not None:
                 yield row, rejection
 
 
-def _uncertain(view: View, rows: list[int]) -> list[int]:
-    """Rows where the pods have to be taken out to know.
+def _uncertain(view: View, rows: list[int]) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Rows where a pod has to be taken out to know, and how each looks: for those that look the same one is asked.
 
     A node that would take one pod more of the class takes it in a pod's place all the more: what a pod takes up, and
     counts for, only stands in the way of its like. It does not for a pod that wants to be near others, of which it
-    may be one, and beside pods that the node is promised to.
+    may be one, and beside pods that the node is promised to. () stands for a node that has to be asked itself.
     """
-    if terms_of(view.pod_class).affinity:
-        return rows
-    takes_more = view.feasible(np.array(rows, dtype=np.int64)).tolist()
     nominated = view.cluster.nominated
-    return [row for row, takes in zip(rows, takes_more, strict=True) if not takes or row in nominated]
+    numbers = np.array(rows, dtype=np.int64)
+    near = bool(terms_of(view.pod_class).affinity)
+    takes_more = np.zeros(len(rows), dtype=np.bool_) if near else view.feasible(numbers)
+    looks = _looks(view, numbers)
+    opens = view.own.open[numbers]
+    for place in np.flatnonzero(~takes_more | np.isin(numbers, list(nominated))).tolist():
+        row = rows[place]
+        yield row, looks[place] if looks and opens[place] and row not in nominated else ()
+
+
+def _looks(view: View, rows: Ints) -> list[tuple[int, ...]]:
+    """What tells nodes apart for the plugins that count by domain, if a pod of the class leaves.
+
+    [] where each has to be asked itself. Nodes in the same groups count the same, and lose the same with a pod; a node
+    that takes no part in a constraint's counts loses nothing.
+    """
+    columns: list[Ints] = []
+    for watcher in view.judges.watchers:
+        more = watcher.groups(rows)
+        if more is None:
+            return []
+        columns += more
+        if isinstance(watcher, Spread):
+            counts = [each.counts for each in watcher.hard if each.counts is not None]
+            columns += [(each.member[rows] >= 0).astype(np.int64) for each in counts]
+    return list(map(tuple, np.stack(columns, axis=1).tolist())) if columns else []
 
 
 def _rejection(view: View, key: PodKey) -> Rejection | None:

@@ -1,0 +1,146 @@
+"""Things by their labels, and selectors by what they require, so that who matches is found without asking every one.
+
+A distinct set of labels is asked about once for a selector, whatever number of things has it. What is selected is the
+callers' matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Generic, TypeVar
+
+from .labels import Selector
+
+Item = TypeVar("Item")
+Place = tuple[str, str, str]
+"""(namespace, key, value) of a label."""
+
+
+class LabelSet(Generic[Item]):
+    """A distinct set of labels in a namespace, with what has it.
+
+    Attributes:
+        items: what has these labels, by the number that it was added under.
+    """
+
+    __slots__ = ("items", "labels", "namespace")
+
+    def __init__(self, namespace: str, labels: Mapping[str, str]) -> None:
+        self.namespace = namespace
+        self.labels = labels
+        self.items: dict[int, Item] = {}
+
+
+class LabelIndex(Generic[Item]):
+    """Things with labels in namespaces."""
+
+    def __init__(self) -> None:
+        self._sets: dict[tuple[str, frozenset[tuple[str, str]]], LabelSet[Item]] = {}
+        self._by_label: dict[Place, dict[LabelSet[Item], None]] = {}
+        self._by_namespace: dict[str, dict[LabelSet[Item], None]] = {}
+        self._added = 0
+
+    def __len__(self) -> int:
+        """How many distinct sets of labels there are."""
+        return len(self._sets)
+
+    def add(self, namespace: str, labels: Mapping[str, str], item: Item) -> LabelSet[Item]:
+        """Add a thing; the set of labels that it has."""
+        key = (namespace, frozenset(labels.items()))
+        found = self._sets.get(key)
+        if found is None:
+            found = self._sets[key] = LabelSet(namespace, labels)
+            self._by_namespace.setdefault(namespace, {})[found] = None
+            for name, value in labels.items():
+                self._by_label.setdefault((namespace, name, value), {})[found] = None
+        found.items[self._added] = item
+        self._added += 1
+        return found
+
+    def remove(self, found: LabelSet[Item], item: Item) -> None:
+        """Take a thing out; the set of labels goes with the last that has it."""
+        del found.items[next(number for number, each in found.items.items() if each is item)]
+        if found.items:
+            return
+        del self._sets[found.namespace, frozenset(found.labels.items())]
+        _discard(self._by_namespace, found.namespace, found)
+        for name, value in found.labels.items():
+            _discard(self._by_label, (found.namespace, name, value), found)
+
+    def matching(self, namespace: str, selector: Selector) -> Iterator[LabelSet[Item]]:
+        """The sets of labels of a namespace that a selector matches, in no order."""
+        if selector.selects_nothing:
+            return iter(())
+        candidates: Iterable[LabelSet[Item]] = self._by_namespace.get(namespace, ())
+        fewest = len(self._by_namespace.get(namespace, ()))
+        for each in selector.requirements:
+            if each.operator in ("=", "In"):
+                having = [self._by_label.get((namespace, each.key, value), {}) for value in set(each.values)]
+                number = sum(map(len, having))
+                if number < fewest:
+                    candidates, fewest = chain.from_iterable(having), number
+        return (found for found in candidates if selector.matches(found.labels))
+
+    def selected(self, namespace: str, selector: Selector) -> list[Item]:
+        """The things of a namespace that a selector matches, in the order in which they were added."""
+        found = chain.from_iterable(each.items.items() for each in self.matching(namespace, selector))
+        return [item for _, item in sorted(found, key=lambda each: each[0])]
+
+
+class SelectorIndex(Generic[Item]):
+    """Selectors in namespaces, with what they belong to: each is found by one label that it requires, if any."""
+
+    def __init__(self) -> None:
+        self._by_label: dict[Place, dict[int, tuple[Selector, Item]]] = {}
+        self._by_namespace: dict[str, dict[int, tuple[Selector, Item]]] = {}
+        self._added = 0
+
+    def add(self, namespace: str, selector: Selector, item: Item) -> int:
+        """Add a selector; the number that it is removed by."""
+        self._added += 1
+        for found in self._places(namespace, selector):
+            found[self._added] = (selector, item)
+        return self._added
+
+    def remove(self, namespace: str, selector: Selector, number: int) -> None:
+        """Take a selector out."""
+        for each in selector.requirements:
+            for value in each.values if each.operator in ("=", "In") else ():
+                place = (namespace, each.key, value)
+                if self._by_label.get(place, {}).pop(number, None) and not self._by_label[place]:
+                    del self._by_label[place]
+        if self._by_namespace.get(namespace, {}).pop(number, None) and not self._by_namespace[namespace]:
+            del self._by_namespace[namespace]
+
+    def matching(self, namespace: str, labels: Mapping[str, str]) -> list[Item]:
+        """What the selectors of a namespace belong to that match labels, in the order in which they were added."""
+        found = dict(self._by_namespace.get(namespace, ()))
+        for name, value in labels.items():
+            found |= self._by_label.get((namespace, name, value), {})
+        return [item for _, (selector, item) in sorted(found.items(), key=_number) if selector.matches(labels)]
+
+    def _places(self, namespace: str, selector: Selector) -> list[dict[int, tuple[Selector, Item]]]:
+        """Where a selector is kept: at the values of the requirement that the fewest others are kept at."""
+        if selector.selects_nothing:
+            return []
+        required = [each for each in selector.requirements if each.operator in ("=", "In") and each.values]
+        if not required:
+            return [self._by_namespace.setdefault(namespace, {})]
+        places = [[(namespace, each.key, value) for value in set(each.values)] for each in required]
+        best = min(places, key=lambda each: sum(len(self._by_label.get(place, ())) for place in each))
+        return [self._by_label.setdefault(place, {}) for place in best]
+
+
+def _number(entry: tuple[int, tuple[Selector, Item]]) -> int:
+    return entry[0]
+
+
+Key = TypeVar("Key")
+Element = TypeVar("Element")
+
+
+def _discard(groups: dict[Key, dict[Element, None]], key: Key, element: Element) -> None:
+    del groups[key][element]
+    if not groups[key]:
+        del groups[key]
