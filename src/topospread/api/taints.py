@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
+from msgspec.structs import replace
+
 from .labels import parse_int64
+from .node import Node
 from .node_selection import Taint, Toleration
 
 DO_NOT_SCHEDULE_EFFECTS = frozenset({"NoSchedule", "NoExecute"})
@@ -15,6 +18,18 @@ UNSCHEDULABLE_TAINT = Taint(key="node.kubernetes.io/unschedulable", effect="NoSc
 """The taint of a cordoned node."""
 
 _CANONICAL_INTEGER = re.compile(r"0|-?[1-9][0-9]*")
+
+
+def with_taint_of_cordon(node: Node) -> Node:
+    """The node, with `UNSCHEDULABLE_TAINT` itself where it is cordoned and lacks it; else the very node."""
+    taints = node.spec.taints or []
+    if not node.spec.unschedulable or any(_is_of_cordon(each) for each in taints):
+        return node
+    return replace(node, spec=replace(node.spec, taints=[*taints, UNSCHEDULABLE_TAINT]))
+
+
+def _is_of_cordon(taint: Taint) -> bool:
+    return (taint.key, taint.effect) == (UNSCHEDULABLE_TAINT.key, UNSCHEDULABLE_TAINT.effect)
 
 
 def tolerates(toleration: Toleration, taint: Taint, *, comparison_operators: bool = False) -> bool:

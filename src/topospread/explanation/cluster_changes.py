@@ -79,7 +79,9 @@ def _cordoned(obstacles: Obstacles, hard: list[ConstraintTable]) -> Iterator[Cha
         node = _node(obstacles, position)
         taints = list(node.spec.taints or ())
         left = [each for each in taints if each.key != UNSCHEDULABLE_TAINT.key]
-        lifted = [f"/spec/taints/{i}" for i, each in reversed(list(enumerate(taints))) if each not in left]
+        # The taint that its controller adds is that very object, and in no file.
+        written = [each for each in taints if each is not UNSCHEDULABLE_TAINT]
+        lifted = [f"/spec/taints/{i}" for i, each in reversed(list(enumerate(written))) if each not in left]
         patch: list[Json] = [{"op": "remove", "path": path} for path in ("/spec/unschedulable", *lifted)]
         open_node = replace(node, spec=replace(node.spec, unschedulable=None, taints=left or None))
         title = f"uncordon {_named(obstacles, hard, position)}"

@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
+from topospread.api.node import Node
 from topospread.api.pod import Pod
+from topospread.api.taints import with_taint_of_cordon
 from topospread.api.workload import Deployment, ReplicaSet, ReplicationController, StatefulSet
 from topospread.errors import DuplicateError, Place
 
@@ -74,15 +76,19 @@ def inherit(earlier: KubeObject, later: KubeObject) -> None:
     """Give an object what applying it would leave as it was: identity, status, binding, and replicas scaled live.
 
     ``kubectl apply`` changes the fields that a manifest gives. Of what topospread reads, a cluster itself sets the
-    uid, the creation time, the status, a pod's node, and replicas that a manifest leaves to an autoscaler.
+    uid, the creation time, the status, a pod's node, and replicas that a manifest leaves to an autoscaler. A cordon
+    brings its taint, which a controller adds.
     """
     old, new = earlier.metadata, later.metadata
+    stored = bool(new.uid or new.resource_version)
     new.creation_timestamp = new.creation_timestamp or old.creation_timestamp
     if not new.uid:
         new.uid = old.uid
         new.resource_version = new.resource_version or old.resource_version
     if hasattr(later, "status") and hasattr(earlier, "status") and _is_empty(later.status):
         later.status = earlier.status
+    if isinstance(later, Node) and not stored:
+        later.spec = with_taint_of_cordon(later).spec
     if isinstance(earlier, Pod) and isinstance(later, Pod):
         later.spec.node_name = later.spec.node_name or earlier.spec.node_name
     if old.uid and isinstance(earlier, _SCALED) and isinstance(later, _SCALED) and later.spec.replicas is None:

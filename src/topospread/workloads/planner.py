@@ -20,6 +20,7 @@ from .draft import Draft
 from .dropped_fields import without_dropped_fields
 from .hierarchy import Hierarchy
 from .job import plan_job, run_of
+from .marked import marked_nodes, marked_volumes
 from .names import Names, made_up_uid
 from .ownership import Claims, claim
 from .planned import Plan
@@ -56,6 +57,8 @@ def plan(  # noqa: PLR0913 - keyword arguments
     inventory, unused = without_dropped_fields(inventory, by.apiserver, by.scheduler)
     names = Names((pod.namespace or "default", pod.name) for pod in inventory.pods if pod.metadata.name)
     whole = completed(inventory, names)
+    whole.nodes = marked_nodes(whole.nodes)
+    whole.persistent_volumes = marked_volumes(whole.persistent_volumes, whole.persistent_volume_claims)
     waiting = _add_runs(whole, run_cron_jobs)
     controllers = {each.key: each for each in controllers_of(whole)}
     draft = Draft(whole, names, by, scaled(scale or {}, controllers), autoscale)

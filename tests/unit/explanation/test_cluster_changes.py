@@ -102,3 +102,12 @@ def test_surplus_pods_are_those_of_old_revisions_while_a_deployment_has_too_many
     (web,) = [each for each in prepared(*objects).plan.workloads if each.kind == "Deployment"]
     assert [each.name for each in surplus_pods(web, 1)] == ["web-old-0", "web-old-1"]
     assert surplus_pods(web, 0) == [], "as many as there are to be"
+
+
+def test_of_a_cordon_in_a_file_no_taint_is_lifted_that_stands_in_no_file() -> None:
+    closed = node("b", "zone-b") | {"metadata": {"name": "b", "labels": {ZONE: "zone-b", HOST: "b"}}}
+    closed["spec"] = {"unschedulable": True}
+    (change,) = proposed(*zones("a"), closed, pod("there", "a", OF), pod("web", of=OF))["uncordon"]
+    assert change.patch == ({"op": "remove", "path": "/spec/unschedulable"},)
+    (opened,) = change.nodes
+    assert opened.spec.taints is None
