@@ -268,6 +268,38 @@ def test_the_action_lints_and_writes_sarif(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "out.sarif").read_text())["version"] == "2.1.0"
 
 
+def test_the_action_renders_charts_with_its_values(tmp_path: Path) -> None:
+    step = yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"][-1]
+    (tmp_path / "chart").mkdir()
+    (tmp_path / "chart" / "Chart.yaml").write_text("apiVersion: v2\nname: web\nversion: 1.0.0\n")
+    helm = tmp_path / "temp" / "topospread" / "bin" / "helm"
+    helm.parent.mkdir(parents=True)
+    helm.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/words\ncat {tmp_path}/made\n')
+    helm.chmod(0o755)
+    (tmp_path / "made").write_text(WARNED)
+    (helm.parent / "topospread").symlink_to(BIN / "topospread")
+    names = ("CLUSTER", "CONFIG", "KUBE_VERSION", "SETTINGS", "SARIF")
+    env = {
+        "RUNNER_TEMP": str(tmp_path / "temp"),
+        "PATH": f"{helm.parent}:{os.environ['PATH']}",
+        **dict.fromkeys(names, ""),
+    }
+    env |= {"PATHS": "chart", "HELM_VALUES": "a b.yaml\nc.yaml\n", "HELM_SET": "x=1\n", "RAW": "false"}
+    script = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
+    done = subprocess.run(script, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    assert "--values=a b.yaml --values=c.yaml --set=x=1" in (tmp_path / "words").read_text()
+    (tmp_path / "words").unlink()
+    done = subprocess.run(
+        script,
+        cwd=tmp_path,
+        env=env | {"RAW": "true", "HELM_VALUES": "", "HELM_SET": ""},
+        capture_output=True,
+        check=False,
+    )
+    assert not (tmp_path / "words").exists(), done.stderr
+
+
 @pytest.mark.parametrize("manifest", [GOOD, WARNED, "replicas: 3\n"])
 def test_the_hooks_take_the_files_of_a_commit(tmp_path: Path, manifest: str) -> None:
     (tmp_path / "app.yaml").write_text(manifest)

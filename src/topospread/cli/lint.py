@@ -66,6 +66,7 @@ def _completed(context: click.Context, parameter: click.Parameter, incomplete: s
     help="Where objects go that name no namespace.",
 )
 @rendering_options
+@click.option("--whole", is_flag=True, help="Lint the charts and kustomizations that named files are part of.")
 @click.option("--select", multiple=True, metavar="RULE,…", shell_complete=_completed, help="Ask only these rules.")
 @click.option("--ignore", multiple=True, metavar="RULE,…", shell_complete=_completed, help="Do not ask these rules.")
 @click.option("--level", type=LEVELS, default="hint", help="Show only findings that are at least so bad.")
@@ -111,6 +112,11 @@ def _question(given: dict[str, Any]) -> Question:
 
     settings = _settings(given)
     paths = list(given["paths"]) or ([] if given["config"] else ["."])
+    rendering = read_rendering(given, given["kube_version"] or settings.kube_version or "")
+    if given["whole"]:
+        from topospread.sources.folders import wholes_of
+
+        paths = wholes_of(paths, rendering)
     return Question(
         paths=paths,
         cluster=given["cluster"] or settings.cluster,
@@ -118,7 +124,7 @@ def _question(given: dict[str, Any]) -> Question:
         kube_version=given["kube_version"] or settings.kube_version or NEWEST,
         namespace=given["namespace"] or settings.namespace or "default",
         settings=settings,
-        rendering=read_rendering(given, given["kube_version"] or settings.kube_version or ""),
+        rendering=rendering,
     )
 
 

@@ -24,6 +24,7 @@ from topospread.config.profile import Configuration
 from topospread.config.versions import NEWEST, KubeVersion
 from topospread.errors import ConfigError, DecodeError, DuplicateError, InputError, Place
 from topospread.sources.admit import is_stored
+from topospread.sources.deliveries import delivery_of
 from topospread.sources.files import STANDARD_INPUT, Source, read_text, shown_path
 from topospread.sources.folders import check_programs, look_into
 from topospread.sources.json_text import too_deep
@@ -101,6 +102,7 @@ class Read:
         broken: what cannot be read, or is neither YAML nor JSON.
         left_out: what was not judged, or not as the API server would, by the name of its text, and why.
         notes: what a person should know of what is rendered, and of what is not read.
+        deliveries: objects by which others fetch manifests from elsewhere.
     """
 
     gates: Gates
@@ -116,6 +118,7 @@ class Read:
     broken: list[InputError] = field(default_factory=list)
     left_out: dict[str, LeftOut] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    deliveries: list[str] = field(default_factory=list)
 
     def take_source(self, source: Source, stdin: BinaryIO | None, instead: Text | None) -> None:
         """Everything in a file, unless it is none of Kubernetes' or not yet one; what cannot be read is noted."""
@@ -189,6 +192,9 @@ class Read:
         if str(version).startswith(GROUP):
             self._take_configuration(value, spot)
             return
+        delivery = delivery_of(value, str(version), shown, self.namespace)
+        if delivery:
+            self.deliveries.append(printable(delivery))
         try:
             kind = resolve_kind(str(version), shown)
             if kind is not None:

@@ -10,6 +10,7 @@ from topospread.errors import Place
 from topospread.linting.reading import LeftOut, Read
 from topospread.linting.rule import SEVERITIES, Finding, Rule
 from topospread.linting.run import Outcome
+from topospread.sources.deliveries import note_of_deliveries
 from topospread.sources.text import Text
 
 from .layout import Layout
@@ -105,7 +106,7 @@ def left_out(read: Read) -> list[str]:
         names = sorted(name for name, reason in read.left_out.items() if reason == why)
         if names:
             lines.append(f"{listed(names, _FILES_NAMED)}: {words}")
-    return [*read.notes, *lines]
+    return [*read.notes, *lines, *note_of_deliveries(read.deliveries)]
 
 
 def rules_text(rules: Sequence[Rule], layout: Layout) -> str:

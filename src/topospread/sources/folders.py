@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final
 
 from topospread.errors import InputError, Place
@@ -56,6 +57,29 @@ def look_into(path: str, rendering: Rendering) -> Found:
     return found
 
 
+def wholes_of(paths: Sequence[str], rendering: Rendering) -> list[str]:
+    """For files that charts and kustomizations below the working directory are made of, these in their place.
+
+    Args:
+        paths: files, as a commit names them; folders and what is part of nothing stay as they are.
+        rendering: how they are rendered.
+
+    Raises:
+        InputError: the working directory may not be read.
+    """
+    try:
+        tree = _Tree(os.curdir, rendering, is_named=False)
+    except OSError as error:
+        raise unreadable(error, os.curdir) from error
+    units = [(os.path.relpath(each.path), tree.made_of(each)) for each in tree.kept() if each.unit is not None]
+    wholes: dict[str, None] = {}
+    for path in paths:
+        real = os.path.realpath(path)
+        found = [name for name, parts in units if any(each.has(real) for each in parts)] if os.path.isfile(path) else []
+        wholes |= dict.fromkeys(found or [path])
+    return list(wholes)
+
+
 def check_programs(sources: Sequence[Source]) -> None:
     """Refuse before anything is read what cannot be rendered.
 
@@ -67,6 +91,23 @@ def check_programs(sources: Sequence[Source]) -> None:
             source.unit.check()
 
 
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What something that is rendered is made of: all that lies in a folder, or these files.
+
+    Attributes:
+        folder: real path of a chart; "" for none.
+        files: real paths.
+    """
+
+    folder: str = ""
+    files: frozenset[str] = frozenset()
+
+    def has(self, real: str) -> bool:
+        """Whether a file is part of it, by its real path."""
+        return real in self.files or (bool(self.folder) and real.startswith(self.folder + os.sep))
+
+
 @dataclass(slots=True)
 class _Folder:
     """A folder that is to be looked into, and the nearest kustomization above it or in it."""
@@ -75,12 +116,13 @@ class _Folder:
     within: Kustomization | None
 
 
-@dataclass(slots=True)
+@dataclass
 class _Tree:
     """Everything below a folder, in the order of the names.
 
     Attributes:
-        root: the folder that was named.
+        root: the folder at which it begins.
+        is_named: whether somebody has asked for just this folder.
         sources: what may be read.
         built: real path of a folder → its kustomization.
         unbuilt: files below kustomizations, which nobody may refer to.
@@ -89,6 +131,7 @@ class _Tree:
 
     root: str
     rendering: Rendering
+    is_named: bool = True
     sources: list[Source] = field(default_factory=list)
     built: dict[str, Kustomization] = field(default_factory=dict)
     unbuilt: list[str] = field(default_factory=list)
@@ -129,63 +172,87 @@ class _Tree:
         else:
             self.sources.append(Source(path, 0, ChartUnit(path, self.rendering)))
 
+    @cached_property
+    def named(self) -> Kustomization | None:
+        """The kustomization of the folder that was named, which is built whoever refers to it."""
+        return self.built.get(os.path.realpath(self.root)) if self.is_named else None
+
+    @cached_property
+    def above(self) -> frozenset[str]:
+        """The folders of kustomizations that are built upon the one that was named, straight away or by others."""
+        found: set[str] = set()
+        reached = {self.named.folder} if self.named is not None else set()
+        while reached:
+            found |= reached
+            reached = {each.folder for each in self.built.values() if each.folders & reached} - found
+        return frozenset(found - ({self.named.folder} if self.named is not None else set()))
+
+    @cached_property
+    def parts(self) -> frozenset[str]:
+        """The folders that a kustomization refers to."""
+        return frozenset(
+            folder for each in self.built.values() if each.folder not in self.above for folder in each.folders
+        )
+
     def found(self) -> Found:
         """What is read of the tree.
 
         Raises:
             InputError: the folder that was named is only a part of others.
         """
-        named = self.built.get(os.path.realpath(self.root))
-        if named is not None and named.component:
+        if self.named is not None and self.named.component:
             words = "this is a Component of Kustomize, which is nothing alone: name the kustomization that has it"
             raise InputError(words, Place(shown_path(self.root)))
-        above = self._referring_to(named)
-        parts = {folder for each in self.built.values() if each.folder not in above for folder in each.folders}
-        left: dict[str, list[str]] = {"above": [], "component": []}
-        sources = []
-        for source in self.sources:
-            unit = source.unit
-            if isinstance(unit, KustomizationUnit):
-                own = unit.kustomization
-                if own is not named and (own.folder in parts or own.folder in above or own.component):
-                    if own.folder in above:
-                        left["above"].append(source.name)
-                    elif own.folder not in parts:
-                        left["component"].append(source.name)
-                    continue
-            elif isinstance(unit, ChartUnit) and self._inflated(source.path):
-                continue
-            sources.append(source)
-        return Found(sources, self._notes(sources, left))
+        kept = self.kept()
+        return Found(kept, self._notes(kept))
 
-    def _referring_to(self, named: Kustomization | None) -> set[str]:
-        """The kustomizations below that are built upon the one that was named, straight away or by others."""
-        found: set[str] = set()
-        reached = {named.folder} if named is not None else set()
-        while reached:
-            found |= reached
-            reached = {each.folder for each in self.built.values() if each.folders & reached} - found
-        return found - ({named.folder} if named is not None else set())
+    def kept(self) -> list[Source]:
+        """The sources that are no part of others."""
+        return [each for each in self.sources if not self._is_left_out(each)]
 
-    def _inflated(self, path: str) -> bool:
-        """Whether a chart is rendered by a kustomization."""
-        real = os.path.realpath(path)
-        homes = [each.chart_home for each in self.built.values() if each.chart_home]
-        return any(real.startswith(home + os.sep) for home in homes)
+    def _is_left_out(self, source: Source) -> bool:
+        if isinstance(source.unit, ChartUnit):
+            real = os.path.realpath(source.path)
+            homes = [each.chart_home for each in self.built.values() if each.chart_home]
+            return any(real.startswith(home + os.sep) for home in homes)
+        own = _kustomization_of(source)
+        if own is None or own is self.named:
+            return False
+        return own.component or own.folder in self.parts or own.folder in self.above
 
-    def _notes(self, sources: Sequence[Source], left: dict[str, list[str]]) -> list[str]:
-        named = {file for each in self.built.values() for file in each.files}
-        kustomizations = {each.file for each in self.built.values()}
-        unread = [path for path in self.unbuilt if os.path.realpath(path) not in named | kustomizations]
+    def made_of(self, source: Source) -> list[_Part]:
+        """What a chart or a kustomization is made of, as far as it lies in this tree."""
+        own = _kustomization_of(source)
+        if own is None:
+            return [_Part(os.path.realpath(source.path))]
+        reached, parts, waiting = {own.folder}, [], [own]
+        while waiting:
+            each = waiting.pop()
+            parts.append(_Part(each.chart_home, each.files | {each.file}))
+            new = {folder for folder in each.folders if folder in self.built} - reached
+            reached |= new
+            waiting += [self.built[folder] for folder in new]
+        return parts
+
+    def _notes(self, kept: Sequence[Source]) -> list[str]:
+        named = {file for each in self.built.values() for file in (*each.files, each.file)}
+        unread = [path for path in self.unbuilt if os.path.realpath(path) not in named]
+        own = {source.name: found for source in self.sources if (found := _kustomization_of(source)) is not None}
+        above = [name for name, each in own.items() if each.folder in self.above]
+        alone = [name for name, each in own.items() if each.component and each.folder not in self.parts | self.above]
         told = (
-            ("built with kustomize", [each.name for each in sources if isinstance(each.unit, KustomizationUnit)]),
-            ("rendered with `helm template`", [each.name for each in sources if isinstance(each.unit, ChartUnit)]),
+            ("built with kustomize", [each.name for each in kept if isinstance(each.unit, KustomizationUnit)]),
+            ("rendered with `helm template`", [each.name for each in kept if isinstance(each.unit, ChartUnit)]),
             ("not read, no kustomization refers to it", list(map(shown_path, unread))),
-            (f"not built, it is made of {shown_path(self.root)}; name it instead to have it", left["above"]),
-            ("not built, it is a component that nothing here refers to", left["component"]),
+            (f"not built, it is made of {shown_path(self.root)}; name it instead to have it", above),
+            ("not built, it is a component that nothing here refers to", alone),
             ("not rendered, it is a library of other charts", list(map(shown_path, self.libraries))),
         )
         return [f"{_listed(names)}: {words}" for words, names in told if names]
+
+
+def _kustomization_of(source: Source) -> Kustomization | None:
+    return source.unit.kustomization if isinstance(source.unit, KustomizationUnit) else None
 
 
 def _listed(names: Sequence[str]) -> str:

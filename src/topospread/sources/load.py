@@ -15,6 +15,7 @@ from topospread.errors import DecodeError, DuplicateError, InputError, UsageErro
 
 from .admit import Rules
 from .collection import Collection
+from .deliveries import note_of_deliveries
 from .files import STANDARD_INPUT, Progress, Source, read_text, shown_path, total_size
 from .folders import Found, check_programs, look_into
 from .json_list import JsonList
@@ -202,6 +203,7 @@ def _inventory(collection: Collection, reader: ObjectReader) -> Inventory:
     if not inventory.nodes:
         raise InputError(NO_NODES)
     inventory.notes += collection.notes()
+    inventory.notes += note_of_deliveries(reader.deliveries)
     for configuration, place in reader.configurations:
         inventory.configurations.append(configuration)
         inventory.notes.append(f"{place}: this KubeSchedulerConfiguration is not applied; give it with --config")

@@ -24,6 +24,7 @@ from topospread.api.pod import Pod
 from topospread.errors import DecodeError, InvalidError, Place
 
 from .admit import Rules, admit
+from .deliveries import delivery_of
 from .json_list import JsonList
 from .json_text import read_value
 from .quantities import KnownQuantities
@@ -101,6 +102,7 @@ class ObjectReader:
         configurations: KubeSchedulerConfigurations and where they stand.
         suspects: a kind that plays no part and the kind it may be misspelt from → the first such object's place.
         snapshots: what snapshots say of themselves, and where they stand.
+        deliveries: objects by which others fetch manifests from elsewhere.
         placed: keys of the named objects that name no namespace, with the one that they were put into.
     """
 
@@ -111,6 +113,7 @@ class ObjectReader:
         self.suspects: dict[tuple[str, str], Place] = {}
         self.snapshots: list[tuple[SnapshotFacts, Place]] = []
         self.placed: dict[ObjectKey, None] = {}
+        self.deliveries: list[str] = []
         self._types: dict[tuple[bytes, bytes], _Known] = {}
         self._alike: set[bytes] = set()
         self._labels: set[tuple[str, str]] = set()
@@ -267,7 +270,10 @@ class ObjectReader:
             raise InvalidError(
                 [printable(str(error))], spot.place(label_of(value, kind, self.rules.namespace))
             ) from None
-        if known is None:
+        delivery = delivery_of(value, version, kind, self.rules.namespace) if known is None else ""
+        if delivery:
+            self.deliveries.append(printable(delivery))
+        elif known is None:
             self.skipped[f"{kind}.{version.partition('/')[0]}" if kind in KINDS else kind] += 1
             similar = similar_kind(kind) if kind not in KINDS and "." not in version else None
             if similar is not None:

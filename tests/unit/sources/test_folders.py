@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from topospread.errors import InputError
-from topospread.sources.folders import Found, look_into
+from topospread.sources.folders import Found, look_into, wholes_of
 from topospread.sources.rendering import RAW, ChartUnit, KustomizationUnit, Rendering
 
 CHART = "apiVersion: v2\nname: web\nversion: 1.0.0\n"
@@ -155,3 +155,38 @@ def test_a_tree_of_nothing_but_libraries_is_an_error(tmp_path: Path) -> None:
     write(tmp_path, {"lib/Chart.yaml": CHART + "type: library\n"})
     with pytest.raises(InputError, match="no file in this folder"):
         look(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("named", "wholes"),
+    [
+        (["web/templates/a.yaml", "web/values.yaml", "web/Chart.yaml"], ["web"]),
+        (["base/a.yaml"], ["overlays/dev", "overlays/prod"]),
+        (["base/kustomization.yaml"], ["overlays/dev", "overlays/prod"]),
+        (["overlays/prod/patch.yaml", "plain.yaml"], ["overlays/prod", "plain.yaml"]),
+        (["overlays/prod/lost.yaml"], ["overlays/prod/lost.yaml"]),
+        (["lone/a.yaml"], ["lone"]),
+    ],
+)
+def test_a_file_of_a_commit_stands_for_what_it_is_part_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: list[str], wholes: list[str]
+) -> None:
+    write(
+        tmp_path,
+        {
+            "web/Chart.yaml": CHART,
+            "web/values.yaml": "",
+            "web/templates/a.yaml": "",
+            "base/kustomization.yaml": "resources: [a.yaml]\n",
+            "base/a.yaml": "",
+            "overlays/dev/kustomization.yaml": "resources: [../../base]\n",
+            "overlays/prod/kustomization.yaml": "resources: [../../base]\npatches: [{path: patch.yaml}]\n",
+            "overlays/prod/patch.yaml": "",
+            "overlays/prod/lost.yaml": "",
+            "lone/kustomization.yaml": "resources: [a.yaml]\n",
+            "lone/a.yaml": "",
+            "plain.yaml": "",
+        },
+    )
+    monkeypatch.chdir(tmp_path)
+    assert wholes_of(named, Rendering()) == wholes

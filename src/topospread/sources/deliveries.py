@@ -1,0 +1,43 @@
+"""Objects by which Argo CD, Flux and Fleet fetch manifests from elsewhere: told by their kind, never followed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from .spots import label_of
+
+_KINDS: Final[Mapping[tuple[str, str], str]] = {
+    ("argoproj.io", "Application"): "Argo CD",
+    ("argoproj.io", "ApplicationSet"): "Argo CD",
+    ("kustomize.toolkit.fluxcd.io", "Kustomization"): "Flux",
+    ("helm.toolkit.fluxcd.io", "HelmRelease"): "Flux",
+    ("helm.cattle.io", "HelmChart"): "K3s",
+    ("fleet.cattle.io", "Bundle"): "Fleet",
+    ("fleet.cattle.io", "GitRepo"): "Fleet",
+}
+_NAMES_SHOWN: Final = 3
+
+
+def delivery_of(value: Mapping[str, Any], version: str, kind: str, namespace: str) -> str:
+    """The object as a note names it, ``Application shop/web (Argo CD)``; "" for one that fetches nothing.
+
+    Args:
+        value: the object, as plain data.
+        version: its apiVersion.
+        kind: its kind.
+        namespace: where it goes if it names no namespace.
+    """
+    program = _KINDS.get((version.partition("/")[0], kind))
+    return f"{label_of(dict(value), kind, namespace) or kind} ({program})" if program else ""
+
+
+def note_of_deliveries(named: Iterable[str]) -> list[str]:
+    """What to say of such objects: at most one sentence."""
+    names = list(dict.fromkeys(named))
+    if not names:
+        return []
+    more = len(names) - _NAMES_SHOWN
+    shown = ", ".join(names[:_NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    says = "says where its manifests are and holds" if len(names) == 1 else "say where their manifests are and hold"
+    return [f"{shown} {says} none: give the chart or folder that is meant"]
