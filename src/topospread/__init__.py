@@ -69,13 +69,14 @@ __all__ = [
 ]
 
 
-def load(
+def load(  # noqa: PLR0913 - keyword arguments
     *paths: str,
     cluster: str | None = None,
     strict: bool = False,
     namespace: str = "default",
     comparison_operators: bool = False,
     rendering: Rendering | None = None,
+    with_hooks: bool = False,
 ) -> Inventory:
     """Read files and folders, in their order; what they hold is what a simulation starts from.
 
@@ -87,6 +88,7 @@ def load(
         comparison_operators: let tolerations use the operators Lt and Gt, as an API server does whose feature gate
             TaintTolerationComparisonOperators is on.
         rendering: how folders that are charts and kustomizations become manifests.
+        with_hooks: keep the Pods and Jobs that Helm runs as hooks, and workloads that are there for tests alone.
 
     Raises:
         InputError: something cannot be read or used; its place says where.
@@ -103,6 +105,7 @@ def load(
         namespace=namespace,
         comparison_operators=comparison_operators,
         rendering=rendering,
+        with_hooks=with_hooks,
     )
 
 

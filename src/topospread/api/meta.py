@@ -51,6 +51,7 @@ class Annotations(KubeStruct):
     selected_node: str | None = msgspec.field(default=None, name="volume.kubernetes.io/selected-node")
     storage_class: str | None = msgspec.field(default=None, name="volume.beta.kubernetes.io/storage-class")
     migrated_plugins: str | None = msgspec.field(default=None, name="storage.alpha.kubernetes.io/migrated-plugins")
+    helm_hook: str | None = msgspec.field(default=None, name="helm.sh/hook")
 
 
 class ObjectMeta(KubeStruct):

@@ -133,7 +133,12 @@ def _only_one(inventory: Inventory, manifests: tuple[str, ...]) -> str:
     if len(found) == 1:
         return found[0]
     if not found:
-        raise UsageError(f"-f {' -f '.join(roots)}: there is no pod or workload in it")
+        hint = (
+            "; Helm's hooks are left out without --with-hooks"
+            if any("Helm" in each for each in inventory.notes)
+            else ""
+        )
+        raise UsageError(f"-f {' -f '.join(roots)}: there is no pod or workload in it{hint}")
     raise UsageError(f"-f {' -f '.join(roots)}: there are several; name one before the paths: {', '.join(found[:8])}")
 
 

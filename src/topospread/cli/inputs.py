@@ -69,6 +69,7 @@ def input_options(command: Command) -> Command:
         click.option("--kube-version", default="1.37", metavar="VERSION", help="Act as this Kubernetes (1.18 … 1.37)."),
         *GATE_OPTIONS,
         *RENDERING_OPTIONS,
+        click.option("--with-hooks", is_flag=True, help="Place Helm's hooks too: Jobs before an installation, tests …"),
         click.option("--strict", is_flag=True, help="Refuse fields that Kubernetes does not know."),
         click.option("--color", type=COLOUR, default="auto", help="Colours: on a terminal, always or never."),
     ]
@@ -159,6 +160,7 @@ def read_inventory(given: Mapping[str, Any], *paths: str, by: Collection[Control
             stdin=_standard_input(),
             strict=given["strict"],
             namespace=given["namespace"] or "default",
+            with_hooks=given["with_hooks"],
             rendering=read_rendering(given, given["kube_version"].strip()),
             comparison_operators=any(each.apiserver.enabled("TaintTolerationComparisonOperators") for each in by),
             progress=bar,

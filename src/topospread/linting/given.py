@@ -16,6 +16,7 @@ from topospread.config.profile import Configuration
 from topospread.config.versions import KubeVersion
 from topospread.errors import Place
 from topospread.sources.collection import Collection
+from topospread.sources.hooks import is_passing
 from topospread.sources.objects import ReadObject
 from topospread.sources.spots import Spot
 
@@ -127,7 +128,9 @@ class Given:
 
     @cached_property
     def inventory(self) -> Inventory:
-        """The cluster with the manifests applied to it, as `topospread.simulate` takes it; refused ones are left out.
+        """The cluster with the manifests applied to it, as `topospread.simulate` takes it.
+
+        Refused ones are left out, and Helm's hooks whose pods do not stay.
 
         Shared by all rules: whoever needs another one makes it with `dataclasses.replace` and lists of its own.
         """
@@ -147,7 +150,7 @@ class Given:
                 there.add(key)
                 yield ReadObject(key[0], item, self.cluster.places.get(key, Place()))
         for each in self.manifests:
-            if not each.refused:
+            if not each.refused and not is_passing(each.item):
                 # What replaces an object inherits from it, and the manifest is to stay as it was written.
                 taken = (each.kind, each.item.namespace, each.item.name) in there
                 item = copy.deepcopy(each.item) if taken else each.item

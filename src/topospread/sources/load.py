@@ -18,6 +18,7 @@ from .collection import Collection
 from .deliveries import note_of_deliveries
 from .files import STANDARD_INPUT, Progress, Source, read_text, shown_path, total_size
 from .folders import Found, check_programs, look_into
+from .hooks import HooksLeftOut
 from .json_list import JsonList
 from .json_text import is_meant_as_json, looks_like_json, split_documents
 from .made_up import GRAMMAR, is_made_up, is_unasked, made_up_nodes, made_up_storage_classes
@@ -47,6 +48,7 @@ def load(  # noqa: PLR0913 - keyword arguments
     namespace: str = "default",
     comparison_operators: bool = False,
     rendering: Rendering | None = None,
+    with_hooks: bool = False,
     progress: Progress | None = None,
 ) -> Inventory:
     """Read everything that is given; nothing is decided, and no pod is made of a workload yet.
@@ -61,6 +63,7 @@ def load(  # noqa: PLR0913 - keyword arguments
             TaintTolerationComparisonOperators is on.
         rendering: how folders that are charts and kustomizations become manifests; the namespace of releases is
             ``namespace``.
+        with_hooks: keep the Pods and Jobs that Helm runs as hooks, and workloads that are there for tests alone.
         progress: is told how many bytes are dealt with.
 
     Raises:
@@ -72,15 +75,17 @@ def load(  # noqa: PLR0913 - keyword arguments
     meter = _Meter(progress, total_size([source for sources in every for source in sources]))
     reader = ObjectReader(Rules(strict, namespace, comparison_operators))
     collection = Collection()
+    hooks = HooksLeftOut()
     with no_garbage_collection():
         if cluster is not None and is_made_up(cluster):
             collection.add_path(ReadObject("Node", node, place) for node, place in made_up_nodes(cluster))
             classes = made_up_storage_classes(cluster)
             collection.add_path(ReadObject("StorageClass", item, place) for item, place in classes)
         for sources in every:
-            collection.add_path(_read(sources, stdin, reader, meter))
+            objects = _read(sources, stdin, reader, meter)
+            collection.add_path(objects if with_hooks else hooks.without(objects))
         inventory = _inventory(collection, reader)
-        inventory.notes += [note for each in found for note in each.notes]
+        inventory.notes += [*hooks.notes(), *(note for each in found for note in each.notes)]
         if cluster is not None and is_made_up(cluster):
             _leave_out_unasked_class(inventory, cluster)
         return inventory

@@ -56,7 +56,7 @@ KEPT: Final = _words(
     deployment.kubernetes.io/desired-replicas kubectl.kubernetes.io/restartedAt
     deprecated.daemonset.template.generation batch.kubernetes.io/job-completion-index
     storageclass.kubernetes.io/is-default-class storageclass.beta.kubernetes.io/is-default-class
-    maximumVolumeSize pv.kubernetes.io/bind-completed storage.alpha.kubernetes.io/migrated-plugins"""
+    maximumVolumeSize pv.kubernetes.io/bind-completed storage.alpha.kubernetes.io/migrated-plugins helm.sh/hook"""
 )
 """Fields of text that stay as they are: Kubernetes' own words, times, numbers, products."""
 

@@ -1,0 +1,62 @@
+"""Helm's hooks among the manifests: what runs and goes, or runs at another time, is no part of what is placed.
+
+Helm runs hooks before or after it installs, upgrades, deletes, tests … and a rendered chart holds them all
+(https://helm.sh/docs/topics/charts_hooks/). What an API server has stored is there, hook or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from topospread.api.meta import KubeObject
+
+from .objects import ReadObject
+
+_RUN_AND_GO: Final = frozenset({"Pod", "Job"})
+_MAKE_PODS: Final = frozenset(
+    {"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ReplicationController", "CronJob"}
+)
+_ON_INSTALL: Final = frozenset({"pre-install", "post-install", "pre-upgrade", "post-upgrade"})
+"""Hooks whose objects are in the cluster after an installation, as long as nothing deletes them."""
+
+_SHOWN: Final = 5
+
+
+def hooks_of(item: KubeObject) -> tuple[str, ...]:
+    """The hooks that an object is for, none where it is an ordinary part of its chart."""
+    annotations = item.metadata.annotations
+    text = annotations.helm_hook if annotations is not None else None
+    return tuple(word for each in (text or "").split(",") if (word := each.strip()))
+
+
+def is_passing(item: KubeObject) -> bool:
+    """Whether an object makes pods that do not stay: a Pod or Job of any hook, another workload of a test, say."""
+    hooks = hooks_of(item)
+    if not hooks or item.metadata.uid or item.metadata.resource_version:
+        return False
+    return item.kind in _RUN_AND_GO or (item.kind in _MAKE_PODS and _ON_INSTALL.isdisjoint(hooks))
+
+
+class HooksLeftOut:
+    """Takes hooks out of what is read, and remembers them."""
+
+    def __init__(self) -> None:
+        self._names: list[str] = []
+
+    def without(self, found: Iterable[ReadObject]) -> Iterator[ReadObject]:
+        """The others."""
+        for each in found:
+            if is_passing(each.item):
+                name = each.item.name or each.item.metadata.generate_name
+                self._names.append(f"{each.kind} {name} ({', '.join(hooks_of(each.item))})")
+            else:
+                yield each
+
+    def notes(self) -> Iterator[str]:
+        """That they were left out, in a sentence."""
+        if self._names:
+            more = len(self._names) - _SHOWN
+            listed = ", ".join(self._names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+            what = "1 Helm hook is" if len(self._names) == 1 else f"{len(self._names)} Helm hooks are"
+            yield f"{what} left out, whose pods do not stay: {listed}; --with-hooks places them"

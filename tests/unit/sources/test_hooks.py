@@ -1,0 +1,90 @@
+"""Helm's hooks are left out with a note, as their pods do not stay."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import topospread
+from topospread.linting.reading import Question
+from topospread.linting.run import run
+
+Json = dict[str, Any]
+
+NODE: Json = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n", "uid": "n"}}
+SPEC: Json = {"containers": [{"name": "c", "image": "i"}], "restartPolicy": "Never"}
+LABELS = {"app": "web"}
+
+
+def made(kind: str, hook: str | None, name: str = "x", **metadata: str) -> Json:
+    annotations = {} if hook is None else {"helm.sh/hook": hook}
+    spec: Json = {"template": {"metadata": {"labels": LABELS}, "spec": SPEC}}
+    if kind == "Pod":
+        spec = SPEC
+    elif kind == "Deployment":
+        spec = {
+            "selector": {"matchLabels": LABELS},
+            "template": {"metadata": {"labels": LABELS}, "spec": SPEC | {"restartPolicy": "Always"}},
+        }
+    elif kind == "PersistentVolumeClaim":
+        spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    version = {"Job": "batch/v1", "Deployment": "apps/v1"}.get(kind, "v1")
+    return {
+        "apiVersion": version,
+        "kind": kind,
+        "metadata": {"name": name, "annotations": annotations, **metadata},
+        "spec": spec,
+    }
+
+
+def read(tmp_path: Path, *objects: Json, **options: Any) -> topospread.Inventory:
+    file = tmp_path / "app.json"
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [NODE, *objects]}))
+    return topospread.load(str(file), **options)
+
+
+def kinds(inventory: topospread.Inventory) -> set[str]:
+    return {each.kind for each in inventory.objects()} - {"Node"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "hook", "stays"),
+    [
+        ("Pod", "test", False),
+        ("Pod", "test-success", False),
+        ("Job", "pre-install,pre-upgrade", False),
+        ("Job", "post-install", False),
+        ("Job", None, True),
+        ("Job", "", True),
+        ("Deployment", "pre-install", True),
+        ("Deployment", "test, pre-delete", False),
+        ("PersistentVolumeClaim", "pre-install", True),
+    ],
+)
+def test_what_runs_and_goes_is_left_out(tmp_path: Path, kind: str, hook: str | None, stays: bool) -> None:
+    assert (kinds(read(tmp_path, made(kind, hook))) == {kind}) == stays
+    assert kinds(read(tmp_path, made(kind, hook), with_hooks=True)) == {kind}
+
+
+def test_a_note_names_them(tmp_path: Path) -> None:
+    found = read(tmp_path, made("Job", "pre-install", "migrate"), made("Pod", "test", "ping"))
+    assert found.notes == [
+        "2 Helm hooks are left out, whose pods do not stay: Job migrate (pre-install), Pod ping (test); "
+        "--with-hooks places them"
+    ]
+    assert read(tmp_path, made("Job", None, "migrate")).notes == []
+
+
+def test_what_an_api_server_has_stored_is_there(tmp_path: Path) -> None:
+    assert kinds(read(tmp_path, made("Job", "post-install", uid="1"))) == {"Job"}
+
+
+def test_they_are_linted_and_not_simulated(tmp_path: Path) -> None:
+    file = tmp_path / "job.json"
+    file.write_text(json.dumps(made("Job", "pre-install")))
+    given = run(Question(paths=[str(file)]), None).given
+    assert [each.kind for each in given.manifests] == ["Job"]
+    assert given.inventory.jobs == []
