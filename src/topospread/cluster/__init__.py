@@ -1,8 +1,9 @@
 """The state of a cluster in columns: nodes, pod classes, counts, and the journal of what changed. No I/O."""
 
 from .cluster import Cluster
-from .journal import NODE_CHANGED, Change, Journal
+from .journal import NO_ROW, Change, Journal
 from .nodes import NodeTable
 from .pod_class import PodClass
+from .savepoint import Savepoint
 
-__all__ = ["NODE_CHANGED", "Change", "Cluster", "Journal", "NodeTable", "PodClass"]
+__all__ = ["NO_ROW", "Change", "Cluster", "Journal", "NodeTable", "PodClass", "Savepoint"]

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from typing import Literal
 
+from topospread.api.meta import KubeObject
 from topospread.api.node import Node
 from topospread.api.pod import FINISHED_PHASES, Pod
 from topospread.api.requests import CURRENT_RULES, RequestRules
 
-from .journal import NODE_CHANGED, Journal
+from .host_ports import HostPorts
+from .journal import ELSEWHERE, Journal
 from .nodes import NodeTable
+from .nominations import Nominations
 from .objects import ClusterObjects
-from .pod_class import Cost, HostPort, PodClass, identity, namespaces_asked, resources_of, signature
-from .selections import Selections
-from .tied import own_node, untied
+from .pod_class import PodClass
+from .pod_classes import PodClasses
+from .relevant import same_to_scheduling
+from .savepoint import Savepoint
+from .undo import UndoLog
 from .volume_use import VolumeUse
 
 PodKey = str
 """``namespace/name``."""
+
+EventType = Literal["ADDED", "MODIFIED", "DELETED"]
+"""What a watch delivers (apimachinery ``watch.EventType``)."""
 
 
 def pod_key(namespace: str, name: str) -> PodKey:
@@ -26,173 +35,254 @@ def pod_key(namespace: str, name: str) -> PodKey:
 
 
 class Cluster:
-    """State in columns. Every change costs what it touches and is written to the journal.
+    """State in columns. Every change costs what it touches, is written to the journal, and can be undone.
+
+    `apply` takes what a watch delivers, in whatever order; the other methods are for who decides on pods and nodes.
 
     Attributes:
         nodes: the node table.
-        classes: pod classes in the order they were first seen.
+        classes: index → pod class, in the order they were first seen.
+        selections: which classes selectors match.
         placed: pod key → row of its node.
         on_node: row → pod key → class of the pods there, in the order they came.
-        ports: (protocol, port) → row → IPs on which it is in use: a set, as kube-scheduler's ``HostPortInfo`` is one.
-            A port that two pods of a node have is free once either of them goes.
+        homeless: node name → pod key → class and start time of pods that are on a node which is not there.
+        ports: host ports in use.
         volume_use: which claims and disks the pods on each node use.
         started: pod key → ``status.startTime`` of the pods that have one.
         nominated: row → pod key → class of pending pods that preemption has promised that node.
         selections: which classes selectors match.
         objects: Services, owners, namespaces, volumes: what plugins look up by name.
+        undo: what an open savepoint needs to go back; who keeps something beside the cluster records its part.
     """
 
     def __init__(self, rules: RequestRules = CURRENT_RULES) -> None:
+        self.rules = rules
         self.nodes = NodeTable()
         self.journal = Journal()
-        self.objects = ClusterObjects()
-        self.rules = rules
-        self.classes: list[PodClass] = []
-        self.selections = Selections()
+        self.undo = UndoLog()
+        self.volume_use = VolumeUse()
+        self.objects = ClusterObjects(self.journal, self.undo, self.volume_use)
         self.placed: dict[PodKey, int] = {}
         self.on_node: list[dict[PodKey, PodClass]] = []
-        self.ports: dict[tuple[str, int], dict[int, set[str]]] = {}
-        self.volume_use = VolumeUse()
+        self.homeless: dict[str, dict[PodKey, tuple[PodClass, str]]] = {}
+        self.ports = HostPorts()
         self.started: dict[PodKey, str] = {}
-        self.nominated: dict[int, dict[PodKey, PodClass]] = {}
-        self._by_identity: dict[Hashable, list[tuple[tuple[object, ...], PodClass]]] = {}
-        self._costs: dict[bytes, Cost] = {}
-        self._by_namespace: dict[str, list[PodClass]] = {}
-        self._asking: dict[str | None, list[PodClass]] = {}
-        self._of_object: dict[int, tuple[Pod, PodClass]] = {}
+        self._node_of_homeless: dict[PodKey, str] = {}
+        self._take_classes(PodClasses(rules))
+        self._take_nominations(Nominations(self.nodes.row_of, self.journal, self.undo))
+
+    def _take_classes(self, classes: PodClasses) -> None:
+        self._classes = classes
+        self.classes = classes.every
+        self.selections = classes.selections
+
+    def _take_nominations(self, nominations: Nominations) -> None:
+        self._nominations = nominations
+        self.nominated = nominations.by_row
+
+    def savepoint(self) -> Savepoint:
+        """The cluster as it is now, to go back to: ``with cluster.savepoint(): …`` leaves everything as it was."""
+        return Savepoint(self.undo, self.journal)
+
+    def apply(self, event: EventType, item: KubeObject) -> bool:
+        """Take what a watch delivers of any kind; whether it changed anything that scheduling reads.
+
+        An object replaces what was known under its kind, namespace and name, so that a repetition changes nothing.
+        Pods on a node that is not there count once it is; of pods without a node only what they are nominated for
+        matters. Kinds that decide on no placement are passed over.
+        """
+        gone = event == "DELETED"
+        if isinstance(item, Pod):
+            return self.delete_pod(pod_key(item.namespace, item.name)) if gone else self.put_pod(item)
+        if isinstance(item, Node):
+            return self.delete_node(item.name) if gone else self.put_node(item)
+        return self.objects.delete(item) if gone else self.objects.put(item)
 
     def add_node(self, node: Node) -> int:
         """Add a node, or put its newer state in place; its row."""
-        if node.name in self.nodes.row_of:
-            row = self.nodes.replace(node)
-        else:
-            row = self.nodes.add(node)
+        self.put_node(node)
+        return self.nodes.row_of[node.name]
+
+    def put_node(self, node: Node) -> bool:
+        """Add a node, or put its newer state in place; whether that changes anything scheduling reads."""
+        nodes = self.nodes
+        known = nodes.row_of.get(node.name)
+        if known is None:
+            row = nodes.add(node)
             while len(self.on_node) <= row:
                 self.on_node.append({})
-        self.journal.append((row, NODE_CHANGED, 0))
-        return row
+            self.undo.record(self._undo_node, node.name, None)
+        else:
+            row = known
+            before = nodes.nodes[row]
+            assert before is not None, "a row that has a name has a node"
+            if same_to_scheduling(before, node):
+                return False
+            self._note_images(before)
+            nodes.replace(node)
+            self.undo.record(self._undo_node, node.name, before)
+        self.journal.append((row, None, 0))
+        if known is None:
+            self._nominations.node_came(node.name)
+            for key in list(self.homeless.get(node.name, ())):
+                self._settle(key, row)
+        return True
 
     def remove_node(self, name: str) -> list[PodKey]:
-        """Take a node out, with the pods on it; the keys of those pods."""
+        """Take a node out; the keys of its pods, which wait for a node of that name as long as nobody deletes them."""
         row = self.nodes.row_of[name]
         gone = list(self.on_node[row])
         for key in gone:
-            self.unbind(key)
+            started = self.started.get(key, "")
+            self._put_homeless(key, self.unbind(key), started, name)
+        self._nominations.node_goes(row)
+        node = self.nodes.nodes[row]
+        assert node is not None, "a row that has a name has a node"
+        self._note_images(node)
+        self.undo.record(self._undo_removed_node, node)
         self.nodes.remove(name)
-        self.journal.append((row, NODE_CHANGED, 0))
+        self.journal.append((row, None, 0))
         return gone
+
+    def delete_node(self, name: str) -> bool:
+        """Take a node out; whether it was there."""
+        if name not in self.nodes.row_of:
+            return False
+        self.remove_node(name)
+        return True
 
     def pod_class(self, pod: Pod, *, is_placed: bool = False) -> PodClass:
         """The class of a pod. ``is_placed``: its ``spec.nodeName`` says where it is, not where it may go."""
-        node = own_node(pod)
-        if not node:
-            return self._class_of(pod, "" if is_placed else pod.spec.node_name or "")
-        general = self._class_of(untied(pod), "" if is_placed else pod.spec.node_name or "", tied=True)
-        return general if is_placed else general.tied(pod, node)
-
-    def _class_of(self, pod: Pod, node_name: str, *, tied: bool = False) -> PodClass:
-        alike = self._by_identity.setdefault((node_name, tied, identity(pod)), [])
-        described = signature(pod)
-        for other, existing in alike:
-            if other == described:
-                return existing
-        pod_class = PodClass(len(self.classes), pod, node_name, self.rules, self._cost(pod))
-        self.classes.append(pod_class)
-        self.selections.add(pod_class)
-        alike.append((described, pod_class))
-        self._by_namespace.setdefault(pod_class.namespace, []).append(pod_class)
-        for namespace in namespaces_asked(pod):
-            self._asking.setdefault(namespace, []).append(pod_class)
-        return pod_class
-
-    def _cost(self, pod: Pod) -> Cost:
-        resources = resources_of(pod)
-        if resources is None:
-            return Cost(pod, self.rules)
-        known = self._costs.get(resources)
-        if known is None:
-            known = self._costs[resources] = Cost(pod, self.rules)
-        return known
+        return self._classes.of(pod, is_placed=is_placed)
 
     def shared_class(self, pod: Pod) -> PodClass:
         """The class of a pod object that stands for many replicas; remembered by the object itself."""
-        known = self._of_object.get(id(pod))
-        if known is not None and known[0] is pod:
-            return known[1]
-        pod_class = self.pod_class(pod)
-        if not pod_class.tied_to:
-            self._of_object[id(pod)] = (pod, pod_class)
-        return pod_class
+        return self._classes.of_object(pod)
 
     def classes_in(self, namespace: str) -> Iterable[PodClass]:
         """Classes of a namespace's pods."""
-        return self._by_namespace.get(namespace, ())
+        return self._classes.in_namespace(namespace)
 
     def classes_asking(self, namespace: str) -> Iterable[PodClass]:
         """Classes that want to be near, or away from, pods of a namespace; other pods of it may be meant."""
-        return (*self._asking.get(None, ()), *self._asking.get(namespace, ()))
+        return self._classes.asking(namespace)
+
+    def classes_since(self, index: int) -> tuple[list[PodClass], int]:
+        """Classes whose index is no lower than this, and the index that the next one gets."""
+        made = self._classes.made
+        known = (self.classes.get(each) for each in range(index, made))
+        return [each for each in known if each is not None], made
 
     def add_pod(self, pod: Pod, key: PodKey = "") -> bool:
-        """Place a pod where its ``spec.nodeName`` says; False when kube-scheduler would not see it there.
+        """Put a pod where its ``spec.nodeName`` says; False when kube-scheduler would not see it there.
 
-        Finished pods are left out, and so are pods of a node that is not there. ``key``: by default the pod's own.
+        Finished pods are left out, and pods of a node that is not there wait for it. ``key``: by default the pod's own.
         """
-        row = self.nodes.row_of.get(pod.spec.node_name or "")
-        if row is None or pod.phase in FINISHED_PHASES:
-            return False
         key = key or pod_key(pod.namespace, pod.name)
-        self.bind(key, self.pod_class(pod, is_placed=True), row)
-        if pod.status is not None and pod.status.start_time:
-            self.started[key] = pod.status.start_time
+        self.put_pod(pod, key)
+        return key in self.placed
+
+    def put_pod(self, pod: Pod, key: PodKey = "") -> bool:
+        """Add a pod, or put its newer state in place; whether that changes anything scheduling reads."""
+        key = key or pod_key(pod.namespace, pod.name)
+        node = pod.spec.node_name or ""
+        if pod.phase in FINISHED_PHASES:
+            return self.delete_pod(key)
+        if not node and node not in self.nodes.row_of:
+            return self._put_pending(pod, key)
+        pod_class = self.pod_class(pod, is_placed=True)
+        started = (pod.status.start_time or "") if pod.status is not None else ""
+        row = self.placed.get(key)
+        if row is not None and self.nodes.names[row] == node and self.on_node[row][key] is pod_class:
+            return self._note_start(key, started)
+        if self._node_of_homeless.get(key) == node and self.homeless[node][key] == (pod_class, started):
+            return False
+        self.delete_pod(key)
+        row = self.nodes.row_of.get(node)
+        if row is None:
+            self._put_homeless(key, pod_class, started, node)
+        else:
+            self.bind(key, pod_class, row)
+            self._note_start(key, started)
         return True
+
+    def delete_pod(self, key: PodKey) -> bool:
+        """Forget a pod, wherever it is; whether there was anything to forget."""
+        position = self.journal.position
+        known = key in self._node_of_homeless
+        if key in self.placed:
+            self.unbind(key)
+        elif known:
+            self._take_homeless(key)
+        self._nominations.remove(key)
+        return known or self.journal.position != position
+
+    def _put_pending(self, pod: Pod, key: PodKey) -> bool:
+        """Of a pod without a node it matters what it is nominated for."""
+        position = self.journal.position
+        if key in self.placed or key in self._node_of_homeless:
+            self.delete_pod(key)
+        if pod.nominated_node_name:
+            self.nominate(key, self.pod_class(pod), pod.nominated_node_name)
+        else:
+            self._nominations.remove(key)
+        return self.journal.position != position
 
     def bind(self, key: PodKey, pod_class: PodClass, row: int) -> None:
         """Place a pod of a class on a node."""
+        pod_class = pod_class.general or pod_class
         nodes = self.nodes
         taken = pod_class.taken(nodes)
         nodes.used[row] += taken
         nodes.states[row] = -1
         occupancy = pod_class.occupancy
+        if not occupancy:
+            self._classes.first_pod_came(pod_class)
         occupancy[row] = occupancy.get(row, 0) + 1
         self.placed[key] = row
-        self.on_node[row][key] = pod_class.general or pod_class
+        self.on_node[row][key] = pod_class
         if pod_class.host_ports:
-            self._use_ports(pod_class.host_ports, row)
+            self._note_ports(pod_class, row)
+            self.ports.take(pod_class.host_ports, row)
         if pod_class.volumes:
             self.volume_use.add(pod_class.volumes, row)
-        self.journal.append((row, pod_class.index, 1))
+        if self.undo.steps is not None:
+            self.undo.record(self.unbind, key)
+        self.journal.append((row, pod_class, 1))
 
     def unbind(self, key: PodKey) -> PodClass:
         """Take a placed pod off its node; its class."""
         row = self.placed.pop(key)
-        pod_class = self.on_node[row].pop(key)
-        self.started.pop(key, None)
+        on_node = self.on_node[row]
+        before = dict(on_node) if self.undo.steps is not None else on_node
+        pod_class = on_node.pop(key)
+        started = self.started.pop(key, None)
         self.nodes.used[row] -= pod_class.taken(self.nodes)
         self.nodes.states[row] = -1
-        left = pod_class.occupancy[row] - 1
+        occupancy = pod_class.occupancy
+        left = occupancy[row] - 1
         if left:
-            pod_class.occupancy[row] = left
+            occupancy[row] = left
         else:
-            del pod_class.occupancy[row]
+            del occupancy[row]
+            if not occupancy:
+                self._classes.last_pod_went(pod_class)
         if pod_class.host_ports:
-            self._release_ports(pod_class.host_ports, row)
+            self._note_ports(pod_class, row)
+            self.ports.free(pod_class.host_ports, row)
         if pod_class.volumes:
             self.volume_use.remove(pod_class.volumes, row)
-        self.journal.append((row, pod_class.index, -1))
+        self.undo.record(self._undo_unbind, key, pod_class, row, before, started)
+        self.journal.append((row, pod_class, -1))
         return pod_class
 
     def nominate(self, key: PodKey, pod_class: PodClass, node: str) -> None:
-        """Promise a node to a pending pod; without effect when the node is not there."""
-        self.withdraw(key)
-        row = self.nodes.row_of.get(node)
-        if row is not None:
-            self.nominated.setdefault(row, {})[key] = pod_class.general or pod_class
+        """Promise a node to a pending pod, by name: while there is no such node that means nothing."""
+        self._nominations.add(key, pod_class.general or pod_class, node)
 
     def withdraw(self, key: PodKey) -> None:
         """Take a promise back: the pod was placed, or is gone."""
-        for row, pods in list(self.nominated.items()):
-            if pods.pop(key, None) is not None and not pods:
-                del self.nominated[row]
+        self._nominations.remove(key)
 
     def pods(self) -> Iterator[tuple[PodKey, PodClass, int]]:
         """All placed pods: key, class, row."""
@@ -200,26 +290,91 @@ class Cluster:
             for key, pod_class in pods.items():
                 yield key, pod_class, row
 
-    def ports_on(self, row: int) -> set[HostPort]:
-        """The host ports in use on a node."""
-        had = [port for pod_class in self.on_node[row].values() for port in pod_class.host_ports]
-        return {port for port in had if port[0] in self.ports.get(port[1:], {}).get(row, ())}
+    def fork(self) -> Cluster:
+        """An independent copy: what happens to it happens to it alone. Open savepoints are not taken along."""
+        made = Cluster(self.rules)
+        made.nodes = self.nodes.copy()
+        made.volume_use = self.volume_use.copy()
+        made.objects = self.objects.copy(made.journal, made.undo, made.volume_use)
+        made._take_classes(self._classes.copy())
+        counterpart = made._classes.counterpart
+        made.placed = dict(self.placed)
+        classes = made.classes
+        made.on_node = [{key: classes[each.index] for key, each in pods.items()} for pods in self.on_node]
+        made.homeless = {
+            node: {key: (counterpart(each), started) for key, (each, started) in pods.items()}
+            for node, pods in self.homeless.items()
+        }
+        made._node_of_homeless = dict(self._node_of_homeless)
+        made.ports = self.ports.copy()
+        made.started = dict(self.started)
+        made._take_nominations(self._nominations.copy(made.nodes.row_of, made.journal, made.undo, counterpart))
+        return made
 
-    def restore_ports(self, row: int, ports: set[HostPort]) -> None:
-        """Of the host ports that pods on a node have, these are in use and no others."""
-        for pod_class in self.on_node[row].values():
-            if pod_class.host_ports:
-                self._release_ports(pod_class.host_ports, row)
-        self._use_ports(ports, row)
+    def _note_ports(self, pod_class: PodClass, row: int) -> None:
+        """Remember which of a pod's ports are in use before it comes or goes: of two users nothing is counted."""
+        ports = pod_class.host_ports
+        self.undo.record(self.ports.put_back, ports, row, self.ports.among(ports, row))
 
-    def _use_ports(self, ports: Iterable[HostPort], row: int) -> None:
-        for ip, protocol, port in ports:
-            self.ports.setdefault((protocol, port), {}).setdefault(row, set()).add(ip)
+    def _note_images(self, node: Node) -> None:
+        """Remember which sizes count before a node's images go: that hangs on which node came first."""
+        if self.undo.steps is not None and node.status.images:
+            self.undo.record(self.nodes.images.put_sizes, self.nodes.images.sizes(node))
 
-    def _release_ports(self, ports: Iterable[HostPort], row: int) -> None:
-        for ip, protocol, port in ports:
-            rows = self.ports.get((protocol, port), {})
-            addresses = rows.get(row, set())
-            addresses.discard(ip)
-            if not addresses:
-                rows.pop(row, None)
+    def _note_start(self, key: PodKey, started: str) -> bool:
+        """When a placed pod began to run decides on the order of victims."""
+        before = self.started.get(key, "")
+        if before == started:
+            return False
+        self._set_start(key, started)
+        self.undo.record(self._set_start, key, before)
+        return True
+
+    def _set_start(self, key: PodKey, started: str) -> None:
+        if started:
+            self.started[key] = started
+        else:
+            self.started.pop(key, None)
+        self.journal.append(ELSEWHERE)
+
+    def _put_homeless(self, key: PodKey, pod_class: PodClass, started: str, node: str) -> None:
+        self.homeless.setdefault(node, {})[key] = (pod_class, started)
+        self._node_of_homeless[key] = node
+        self.undo.record(self._take_homeless, key)
+
+    def _take_homeless(self, key: PodKey) -> tuple[PodClass, str]:
+        node = self._node_of_homeless.pop(key)
+        found = self.homeless[node].pop(key)
+        if not self.homeless[node]:
+            del self.homeless[node]
+        self.undo.record(self._put_homeless, key, *found, node)
+        return found
+
+    def _settle(self, key: PodKey, row: int) -> None:
+        """The node of a homeless pod has come."""
+        pod_class, started = self._take_homeless(key)
+        self.bind(key, pod_class, row)
+        self._note_start(key, started)
+
+    def _undo_unbind(
+        self, key: PodKey, pod_class: PodClass, row: int, on_node: dict[PodKey, PodClass], started: str | None
+    ) -> None:
+        self.bind(key, pod_class, row)
+        self.on_node[row] = on_node
+        if started is not None:
+            self.started[key] = started
+
+    def _undo_node(self, name: str, before: Node | None) -> None:
+        """A node that was put there goes, or is again what it was."""
+        row = self.nodes.row_of[name]
+        if before is None:
+            self._nominations.node_goes(row)
+            self.nodes.remove(name)
+        else:
+            self.nodes.replace(before)
+        self.journal.append((row, None, 0))
+
+    def _undo_removed_node(self, node: Node) -> None:
+        row = self.nodes.add(node)
+        self._nominations.node_came(node.name)
+        self.journal.append((row, None, 0))

@@ -51,3 +51,19 @@ class Images:
                     state.rows.discard(row)
                     if not state.rows:
                         del self._states[name]
+
+    def sizes(self, node: Node) -> dict[str, int]:
+        """Name → the size that counts now, of a node's images."""
+        names = (name for image in node.status.images or () for name in image.names or ())
+        return {name: state.size for name in names if (state := self._states.get(name)) is not None}
+
+    def put_sizes(self, sizes: dict[str, int]) -> None:
+        """Have sizes count again that did before a node changed or went; the node is back."""
+        for name, size in sizes.items():
+            self._states[name].size = size
+
+    def copy(self) -> Images:
+        """The same images, to be changed apart from these."""
+        made = Images()
+        made._states = {name: ImageState(state.size, set(state.rows)) for name, state in self._states.items()}
+        return made

@@ -1,30 +1,69 @@
-"""What happened to the cluster, in order, for those who derive something from it and want to keep up."""
+"""What happened to the cluster, in order, for those who derive something from it and want to keep up.
+
+Who reads remembers a position. Between `mark` and `take_back`, readers are noted, as what they read is undone then.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+from weakref import WeakValueDictionary
 
-Change = tuple[int, int, int]
-"""(row of the node, index of the pod class, +1 or −1), or (row, NODE_CHANGED, 0)."""
+from .pod_class import PodClass
 
-NODE_CHANGED = -1
-"""In place of a class: the node of that row was added, changed or removed."""
+Change = tuple[int, PodClass | None, int]
+"""(row of a node, class, +1 or −1) as a pod comes or goes; (row, None, 0) as the node is added, changed or removed;
+`ELSEWHERE`."""
 
-_KEPT = 1 << 20
+NO_ROW = -1
+ELSEWHERE: Change = (NO_ROW, None, 0)
+"""An object was added, changed or removed (`ClusterObjects.changed` says of which kind), or a node was promised to a
+pod."""
+
+_KEPT = 1 << 17
+
+
+class Reader(Protocol):
+    """Who keeps up with the journal."""
+
+    def catch_up(self) -> bool:
+        """Read on; False when what was derived has to be made anew."""
+
+    def rewind(self, position: int) -> None:
+        """The newest changes, which were read and undo each other, were taken back; −1: nothing that is kept fits."""
+
+
+@dataclass(slots=True)
+class Mark:
+    """A moment to which the journal can be taken back.
+
+    Attributes:
+        position, stamp: of the journal at that moment.
+        readers: who read on since, by ``id``.
+    """
+
+    position: int
+    stamp: int
+    readers: WeakValueDictionary[int, Reader] = field(default_factory=WeakValueDictionary)
 
 
 class Journal:
-    """An append-only list of changes; old ones are dropped once there are many.
+    """A list of changes; the older half is dropped once there are many, and who has not read it starts anew.
 
-    A reader remembers a position. When the changes since then are no longer kept, it starts anew.
+    Attributes:
+        stamp: stands for what the cluster is now: never the same again after a change, but what it was before once
+            changes were taken back.
     """
 
-    __slots__ = ("_changes", "_dropped", "append")
+    __slots__ = ("_changes", "_dropped", "_last_stamp", "_marks", "stamp")
 
     def __init__(self) -> None:
         self._changes: list[Change] = []
         self._dropped = 0
-        self.append = self._changes.append
+        self._marks: list[Mark] = []
+        self.stamp = 0
+        self._last_stamp = 0
 
     @property
     def position(self) -> int:
@@ -32,27 +71,62 @@ class Journal:
         return self._dropped + len(self._changes)
 
     @property
+    def is_marked(self) -> bool:
+        """Whether what is written may be taken back."""
+        return bool(self._marks)
+
+    @property
     def kept(self) -> Sequence[Change]:
         """All changes that are still kept."""
         return self._changes
 
-    def keeps(self, position: int) -> bool:
-        """Whether all changes from a position on are still kept."""
-        return position >= self._dropped
-
-    def since(self, position: int) -> Sequence[Change] | None:
-        """Changes from a position on; ``None`` when some of them are no longer kept."""
-        if position < self._dropped:
-            return None
-        return self._changes[position - self._dropped :]
-
-    def forget_since(self, position: int) -> None:
-        """Drop the newest changes, which undo each other and which nobody else has read."""
-        del self._changes[position - self._dropped :]
-
-    def trim(self) -> None:
-        """Drop the older half once more than a million changes are kept."""
+    def append(self, change: Change) -> None:
+        """Write down what happened."""
+        self._last_stamp += 1
+        self.stamp = self._last_stamp
+        self._changes.append(change)
         if len(self._changes) > _KEPT:
             half = len(self._changes) // 2
             self._dropped += half
             del self._changes[:half]
+
+    def join(self, reader: Reader) -> int:
+        """The position from which somebody reads who has just derived everything from what there is."""
+        if self._marks:
+            self._marks[-1].readers[id(reader)] = reader
+        return self.position
+
+    def since(self, position: int, reader: Reader) -> Sequence[Change] | None:
+        """Changes from a position on; ``None`` when some of them are no longer kept."""
+        if position < self._dropped:
+            return None
+        changes = self._changes[position - self._dropped :]
+        if changes and self._marks:
+            self._marks[-1].readers[id(reader)] = reader
+        return changes
+
+    def mark(self) -> None:
+        """Note from now on who reads, until the mark is dropped."""
+        self._marks.append(Mark(self.position, self.stamp))
+
+    def take_back(self) -> None:
+        """What was written since the last mark undoes itself: let who read of it read the rest, and forget it all."""
+        mark = self._marks[-1]
+        if mark.position < self._dropped:  # so much was written that the beginning is gone: all is read as it comes
+            self._marks[-1] = Mark(self.position, self.stamp)
+            return
+        up_to_date: dict[int, tuple[Reader, bool]] = {}
+        while left := [each for number, each in mark.readers.items() if number not in up_to_date]:
+            for each in left:  # who reads on may have others read on who had not until now
+                up_to_date[id(each)] = (each, each.catch_up())
+        for reader, is_up_to_date in up_to_date.values():
+            reader.rewind(mark.position if is_up_to_date else -1)
+        mark.readers.clear()
+        del self._changes[mark.position - self._dropped :]
+        self.stamp = mark.stamp
+
+    def drop_mark(self) -> None:
+        """End what `mark` began; an outer mark's readers are also those of the inner one."""
+        mark = self._marks.pop()
+        if self._marks:
+            self._marks[-1].readers.update(mark.readers)

@@ -81,6 +81,7 @@ class PodClass:
         host_ports: ports that its containers and sidecars take on the node.
         volumes: the claims and disks that a volume plugin looks at.
         affinity_terms: room for what a plugin compiles of the pods' affinity, as every incoming pod asks for it.
+        is_tied: whether its pods are a DaemonSet's, for one node each.
         tied_to: the node that this pod of a DaemonSet is for, "" for all others and for the class that all of them are.
         label_set: its labels, as its cluster keeps them for selectors.
         general: of a tied class the one that the cluster keeps, ``None`` for that one itself.
@@ -95,6 +96,7 @@ class PodClass:
         "general",
         "host_ports",
         "index",
+        "is_tied",
         "label_set",
         "labels",
         "namespace",
@@ -125,6 +127,7 @@ class PodClass:
         self._rules = rules
         self.affinity_terms: object = None
         self.label_set: LabelSet[PodClass] | None = None
+        self.is_tied = False
         self.tied_to = ""
         self.general: PodClass | None = None
 

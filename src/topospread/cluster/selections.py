@@ -61,7 +61,7 @@ class Selections:
 
     def remove(self, pod_class: PodClass) -> None:
         """Forget a class."""
-        found = pod_class.label_set
+        found, pod_class.label_set = pod_class.label_set, None
         assert found is not None, "the class was added"
         self._labelled.remove(found, pod_class)
         if not found.items:

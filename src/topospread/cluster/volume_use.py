@@ -45,6 +45,7 @@ class VolumeUse:
 
     def __init__(self) -> None:
         self.users: dict[VolumeRef, dict[int, int]] = {}
+        self._of_claim: dict[tuple[str, str], set[VolumeRef]] = {}
         self._followers: list[Follower] = []
 
     def follow(self, follower: Follower) -> None:
@@ -58,7 +59,11 @@ class VolumeUse:
     def add(self, refs: Iterable[VolumeRef], row: int) -> None:
         """A pod with these volumes came to a node."""
         for ref in refs:
-            rows = self.users.setdefault(ref, {})
+            rows = self.users.get(ref)
+            if rows is None:
+                rows = self.users[ref] = {}
+                if ref.source in (CLAIM, EPHEMERAL):
+                    self._of_claim.setdefault((ref.namespace, ref.name), set()).add(ref)
             rows[row] = rows.get(row, 0) + 1
             if rows[row] == 1:
                 self._tell(row, ref, True)
@@ -71,14 +76,30 @@ class VolumeUse:
             if not rows[row]:
                 del rows[row]
                 if not rows:
-                    del self.users[ref]
+                    self._forget(ref)
                 self._tell(row, ref, False)
 
-    def rename(self, ref: VolumeRef) -> None:
-        """What stands behind a name has changed: its users are told as if they had come anew."""
-        for row in list(self.users.get(ref, ())):
-            self._tell(row, ref, False)
-            self._tell(row, ref, True)
+    def rename_claim(self, key: tuple[str, str]) -> None:
+        """Behind a claim, (namespace, name), is another volume now: its users are told as if they had come anew."""
+        for ref in self._of_claim.get(key, ()):
+            for row in list(self.users[ref]):
+                self._tell(row, ref, False)
+                self._tell(row, ref, True)
+
+    def copy(self) -> VolumeUse:
+        """The same counts, to be changed apart from these; nobody follows them yet."""
+        made = VolumeUse()
+        made.users = {ref: dict(rows) for ref, rows in self.users.items()}
+        made._of_claim = {claim: set(refs) for claim, refs in self._of_claim.items()}
+        return made
+
+    def _forget(self, ref: VolumeRef) -> None:
+        del self.users[ref]
+        if ref.source in (CLAIM, EPHEMERAL):
+            refs = self._of_claim[ref.namespace, ref.name]
+            refs.discard(ref)
+            if not refs:
+                del self._of_claim[ref.namespace, ref.name]
 
     def _tell(self, row: int, ref: VolumeRef, used: bool) -> None:
         for follower in self._followers:

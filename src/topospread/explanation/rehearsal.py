@@ -1,7 +1,7 @@
 """A prepared simulation carried out again and again from the same beginning, with and without a change.
 
-The state itself is used and put back after every time (as `scheduling.trial` does for one node): a cluster is not
-copied, and what the engine knows of it stays known.
+The state itself is used, from a savepoint to which it goes back after every time: a cluster is not copied, and what
+the engine knows of it stays known.
 """
 
 from __future__ import annotations
@@ -13,9 +13,7 @@ import numpy as np
 from topospread.api.meta import KubeObject
 from topospread.api.node import Node
 from topospread.api.pod import Pod
-from topospread.cluster import Cluster, PodClass
 from topospread.cluster.cluster import pod_key
-from topospread.cluster.journal import NODE_CHANGED
 from topospread.scheduling.cycle import Placement, Scheduler
 from topospread.scheduling.verdict import Verdict
 from topospread.simulation.placing import Progress, place_all
@@ -39,19 +37,8 @@ class Rehearsal:
         self.run = run
         self.queue: tuple[QueuedPod, ...] = tuple(run.queue)
         self.placed = 0
-        cluster = run.cluster
-        self._on_node: list[dict[str, PodClass]] = [dict(pods) for pods in cluster.on_node]
-        self._started = dict(cluster.started)
-        self._nominated = {row: dict(pods) for row, pods in cluster.nominated.items()}
         self._existing = {id(each): list(each.existing) for each in run.plan.workloads}
-        self._replaced: dict[str, Node | None] = {}
-        self._position = cluster.journal.position
-        objects = cluster.objects
-        self._claims = dict(objects.persistent_volume_claims), dict(objects.persistent_volumes)
-        self._assumed = set(objects.assumed_claims)
-        self._storage_classes = dict(objects.storage_classes)
-        self._version = objects.version
-        self._objects_put = False
+        self._beginning = run.cluster.savepoint()
 
     def carry_out(self, queue: Sequence[QueuedPod] | None = None, progress: Progress | None = None) -> Run:
         """Place a queue from the beginning, or from what `without` and `with_node` made of it.
@@ -87,74 +74,17 @@ class Rehearsal:
 
     def with_node(self, node: Node) -> None:
         """Put a node there, new or in place of the one of its name, until `restore`."""
-        cluster = self.run.cluster
-        row = cluster.nodes.row_of.get(node.name)
-        self._replaced[node.name] = None if row is None else cluster.nodes.nodes[row]
-        cluster.add_node(as_served(node))
+        self.run.cluster.put_node(as_served(node))
 
     def with_objects(self, objects: Sequence[KubeObject]) -> None:
         """Put claims and StorageClasses there, new or in place of those of their names, until `restore`."""
-        if objects:
-            self.run.cluster.objects.add(objects)
-            self._objects_put = True
+        self.run.cluster.objects.add(objects)
 
     def restore(self) -> None:
         """Put everything back to the beginning."""
-        cluster = self.run.cluster
-        self._restore_pods(cluster)
-        for name, node in self._replaced.items():
-            if node is None:
-                cluster.remove_node(name)
-            else:
-                cluster.add_node(node)
-        self._replaced.clear()
-        cluster.started.clear()
-        cluster.started.update(self._started)
-        cluster.nominated.clear()
-        cluster.nominated.update({row: dict(pods) for row, pods in self._nominated.items()})
+        self._beginning.rollback()
         for workload in self.run.plan.workloads:
             workload.existing[:] = self._existing[id(workload)]
-        self._restore_claims(cluster)
-        self._position = cluster.journal.position
-
-    def _restore_pods(self, cluster: Cluster) -> None:
-        rows = self._touched(cluster)
-        before = {row: self._on_node[row] if row < len(self._on_node) else {} for row in rows}
-        for row in rows:
-            for key, pod_class in list(cluster.on_node[row].items()):
-                if before[row].get(key) is not pod_class:
-                    cluster.unbind(key)
-        for row in rows:
-            for key, pod_class in before[row].items():
-                if key not in cluster.on_node[row]:
-                    cluster.bind(key, pod_class, row)
-            order = cluster.on_node[row]
-            cluster.on_node[row] = {key: order[key] for key in before[row]}
-
-    def _touched(self, cluster: Cluster) -> list[int]:
-        changes = cluster.journal.since(self._position)
-        if changes is None:
-            return list(range(len(cluster.on_node)))
-        return sorted({row for row, index, _ in changes if index != NODE_CHANGED})
-
-    def _restore_claims(self, cluster: Cluster) -> None:
-        objects = cluster.objects
-        if objects.version == self._version:
-            return
-        claims, volumes = self._claims
-        objects.persistent_volume_claims.clear()
-        objects.persistent_volume_claims.update(claims)
-        objects.persistent_volumes.clear()
-        objects.persistent_volumes.update(volumes)
-        objects.storage_classes.clear()
-        objects.storage_classes.update(self._storage_classes)
-        objects.assumed_claims.clear()
-        objects.assumed_claims.update(self._assumed)
-        objects.version += 1
-        if self._objects_put:
-            objects.loads += 1
-            self._objects_put = False
-        self._version = objects.version
 
 
 class _Witness(Scheduler):

@@ -140,7 +140,7 @@ def _all(given: Given, cluster: Cluster) -> Iterator[Standing]:
         metadata = ObjectMeta(namespace=pods.item.namespace, labels=pods.labels)
         try:
             pod = admission.admit(Pod(metadata=metadata, spec=pods.spec), lenient=True)
-            pod_class = PodClass(len(cluster.classes), pod, "", cluster.rules)  # of no placed pod: not the cluster's
+            pod_class = PodClass(-1, pod, "", cluster.rules)  # of no placed pod: not the cluster's
             counts = {each.position: each for each in spread_arithmetic(plugin, pod_class, cluster)}
         except (InputError, PluginError):
             continue  # Validation says so.

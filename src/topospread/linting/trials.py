@@ -62,25 +62,15 @@ class Trials:
         return self._effort >= 0
 
     def _placed(self, standing: Standing, wanted: int) -> bool:
-        """Place pods, and take them off again."""
+        """Place pods, in a savepoint."""
         scheduler = self._next_scheduler()
         cluster, item = scheduler.cluster, standing.pods.item
-        gone = []
-        for key in self._own.get((type(item).__name__, item.namespace, item.name), ()):
-            if key in cluster.placed:
-                row = cluster.placed[key]
-                gone.append((key, cluster.unbind(key), row))
-        placed: list[str] = []
-        for number in range(wanted):
-            placement = scheduler.schedule(standing.pod, f"{item.name}~{number}")
-            if placement.node is None:
-                break
-            placed.append(placement.pod)
-        for key in placed:
-            cluster.unbind(key)
-        for key, pod_class, row in gone:
-            cluster.bind(key, pod_class, row)
-        return len(placed) == wanted
+        with cluster.savepoint():
+            for key in self._own.get((type(item).__name__, item.namespace, item.name), ()):
+                if key in cluster.placed:
+                    cluster.unbind(key)
+            names = (f"{item.name}~{number}" for number in range(wanted))
+            return all(scheduler.schedule(standing.pod, name).node is not None for name in names)
 
     def _next_scheduler(self) -> Scheduler:
         if self._scheduler is None or self._tried % _TRIED_ON_ONE_CLUSTER == 0:

@@ -279,7 +279,7 @@ class AttachedVolumes:
 def attachments(objects: ClusterObjects) -> dict[str, dict[str, set[str]]]:
     """CSI volumes that VolumeAttachments name: driver → node → volumes (``getNodeVolumeAttachmentInfo``)."""
     found: dict[str, dict[str, set[str]]] = {}
-    for each in objects.volume_attachments:
+    for each in objects.volume_attachments.values():
         volume = objects.persistent_volumes.get(each.spec.source.persistent_volume_name or "")
         if not each.spec.attacher or volume is None or volume.spec.csi is None:
             continue

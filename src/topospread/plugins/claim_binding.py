@@ -32,7 +32,6 @@ from topospread.api.storage import (
 )
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Ints
-from topospread.cluster.volume_use import CLAIM, EPHEMERAL, VolumeRef
 
 from .csi_migration import MIGRATED, ZONE
 from .pod_volumes import NO_PROVISIONER, claim_class, is_bound, pod_claims, selected_node
@@ -101,17 +100,6 @@ def _bind(claim: PersistentVolumeClaim, volume: PersistentVolume, cluster: Clust
     )
     taken = replace(volume, spec=replace(volume.spec, claim_ref=reference), status=VolumeStatus(phase="Bound"))
     cluster.objects.bind_claim(bound, taken)
-    for ref in _refs(claim, cluster):
-        cluster.volume_use.rename(ref)
-
-
-def _refs(claim: PersistentVolumeClaim, cluster: Cluster) -> list[VolumeRef]:
-    """The names under which pods use the claim: as a claim, or as the ephemeral volume of the pod that owns it."""
-    refs = [VolumeRef(CLAIM, claim.namespace, claim.name)]
-    owner = claim.metadata.controller
-    if owner is not None:
-        refs.append(VolumeRef(EPHEMERAL, claim.namespace, claim.name, (owner.name, owner.uid)))
-    return refs
 
 
 def _provisioned(claim: PersistentVolumeClaim, node: Node, cluster: Cluster) -> PersistentVolume:

@@ -7,9 +7,14 @@ expansions of client-go's listers (``GetPodControllers``, ``GetPodReplicaSets``,
 from __future__ import annotations
 
 from topospread.api.labels import InvalidSelectorError, Selector
-from topospread.api.workload import ReplicaSet, StatefulSet
+from topospread.api.workload import ReplicaSet, ReplicationController, Service, StatefulSet
 from topospread.cluster import PodClass
-from topospread.cluster.objects import ClusterObjects
+from topospread.cluster.objects import ClusterObjects, Subject
+
+
+def looked_up(pod_class: PodClass) -> tuple[Subject, ...]:
+    """The objects that `default_selector` reads for a pod."""
+    return tuple((kind, pod_class.namespace) for kind in (Service, ReplicationController, ReplicaSet, StatefulSet))
 
 
 def default_selector(pod_class: PodClass, objects: ClusterObjects, *, by_owner: bool = True) -> Selector:

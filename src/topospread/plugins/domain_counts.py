@@ -26,6 +26,8 @@ class MatchingPods:
 
     def __init__(self, cluster: Cluster, namespace: str, selector: Selector, *, empty_counts: bool = False) -> None:
         self._cluster = cluster
+        self._namespace = namespace
+        self._selector = selector
         self._selection = cluster.selections.of(namespace, selector)
         self._counts_nothing = selector.empty and not empty_counts
         self.per_node: Ints = np.zeros(cluster.nodes.capacity, dtype=np.int64)
@@ -41,10 +43,12 @@ class MatchingPods:
 
     def matches(self, pod_class: PodClass) -> bool:
         """Whether pods of the class count."""
-        return pod_class.counted and not self._counts_nothing and pod_class.label_set in self._selection.sets
+        return pod_class.counted and not self._counts_nothing and self.matches_labels(pod_class)
 
     def matches_labels(self, pod_class: PodClass) -> bool:
         """Whether the selector matches pods of the class, be they terminating or the selector empty."""
+        if pod_class.label_set is None:  # its cluster has let go of it, and its last pod's going is read only now
+            return pod_class.namespace == self._namespace and self._selector.matches(pod_class.labels)
         return pod_class.label_set in self._selection.sets
 
     def add(self, row: int, delta: int) -> None:

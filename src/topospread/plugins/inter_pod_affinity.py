@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from topospread.api.node import Namespace
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Ints, Rows
 from topospread.cluster.nodes import NodeTable
@@ -72,7 +73,12 @@ class InterPodAffinity:
         terms = terms.resolved(cluster.objects.namespaces.values(), keeps_selector=self._rules.keeps_namespace_selector)
         affinities = Affinities(pod_class, terms, cluster, self._args, self._rules)
         affinities.may_be_skipped = self._rules.skips_pods and not (terms.affinity or terms.anti_affinity)
-        return Prepared(filter=_AffinityFilter(affinities), score=_AffinityScore(affinities), watcher=affinities)
+        return Prepared(
+            filter=_AffinityFilter(affinities),
+            score=_AffinityScore(affinities),
+            watcher=affinities,
+            reads=[(Namespace, "")],
+        )
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
         """Pods and nodes that its terms mean, and its own labels (`affinity_requeueing`)."""
@@ -135,7 +141,7 @@ class Affinities:
         """Classes with terms that may mean the pod, and those that its own may mean: of a cluster's classes few are."""
         own = self.terms.namespaces
         if own is None:
-            return cluster.classes
+            return cluster.classes.values()
         found = {each.index: each for each in cluster.classes_asking(self.pod_class.namespace)}
         for namespace in own:
             found.update((each.index, each) for each in cluster.classes_in(namespace))

@@ -7,7 +7,7 @@ row that changed is a slice of one. Who rests on the whole cluster is told of ev
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Literal, Protocol
@@ -16,6 +16,7 @@ import numpy as np
 
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Ints, Rows
+from topospread.cluster.objects import Subject
 
 from .cluster_event import Registration
 
@@ -149,6 +150,7 @@ class Prepared:
         narrowed: names of the only nodes that PreFilter leaves.
         rejected: PreFilter rejects the pod as a whole.
         counts_own_nodes: what the filter counts, it counts on those nodes alone that the pod's own affinity means.
+        reads: objects that were looked up: when one of them changes, the plugin is prepared anew.
     """
 
     filter: Filter | None = None
@@ -158,6 +160,7 @@ class Prepared:
     narrowed: frozenset[str] | None = None
     rejected: Status | None = None
     counts_own_nodes: bool = False
+    reads: Collection[Subject] = ()
 
 
 class Plugin(Protocol):

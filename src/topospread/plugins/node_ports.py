@@ -61,16 +61,14 @@ class _FreePorts:
         if not isinstance(rows, slice):
             return np.array([self._conflicts(int(row)) for row in rows], dtype=np.int64)
         codes = np.zeros(length(rows), dtype=np.int64)
-        candidates = {
-            row for _, protocol, port in self._wanted for row in self._cluster.ports.get((protocol, port), ())
-        }
+        candidates = {row for _, protocol, port in self._wanted for row in self._cluster.ports.users(protocol, port)}
         for row in candidates:
             codes[row] = self._conflicts(row)
         return codes
 
     def _conflicts(self, row: int) -> bool:
         for ip, protocol, port in self._wanted:
-            users = self._cluster.ports.get((protocol, port), {}).get(row)
+            users = self._cluster.ports.users(protocol, port).get(row)
             if users and (ip == ALL_ADDRESSES or ip in users or ALL_ADDRESSES in users):
                 return True
         return False

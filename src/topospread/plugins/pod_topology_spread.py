@@ -32,6 +32,7 @@ from .cluster_event import (
     ClusterEvent,
     Registration,
 )
+from .default_selector import looked_up
 from .domain_counts import DomainCounts
 from .inclusion import Inclusion
 from .interface import (
@@ -107,8 +108,9 @@ class PodTopologySpread:
             soft = self._constraints(pod_class, cluster, "ScheduleAnyway")
         except PluginError as error:  # in PreScore: it is of no account where no node is feasible
             soft, everywhere = [], FailingScore(str(error))
+        reads = () if pod_class.pod.spec.topology_spread_constraints else looked_up(pod_class)
         if not hard and not soft:
-            return Prepared(score=everywhere)
+            return Prepared(score=everywhere, reads=reads)
         requires_all_keys = bool(pod_class.pod.spec.topology_spread_constraints) or self._args.defaulting_type == "List"
         inclusion = Inclusion(pod_class, cluster.nodes, self._rules.comparison_operators)
         spread = Spread(inclusion, cluster, hard, soft, SpreadSettings(requires_all_keys, self._rules))
@@ -117,6 +119,7 @@ class PodTopologySpread:
             score=self._score(spread) if soft else everywhere,
             watcher=spread,
             counts_own_nodes=any(each.honors_affinity for each in hard),
+            reads=reads,
         )
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:

@@ -15,7 +15,7 @@ from topospread.api.node_selection import NodeSelector, NodeSelectorRequirement,
 from topospread.api.pod import Pod
 from topospread.api.storage import PersistentVolume, PersistentVolumeClaim, VolumeNodeAffinity
 from topospread.cluster import NodeTable
-from topospread.cluster.objects import ClusterObjects
+from topospread.cluster.objects import VOLUME_KINDS, ClusterObjects, Subject
 from topospread.cluster.volume_use import claim_name
 
 from .node_matching import Mask, selector_mask
@@ -23,6 +23,10 @@ from .node_matching import Mask, selector_mask
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
 """The provisioner of classes whose volumes somebody makes by hand."""
+
+
+VOLUME_SUBJECTS: frozenset[Subject] = frozenset((kind, "") for kind in VOLUME_KINDS)
+"""All that decides on the volumes of pods: claims of other pods count, too, wherever they are attached."""
 
 
 def not_found(kind: str, name: str) -> str:

@@ -15,7 +15,7 @@ from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Ints, Rows, grown
 from topospread.cluster.zone_key import zone_key
 
-from .default_selector import default_selector
+from .default_selector import default_selector, looked_up
 from .domain_counts import MatchingPods
 from .interface import MAX_NODE_SCORE, Prepared, Scope
 from .pod_topology_spread_rules import PodTopologySpreadRules
@@ -42,7 +42,7 @@ class SelectorSpread:
             return Prepared()
         selector = default_selector(pod_class, cluster.objects, by_owner=self._rules.selector_by_owner)
         score = _SpreadScore(MatchingPods(cluster, pod_class.namespace, selector), cluster)
-        return Prepared(score=score, watcher=score)
+        return Prepared(score=score, watcher=score, reads=looked_up(pod_class))
 
 
 class _SpreadScore:

@@ -81,7 +81,7 @@ def _asks_for_storage(claim: PersistentVolumeClaim) -> bool:
 def _pools(
     size: int, class_name: str, objects: ClusterObjects, nodes: NodeTable, *, maximum_size: bool
 ) -> Iterable[Pool]:
-    for each in objects.csi_storage_capacities:
+    for each in objects.csi_storage_capacities.values():
         limit = each.maximum_volume_size if maximum_size and each.maximum_volume_size is not None else each.capacity
         if each.storage_class_name != class_name or limit is None or parse_quantity(limit).value() < size:
             continue

@@ -110,7 +110,7 @@ class FindVolumes:
         self._cluster = catalog.cluster
         self._rules = rules
         self._errors: list[str] = []
-        self._whole: tuple[tuple[int, int], Found] | None = None
+        self._whole: tuple[int, Found] | None = None
         volumes = self._cluster.objects.persistent_volumes
         self._bound = [volumes.get(claim.spec.volume_name or "") for claim in claims.bound]
         self._selected = [claim for claim in claims.waiting if selected_node(claim) is not None]
@@ -159,7 +159,7 @@ class FindVolumes:
 
     def _everywhere(self) -> Found:
         """All nodes; remembered until something happens, because the score asks what the filter asked."""
-        now = (self._cluster.journal.position, self._cluster.nodes.size)
+        now = self._cluster.journal.stamp
         if self._whole is None or self._whole[0] != now:
             self._whole = (now, self._find(slice(0, self._cluster.nodes.size)))
         whole = self._whole[1]

@@ -179,10 +179,10 @@ class Scheduler:
     def pending_preemption(self, pod: Pod, verdict: Verdict) -> Preemption:
         """What preemption finds for a pod just left pending; replicas that wait for the same reason share it."""
         pod_class = self.cluster.shared_class(pod)
-        position = self.cluster.journal.position
+        stamp = self.cluster.journal.stamp
         known = self._preemptions.get(pod_class.key)
-        if known is None or known[0] != position:
-            known = self._preemptions[pod_class.key] = (position, self.preemption(pod, verdict))
+        if known is None or known[0] != stamp:
+            known = self._preemptions[pod_class.key] = (stamp, self.preemption(pod, verdict))
         return known[1]
 
     def pick(self, preemption: Preemption) -> Candidate | None:
@@ -214,7 +214,6 @@ class Scheduler:
             view = self._views[key] = View(self.cluster, framework, pod_class, self.shared)
             while len(self._views) > self._views_kept():
                 self._views.popitem(last=False)[1].forget_buckets()
-            self.cluster.journal.trim()
         self._views.move_to_end(key)
         return view
 
@@ -239,11 +238,11 @@ class Scheduler:
             return failed_verdict(key, error, tuple(sorted(self.cluster.nodes.row_of)))
 
     def _pending_verdict(self, pod_class: PodClass, key: str) -> Verdict:
-        position = self.cluster.journal.position
+        stamp = self.cluster.journal.stamp
         known = self._pending.get(pod_class.key)
-        if known is None or known[0] != position:
+        if known is None or known[0] != stamp:
             verdict = verdict_of(key, self.view(pod_class), self.framework_of(pod_class))
-            known = self._pending[pod_class.key] = (position, verdict)
+            known = self._pending[pod_class.key] = (stamp, verdict)
         return known[1]
 
     def _views_kept(self) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from topospread.cluster import Cluster, PodClass
+from topospread.cluster.objects import Subject
 from topospread.config.gates import Gates
 from topospread.config.profile import Profile
 from topospread.config.version_rules import rules_for, since, until
@@ -22,6 +23,7 @@ from topospread.plugins.interface import (
     Status,
     Watcher,
 )
+from topospread.plugins.pod_volumes import VOLUME_SUBJECTS
 from topospread.plugins.registry import PLUGINS, Settings
 from topospread.plugins.unprepared import (
     FAIL_ON_SCORED_PODS,
@@ -59,6 +61,7 @@ class Judges:
         rejected: PreFilter rejects the pod as a whole, with the plugin that does ("" when several contradict).
         narrowed: the only nodes PreFilter leaves, ``None`` for all; ``narrowing`` names the plugins.
         names_left_out: whether the other nodes have a reason that is told.
+        reads: objects on which the answers rest besides nodes and pods.
     """
 
     filters: list[NamedFilter] = field(default_factory=list)
@@ -69,6 +72,7 @@ class Judges:
     narrowed: frozenset[str] | None = None
     narrowing: tuple[str, ...] = ()
     names_left_out: bool = True
+    reads: set[Subject] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +130,8 @@ class Framework:
         Raises:
             PluginError: kube-scheduler could not judge the pod.
         """
-        judges = Judges(names_left_out=self.rules.names_left_out)
+        reads = set(VOLUME_SUBJECTS) if pod_class.volumes else set()
+        judges = Judges(names_left_out=self.rules.names_left_out, reads=reads)
         prepared = judges.prepared
         failed: dict[str, PluginError] = {}
         for name, plugin in self.plugins.items():
@@ -135,6 +140,7 @@ class Framework:
             except PluginError as error:
                 failed[name] = error
                 continue
+            judges.reads.update(prepared[name].reads)
             watcher = prepared[name].watcher
             if watcher is not None:
                 judges.watchers.append(watcher)

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from topospread.cluster import NODE_CHANGED, Cluster, PodClass
+from topospread.cluster import NO_ROW, Cluster, PodClass
 from topospread.cluster.arrays import Bools, Ints, Rows, grown
 from topospread.plugins.interface import Scope, length, numbers
 
@@ -60,7 +60,7 @@ class OwnAnswers:
         self._cluster = cluster
         self._judges = judges
         self._work = work
-        self._position = cluster.journal.position
+        self._position = cluster.journal.join(self)
         filters, scores = [each.filter for each in judges.filters], judges.scores
         plain = [each for each in scores if each.normalized is None]
         self._node_filters = [each for each in filters if each.scope is Scope.NODE]
@@ -85,18 +85,21 @@ class OwnAnswers:
 
     def catch_up(self) -> bool:
         """Read the journal and evaluate the rows it names; False when new answers are needed instead."""
-        changes = self._cluster.journal.since(self._position)
+        changes = self._cluster.journal.since(self._position, self)
         if changes is None or self._unflattened:
             return False
         if changes:
             self._position = self._cluster.journal.position
-            changed_nodes = [row for row, index, _ in changes if index == NODE_CHANGED]
+            rows = {row for row, _, _ in changes}
+            rows.discard(NO_ROW)
+            changed_nodes = [row for row, pod_class, _ in changes if pod_class is None and row != NO_ROW]
             if changed_nodes:
                 self._nodes_changed(changed_nodes)
-            self._pods_changed({row for row, _, _ in changes})
+            if rows:
+                self._pods_changed(rows)
         return not self._unflattened
 
-    def forget_since(self, position: int) -> None:
+    def rewind(self, position: int) -> None:
         """The journal's newest changes, which were read and undo each other, were taken back."""
         self._position = position
 

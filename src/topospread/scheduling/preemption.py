@@ -169,7 +169,7 @@ class Preemptor:
         self._view = view
         self._verdict = verdict
         self._cluster: Cluster = view.cluster
-        self._budgets = Budgets(self._cluster.objects.pod_disruption_budgets)
+        self._budgets = Budgets(list(self._cluster.objects.pod_disruption_budgets.values()))
         self._wanted = candidates_wanted
         self._rules = rules
         self._failed = Rejection(UNRESOLVABLE, "", ())

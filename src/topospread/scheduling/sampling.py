@@ -15,7 +15,7 @@ from itertools import chain, zip_longest
 
 import numpy as np
 
-from topospread.cluster import NODE_CHANGED, Cluster
+from topospread.cluster import NO_ROW, Cluster
 from topospread.cluster.arrays import Ints
 from topospread.cluster.zone_key import zone_key
 from topospread.config.version_rules import rules_for, since, until
@@ -70,6 +70,10 @@ def nodes_to_find(nodes: int, percentage: int | None) -> int:
     return max(nodes * share // 100, MIN_FEASIBLE_NODES)
 
 
+_Order = tuple[dict[str, dict[str, int]], dict[int, tuple[str, str]], Ints]
+"""Zone → node → row, row → (node, zone), and the rows in order."""
+
+
 class NodeOrder:
     """Rows in the order of kube-scheduler's snapshots: a node of each zone in turn (``nodeTree.list``).
 
@@ -79,23 +83,39 @@ class NodeOrder:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._position = cluster.journal.position
         self._zones: dict[str, dict[str, int]] = {}
         self._known: dict[int, tuple[str, str]] = {}
         self._rows = _NO_ROWS
+        self._before: list[tuple[int, _Order]] = []
         self._take(range(cluster.nodes.size))
+        self._position = cluster.journal.join(self)
 
     def rows(self) -> Ints:
         """All nodes, int64[nodes]."""
-        journal = self._cluster.journal
-        if journal.position != self._position:
-            changes = journal.since(self._position)
-            self._position = journal.position
-            if changes is None:
-                self._take(range(self._cluster.nodes.size))
-            else:
-                self._take([row for row, index, _ in changes if index == NODE_CHANGED])
+        self.catch_up()
         return self._rows
+
+    def catch_up(self) -> bool:
+        """Read which nodes came, changed and went."""
+        journal = self._cluster.journal
+        changes = journal.since(self._position, self)
+        if changes is None:
+            self._take(range(self._cluster.nodes.size))
+        elif rows := [row for row, pod_class, _ in changes if pod_class is None and row != NO_ROW]:
+            if journal.is_marked:
+                self._before.append((self._position, self._order()))
+            self._take(rows)
+        self._position = journal.position
+        return True
+
+    def rewind(self, position: int) -> None:
+        """Have the order back that was there at a position: nodes that went and came back are where they were."""
+        while self._before and self._before[-1][0] >= position:
+            self._zones, self._known, self._rows = self._before.pop()[1]
+        self._position = position
+
+    def _order(self) -> _Order:
+        return {zone: dict(names) for zone, names in self._zones.items()}, dict(self._known), self._rows
 
     def _take(self, rows: Iterable[int]) -> None:
         came_or_went = [self._take_one(row) for row in rows]

@@ -1,7 +1,7 @@
 """Pods put on or taken off a node to see what the plugins would say, and all of it undone.
 
 kube-scheduler does this for nominated pods and in preemption's dry run (PreFilter's AddPod and RemovePod, then the
-filters on that node). Here the cluster itself is changed and changed back; only the view at hand reads of it.
+filters on that node). Here the cluster itself is changed, in a savepoint; only the view at hand reads of it.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ from types import TracebackType
 
 import numpy as np
 
-from topospread.cluster import PodClass
+from topospread.cluster import PodClass, Savepoint
 from topospread.cluster.cluster import PodKey
-from topospread.cluster.pod_class import HostPort
 
 from .view import View
 
@@ -25,44 +24,31 @@ class Trial:
         self._cluster = view.cluster
         self._row = row
         self._only = np.array([row], dtype=np.int64)
-        self._before: dict[PodKey, PodClass] = {}
-        self._ports: set[HostPort] = set()
-        self._position = 0
+        self._savepoint: Savepoint | None = None
 
     def __enter__(self) -> Trial:
-        self._before = dict(self._cluster.on_node[self._row])
-        self._ports = self._cluster.ports_on(self._row)
-        self._position = self._cluster.journal.position
+        self._savepoint = self._cluster.savepoint()
         self._tell("begin_trial")
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        now = self._cluster.on_node[self._row]
-        for key in [key for key in now if key not in self._before]:
-            self.remove(key)
-        for key, pod_class in self._before.items():
-            if key not in now:
-                self.add(key, pod_class)
-        self._cluster.restore_ports(self._row, self._ports)
-        self._view.catch_up()
-        self._cluster.on_node[self._row] = self._before
-        self._view.forget_since(self._position)
+        assert self._savepoint is not None, "a trial is left after it was entered"
+        self._savepoint.close()
         self._tell("end_trial")
 
     def add(self, key: PodKey, pod_class: PodClass) -> None:
         """Put a pod on the node."""
         self._cluster.bind(key, pod_class, self._row)
         self._assume(pod_class, 1)
+        self._cluster.undo.record(self._assume, pod_class, -1)
 
     def remove(self, key: PodKey) -> PodClass:
         """Take a pod off the node; its class."""
-        started = self._cluster.started.get(key)
         pod_class = self._cluster.unbind(key)
-        if started is not None:
-            self._cluster.started[key] = started
         self._assume(pod_class, -1)
+        self._cluster.undo.record(self._assume, pod_class, 1)
         return pod_class
 
     def passes(self) -> bool:

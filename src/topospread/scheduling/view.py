@@ -13,8 +13,9 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from topospread.cluster import NODE_CHANGED, Change, Cluster, PodClass
+from topospread.cluster import NO_ROW, Change, Cluster, PodClass
 from topospread.cluster.arrays import Bools, Ints, Rows
+from topospread.cluster.objects import Reading
 from topospread.plugins.interface import FewFilter, FewScore, Filter, Scope, Watcher
 
 from .buckets import Buckets, GroupKey
@@ -79,16 +80,16 @@ class View:
         self.own = shared.answers(cluster, framework, pod_class, self.judges)
         self.work.built += 1
         self._renewed = self.own.renewed
-        self._objects_version = cluster.objects.version
-        self._position = cluster.journal.position
+        self._objects = Reading(cluster.objects, self.judges.reads)
+        self._position = cluster.journal.join(self)
         self._renumbered = cluster.nodes.renumbered
         self._cluster_filters = [f.filter for f in self.judges.filters if f.filter.scope is Scope.CLUSTER]
         relative = [s for s in self.judges.scores if s.normalized is not None or s.score.scope is Scope.CLUSTER]
         self.relative_scores = [each for each in relative if each.plugin not in self.own.flat]
         self._grouping = [each for each in self.relative_scores if each.score.scope is Scope.NODE]
         self._can_group = all(each.score.scope in (Scope.NODE, Scope.CLUSTER) for each in self.relative_scores)
-        self._listeners: dict[int, tuple[Watcher, ...]] = {}
-        self._quiet: set[int] = set()
+        self._listeners: dict[PodClass | None, tuple[Watcher, ...]] = {}
+        self._quiet: set[PodClass | None] = set()
         self._grouping_watchers: list[Watcher] = []
         self._buckets: Buckets | None = None
         self._layout: list[int] | None = None
@@ -106,8 +107,8 @@ class View:
 
     def catch_up(self) -> bool:
         """Read the journal and evaluate the rows it names; False when a new view has to be built instead."""
-        changes = self.cluster.journal.since(self._position)
-        if changes is None or self._objects_version != self.cluster.objects.version or not self.own.catch_up():
+        changes = self.cluster.journal.since(self._position, self)
+        if changes is None or not self._objects.unchanged() or not self.own.catch_up():
             return False
         if not changes:
             return True
@@ -122,10 +123,8 @@ class View:
             self._sort_in(self._buckets, rows - regrouped if regrouped else rows, regrouped)
         return True
 
-    def forget_since(self, position: int) -> None:
-        """Take back the journal's newest changes, which this view has read and which undo each other."""
-        self.cluster.journal.forget_since(position)
-        self.own.forget_since(position)
+    def rewind(self, position: int) -> None:
+        """The journal's newest changes, which were read and undo each other, were taken back."""
         self._position = position
 
     def forget_buckets(self) -> None:
@@ -163,30 +162,31 @@ class View:
     def _apply(self, changes: Sequence[Change]) -> tuple[set[int], set[int]]:
         """Tell the watchers; all rows named, and rows that may belong to another group."""
         rows = {row for row, _, _ in changes}
+        rows.discard(NO_ROW)
         regrouped: set[int] = set()
         quiet = self._quiet
-        for row, index, delta in [change for change in changes if change[1] not in quiet]:
-            if index == NODE_CHANGED:
-                regrouped.add(row)
-                for watcher in self.judges.watchers:
-                    regrouped.update(watcher.on_node(row))
+        for row, pod_class, delta in [change for change in changes if change[1] not in quiet]:
+            if pod_class is None:
+                if row != NO_ROW:
+                    regrouped.add(row)
+                    for watcher in self.judges.watchers:
+                        regrouped.update(watcher.on_node(row))
                 continue
-            pod_class = self.cluster.classes[index]
             listening = self._listening(pod_class)
             for watcher in listening:
                 touched = watcher.on_pod(row, pod_class, delta)
                 if touched:
                     regrouped.update(touched)
             if not listening:
-                quiet.add(index)
+                quiet.add(pod_class)
         return rows, regrouped
 
     def _listening(self, pod_class: PodClass) -> tuple[Watcher, ...]:
         """Watchers that pods of a class mean something to."""
-        known = self._listeners.get(pod_class.index)
+        known = self._listeners.get(pod_class)
         if known is None:
             known = tuple(each for each in self.judges.watchers if not each.ignores(pod_class))
-            self._listeners[pod_class.index] = known
+            self._listeners[pod_class] = known
         return known
 
     def _group_columns(self, rows: Rows) -> list[Ints] | None:

@@ -28,11 +28,11 @@ _WITHOUT_SCALE = frozenset({"DaemonSet", "Job"})
 
 def complete_budgets(plan: Plan, cluster: Cluster) -> None:
     """Give every budget of the cluster a status, and note those that had none."""
-    budgets = cluster.objects.pod_disruption_budgets
     pods = _PodsThere(plan)
-    for i, budget in enumerate(budgets):
+    for budget in list(cluster.objects.pod_disruption_budgets.values()):
         if budget.status is None or budget.status.disruptions_allowed is None:
-            budgets[i] = made = replace(budget, status=_status(budget, pods))
+            made = replace(budget, status=_status(budget, pods))
+            cluster.objects.put(made)
             assert made.status is not None
             allowed = made.status.disruptions_allowed
             evictions = "1 eviction" if allowed == 1 else f"{allowed} evictions"
@@ -130,23 +130,24 @@ class Budgets:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        given = cluster.objects.pod_disruption_budgets
+        given = cluster.objects.pod_disruption_budgets.values()
         self._standing = [_Standing(budget, _selection(budget, cluster), _room(budget)) for budget in given]
         for each in self._standing:
             each.pods = each.on_nodes()
 
     def recount(self) -> None:
         """Let every budget allow what its pods that are on nodes now leave room for."""
-        budgets = self._cluster.objects.pod_disruption_budgets
-        for i, each in enumerate(self._standing):
+        for each in self._standing:
             room = each.room + each.on_nodes() - each.pods
             status = each.budget.status
-            if status is not None and (budgets[i].status or status).disruptions_allowed != max(0, room):
-                budgets[i] = replace(each.budget, status=replace(status, disruptions_allowed=max(0, room)))
+            if status is not None:
+                allowed = replace(status, disruptions_allowed=max(0, room))
+                self._cluster.objects.put(replace(each.budget, status=allowed))
 
     def restore(self) -> None:
         """Put the budgets back to the beginning."""
-        self._cluster.objects.pod_disruption_budgets[:] = [each.budget for each in self._standing]
+        for each in self._standing:
+            self._cluster.objects.put(each.budget)
 
 
 def _selection(budget: PodDisruptionBudget, cluster: Cluster) -> Selection | None:

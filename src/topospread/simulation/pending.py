@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 
 import numpy as np
 
-from topospread.cluster import NODE_CHANGED, Cluster
+from topospread.cluster import Cluster
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.scheduling.verdict import Verdict
 from topospread.workloads.planned import Workload
@@ -26,15 +26,20 @@ class LatestBinds:
         self._read = cluster.journal.position
         self._latest: dict[str, int] = {}
 
-    def catch_up(self) -> None:
+    def catch_up(self) -> bool:
         """Read what happened since the last time."""
         journal = self._cluster.journal
-        changes = journal.since(self._read)
+        changes = journal.since(self._read, self)
         start = self._read if changes is not None else journal.position - len(journal.kept)
-        for position, (_, index, delta) in enumerate(journal.kept if changes is None else changes, start):
-            if index != NODE_CHANGED and delta > 0:
-                self._latest[self._cluster.classes[index].namespace] = position
+        for position, (_, pod_class, delta) in enumerate(journal.kept if changes is None else changes, start):
+            if pod_class is not None and delta > 0:
+                self._latest[pod_class.namespace] = position
         self._read = journal.position
+        return True
+
+    def rewind(self, position: int) -> None:
+        """The newest changes were taken back; the run that they belong to is over."""
+        self._read = max(position, 0)
 
     def may_help(self, namespace: str, verdict: Verdict | None, position: int) -> bool:
         """Whether since a journal position a pod came that a plugin which rejected this pod may count.

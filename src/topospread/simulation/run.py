@@ -191,7 +191,7 @@ def cluster_of(planned: Plan, gates: Gates) -> Cluster:
     for node in inventory.nodes:
         cluster.add_node(as_served(node))
     cluster.objects.add(inventory.objects())
-    cluster.objects.assumed_claims |= planned.assumed_claims
+    cluster.objects.assume_claims(planned.assumed_claims)
     for pod in (*planned.bound, *planned.removed):
         cluster.add_pod(pod)
     return cluster

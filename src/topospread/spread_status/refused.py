@@ -120,16 +120,8 @@ def _taken_out(view: View, key: PodKey) -> Iterator[int]:
     Unlike in a trial of preemption's, PreFilter is asked anew: the pod is gone.
     """
     cluster = view.cluster
-    row, position = cluster.placed[key], cluster.journal.position
-    before, started = dict(cluster.on_node[row]), cluster.started.get(key)
-    pod_class = cluster.unbind(key)
-    view.catch_up()
-    try:
-        yield row
-    finally:
-        cluster.bind(key, pod_class, row)
-        if started is not None:
-            cluster.started[key] = started
+    with cluster.savepoint():
+        row = cluster.placed[key]
+        cluster.unbind(key)
         view.catch_up()
-        cluster.on_node[row] = before
-        view.forget_since(position)
+        yield row

@@ -36,7 +36,7 @@ def test_pods_of_a_daemon_set_are_one_class_and_each_tied_to_its_node() -> None:
     there = cluster.pod_class(pod("agent-0", of_node("n0"), "DaemonSet", "n0"), is_placed=True)
     coming = [cluster.pod_class(pod(f"agent-{i}", of_node(f"n{i}"), "DaemonSet")) for i in (1, 2)]
 
-    assert cluster.classes == [there]
+    assert list(cluster.classes.values()) == [there]
     assert [each.general for each in coming] == [there, there]
     assert [each.tied_to for each in coming] == ["n1", "n2"]
     assert there.pod.spec.affinity is not None

@@ -48,7 +48,7 @@ def test_tells_its_followers_when_a_node_begins_and_ceases_to_use_a_volume() -> 
         place(made, pod(claimed("data"), name=name), "n0")
     made.unbind("ns/one")
     assert diary.lines == [(0, "data", True)]
-    made.volume_use.rename(VolumeRef(CLAIM, "ns", "data"))
+    made.volume_use.rename_claim(("ns", "data"))
     made.unbind("ns/two")
     assert diary.lines[1:] == [(0, "data", False), (0, "data", True), (0, "data", False)]
 

@@ -1,0 +1,168 @@
+"""The pod classes of a cluster: found by what makes a class, and let go of when they have had no pods for long.
+
+What makes a class is in `pod_class`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import TypeVar
+
+from topospread.api.pod import Pod
+from topospread.api.requests import RequestRules
+
+from .pod_class import Cost, PodClass, identity, namespaces_asked, resources_of, signature
+from .selections import Selections
+from .tied import own_node, untied
+
+_IDLE_KEPT = 1024
+_REMEMBERED = 1 << 16
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+class PodClasses:
+    """Classes with pods, and those that lately had or wanted some.
+
+    A class that was let go of and gets a pod all the same is taken up again; two classes that say the same do no harm.
+
+    Attributes:
+        every: index → class; an index is never given twice, and a class that is taken up again gets another.
+        made: the index of the next class.
+        selections: which classes selectors match.
+    """
+
+    def __init__(self, rules: RequestRules) -> None:
+        self._rules = rules
+        self.every: dict[int, PodClass] = {}
+        self.selections = Selections()
+        self.made = 0
+        self._idle: dict[int, PodClass] = {}
+        self._by_identity: dict[Hashable, list[tuple[tuple[object, ...], PodClass]]] = {}
+        self._costs: dict[bytes, Cost] = {}
+        self._by_namespace: dict[str, dict[int, PodClass]] = {}
+        self._asking: dict[str | None, dict[int, PodClass]] = {}
+        self._of_object: dict[int, tuple[Pod, PodClass]] = {}
+
+    def of(self, pod: Pod, *, is_placed: bool = False) -> PodClass:
+        """The class of a pod. ``is_placed``: its ``spec.nodeName`` says where it is, not where it may go."""
+        node_name = "" if is_placed else pod.spec.node_name or ""
+        own = own_node(pod)
+        if not own:
+            return self._of(pod, node_name, is_tied=False)
+        general = self._of(untied(pod), node_name, is_tied=True)
+        return general if is_placed else general.tied(pod, own)
+
+    def _of(self, pod: Pod, node_name: str, *, is_tied: bool) -> PodClass:
+        alike = self._by_identity.get((node_name, is_tied, identity(pod)), ())
+        described = signature(pod)
+        for other, existing in alike:
+            if other == described:
+                return existing
+        pod_class = PodClass(self.made, pod, node_name, self._rules, self._cost(pod))
+        pod_class.is_tied = is_tied
+        self.made += 1
+        self._enter(pod_class, described)
+        self._note_idle(pod_class)
+        return pod_class
+
+    def of_object(self, pod: Pod) -> PodClass:
+        """The class of a pod object that stands for many replicas; remembered by the object itself."""
+        known = self._of_object.get(id(pod))
+        if known is not None and known[0] is pod:
+            return known[1]
+        pod_class = self.of(pod)
+        if not pod_class.tied_to:
+            if len(self._of_object) >= _REMEMBERED:
+                self._of_object.clear()
+            self._of_object[id(pod)] = (pod, pod_class)
+        return pod_class
+
+    def in_namespace(self, namespace: str) -> Iterable[PodClass]:
+        """Classes of a namespace's pods."""
+        return self._by_namespace.get(namespace, {}).values()
+
+    def asking(self, namespace: str) -> Iterable[PodClass]:
+        """Classes that want to be near, or away from, pods of a namespace; other pods of it may be meant."""
+        return (*self._asking.get(None, {}).values(), *self._asking.get(namespace, {}).values())
+
+    def first_pod_came(self, pod_class: PodClass) -> None:
+        """The class has pods."""
+        if self._idle.pop(pod_class.index, None) is None and self.every.get(pod_class.index) is not pod_class:
+            pod_class.index = self.made
+            self.made += 1
+            self._enter(pod_class, signature(pod_class.pod))
+
+    def last_pod_went(self, pod_class: PodClass) -> None:
+        """The class has no pods any more."""
+        self._note_idle(pod_class)
+
+    def copy(self) -> PodClasses:
+        """Classes of the same pods, with the same indexes, for another cluster."""
+        made = PodClasses(self._rules)
+        made.made = self.made
+        for index, each in self.every.items():
+            copied = PodClass(index, each.pod, each.node_name, self._rules, made._cost(each.pod))
+            copied.is_tied = each.is_tied
+            copied.occupancy = dict(each.occupancy)
+            made._enter(copied, signature(each.pod))
+            if index in self._idle:
+                made._idle[index] = copied
+        return made
+
+    def counterpart(self, other: PodClass) -> PodClass:
+        """The class here that `copy` made of another cluster's; a new one where that had been let go of."""
+        known = self.every.get(other.index)
+        return self._of(other.pod, other.node_name, is_tied=other.is_tied) if known is None else known
+
+    def _enter(self, pod_class: PodClass, described: tuple[object, ...]) -> None:
+        pod, index = pod_class.pod, pod_class.index
+        self.every[index] = pod_class
+        self.selections.add(pod_class)
+        self._by_identity.setdefault(_key(pod_class), []).append((described, pod_class))
+        self._by_namespace.setdefault(pod_class.namespace, {})[index] = pod_class
+        for namespace in namespaces_asked(pod):
+            self._asking.setdefault(namespace, {})[index] = pod_class
+
+    def _note_idle(self, pod_class: PodClass) -> None:
+        idle = self._idle
+        idle[pod_class.index] = pod_class
+        if len(idle) > _IDLE_KEPT + len(self.every) // 2:
+            for index in list(idle)[: _IDLE_KEPT // 2]:
+                self._let_go(idle.pop(index))
+
+    def _let_go(self, pod_class: PodClass) -> None:
+        pod, index = pod_class.pod, pod_class.index
+        del self.every[index]
+        self.selections.remove(pod_class)
+        _drop(self._by_namespace, pod_class.namespace, index)
+        for namespace in namespaces_asked(pod):
+            _drop(self._asking, namespace, index)
+        key = _key(pod_class)
+        alike = [each for each in self._by_identity[key] if each[1] is not pod_class]
+        if alike:
+            self._by_identity[key] = alike
+        else:
+            del self._by_identity[key]
+
+    def _cost(self, pod: Pod) -> Cost:
+        resources = resources_of(pod)
+        if resources is None:
+            return Cost(pod, self._rules)
+        known = self._costs.get(resources)
+        if known is None:
+            if len(self._costs) >= _REMEMBERED:
+                self._costs.clear()
+            known = self._costs[resources] = Cost(pod, self._rules)
+        return known
+
+
+def _key(pod_class: PodClass) -> Hashable:
+    return (pod_class.node_name, pod_class.is_tied, identity(pod_class.pod))
+
+
+def _drop(table: dict[Key, dict[int, PodClass]], key: Key, index: int) -> None:
+    entries = table[key]
+    del entries[index]
+    if not entries:
+        del table[key]
