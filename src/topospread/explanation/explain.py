@@ -6,7 +6,8 @@ as of the moment it does; one on a node, as if it were taken off and scheduled a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from topospread.api.inventory import Inventory
@@ -18,6 +19,7 @@ from topospread.config.version_rules import rules_for
 from topospread.scheduling.choice import ChoiceRules
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.verdict import Verdict
+from topospread.simulation.counted import PodOwners
 from topospread.simulation.placing import Progress
 from topospread.simulation.run import Options, Outcome, Run, prepare
 from topospread.workloads.autoscaling import Autoscale
@@ -29,7 +31,7 @@ from .domains import constraint_tables
 from .obstacles import Obstacles
 from .owner import exists, is_older
 from .rehearsal import Rehearsal
-from .result import Explanation, NearNode
+from .result import ConstraintTable, Explanation, NearNode
 from .scores import score_table
 from .suggest import suggestions
 from .target import Subject, candidates, find, gated_of, gates_of, one_more, parse_target, unbound
@@ -153,7 +155,7 @@ class _Explainer:
         waiting = sum(each.workload is queued.workload for each in rehearsal.queue)
         found = looked_at(baseline, obstacles, newest, surplus_pods(queued.workload, waiting))
         facts |= {
-            "constraints": constraint_tables(obstacles),
+            "constraints": self._tables(obstacles, ended.queue, queued.workload),
             "plugins": obstacles.rejections(),
             "nearest": obstacles.nearest(NEAREST),
         }
@@ -169,7 +171,7 @@ class _Explainer:
 
         def look(scheduler: Scheduler, verdict: Verdict, nominated: str) -> None:
             chosen = nominated if nominated in verdict.total else verdict.best[0]
-            seen.append((verdict, _choice(scheduler, queued.pod, queued.name, verdict, chosen), chosen))
+            seen.append((verdict, self._choice(scheduler, queued, verdict, chosen), chosen))
 
         ended = rehearsal.watch(key, queued.pod, look)
         # A profile whose plugins cannot score places a pod all the same where a single node is feasible.
@@ -187,11 +189,36 @@ class _Explainer:
         free = unbound(pod)
         verdict = run.scheduler.verdict(free, pod.name)
         facts: dict[str, Any] = {"message": verdict.error or verdict.message}
-        if not verdict.error:
-            facts |= _choice(run.scheduler, free, pod.name, verdict, node)
         owner = workload or Workload("Pod", pod.namespace, pod.name, 1)
+        if not verdict.error:
+            facts |= self._choice(run.scheduler, QueuedPod(free, pod.name, owner), verdict, node)
         facts["wanted"] = len(workload.existing) if workload else 1
         return self._explanation(QueuedPod(pod, pod.name, owner), "bound", node, verdict, facts)
+
+    def _choice(self, scheduler: Scheduler, queued: QueuedPod, verdict: Verdict, chosen: str) -> dict[str, Any]:
+        """Why that node, or what it has against a pod that is there."""
+        pod = queued.pod
+        obstacles = _obstacles(scheduler, pod, verdict)
+        draws = rules_for(ChoiceRules, scheduler.framework_of(scheduler.cluster.shared_class(pod)).gates).draws
+        keys = [each.topology_key for each in verdict.arithmetic]
+        refused: tuple[NearNode, ...] = ()
+        if chosen in verdict.nodes and chosen not in verdict.total:
+            refused = (obstacles.near_node(verdict.nodes.index(chosen), keys),)
+        return {
+            "constraints": self._tables(obstacles, self._run.queue, queued.workload),
+            "plugins": obstacles.rejections(),
+            "nearest": refused,
+            "scores": score_table(obstacles.view, verdict, chosen, draws=draws),
+            "without": tuple(without_each(scheduler, pod, queued.name, verdict)),
+        }
+
+    def _tables(
+        self, obstacles: Obstacles, queue: Sequence[QueuedPod], workload: Workload
+    ) -> tuple[ConstraintTable, ...]:
+        """Each constraint with its domains, and whose pods it counts."""
+        owners = PodOwners(self._run.cluster, self._run.owners, queue)
+        tables = constraint_tables(obstacles)
+        return tuple(replace(each, counted=owners.counted_by(each.arithmetic, workload)) for each in tables)
 
     def _waiting(self, queued: QueuedPod, message: str) -> Explanation:
         return self._explanation(queued, "waiting", None, None, {"message": message, "pending": 1, "wanted": 1})
@@ -215,23 +242,6 @@ class _Explainer:
             notes=tuple(workload.notes),
             **facts,
         )
-
-
-def _choice(scheduler: Scheduler, pod: Pod, name: str, verdict: Verdict, chosen: str) -> dict[str, Any]:
-    """Why that node, or what it has against a pod that is there."""
-    obstacles = _obstacles(scheduler, pod, verdict)
-    draws = rules_for(ChoiceRules, scheduler.framework_of(scheduler.cluster.shared_class(pod)).gates).draws
-    keys = [each.topology_key for each in verdict.arithmetic]
-    refused: tuple[NearNode, ...] = ()
-    if chosen in verdict.nodes and chosen not in verdict.total:
-        refused = (obstacles.near_node(verdict.nodes.index(chosen), keys),)
-    return {
-        "constraints": constraint_tables(obstacles),
-        "plugins": obstacles.rejections(),
-        "nearest": refused,
-        "scores": score_table(obstacles.view, verdict, chosen, draws=draws),
-        "without": tuple(without_each(scheduler, pod, name, verdict)),
-    }
 
 
 def _obstacles(scheduler: Scheduler, pod: Pod, verdict: Verdict) -> Obstacles:

@@ -57,10 +57,12 @@ class ConstraintTable:
 
     Attributes:
         domains: eligible domains, by name.
+        counted: whose pods are counted, ``Deployment/web`` → pods; empty where all are the workload's own.
     """
 
     arithmetic: ConstraintArithmetic
     domains: tuple[DomainRow, ...]
+    counted: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from .examples import constraint, deployment
 from .field_rules import ADDED_BY_CONTROLLERS
 from .given import Given, Manifest, Subject
 from .label_index import LabelIndex
-from .neighbours import cluster_sources
+from .neighbours import autoscaled, cluster_sources
 from .pod_source import PodSource
 from .problem import Problem
 from .rule import Example, Rule
@@ -109,6 +109,24 @@ def _counts_others(given: Given) -> Iterator[tuple[Subject, Problem]]:
             yield manifest, Problem(f"{path}.labelSelector", message)
 
 
+def _shared(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    for manifest, one, path, each, others in _reaching(given):
+        if _most(given, one) == 1:
+            continue
+        here = _meaning(each)
+        alike = [other for other in others if here in map(_meaning, other.counting(one, each.topology_key))]
+        if alike:
+            message = f"it counts the pods of {_listed(alike)} as well, as theirs counts these: all together are even, "
+            message += f"and those of {one.name} alone may stand in one domain"
+            yield manifest, Problem(f"{path}.labelSelector", message)
+
+
+def _most(given: Given, one: _Workload) -> int | None:
+    """How many replicas a workload may have; None where that is not known."""
+    bounds = autoscaled(given, one.pods.item)
+    return one.pods.replicas if bounds is None else bounds.most
+
+
 def _listed(workloads: Sequence[_Workload]) -> str:
     names = [each.name for each in workloads[:_NAMED]]
     more = len(workloads) - len(names)
@@ -196,6 +214,8 @@ def _replaces_defaults(given: Given) -> Iterator[tuple[Subject, Problem]]:
 _BROAD = "labelSelector:\n  matchLabels: {part-of: shop}"
 _OWN = "labelSelector:\n  matchLabels: {app: web}\nmatchLabelKeys: [pod-template-hash]"
 
+_BY_APP = _BROAD + "\nmatchLabelKeys: [app]"
+
 
 def _shop(name: str, spec: str) -> str:
     labels = f"labels: {{app: {name}}}"
@@ -249,6 +269,18 @@ RULES = (
             _shop("web", constraint(_BROAD)) + "---\n" + _shop("batch", constraint(_BROAD, when="ScheduleAnyway"))
         ),
         right=Example(_shop("web", constraint(_BROAD)) + "---\n" + _shop("batch", constraint(_BROAD))),
+        needs="manifests",
+    ),
+    Rule(
+        id="selector-shared",
+        sentence="Workloads that are each to be spread count no pods of each other.",
+        why="Where several workloads have one selector, their pods are even all together: both replicas of one of them "
+        "may stand in one zone, beside those of another in the next.",
+        link=f"{SPREAD}#consistency",
+        severity="hint",
+        check=_shared,
+        wrong=Example(_shop("web", constraint(_BROAD)) + "---\n" + _shop("batch", constraint(_BROAD))),
+        right=Example(_shop("web", constraint(_BY_APP)) + "---\n" + _shop("batch", constraint(_BY_APP))),
         needs="manifests",
     ),
     Rule(

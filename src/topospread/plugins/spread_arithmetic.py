@@ -6,13 +6,14 @@ It states what `pod_topology_spread` decides, with its formulas; it decides noth
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from operator import eq
 from typing import overload
 
 import numpy as np
 
+from topospread.api.labels import Selector
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Codes
 from topospread.cluster.nodes import LabelColumn
@@ -122,6 +123,7 @@ class ConstraintArithmetic:
         domains: domains with nodes that take part, by name; ``minimum`` is over them.
         minimum: the global minimum in force, 0 while there are fewer domains than ``min_domains``.
         left_out: nodes that take no part.
+        selects: what ``selector`` says in words.
     """
 
     topology_key: str
@@ -135,6 +137,7 @@ class ConstraintArithmetic:
     domains: Sequence[Domain]
     minimum: int
     left_out: tuple[LeftOut, ...]
+    selects: Selector | None = field(default=None, compare=False, repr=False)
 
     @property
     def hard(self) -> bool:
@@ -201,6 +204,7 @@ def arithmetic_of(counted: CountedConstraint, spread: Spread) -> ConstraintArith
         domains=Domains(column, counts, skew_of(0, counted.counts_itself, minimum), highest),
         minimum=minimum,
         left_out=left_out(constraint, counted.keys, spread),
+        selects=constraint.selector,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from .layout import FEW, Layout
@@ -43,7 +43,7 @@ def _constraint(spread: WorkloadSpread, told: set[LeftOut], layout: Layout) -> I
         yield from _rows(spread.domains, layout, nodes=spread.topology_key != _HOSTNAME)
     else:
         yield from _summed_up(spread, layout)
-    for text in _remarks(spread.arithmetic, told, layout):
+    for text in (*whose(spread.counted, layout), *_why(spread), *_remarks(spread.arithmetic, told, layout)):
         yield from hanging(_ROW, text, layout.width, len(_ROW) + 2)
 
 
@@ -51,6 +51,35 @@ def no_domain(arithmetic: ConstraintArithmetic) -> str:
     """Why a constraint counts nothing at all: ``no node takes part (no label rack)``."""
     why = ", ".join(left.reason for left in arithmetic.left_out)
     return "no node takes part" + (f" ({why})" if why else "")
+
+
+def whose(pods_of: Mapping[str, int], layout: Layout) -> Iterator[str]:
+    """``counted: 3 frontend, 3 history``, where pods of other workloads are counted as well; the own ones come first.
+
+    A kind is said where two are of one name.
+    """
+    if not pods_of:
+        return
+    names = Counter(each.partition("/")[2] for each in pods_of)
+    parts = []
+    for workload, pods in pods_of.items():
+        name = workload.partition("/")[2]
+        parts.append(f"{pods} {workload if names[name] > 1 else name}" if name else counted(pods, "bare pod"))
+    yield f"counted: {layout.names(list(map(together, parts)))}"
+
+
+_WHY = {
+    "before": "by pods that were there before, and nothing moves them",
+    "others": "others' pods are counted, which their own constraints place",
+    "full": "soft, and the domains that hold the fewest take no more",
+    "scores": "soft, and other scores weighed more",
+    "sampled": "soft: other scores weighed more, or the nodes were not sampled",
+}
+
+
+def _why(spread: WorkloadSpread) -> Iterator[str]:
+    if spread.exceeded:
+        yield f"more than maxSkew: {_WHY[spread.exceeded]}"
 
 
 def _remarks(arithmetic: ConstraintArithmetic, told: set[LeftOut], layout: Layout) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from .domains import ORIGINS, bar_of, no_domain
+from .domains import ORIGINS, bar_of, no_domain, whose
 from .layout import Layout
 from .paragraphs import counted, hanging, in_order, listed, natural, together
 from .reasons import its_nodes
@@ -128,6 +128,7 @@ def _summed_up(
 
 def _remarks(table: ConstraintTable, layout: Layout, *, pending: bool) -> Iterator[str]:
     arithmetic = table.arithmetic
+    yield from whose(table.counted, layout)
     if arithmetic.hard:
         yield f"{_formula(arithmetic)}; {_minimum(table, layout, pending=pending)}"
     if not arithmetic.counts_itself:

@@ -76,6 +76,7 @@ def _constraint(table: ConstraintTable) -> Json:
         "self": arithmetic.counts_itself,
         "minimum": arithmetic.minimum,
         "minimumDomains": list(arithmetic.minimum_domains),
+        "counted": dict(table.counted),
         "domains": [
             {
                 "name": each.name,

@@ -118,6 +118,8 @@ def _spread(each: WorkloadSpread) -> Json:
         "before": dict(zip(names, each.domains.before.tolist(), strict=True)),
         "nodes": {domain.name: domain.nodes for domain in each.arithmetic.domains},
         "rejected": {name: dict(reasons) for name, reasons in each.domains.rejected.items()},
+        "counted": dict(each.counted),
+        "exceeded": each.exceeded or None,
         "leftOut": _left_out(each.arithmetic),
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from .domains import ORIGINS, bar_of
+from .domains import ORIGINS, bar_of, whose
 from .layout import Layout
 from .paragraphs import counted, hanging, natural, together
 
@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
 _BAR = 20
 _ROW = " " * 4
+_WHY = {
+    "others": "others' pods are counted, which their own constraints place",
+    "before": "it is asked when a pod is placed, and nothing moves pods",
+}
 HOSTNAME = "kubernetes.io/hostname"
 
 
@@ -90,6 +94,11 @@ def _summed_up(constraint: ConstraintStatus, layout: Layout) -> Iterator[str]:
 
 def _remarks(constraint: ConstraintStatus, layout: Layout) -> Iterator[str]:
     """What else a person should know of the counts."""
+    for text in whose(constraint.counted, layout):
+        yield from hanging(_ROW, text, layout.width, len(_ROW) + 2)
+    if constraint.excess and (constraint.hard or constraint.counted):
+        why = "others" if constraint.counted else "before"
+        yield from hanging(_ROW, f"more than maxSkew: {_WHY[why]}", layout.width, len(_ROW) + 2)
     if constraint.eligible < constraint.min_domains:
         few = f"fewer domains than minDomains ({constraint.eligible} < {constraint.min_domains})"
         yield from hanging(_ROW, f"{few}: the minimum counts as 0", layout.width, len(_ROW) + 2)

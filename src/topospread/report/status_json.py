@@ -56,6 +56,7 @@ def _constraint(each: ConstraintStatus) -> Json:
         "minimum": each.minimum,
         "domains": {domain.name: domain.matching for domain in each.domains},
         "nodes": {domain.name: domain.nodes for domain in each.domains},
+        "counted": dict(each.counted),
         "empty": {"count": each.empty, "domains": list(each.empty_names)},
         "leftOut": [{"reason": left.reason, "count": left.count, "nodes": list(left.names)} for left in each.left_out],
     }

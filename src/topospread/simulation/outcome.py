@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import repeat
 
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, counts_of
 from topospread.scheduling.cycle import Placement
 from topospread.workloads.planned import QueuedPod, Workload
 
+from .counted import CountedPods, PodOwners
+from .exceeded import exceeded, fewest_take_more
 from .pending import pending_group, reasons_by_domain
 from .result import DomainSpreads, PendingGroup, PodPlacement, Simulation, WorkloadResult, WorkloadSpread
 from .run import Outcome, Run, spreads
@@ -27,12 +30,14 @@ def result_of(run: Run) -> Simulation:
     placements = [_placement(queued, outcome) for queued, outcome in tried]
     missing = Counter(id(queued.workload) for queued, outcome in tried if outcome.pending)
     new = Counter(id(queued.workload) for queued, _ in tried)
+    owners = PodOwners(run.cluster, run.owners, run.queue)
     workloads = []
     for each in planned.workloads:
         now = after.get(id(each), ())
         says_more = bool(new[id(each)]) and (missing[id(each)] > 0 or any(map(_uneven, now)))
         rejected = _rejected(run, each, now) if says_more else [{} for _ in now]
-        spread = _spread(before.get(id(each), ()), now, rejected)
+        whose = [owners.counted_by(one, each) for one in now]
+        spread = tuple(map(_spread, before.get(id(each), ()), now, rejected, whose, repeat(run)))
         workloads.append(_workload(each, new[id(each)], missing[id(each)], spread))
     return Simulation(
         placements=tuple(placements),
@@ -97,22 +102,21 @@ def _rejected(run: Run, workload: Workload, after: Sequence[ConstraintArithmetic
 
 
 def _spread(
-    before: Iterable[ConstraintArithmetic], after: Iterable[ConstraintArithmetic], rejected: Iterable[Rejected]
-) -> tuple[WorkloadSpread, ...]:
-    result = []
-    for was, now, reasons in zip(before, after, rejected, strict=True):
-        result.append(
-            WorkloadSpread(
-                topology_key=now.topology_key,
-                when_unsatisfiable=now.when_unsatisfiable,
-                max_skew=now.max_skew,
-                origin=now.origin,
-                skew=now.skew,
-                domains=DomainSpreads(was.domains, now.domains, reasons),
-                arithmetic=now,
-            )
-        )
-    return tuple(result)
+    was: ConstraintArithmetic, now: ConstraintArithmetic, rejected: Rejected, counted: CountedPods, run: Run
+) -> WorkloadSpread:
+    takes_more = now.skew > now.max_skew and fewest_take_more(now, rejected, run.cluster)
+    why = exceeded(was, now, counted, takes_more)
+    return WorkloadSpread(
+        topology_key=now.topology_key,
+        when_unsatisfiable=now.when_unsatisfiable,
+        max_skew=now.max_skew,
+        origin=now.origin,
+        skew=now.skew,
+        domains=DomainSpreads(was.domains, now.domains, rejected),
+        arithmetic=now,
+        counted=counted,
+        exceeded="sampled" if why == "scores" and run.options.sampling == "kube" else why,
+    )
 
 
 def _pending(tried: Iterable[tuple[QueuedPod, Outcome]], run: Run) -> list[PendingGroup]:

@@ -11,7 +11,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import eq
-from typing import overload
+from typing import Literal, overload
 
 import numpy as np
 
@@ -20,6 +20,11 @@ from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain, D
 from topospread.scheduling.verdict import Verdict
 from topospread.workloads.autoscaling import Autoscaling
 from topospread.workloads.dropped_fields import UnusedField
+
+Exceeded = Literal["", "before", "others", "full", "scores", "sampled"]
+"""Why a skew is more than maxSkew, "" where it is not: pods that were there before make it, and nothing moves those;
+pods of other workloads are counted, which their own constraints place; of a soft constraint, the domains that hold the
+fewest take no more, other scores weighed more, or its nodes were not among those that were sampled."""
 
 Reasons = Mapping[str, int]
 """Reason → nodes that are rejected for it."""
@@ -160,6 +165,8 @@ class WorkloadSpread:
         skew: the largest count of an eligible domain minus the global minimum in force, after the simulation.
         domains: eligible domains, by name.
         arithmetic: the counts after the simulation, whole.
+        counted: whose pods are counted, ``Deployment/web`` → pods; empty where all are the workload's own.
+        exceeded: why the skew is more than maxSkew.
     """
 
     topology_key: str
@@ -169,6 +176,8 @@ class WorkloadSpread:
     skew: int
     domains: DomainSpreads
     arithmetic: ConstraintArithmetic
+    counted: Mapping[str, int] = field(default_factory=dict)
+    exceeded: Exceeded = ""
 
     @property
     def hard(self) -> bool:

@@ -5,28 +5,36 @@ The numbers are PodTopologySpread's own counts, so that a cluster of thousands o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
+from topospread.api.labels import Selector
 from topospread.cluster import Cluster, PodClass
+from topospread.cluster.arrays import Bools
 from topospread.plugins.domain_counts import DomainCounts
 from topospread.plugins.interface import PluginError
 from topospread.plugins.pod_topology_spread import PodTopologySpread, minimum_in_force
 from topospread.plugins.spread_arithmetic import left_out
 from topospread.plugins.spread_counts import CountedConstraint, Spread
 from topospread.scheduling.cycle import Scheduler
+from topospread.simulation.counted import CountedPods, PodOwners
 from topospread.workloads.planned import Workload
 
 from .members import Members
 from .result import MOST_NAMED, ConstraintStatus, DomainPods, LeftOutNodes
+
+Whose = Callable[[Selector, Bools, int], CountedPods]
+"""Whose pods a selector counts on nodes that take part, so many in all."""
 
 _REVISIONS = {"Deployment": "pod-template-hash", "StatefulSet": "controller-revision-hash"}
 """Kind → the label that tells its revisions apart."""
 
 
 def constraints_of(
-    scheduler: Scheduler, workload: Workload, members: Members
+    scheduler: Scheduler, workload: Workload, members: Members, owners: PodOwners
 ) -> tuple[tuple[ConstraintStatus, ...], str]:
     """The constraints in force, hard ones first, and what is wrong with them where they cannot be judged.
 
@@ -36,7 +44,7 @@ def constraints_of(
     problem = ""
     for revision, pod_class in _revisions(scheduler.cluster, workload, members):
         try:
-            stated = _stated(scheduler, pod_class)
+            stated = _stated(scheduler, pod_class, partial(owners.counted, workload))
         except PluginError as error:
             problem = str(error)
             continue
@@ -58,15 +66,17 @@ def _revisions(cluster: Cluster, workload: Workload, members: Members) -> list[t
     return [("", first), *older]
 
 
-def _stated(scheduler: Scheduler, pod_class: PodClass) -> list[ConstraintStatus]:
+def _stated(scheduler: Scheduler, pod_class: PodClass, whose: Whose) -> list[ConstraintStatus]:
     plugin = scheduler.framework_of(pod_class).plugins.get("PodTopologySpread")
     if not isinstance(plugin, PodTopologySpread):
         return []
     spread = plugin.prepare(pod_class, scheduler.cluster).watcher
-    return [_constraint(each, spread) for each in (*spread.hard, *spread.soft)] if isinstance(spread, Spread) else []
+    if not isinstance(spread, Spread):
+        return []
+    return [_constraint(each, spread, whose) for each in (*spread.hard, *spread.soft)]
 
 
-def _constraint(counted: CountedConstraint, spread: Spread) -> ConstraintStatus:
+def _constraint(counted: CountedConstraint, spread: Spread, whose: Whose) -> ConstraintStatus:
     constraint, column = counted.constraint, counted.column
     taking_part = counted.takes_part(slice(0, spread.nodes.size))
     counts = counted.counts or DomainCounts(column, counted.pods, taking_part)
@@ -93,4 +103,5 @@ def _constraint(counted: CountedConstraint, spread: Spread) -> ConstraintStatus:
             LeftOutNodes(each.reason, len(each.nodes), each.nodes[:MOST_NAMED])
             for each in left_out(constraint, counted.keys, spread)
         ),
+        counted=whose(constraint.selector, taking_part, int(matching[holding].sum())),
     )

@@ -52,6 +52,27 @@ class Members:
         return result
 
 
+def owners_of(run: Run) -> dict[PodKey, Workload]:
+    """Pod key → workload, those included that a controller is about to delete."""
+    owners = dict(run.owners)
+    if run.plan.removed:
+        by_name = {(each.kind, each.namespace, each.name): each for each in run.plan.workloads}
+        of_set = {
+            (each.namespace, each.name): owner.name
+            for each in run.plan.inventory.replica_sets
+            if (owner := each.metadata.controller) is not None
+        }
+        for pod in run.plan.removed:
+            made_by = pod.metadata.controller
+            if made_by is not None:
+                deployment = of_set.get((pod.namespace, made_by.name), "") if made_by.kind == "ReplicaSet" else ""
+                who = ("Deployment", deployment) if deployment else (made_by.kind, made_by.name)
+                workload = by_name.get((who[0], pod.namespace, who[1]))
+                if workload is not None:
+                    owners[pod_key(pod.namespace, pod.name)] = workload
+    return owners
+
+
 def workloads_of(run: Run) -> Iterator[Workload]:
     """The plan's workloads, and the bare pods that are on nodes; not what the kubelet itself has made."""
     yield from (each for each in run.plan.workloads if each.kind != "Node")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -53,6 +54,7 @@ class ConstraintStatus:
         empty: how many eligible domains hold none.
         empty_names: of the first `MOST_NAMED` of them, by name.
         left_out: nodes that take no part.
+        counted: whose pods are counted, ``Deployment/web`` → pods; empty where all are the workload's own.
     """
 
     topology_key: str
@@ -70,6 +72,7 @@ class ConstraintStatus:
     empty_names: tuple[str, ...]
     left_out: tuple[LeftOutNodes, ...] = ()
     revision: str = ""
+    counted: Mapping[str, int] = field(default_factory=dict, hash=False)
 
     @property
     def hard(self) -> bool:

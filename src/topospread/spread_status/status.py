@@ -4,21 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
+from typing import NamedTuple
 
 from topospread.api.inventory import Inventory
 from topospread.api.labels import Selector
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
 from topospread.errors import UsageError
+from topospread.simulation.counted import PodOwners
 from topospread.simulation.placing import Progress
 from topospread.simulation.run import Options, Run, prepare
 from topospread.workloads.planned import Workload
 
 from .constraints import constraints_of
-from .members import OF_THEIR_NODE, Members, workloads_of
+from .members import OF_THEIR_NODE, Members, owners_of, workloads_of
 from .refused import Refusals
 from .result import ConstraintStatus, Status, WorkloadStatus
 from .risk import WELL_KNOWN, domains_at_risk, losses
+
+
+class Asked(NamedTuple):
+    """What is asked about every workload's pods: who would be refused where it is, and whose they are."""
+
+    refusals: Refusals
+    owners: PodOwners
 
 
 def status(  # noqa: PLR0913 - keyword arguments of the public API
@@ -69,12 +78,12 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
         for members in (Members.found(workload.existing, run.cluster),)
         if selector is None or _is_selected(run, workload, members, selector)
     ]
-    refusals = Refusals(run.scheduler)
+    asked = Asked(Refusals(run.scheduler), PodOwners(run.cluster, owners_of(run), ()))
     found = []
     for done, (workload, members) in enumerate(chosen):
         if progress is not None:
             progress(done, len(chosen))
-        found.append((members, _looked_at(run, workload, members, keys, refusals)))
+        found.append((members, _looked_at(run, workload, members, keys, asked)))
     looked_at = tuple(keys) or _keys_of(run, (each for _, each in found))
     workloads = tuple(
         sorted(
@@ -134,12 +143,10 @@ def _is_selected(run: Run, workload: Workload, members: Members, selector: Selec
     return any(selector.matches(each.labels) for each in members.classes)
 
 
-def _looked_at(
-    run: Run, workload: Workload, members: Members, keys: Collection[str], refusals: Refusals
-) -> WorkloadStatus:
+def _looked_at(run: Run, workload: Workload, members: Members, keys: Collection[str], asked: Asked) -> WorkloadStatus:
     """All but what domains take, as its keys are not known yet."""
-    constraints, problem = constraints_of(run.scheduler, workload, members)
-    refused = () if workload.kind in OF_THEIR_NODE else refusals.of(members)
+    constraints, problem = constraints_of(run.scheduler, workload, members, asked.owners)
+    refused = () if workload.kind in OF_THEIR_NODE else asked.refusals.of(members)
     return WorkloadStatus(
         kind=workload.kind,
         namespace=workload.namespace,

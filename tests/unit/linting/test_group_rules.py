@@ -58,6 +58,34 @@ def test_a_selector_that_counts_another_workload_is_found(other: str, found: boo
     assert bool(messages(manifests, "selector-counts-others")) == found
 
 
+@pytest.mark.parametrize(
+    ("other", "replicas", "found"),
+    [
+        (shop("batch", constraint(BROAD)), 6, True),
+        (shop("batch", constraint(BROAD)), 1, False),
+        (shop("batch", constraint(BROAD, when="ScheduleAnyway")), 6, False),
+        (shop("batch", ""), 6, False),
+        (shop("batch", constraint(BROAD), namespace="other"), 6, False),
+    ],
+)
+def test_workloads_that_count_each_other_alike_are_even_only_together(other: str, replicas: int, found: bool) -> None:
+    said = messages(shop("web", constraint(BROAD), replicas=replicas) + other, "selector-shared")
+    named = [each for each in said if each.startswith("it counts the pods of Deployment batch as well")]
+    assert bool(named) == found
+
+
+def test_two_gateways_of_one_chart_are_found() -> None:
+    # As the chart of consul writes them: the selectors of both are those of the chart, and not of the gateway.
+    def gateway(name: str) -> str:
+        labels = "{app: consul, chart: consul-helm, component: mesh-gateway}"
+        text = deployment(constraint(f"labelSelector:\n  matchLabels: {labels}"), name=name, replicas=2)
+        own = labels.replace("}", f", gateway: {name}}}")
+        return text.replace(f"labels: {{app: {name}}}", f"labels: {own}").replace(f"{{app: {name}}}", own)
+
+    said = findings(gateway("east") + "---\n" + gateway("west"), "selector-shared")
+    assert [(each.severity, "may stand in one domain" in each.message) for each in said] == [("hint", True)] * 2
+
+
 def test_the_other_workloads_are_named() -> None:
     others = "".join(shop(name, "") for name in ("a", "b", "c"))
     (said,) = messages(shop("web", constraint(BROAD)) + others, "selector-counts-others")

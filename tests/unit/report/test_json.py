@@ -114,6 +114,8 @@ def test_how_a_constraint_came_out() -> None:
         "before": {"zone-a": 0, "zone-b": 0},
         "nodes": {"zone-a": 3, "zone-b": 3},
         "rejected": {"zone-a": {SPREAD: 2}, "zone-b": {CPU: 1}},
+        "counted": {},
+        "exceeded": None,
         "leftOut": [{"reason": "no label zone", "nodes": ["node-9"]}],
     }
 

@@ -1,0 +1,80 @@
+"""Whose pods a constraint counts, where they are not only its workload's own; how it counts is the plugin's matter."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from topospread.api.labels import Selector
+from topospread.cluster import Cluster
+from topospread.cluster.arrays import Bools
+from topospread.cluster.cluster import PodKey, pod_key
+from topospread.plugins.spread_arithmetic import ConstraintArithmetic, counts_of
+from topospread.workloads.planned import QueuedPod, Workload
+
+CountedPods = Mapping[str, int]
+"""``Deployment/web`` → how many of its pods are counted, bare pods together as ``Pod``, the workload's own first; empty
+where no others are counted."""
+
+
+class PodOwners:
+    """Which workload each pod on a node belongs to, as the cluster is when this is made.
+
+    Args:
+        cluster: the nodes and the pods on them.
+        owners: pod key → workload of the pods that were there before.
+        queue: the pods that were to be placed.
+    """
+
+    def __init__(self, cluster: Cluster, owners: Mapping[PodKey, Workload], queue: Iterable[QueuedPod]) -> None:
+        self._cluster = cluster
+        queued = {pod_key(each.namespace, each.name): each.workload for each in queue}
+        self._of: dict[int, dict[str, Counter[int]]] = {}
+        self._classes: dict[tuple[str, str], set[int]] = {}
+        for row, pods in enumerate(cluster.on_node):
+            for key, pod_class in pods.items():
+                workload = owners.get(key) or queued.get(key)
+                name = _name(workload)
+                self._of.setdefault(pod_class.index, {}).setdefault(name, Counter())[row] += 1
+                self._classes.setdefault((pod_class.namespace, name), set()).add(pod_class.index)
+
+    def counted_by(self, arithmetic: ConstraintArithmetic, workload: Workload) -> CountedPods:
+        """Whose pods a constraint of a workload counts."""
+        selector = arithmetic.selects
+        total = int(counts_of(arithmetic.domains).sum())
+        if selector is None or not total:
+            return {}
+        nodes = self._cluster.nodes
+        takes_part = nodes.labels(arithmetic.topology_key).codes[: nodes.size] >= 0
+        rows = [nodes.row_of[name] for left in arithmetic.left_out for name in left.nodes]
+        takes_part[np.array(rows, dtype=np.int64)] = False
+        return self.counted(workload, selector, takes_part, total)
+
+    def counted(self, workload: Workload, selector: Selector, takes_part: Bools, total: int) -> CountedPods:
+        """Whose pods a selector of a workload's counts on nodes that take part, bool[rows], ``total`` in all."""
+        space = workload.namespace
+        name = _name(workload)
+        own = self._count(self._classes.get((space, name), ()), selector, takes_part)
+        if own[name] == total:
+            return {}
+        found = self._count((each.index for each in self._cluster.classes_in(space)), selector, takes_part)
+        # Until 1.23 and without a key pods are counted otherwise than by what takes part here: nobody is named then.
+        if found.total() != total or not set(found) - {name}:
+            return {}
+        return dict(sorted(found.items(), key=lambda each: (each[0] != name, -each[1], each[0])))
+
+    def _count(self, classes: Iterable[int], selector: Selector, takes_part: Bools) -> Counter[str]:
+        """Owner → its pods of these classes that are counted."""
+        found: Counter[str] = Counter()
+        for index in classes:
+            pod_class = self._cluster.classes[index]
+            if index in self._of and pod_class.counted and selector.matches(pod_class.labels):
+                for name, rows in self._of[index].items():
+                    found[name] += sum(number for row, number in rows.items() if takes_part[row])
+        return +found
+
+
+def _name(workload: Workload | None) -> str:
+    return "Pod" if workload is None or workload.kind == "Pod" else f"{workload.kind}/{workload.name}"
