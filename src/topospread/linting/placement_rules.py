@@ -71,6 +71,15 @@ def selects_itself(term: PodAffinityTerm, pods: PodSource) -> bool:
         return False  # Validation says so.
 
 
+def keeping_apart(pods: PodSource) -> Iterator[tuple[str, PodAffinityTerm]]:
+    """The terms of required anti-affinity that keep the pods apart from their own like, each with its path."""
+    anti = pods.spec.affinity.pod_anti_affinity if pods.spec.affinity else None
+    path = f"{pods.path}.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+    for index, term in enumerate((anti and anti.required_during_scheduling_ignored_during_execution) or ()):
+        if selects_itself(term, pods):
+            yield f"{path}[{index}]", term
+
+
 def _against_affinity(pods: PodSource) -> Iterator[Problem]:
     replicas = explicit_replicas(pods)
     affinity = pods.spec.affinity.pod_affinity if pods.spec.affinity else None
@@ -98,14 +107,12 @@ def _counts_itself(pods: PodSource, each: TopologySpreadConstraint) -> bool:
 def _anti_affinity(given: Given) -> Iterator[tuple[Subject, Problem]]:
     for manifest, pods in given.sources:
         replicas = explicit_replicas(pods)
-        anti = pods.spec.affinity.pod_anti_affinity if pods.spec.affinity else None
-        if anti is None or isinstance(pods.item, Pod | DaemonSet) or (replicas is not None and replicas < 2):
+        if isinstance(pods.item, Pod | DaemonSet) or (replicas is not None and replicas < 2):
             continue
         if any(each.topology_key == HOSTNAME for _, each in pods.constraints()):
             continue
-        for index, term in enumerate(anti.required_during_scheduling_ignored_during_execution or ()):
-            if term.topology_key == HOSTNAME and selects_itself(term, pods):
-                field = f"{pods.path}.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[{index}]"
+        for field, term in keeping_apart(pods):
+            if term.topology_key == HOSTNAME:
                 message = "one pod a node and no more: replicas beyond the nodes stay pending"
                 if not manifest.refused and _surge_waits(pods, term):
                     message += ", and a rollout's surge where every node has one"

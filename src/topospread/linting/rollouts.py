@@ -1,12 +1,17 @@
-"""Rolling updates of Deployments played through on the given nodes; which way to write them is right, the rules say."""
+"""Rolling updates of Deployments played through on the given nodes; which way to write them is right, the rules say.
+
+They stop where old pods are counted by a constraint, or keep new ones off their nodes.
+"""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from typing import NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
+from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod
 from topospread.api.rollout import strategy_of
 from topospread.api.workload import Deployment
@@ -17,7 +22,8 @@ from topospread.simulation.placing import place_all
 from topospread.simulation.run import Run, prepare
 
 from .given import Given
-from .pod_source import HASH
+from .placement_rules import keeping_apart
+from .pod_source import HASH, pod_source
 from .standing import Held, Standing, standings
 from .trials import MOST_PODS, Trials, options_of, with_only
 
@@ -43,6 +49,54 @@ def stuck_rollouts(given: Given) -> Iterator[tuple[Standing, Held, int]]:
                 yield standing, held, stuck_at
         except InputError:
             continue  # Validation says so.
+
+
+class KeptOff(NamedTuple):
+    """A rolling update that gets stuck as old pods keep new ones off, and ends where they do not.
+
+    Attributes:
+        field: path of the term of required anti-affinity.
+        key: its topologyKey.
+        replaced: how many new pods there are when it gets stuck.
+    """
+
+    standing: Standing
+    field: str
+    key: str
+    replaced: int
+
+
+def kept_off(given: Given) -> Iterator[KeptOff]:
+    """Deployments whose rolling update never ends because of required anti-affinity."""
+    trials = Trials(given)
+    for standing in standings(given):
+        item, terms = standing.pods.item, list(keeping_apart(standing.pods))
+        if not isinstance(item, Deployment) or not terms or not 0 < (standing.pods.replicas or 0) <= MOST_PODS:
+            continue
+        if trials.fit(standing, more=1) or not trials.look_closer(standing):
+            continue
+        try:
+            replaced = _stuck_at(given, item)
+            if replaced is not None and _stuck_at(given, without_apart(item)) is None:
+                yield KeptOff(standing, terms[0][0], terms[0][1].topology_key, replaced)
+        except InputError:
+            continue  # Validation says so.
+
+
+Owner = TypeVar("Owner", bound=KubeObject)
+
+
+def without_apart(item: Owner) -> Owner:
+    """The workload with pods that do not keep apart from their like."""
+    item = copy.deepcopy(item)
+    pods = pod_source(item)
+    affinity = pods.spec.affinity if pods is not None else None
+    if pods is not None and affinity is not None and affinity.pod_anti_affinity is not None:
+        own = {id(term) for _, term in keeping_apart(pods)}
+        anti = affinity.pod_anti_affinity
+        every = anti.required_during_scheduling_ignored_during_execution or ()
+        anti.required_during_scheduling_ignored_during_execution = [each for each in every if id(each) not in own]
+    return item
 
 
 def _counting_old_pods(standing: Standing) -> Held | None:

@@ -11,7 +11,7 @@ from topospread.errors import InputError
 
 from .examples import constraint, deployment
 from .given import Given, Subject
-from .placement_rules import HOSTNAME
+from .placement_rules import HOSTNAME, keeping_apart
 from .pod_source import pod_source
 from .problem import Problem
 from .rule import Example, Rule
@@ -56,8 +56,10 @@ def _may_deadlock(standing: Standing) -> bool:
     return several and not isinstance(standing.pods.item, CronJob) and (replicas is None or replicas <= MOST_PODS)
 
 
-def _pending(given: Given, candidates: Sequence[Standing]) -> Iterator[tuple[Standing, int]]:
-    """The workloads some of whose pods stay pending for their constraints, each placed alone, and how many."""
+def _pending(
+    given: Given, candidates: Sequence[Standing], plugin: str = "PodTopologySpread"
+) -> Iterator[tuple[Standing, int]]:
+    """The workloads some of whose pods a plugin keeps pending, each placed alone, and how many."""
     from .trials import Trials, simulated
 
     trials = Trials(given)
@@ -65,19 +67,19 @@ def _pending(given: Given, candidates: Sequence[Standing]) -> Iterator[tuple[Sta
         if trials.fit(each) or not trials.look_closer(each):
             continue
         try:
-            pending = _by_spreading(simulated(given, [each.pods.item]))
+            pending = _kept_by(plugin, simulated(given, [each.pods.item]))
         except InputError:
             continue  # Validation says so.
         if pending:
             yield each, pending
 
 
-def _by_spreading(groups: Iterable[PendingGroup]) -> int:
-    """How many pods stay pending, among other things, for their spread constraints."""
+def _kept_by(plugin: str, groups: Iterable[PendingGroup]) -> int:
+    """How many pods stay pending, among other things, for what a plugin rejects."""
     return sum(
         len(group.pods)
         for group in groups
-        if group.verdict is not None and any(each.plugin == "PodTopologySpread" for each in group.verdict.rejections)
+        if group.verdict is not None and any(each.plugin == plugin for each in group.verdict.rejections)
     )
 
 
@@ -108,12 +110,57 @@ def _stuck(given: Given) -> Iterator[tuple[Subject, Problem]]:
         yield standing.manifest, Problem(held.path, message)
 
 
+def _kept_off(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    from .rollouts import kept_off
+
+    for found in kept_off(given):
+        replicas = found.standing.pods.replicas
+        so_many = f"{found.replaced} of {replicas} pods" if found.replaced else "no pod"
+        message = f"a rolling update gets stuck on these nodes with {so_many} replaced: no {found.key} is free for a "
+        message += "new pod beside the old ones, and the strategy lets none of those go first"
+        yield found.standing.manifest, Problem(found.field, message)
+
+
+def _too_many(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    from .rollouts import without_apart
+    from .standing import standings
+    from .trials import MOST_PODS, simulated
+
+    apart = [(each, list(keeping_apart(each.pods))) for each in standings(given)]
+    candidates = {id(each): terms for each, terms in apart if terms and (each.pods.replicas or 0) <= MOST_PODS}
+    asked = [each for each, _ in apart if id(each) in candidates and not isinstance(each.pods.item, CronJob)]
+    for standing, pending in _pending(given, asked, "InterPodAffinity"):
+        try:
+            guilty = not simulated(given, [without_apart(standing.pods.item)])
+        except InputError:
+            continue  # Validation says so.
+        if guilty:
+            field, term = candidates[id(standing)][0]
+            still = f"{pending} of {standing.pods.replicas} pods stay" if standing.pods.replicas else f"{pending} stay"
+            message = f"{still} pending on these nodes: the term lets one pod into each {term.topology_key} and no more"
+            yield standing.manifest, Problem(field, message)
+
+
 _OWN = "labelSelector:\n  matchLabels: {app: web}\nmatchLabelKeys: [pod-template-hash]"
 _ZONES = constraint(_OWN)
 _BY_NODE = constraint(_OWN, key=HOSTNAME).removeprefix("topologySpreadConstraints:\n")
 _UNEVEN = "zones=2,nodes=3+1"
 _ALL_REVISIONS = constraint("labelSelector:\n  matchLabels: {app: web}", key=HOSTNAME)
 _OF_ONE_REVISION = constraint(_OWN, key=HOSTNAME)
+_ZONES_TOO = constraint("labelSelector:\n  matchLabels: {app: web}", when="ScheduleAnyway").removeprefix(
+    "topologySpreadConstraints:\n"
+)
+_APART = f"""\
+affinity:
+  podAntiAffinity:
+    requiredDuringSchedulingIgnoredDuringExecution:
+    - topologyKey: {HOSTNAME}
+      labelSelector: {{matchLabels: {{app: web}}}}
+"""
+_GOING_FIRST = deployment(_APART, replicas=3).replace(
+    "  replicas: 3\n", "  replicas: 3\n  strategy:\n    rollingUpdate: {maxSurge: 0, maxUnavailable: 1}\n"
+)
+_THREE_NODES = "zones=3,nodes=3"
 _CONTROL_PLANE = "nodes=4,taint=node-4:node-role.kubernetes.io/control-plane=:NoSchedule"
 
 RULES = (
@@ -139,6 +186,30 @@ RULES = (
         check=_stuck,
         wrong=Example(deployment(_ALL_REVISIONS, replicas=3), cluster=_CONTROL_PLANE),
         right=Example(deployment(_OF_ONE_REVISION, replicas=3), cluster=_CONTROL_PLANE),
+        needs="simulation",
+    ),
+    Rule(
+        id="anti-affinity-stops-rollout",
+        sentence="A rolling update of pods that keep apart ends on the nodes there are.",
+        why="Where every node has a pod the surge finds none, and with maxUnavailable 0 (25 % of up to three replicas) "
+        "no old pod goes before it: the rollout never finishes.",
+        link="https://kubernetes.io/docs/concepts/workloads/controllers/deployment/#rolling-update-deployment",
+        severity="warning",
+        check=_kept_off,
+        wrong=Example(deployment(_APART, replicas=3), cluster=_THREE_NODES),
+        right=Example(_GOING_FIRST, cluster=_THREE_NODES),
+        needs="simulation",
+    ),
+    Rule(
+        id="anti-affinity-over-nodes",
+        sentence="Pods that keep apart are no more than the nodes that take them.",
+        why="Required anti-affinity allows one pod a node: each replica beyond stays pending, and a rollout of "
+        "them never finishes. A hard constraint over the hostname keeps them as far apart and evens out the rest.",
+        link=f"{SPREAD}#comparison-with-podaffinity-podantiaffinity",
+        severity="error",
+        check=_too_many,
+        wrong=Example(deployment(_APART, replicas=4), cluster=_THREE_NODES),
+        right=Example(deployment(_ALL_REVISIONS + _ZONES_TOO, replicas=4), cluster=_THREE_NODES),
         needs="simulation",
     ),
 )

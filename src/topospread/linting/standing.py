@@ -33,6 +33,7 @@ from topospread.simulation.run import as_served
 from topospread.workloads.admission import Admission
 
 from .given import Given, Manifest
+from .placement_rules import keeping_apart
 from .pod_source import PodSource
 
 
@@ -93,7 +94,8 @@ _KNOWN: WeakKeyDictionary[Given, list[Standing]] = WeakKeyDictionary()
 
 
 def standings(given: Given) -> list[Standing]:
-    """Every template with constraints of its own whose pods kube-scheduler would place; worked out once."""
+    """Every template with constraints of its own, or pods that keep apart from their like, that kube-scheduler would
+    place; worked out once."""
     if given not in _KNOWN:
         _KNOWN[given] = _worked_out(given) if given.nodes else []
     return _KNOWN[given]
@@ -129,7 +131,8 @@ def _all(given: Given, cluster: Cluster) -> Iterator[Standing]:
     admission = Admission(given.inventory, gates_for(given.version, component="apiserver"))
     frameworks = frameworks_of(given)
     for manifest, pods in given.sources:
-        if manifest.refused or not pods.spec.topology_spread_constraints or pods.spec.node_name:
+        spread = pods.spec.topology_spread_constraints or any(True for _ in keeping_apart(pods))
+        if manifest.refused or not spread or pods.spec.node_name:
             continue
         if isinstance(pods.item, DaemonSet):
             continue

@@ -64,6 +64,59 @@ def test_the_strategy_decides(text: str, stuck: bool) -> None:
     assert bool(messages(manifest, "rollout-gets-stuck", cluster=WITH_CONTROL_PLANE)) == stuck
 
 
+def apart(key: str = HOSTNAME, more: str = "", app: str = "web") -> str:
+    term = f"{{topologyKey: {key}, labelSelector: {{matchLabels: {{app: {app}}}}}{more}}}"
+    return f"affinity:\n  podAntiAffinity:\n    requiredDuringSchedulingIgnoredDuringExecution: [{term}]\n"
+
+
+@pytest.mark.parametrize(
+    ("spec", "replicas", "text", "found"),
+    [
+        (apart(), 3, "", True),
+        (apart(), 2, "", False),
+        (apart(), 4, "", False),
+        (apart(), 3, "{type: Recreate}", False),
+        (apart(), 3, "{rollingUpdate: {maxSurge: 0}}", False),
+        (apart(), 3, "{rollingUpdate: {maxUnavailable: 1}}", False),
+        (apart(), 3, "{rollingUpdate: {maxUnavailable: 0, maxSurge: 2}}", True),
+        (apart(more=", matchLabelKeys: [pod-template-hash]"), 3, "", False),
+        (apart(app="other"), 3, "", False),
+        (apart(key="topology.kubernetes.io/zone"), 2, "", True),
+        (BY_NODE, 3, "", False),
+    ],
+)
+def test_a_rollout_that_old_pods_keep_off_every_node_is_found(spec: str, replicas: int, text: str, found: bool) -> None:
+    manifest = deployment(spec, replicas=replicas)
+    manifest = strategy(text, manifest) if text else manifest
+    said = messages(manifest, "anti-affinity-stops-rollout", cluster="zones=2,nodes=3")
+    assert bool(said) == found
+
+
+def test_other_controllers_delete_a_pod_before_they_make_the_next() -> None:
+    manifest = deployment(apart(), replicas=3).replace("kind: Deployment", "kind: StatefulSet")
+    assert messages(manifest, "anti-affinity-stops-rollout", cluster="nodes=3") == []
+
+
+@pytest.mark.parametrize(
+    ("spec", "replicas", "kind", "cluster", "found"),
+    [
+        (apart(), 4, "Deployment", "nodes=3", ["1 of 4 pods stay pending"]),
+        (apart(), 4, "StatefulSet", "nodes=3", ["1 of 4 pods stay pending"]),
+        (apart(), 3, "Deployment", "nodes=3", []),
+        (apart(), 3, "Deployment", "nodes=4,cordon=node-1,cordon=node-2", ["1 of 3 pods stay pending"]),
+        (apart(key="topology.kubernetes.io/zone"), 3, "Deployment", "zones=2,nodes=6", ["1 of 3 pods stay pending"]),
+        (apart(), 4, "Deployment", "nodes=3,pods=0", []),
+        (BY_NODE, 4, "Deployment", "nodes=3", []),
+    ],
+)
+def test_one_replica_more_than_nodes_is_found(
+    spec: str, replicas: int, kind: str, cluster: str, found: list[str]
+) -> None:
+    manifest = deployment(spec, replicas=replicas).replace("kind: Deployment", f"kind: {kind}")
+    said = messages(manifest, "anti-affinity-over-nodes", cluster=cluster)
+    assert [each.partition(" on these")[0] for each in said] == found
+
+
 def test_what_runs_already_is_updated_as_if_it_were_new() -> None:
     manifests = deployment(BY_NODE, replicas=3) + placed(1, 1, 2)
     (found,) = findings(manifests, "rollout-gets-stuck", cluster=WITH_CONTROL_PLANE)
