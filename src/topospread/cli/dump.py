@@ -53,6 +53,9 @@ Examples:
 @click.argument("path", default=DEFAULT, metavar="[FILE]", type=PATH)
 @click.option("--context", metavar="NAME", help="The kubeconfig's context, as for kubectl.")
 @click.option("--kubeconfig", type=PATH, metavar="FILE", help="The kubeconfig, as for kubectl.")
+@click.option("--as", "user", metavar="USER", help="Ask as this user or service account, as kubectl does.")
+@click.option("--as-group", multiple=True, metavar="GROUP", help="With --as: of this group; may be given again.")
+@click.option("--as-uid", metavar="UID", help="With --as: with this UID.")
 @click.option("-n", "--namespace", default="", metavar="NAMESPACE", help="Only this namespace's objects, and nodes.")
 @click.option("--hash-names", is_flag=True, help="Replace names, so that the snapshot can be shared.")
 @click.option("--salt", metavar="TEXT", help="Make two snapshots replace a name by the same word; keep it secret.")
@@ -65,6 +68,8 @@ def dump(**given: Any) -> int:
     from topospread.sources.snapshot_take import Taking, Wanted
 
     path = given["path"]
+    if not given["user"] and (given["as_group"] or given["as_uid"]):
+        raise UsageError("--as-group and --as-uid say more of the user of --as, which is not given")
     if given["salt"] is not None and (not given["hash_names"] or len(given["salt"]) < _SALT_AT_LEAST):
         raise UsageError(f"--salt takes a text of at least {_SALT_AT_LEAST} characters, together with --hash-names")
     check_path(path)
@@ -72,7 +77,13 @@ def dump(**given: Any) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     counter = _Counter()
     taking = Taking(
-        Kubectl.found(given["context"], given["kubeconfig"]),
+        Kubectl.found(
+            given["context"],
+            given["kubeconfig"],
+            user=given["user"],
+            groups=given["as_group"],
+            uid=given["as_uid"],
+        ),
         Wanted(given["namespace"], given["chunk_size"]),
         progress=counter,
     )

@@ -18,6 +18,15 @@ _MISSING = (
 )
 
 
+_PROMPT = "Please enter "
+"""How kubectl asks for a user name where the kubeconfig holds no credentials (client-go's PromptingAuthLoader)."""
+_NO_CREDENTIALS = (
+    "kubectl has no credentials for this cluster: the kubeconfig's context names no user, or one without a token, a "
+    "certificate or an exec plugin. `kubectl config view --minify` shows what it uses; log in, or choose another with "
+    "--context or --kubeconfig"
+)
+
+
 class RefusedError(InputError):
     """The API server answered, and refused.
 
@@ -36,15 +45,23 @@ class Kubectl:
 
     Attributes:
         program: path of kubectl.
-        options: ``--context``, ``--kubeconfig``, as kubectl takes them.
+        options: ``--context``, ``--kubeconfig``, ``--as``, …, as kubectl takes them.
     """
 
     program: str
     options: tuple[str, ...] = ()
 
     @classmethod
-    def found(cls, context: str | None = None, kubeconfig: str | None = None) -> Kubectl:
-        """The kubectl of the ``PATH``.
+    def found(
+        cls,
+        context: str | None = None,
+        kubeconfig: str | None = None,
+        *,
+        user: str | None = None,
+        groups: Sequence[str] = (),
+        uid: str | None = None,
+    ) -> Kubectl:
+        """The kubectl of the ``PATH``, which asks as ``user``, of ``groups`` and with ``uid``, where they are given.
 
         Raises:
             InputError: there is none.
@@ -52,7 +69,8 @@ class Kubectl:
         program = shutil.which(PROGRAM)
         if program is None:
             raise InputError(_MISSING)
-        options = (("--context", context), ("--kubeconfig", kubeconfig))
+        options = [("--context", context), ("--kubeconfig", kubeconfig), ("--as", user), ("--as-uid", uid)]
+        options += [("--as-group", group) for group in groups]
         return cls(program, tuple(f"{name}={value}" for name, value in options if value))
 
     def get_raw(self, path: str) -> bytes:
@@ -65,7 +83,10 @@ class Kubectl:
         place = Place(f"kubectl get --raw {path.partition('&continue=')[0]}")
         done = self._run(["get", "--raw", path], place)
         if done.returncode:
-            raise _failed(done.stderr.decode("utf-8", "replace").strip(), place)
+            words = done.stderr.decode("utf-8", "replace").strip()
+            if _PROMPT in words or _PROMPT.encode() in done.stdout or words == "error: EOF":
+                raise InputError(_NO_CREDENTIALS, place)
+            raise _failed(words, place)
         return done.stdout
 
     def _run(self, words: Sequence[str], place: Place) -> subprocess.CompletedProcess[bytes]:

@@ -49,6 +49,20 @@ def test_what_kubectl_itself_says_is_on_one_line(written: str, said: str, tmp_pa
     assert not caught.value.message.startswith("error:")
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        'printf "Please enter Username: "; echo "error: EOF" >&2; exit 1',
+        'printf "Please enter Username: " >&2; echo "error: EOF" >&2; exit 1',
+        'echo "error: EOF" >&2; exit 1',
+    ],
+)
+def test_credentials_that_are_missing_are_said(body: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="kubectl has no credentials for this cluster") as caught:
+        fake(tmp_path, body).get_raw("/version")
+    assert "EOF" not in str(caught.value)
+
+
 def test_a_kubectl_that_cannot_be_run_or_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="cannot be run: No such file"):
         Kubectl(str(tmp_path / "nope")).get_raw("/version")
@@ -57,3 +71,15 @@ def test_a_kubectl_that_cannot_be_run_or_found(tmp_path: Path, monkeypatch: pyte
         Kubectl.found()
     fake(tmp_path, "true")
     assert Kubectl.found("prod", "/k").options == ("--context=prod", "--kubeconfig=/k")
+
+
+def test_it_asks_as_somebody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    fake(tmp_path, "true")
+    asking = Kubectl.found(user="system:serviceaccount:ops:reader", groups=["a", "b"], uid="7")
+    assert asking.options == (
+        "--as=system:serviceaccount:ops:reader",
+        "--as-uid=7",
+        "--as-group=a",
+        "--as-group=b",
+    )
