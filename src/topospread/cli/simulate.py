@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -98,11 +99,16 @@ def simulate(**given: Any) -> int:
         show(_text(result, given["output"], shown_namespace(given), given["color"]))
         return 0 if result.all_placed else 1
     from topospread.config.difference import differences
+    from topospread.simulation.causes import to_watch, with_causes
     from topospread.simulation.comparison import compare
 
     names, other_side = other
     settings = differences(_in_force(side), _in_force(other_side))
     comparison = compare(result, _simulated(given, inventory, other_side), names, settings)
+    watched = to_watch(comparison)
+    if any(watched):
+        again = [_simulated(given, inventory, *each) for each in zip((side, other_side), watched, strict=True)]
+        comparison = with_causes(comparison, again[0], again[1])
     show(_comparison_text(comparison, given))
     return 1 if comparison.newly_pending or comparison.newly_gone else 0
 
@@ -115,7 +121,7 @@ def _in_force(side: Side) -> Configuration:
     return configuration or default_configuration(by.scheduler.kube_version, by.scheduler)
 
 
-def _simulated(given: dict[str, Any], inventory: Inventory, side: Side) -> Simulation:
+def _simulated(given: dict[str, Any], inventory: Inventory, side: Side, watch: Collection[str] = ()) -> Simulation:
     import topospread
 
     by, config, sampling = side
@@ -133,6 +139,7 @@ def _simulated(given: dict[str, Any], inventory: Inventory, side: Side) -> Simul
             preemption=not given["no_preemption"],
             sampling=sampling,
             autoscale=given["autoscale"],
+            watch=watch,
             progress=bar,
         )
 

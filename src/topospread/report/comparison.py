@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ from .pending import pending_lines
 
 if TYPE_CHECKING:
     from topospread.simulation import Eviction, PendingGroup, PodPlacement, WorkloadSpread
-    from topospread.simulation.comparison import Comparison, PlacementChange, SpreadChange, WorkloadChange
+    from topospread.simulation.comparison import Cause, Comparison, PlacementChange, SpreadChange, WorkloadChange
 
 _ROW = " " * 4
 _WITH_IDENTITY = ("StatefulSet", "Pod")
@@ -31,7 +31,7 @@ def comparison_text(comparison: Comparison, layout: Layout, namespace: str | Non
     blocks = [_title(shown.names, layout)]
     sections = (
         _settings(shown, layout),
-        *(_workload(each, layout) for each in shown.workloads if each.moved or each.spreads or layout.wide),
+        *(_workload(each, shown.why, layout) for each in shown.workloads if each.moved or each.spreads or layout.wide),
         _pending(shown, layout),
         _evictions(shown, layout),
         _warnings(shown, layout),
@@ -85,11 +85,12 @@ def _more(number: int) -> Iterator[str]:
         yield f"  and {number} more; -o wide lists them"
 
 
-def _workload(change: WorkloadChange, layout: Layout) -> Iterator[str]:
+def _workload(change: WorkloadChange, why: Mapping[str, Cause], layout: Layout) -> Iterator[str]:
     workload = change.workload
     name = layout.style(f"{workload.namespace}/{workload.name}", "bold")
     yield from hanging(f"{name}  ", f"{workload.kind} · {_fate(change, layout)}", layout.width, 4)
     yield from _moves(change, layout) if workload.kind in _WITH_IDENTITY else _nodes(change, layout)
+    yield from _why(change, why, layout)
     for each in change.spreads:
         if layout.wide or not _is_told_by_nodes(each):
             yield from _spread(each, layout)
@@ -111,6 +112,20 @@ def _fate(change: WorkloadChange, layout: Layout) -> str:
     if scored and layout.wide:
         parts.append(f"{scored} with another score")
     return ", ".join(parts) or "pods on the same nodes"
+
+
+def _why(change: WorkloadChange, why: Mapping[str, Cause], layout: Layout) -> Iterator[str]:
+    """What sent pods elsewhere, each filter and score once; the first pod of all that moves is named."""
+    first = next(iter(why), None)
+    told: dict[tuple[str, str], str] = {}
+    # In the order of the causes: the first of a plugin has least to do with what moved before it.
+    own = {each.key for each in change.moved}
+    for key, cause in why.items():
+        if key in own:
+            begins = f" (the first pod that moves, {key.partition('/')[2]})" if key == first else ""
+            told.setdefault((cause.kind, cause.plugin), f"{cause.sentence}{begins}")
+    for sentence in told.values():
+        yield from hanging("  why: ", sentence, layout.width, 7)
 
 
 def _moves(change: WorkloadChange, layout: Layout) -> Iterator[str]:

@@ -9,7 +9,7 @@ from .json import API_VERSION, eviction_json, simulation_json
 
 if TYPE_CHECKING:
     from topospread.simulation import WorkloadSpread
-    from topospread.simulation.comparison import Comparison, PlacementChange, SpreadChange
+    from topospread.simulation.comparison import Cause, Comparison, PlacementChange, SpreadChange
 
 Json = dict[str, Any]
 
@@ -29,7 +29,7 @@ def comparison_json(comparison: Comparison, namespace: str | None = None) -> Jso
             {"profile": each.profile, "setting": each.setting, "values": [each.before or None, each.after or None]}
             for each in shown.settings
         ],
-        "placements": [_placement(each) for each in shown.placements],
+        "placements": [_placement(each, shown.why.get(each.key)) for each in shown.placements],
         "spread": [_spread(each) for each in shown.spreads],
         "evictions": [[eviction_json(one) for one in side] for side in shown.evictions],
         "warnings": [list(side) for side in shown.warnings],
@@ -44,7 +44,7 @@ def _name(change: PlacementChange) -> str:
     return f"{pod.namespace}/{pod.name}"
 
 
-def _placement(change: PlacementChange) -> Json:
+def _placement(change: PlacementChange, why: Cause | None) -> Json:
     sides = (change.before, change.after)
     return {
         "namespace": change.pod.namespace,
@@ -54,7 +54,13 @@ def _placement(change: PlacementChange) -> Json:
         "node": [side.node if side else None for side in sides],
         "score": [side.score if side else None for side in sides],
         "message": [side.message if side else "" for side in sides],
+        "why": _cause(why) if why and change.moved else None,
     }
+
+
+def _cause(why: Cause) -> Json:
+    points = list(why.points) if why.points else None
+    return {"kind": why.kind, "plugin": why.plugin, "sentence": why.sentence, "points": points}
 
 
 def _spread(change: SpreadChange) -> Json:

@@ -7,9 +7,9 @@ and bare pods are who they are.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeVar
 
 from topospread.config.difference import Difference
 
@@ -34,6 +34,11 @@ class PlacementChange:
         pod = self.before or self.after
         assert pod is not None, "one side has the pod"
         return pod
+
+    @property
+    def key(self) -> str:
+        """``namespace/name`` of the pod."""
+        return f"{self.pod.namespace}/{self.pod.name}"
 
     @property
     def nodes(self) -> tuple[str | None, str | None]:
@@ -91,6 +96,23 @@ class WorkloadChange:
 
 
 @dataclass(frozen=True, slots=True)
+class Cause:
+    """What sent a pod elsewhere; `causes` finds it.
+
+    Attributes:
+        kind: a ``filter`` that rejects a node on one side only, a ``score`` that prefers it more, or a ``tie``.
+        plugin: whose filter or score; "" for a tie.
+        sentence: for a person, with nodes and numbers.
+        points: how many points more than the old node the new one has from the plugin, before and after; of a score.
+    """
+
+    kind: Literal["filter", "score", "tie"]
+    plugin: str
+    sentence: str
+    points: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """What differs between two simulations.
 
@@ -100,6 +122,7 @@ class Comparison:
         evictions: what is evicted in one of the two only.
         warnings: sentences that only one of the two says.
         settings: what their configurations decide differently.
+        why: pod ``namespace/name``, of some that moved → the filter or score that sent it elsewhere.
     """
 
     names: tuple[str, str]
@@ -109,6 +132,7 @@ class Comparison:
     evictions: tuple[tuple[Eviction, ...], tuple[Eviction, ...]]
     warnings: tuple[tuple[str, ...], tuple[str, ...]]
     settings: tuple[Difference, ...] = ()
+    why: Mapping[str, Cause] = field(default_factory=dict)
 
     @property
     def placements(self) -> tuple[PlacementChange, ...]:

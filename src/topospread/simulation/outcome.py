@@ -8,6 +8,7 @@ from itertools import repeat
 
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, counts_of
 from topospread.scheduling.cycle import Placement
+from topospread.scheduling.watching import WatchingScheduler
 from topospread.workloads.planned import QueuedPod, Workload
 
 from .counted import CountedPods, PodOwners
@@ -51,6 +52,7 @@ def result_of(run: Run) -> Simulation:
         unused=tuple(planned.unused),
         warnings=(*planned.inventory.warnings, *planned.warnings),
         notes=(*planned.inventory.notes, *planned.notes),
+        verdicts=run.scheduler.verdicts if isinstance(run.scheduler, WatchingScheduler) else {},
     )
 
 

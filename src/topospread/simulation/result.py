@@ -258,6 +258,7 @@ class Simulation:
         removed: pods that ``--scale`` took away, ``namespace/name`` → node.
         unused: fields that the API server drops or kube-scheduler ignores; ``warnings`` say so, too.
         warnings, notes: sentences for a person; warnings must be seen.
+        verdicts: on the pods that were watched, ``namespace/name`` → every node under every plugin.
     """
 
     placements: tuple[PodPlacement, ...]
@@ -271,6 +272,7 @@ class Simulation:
     unused: tuple[UnusedField, ...] = ()
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
 
     @cached_property
     def all_placed(self) -> bool:

@@ -24,6 +24,7 @@ from topospread.scheduling.framework import Framework
 from topospread.scheduling.preemption import Preemption
 from topospread.scheduling.sampling import nodes_to_find
 from topospread.scheduling.verdict import Verdict
+from topospread.scheduling.watching import WatchingScheduler
 from topospread.workloads.autoscaling import Autoscale
 from topospread.workloads.control_plane import ControlPlane
 from topospread.workloads.dropped_fields import unused_sentences
@@ -51,6 +52,7 @@ class Options:
     sampling: Sampling = "all"
     apiserver_gates: Gates | None = None
     autoscale: Autoscale = "keep"
+    watch: Collection[str] = ()
 
     def control_plane(self, scheduler: Gates, scheduler_names: Collection[str]) -> ControlPlane:
         """The API server and the schedulers that the pods go through."""
@@ -134,7 +136,12 @@ def prepare(inventory: Inventory, options: Options, *, with_spreads: bool = True
     planned.warnings += [*configuration.warnings, *unused_sentences(planned.unused, gates.kube_version)]
     frameworks = {profile.scheduler_name: Framework(profile, gates) for profile in configuration.profiles}
     sampled = options.sampling == "kube"
-    scheduler = Scheduler(cluster_of(planned, gates), frameworks, options.seed, sampled=sampled)
+    cluster = cluster_of(planned, gates)
+    scheduler = (
+        WatchingScheduler(cluster, frameworks, options.seed, sampled=sampled, watched=options.watch)
+        if options.watch
+        else Scheduler(cluster, frameworks, options.seed, sampled=sampled)
+    )
     if sampled:
         planned.notes += _sampling_notes(configuration, len(scheduler.cluster.nodes))
     if options.preemption:

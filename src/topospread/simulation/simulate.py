@@ -32,6 +32,7 @@ def simulate(  # noqa: PLR0913 - keyword arguments of the public API
     preemption: bool = True,
     sampling: Sampling = "all",
     autoscale: Autoscale = "keep",
+    watch: Collection[str] = (),
     progress: Progress | None = None,
 ) -> Simulation:
     """Place every pod that the inventory's workloads still want, and say where each landed or why it could not.
@@ -49,6 +50,7 @@ def simulate(  # noqa: PLR0913 - keyword arguments of the public API
         sampling: ``kube`` compares the pods on as many nodes as kube-scheduler is content with, in its order, as it
             does from 100 nodes up; by default on all of them.
         autoscale: replicas of what a HorizontalPodAutoscaler scales: brought within its bounds, or at either of them.
+        watch: ``namespace/name`` of pods on which the whole verdicts are kept, as things stood when each was tried.
         progress: told how many pods of how many were tried.
 
     Raises:
@@ -71,6 +73,7 @@ def simulate(  # noqa: PLR0913 - keyword arguments of the public API
         sampling,
         apiserver_gates=apiserver_gates,
         autoscale=autoscale,
+        watch=watch,
     )
     run = prepare(inventory, options)
     place_all(run, progress)

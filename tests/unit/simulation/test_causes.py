@@ -1,0 +1,141 @@
+"""Why a pod moved between two simulations: the filter or the score that differs, and of no other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import topospread
+from topospread.config.load import load_configuration
+from topospread.simulation import Simulation
+from topospread.simulation.causes import to_watch, with_causes
+from topospread.simulation.comparison import Cause, Comparison, compare
+
+NODES = """\
+apiVersion: v1
+kind: Node
+metadata: {name: a, labels: {kubernetes.io/hostname: a, zone: east}}
+status: {allocatable: {cpu: "4", memory: 8Gi, pods: "110"}}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: b, labels: {kubernetes.io/hostname: b, zone: west}}
+status: {allocatable: {cpu: "8", memory: 64Gi, pods: "110"}}
+"""
+POD = """\
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: web, namespace: default, labels: {app: web}}
+spec:
+  %s
+  containers: [{name: a, image: a, resources: {requests: {cpu: "2", memory: 4Gi}}}]
+"""
+MOST = {
+    "apiVersion": "kubescheduler.config.k8s.io/v1",
+    "kind": "KubeSchedulerConfiguration",
+    "profiles": [
+        {
+            "pluginConfig": [
+                {
+                    "name": "NodeResourcesFit",
+                    "args": {
+                        "scoringStrategy": {
+                            "type": "MostAllocated",
+                            "resources": [{"name": "cpu", "weight": 1}, {"name": "memory", "weight": 1}],
+                        }
+                    },
+                }
+            ]
+        }
+    ],
+}
+
+
+def inventory(folder: Path, spec: str, nodes: str = NODES) -> topospread.Inventory:
+    (folder / "all.yaml").write_text(nodes + POD % spec)
+    return topospread.load(str(folder / "all.yaml"))
+
+
+def explained(first: dict[str, object], second: dict[str, object]) -> Comparison:
+    def run(given: dict[str, object], watch: frozenset[str] = frozenset()) -> Simulation:
+        return topospread.simulate(**given, watch=watch)  # type: ignore[arg-type]
+
+    comparison = compare(run(first), run(second), ("a", "b"))
+    watched = to_watch(comparison)
+    return with_causes(comparison, run(first, watched[0]), run(second, watched[1]))
+
+
+def test_a_score_that_prefers_another_node(tmp_path: Path) -> None:
+    given = inventory(tmp_path, "priority: 0")
+    comparison = explained({"inventory": given}, {"inventory": given, "config": load_configuration(MOST)})
+    (change,) = comparison.moved
+    assert change.nodes == ("b", "a")
+    cause = comparison.why["default/web"]
+    assert (cause.kind, cause.plugin) == ("score", "NodeResourcesFit")
+    assert cause.points is not None
+    # LeastAllocated gives a (4−2)/4 and (8−4)/8, b (8−2)/8 and (64−4)/64; MostAllocated what is left to 100.
+    assert cause.points == (50 - (75 + 93) // 2, 50 - (25 + 6) // 2)
+    assert cause.sentence == "NodeResourcesFit gives a +35 points beside b, -34 before"
+
+
+def test_a_filter_that_rejects_the_old_node(tmp_path: Path) -> None:
+    before = inventory(tmp_path, "priority: 0")
+    after = inventory(tmp_path, "nodeSelector: {zone: east}")
+    cause = explained({"inventory": before}, {"inventory": after}).why["default/web"]
+    words = "NodeAffinity rejects b: node(s) didn't match Pod's node affinity/selector"
+    assert cause == Cause("filter", "NodeAffinity", words)
+
+
+def test_a_filter_that_rejected_the_new_node(tmp_path: Path) -> None:
+    before = inventory(tmp_path, "nodeSelector: {zone: east}")
+    after = inventory(tmp_path, "priority: 0")
+    cause = explained({"inventory": before}, {"inventory": after}).why["default/web"]
+    assert cause.kind == "filter"
+    assert cause.sentence.startswith("NodeAffinity rejected b before: ")
+
+
+def test_a_pod_that_becomes_pending(tmp_path: Path) -> None:
+    before = inventory(tmp_path, "priority: 0")
+    after = inventory(tmp_path, "nodeSelector: {zone: north}")
+    comparison = explained({"inventory": before}, {"inventory": after})
+    assert comparison.why["default/web"].plugin == "NodeAffinity"
+
+
+def test_a_node_that_is_gone(tmp_path: Path) -> None:
+    before = inventory(tmp_path, "priority: 0")
+    after = inventory(tmp_path, "priority: 0", NODES.partition("---\n")[0])
+    assert explained({"inventory": before}, {"inventory": after}).why["default/web"].sentence == "b is not there"
+
+
+def test_a_tie_that_is_drawn_otherwise(tmp_path: Path) -> None:
+    nodes = NODES.replace('cpu: "8", memory: 64Gi', 'cpu: "4", memory: 8Gi')
+    given = inventory(tmp_path, "priority: 0", nodes)
+    seeds = {
+        seed: topospread.simulate(given, seed=seed, kube_version="1.30").placement("web").node for seed in range(9)
+    }
+    one, other = (next(seed for seed, node in seeds.items() if node == name) for name in "ab")
+    sides = [{"inventory": given, "seed": seed, "kube_version": "1.30"} for seed in (one, other)]
+    assert explained(sides[0], sides[1]).why["default/web"] == Cause("tie", "", "a and b have equal points")
+
+
+def test_watching_changes_no_placement(tmp_path: Path) -> None:
+    given = topospread.load("examples/demo/cluster.yaml", "examples/demo/shop.yaml")
+    plain = topospread.simulate(given)
+    watched = topospread.simulate(given, watch=[f"{each.namespace}/{each.name}" for each in plain.placements])
+    assert len(watched.verdicts) == len(plain.placements)
+    assert replace(watched, verdicts={}).placements == plain.placements
+
+
+@pytest.mark.parametrize("version", ["1.20", "1.27"])
+def test_of_the_first_pod_that_moves_the_cause_is_the_difference_itself(version: str) -> None:
+    """Everything before it is the same, so its node is the best of each side's own points."""
+    given = topospread.load("examples/demo/cluster.yaml", "examples/demo/shop.yaml")
+    comparison = explained({"inventory": given}, {"inventory": given, "kube_version": version})
+    moved = {each.key for each in comparison.moved if each.before is not None}
+    assert set(comparison.why) <= moved
+    if moved:
+        order = [f"{each.namespace}/{each.name}" for each in comparison.before.placements]
+        assert next(iter(comparison.why)) == min(moved, key=order.index)
