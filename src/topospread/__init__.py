@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from topospread.simulation import Simulation
     from topospread.simulation.simulate import simulate
     from topospread.sources.rendering import Rendering
+    from topospread.sources.snapshot_save import save
     from topospread.spread_status import Status
     from topospread.spread_status.status import status
 
@@ -43,6 +44,7 @@ _MODULES = {
     "load_configuration": "topospread.config.load",
     "merge": "topospread.api.spread",
     "merge_constraints": "topospread.api.spread",
+    "save": "topospread.sources.snapshot_save",
     "simulate": "topospread.simulation.simulate",
     "status": "topospread.spread_status.status",
 }
@@ -64,6 +66,7 @@ __all__ = [
     "load_configuration",
     "merge",
     "merge_constraints",
+    "save",
     "simulate",
     "status",
 ]

@@ -325,3 +325,24 @@ def test_objects_without_a_namespace_go_to_the_one_that_is_given_and_it_is_shown
     assert {each["namespace"] for each in status["workloads"]} == {"demo"}
     found = json.loads(run("lint", two, "-n", "demo", "-o", "json").stdout)
     assert all("default/" not in str(each) for each in found["findings"])
+
+
+def test_what_a_simulation_leaves_is_saved_and_read_by_every_command(tmp_path: Path) -> None:
+    after = tmp_path / "after.json.gz"
+    first = run("simulate", *MIN_DOMAINS, "--save", after, "-o", "json")
+    assert first.returncode == 1
+    assert f"{after}: 3 nodes, 8 pods and " in first.stderr
+    again = run("simulate", after, "-o", "json")
+    before, now = (json.loads(each.stdout) for each in (first, again))
+    assert now["pending"][0]["message"] == before["pending"][0]["message"]
+    assert [each["node"] for each in now["placements"]] == [None, None]
+    assert now["workloads"][0]["spread"][0]["domains"] == before["workloads"][0]["spread"][0]["domains"]
+    assert json.loads(run("status", after, "-o", "json").stdout)["workloads"][0]["name"] == "web"
+    assert run("explain", "deploy/web", after).returncode == 1
+    for words, said in (
+        (["--save", "-"], "--save names a file"),
+        (["--save", "after.yaml"], "ends in .json.gz"),
+        (["--save", after, "--compare-sampling", "kube"], "a comparison has two"),
+    ):
+        refused = run("simulate", *MIN_DOMAINS, *words)
+        assert (refused.returncode, said in refused.stderr) == (2, True)

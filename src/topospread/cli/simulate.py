@@ -11,6 +11,7 @@ from topospread.errors import UsageError
 
 from .inputs import (
     AUTOSCALE,
+    PATH,
     input_options,
     namespace_options,
     parse_cron_jobs,
@@ -57,6 +58,7 @@ Examples:
   topospread simulate app.yaml --cluster zones=3,nodes=12,cpu=8,memory=32Gi
   topospread simulate snapshot.json app.yaml --scale deploy/web=30 -o json
   topospread simulate snapshot.json app.yaml --config scheduler.yaml --seed 7
+  topospread simulate snapshot.json app.yaml --save after.json.gz
   topospread simulate snapshot.json --compare-config other.yaml
   topospread simulate snapshot.json --compare-kube-version 1.27
   topospread simulate snapshot.json --compare-sampling kube
@@ -83,6 +85,7 @@ def _grammar() -> str:
 @click.option("--sampling", type=SAMPLING, default="all", help="Score all nodes, or as many as kube-scheduler would.")
 @click.option("--compare-sampling", type=SAMPLING, help="Show only what scoring other nodes changes.")
 @click.option("--no-preemption", is_flag=True, help="Evict nothing for more important pods.")
+@click.option("--save", metavar="FILE", type=PATH, help="Write the cluster with what was placed, as a snapshot.")
 @namespace_options("Show")
 @click.option("-o", "--output", type=FORMATS, default="table", help="How to show the result.")
 def simulate(**given: Any) -> int:
@@ -92,10 +95,12 @@ def simulate(**given: Any) -> int:
     by = read_control_plane(given)
     side = (by, read_configuration(given["config_path"], by.scheduler), given["sampling"])
     other = _other(given, side)
+    _check_save(given["save"], compares=other is not None)
     sides = [by, other[1][0]] if other else [by]
     inventory = read_inventory(given, by=sides)
     result = _simulated(given, inventory, side)
     if other is None:
+        _save(result, given["save"], by)
         show(_text(result, given["output"], shown_namespace(given), given["color"]))
         return 0 if result.all_placed else 1
     from topospread.config.difference import differences
@@ -111,6 +116,35 @@ def simulate(**given: Any) -> int:
         comparison = with_causes(comparison, again[0], again[1])
     show(_comparison_text(comparison, given))
     return 1 if comparison.newly_pending or comparison.newly_gone else 0
+
+
+def _check_save(path: str | None, *, compares: bool) -> None:
+    """Whether the outcome could be saved, before it is there.
+
+    Raises:
+        UsageError: it could not, or there are two.
+        InputError: there is no such folder.
+    """
+    from topospread.sources.snapshot_file import STANDARD_OUTPUT, check_path
+
+    if path is None:
+        return
+    if compares:
+        raise UsageError("--save saves what one simulation leaves; a comparison has two")
+    if path == STANDARD_OUTPUT:
+        raise UsageError("--save names a file: the report goes to standard output")
+    check_path(path)
+
+
+def _save(result: Simulation, path: str | None, by: ControlPlane) -> None:
+    if path is None or result.after is None:
+        return
+    from topospread.sources.snapshot_save import save
+
+    facts = save(result.after, path, kube_version=str(by.scheduler.kube_version))
+    others = sum(facts.counts.values()) - facts.counts["Node"] - facts.counts["Pod"]
+    text = f"{path}: {facts.counts['Node']} nodes, {facts.counts['Pod']} pods and {others} other objects"
+    click.echo(text, err=True)
 
 
 def _in_force(side: Side) -> Configuration:
@@ -140,6 +174,7 @@ def _simulated(given: dict[str, Any], inventory: Inventory, side: Side, watch: C
             sampling=sampling,
             autoscale=given["autoscale"],
             watch=watch,
+            keep_after=given["save"] is not None,
             progress=bar,
         )
 

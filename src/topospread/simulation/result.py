@@ -15,6 +15,7 @@ from typing import Literal, overload
 
 import numpy as np
 
+from topospread.api.inventory import Inventory
 from topospread.cluster.arrays import Codes
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain, Domains, counts_of
 from topospread.scheduling.verdict import Verdict
@@ -259,6 +260,7 @@ class Simulation:
         unused: fields that the API server drops or kube-scheduler ignores; ``warnings`` say so, too.
         warnings, notes: sentences for a person; warnings must be seen.
         verdicts: on the pods that were watched, ``namespace/name`` → every node under every plugin.
+        after: the cluster as it is then, where that was asked for: another simulation can start from it.
     """
 
     placements: tuple[PodPlacement, ...]
@@ -273,6 +275,7 @@ class Simulation:
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    after: Inventory | None = None
 
     @cached_property
     def all_placed(self) -> bool:

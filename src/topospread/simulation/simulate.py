@@ -6,6 +6,7 @@ This is the way through, not the rules: pods come from `workloads`, decisions fr
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import get_args
 
 from topospread.api.inventory import Inventory
@@ -13,6 +14,7 @@ from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
 from topospread.errors import UsageError
 from topospread.simulation import Simulation
+from topospread.simulation.aftermath import inventory_after
 from topospread.simulation.outcome import result_of
 from topospread.simulation.placing import Progress, place_all
 from topospread.simulation.run import Options, Sampling, prepare
@@ -33,6 +35,7 @@ def simulate(  # noqa: PLR0913 - keyword arguments of the public API
     sampling: Sampling = "all",
     autoscale: Autoscale = "keep",
     watch: Collection[str] = (),
+    keep_after: bool = False,
     progress: Progress | None = None,
 ) -> Simulation:
     """Place every pod that the inventory's workloads still want, and say where each landed or why it could not.
@@ -51,6 +54,7 @@ def simulate(  # noqa: PLR0913 - keyword arguments of the public API
             does from 100 nodes up; by default on all of them.
         autoscale: replicas of what a HorizontalPodAutoscaler scales: brought within its bounds, or at either of them.
         watch: ``namespace/name`` of pods on which the whole verdicts are kept, as things stood when each was tried.
+        keep_after: give the cluster as it is then, too (`Simulation.after`).
         progress: told how many pods of how many were tried.
 
     Raises:
@@ -77,4 +81,5 @@ def simulate(  # noqa: PLR0913 - keyword arguments of the public API
     )
     run = prepare(inventory, options)
     place_all(run, progress)
-    return result_of(run)
+    result = result_of(run)
+    return replace(result, after=inventory_after(run)) if keep_after else result

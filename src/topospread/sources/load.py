@@ -219,7 +219,8 @@ def _inventory(collection: Collection, reader: ObjectReader) -> Inventory:
         inventory.warnings += [f"{place}: {warning}" for warning in warnings_when_read(facts)]
     inventory.notes += notes_on_namesakes(inventory.objects(), reader.placed)
     leave_out_stranded_pods(inventory)
-    warn_of_missing_owners(inventory)
+    known = any("Service" in facts.counts for facts, _ in reader.snapshots)
+    warn_of_missing_owners(inventory, services_known=known)
     return inventory
 
 

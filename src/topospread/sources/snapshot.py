@@ -39,8 +39,11 @@ def leave_out_stranded_pods(inventory: Inventory) -> None:
         )
 
 
-def warn_of_missing_owners(inventory: Inventory) -> None:
-    """Warn when pods came from a cluster without what default constraints take their selectors from."""
+def warn_of_missing_owners(inventory: Inventory, *, services_known: bool = False) -> None:
+    """Warn when pods came from a cluster without what default constraints take their selectors from.
+
+    ``services_known``: a snapshot says how many Services there are; it may be none.
+    """
     missing = _missing_owners(inventory)
     for kind, names in missing.items():
         inventory.warnings.append(
@@ -48,7 +51,7 @@ def warn_of_missing_owners(inventory: Inventory) -> None:
             f"not given ({_first(names)}): cluster-level default constraints do not apply to them, and their "
             f"workloads cannot be told; add {_OWNER_LISTS[kind][1]} to what `kubectl get` writes"
         )
-    if not inventory.services and any(map(_comes_from_a_cluster, inventory.pods)):
+    if not services_known and not inventory.services and any(map(_comes_from_a_cluster, inventory.pods)):
         inventory.warnings.append(
             "no Services are given: cluster-level default constraints do not apply to pods that only a Service "
             "selects; add services to what `kubectl get` writes"

@@ -27,6 +27,7 @@ class SnapshotFacts(KubeStruct):
         kube_version: the API server's gitVersion.
         namespace: the only one it holds, "" for all.
         hashed: whether names were replaced.
+        simulated: whether a simulation left it so, rather than that a cluster was read.
         counts: kind → how many objects.
         missing: kind → why there are none of it.
     """
@@ -36,6 +37,7 @@ class SnapshotFacts(KubeStruct):
     kube_version: str = ""
     namespace: str = ""
     hashed: bool = False
+    simulated: bool = False
     counts: dict[str, int] = msgspec.field(default_factory=dict)
     missing: dict[str, str] = msgspec.field(default_factory=dict)
 
@@ -72,7 +74,8 @@ def warnings_when_read(facts: SnapshotFacts) -> list[str]:
 def note_of(facts: SnapshotFacts) -> str:
     """``a snapshot of Kubernetes v1.31.4 taken 2026-01-01T00:00:00Z; --kube-version 1.31 acts as that version``."""
     of = f" of Kubernetes {facts.kube_version}" if facts.kube_version else ""
-    note = f"a snapshot{of} taken {facts.taken or 'at an unknown time'}" + (", names hashed" if facts.hashed else "")
+    what = "what a simulation left, saved" if facts.simulated else f"a snapshot{of} taken"
+    note = f"{what} {facts.taken or 'at an unknown time'}" + (", names hashed" if facts.hashed else "")
     version = _known_version(facts.kube_version)
     if version is not None and version != NEWEST:
         note += f"; --kube-version {version} acts as that version"

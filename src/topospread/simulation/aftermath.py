@@ -1,0 +1,112 @@
+"""The cluster as a simulation leaves it, as an inventory that another one can start from; nothing is decided here.
+
+Everything is as if an API server had stored it: with uids, pods with nodes and ready as a kubelet would report them,
+workloads with the replicas that were simulated, claims with the volumes they were bound to. No clock is asked: what was
+made has no creation time, and counts as younger than all that was there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace as with_fields
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from topospread.api.inventory import Inventory
+from topospread.api.kinds import KINDS
+from topospread.api.meta import KubeObject
+from topospread.api.pod import Pod, PodCondition, PodStatus
+from topospread.api.workload import Deployment, ReplicaSet, ReplicationController, StatefulSet
+from topospread.cluster.cluster import pod_key
+from topospread.workloads.names import made_up_uid
+from topospread.workloads.planned import QueuedPod
+
+from .run import Outcome, Run
+
+Object = TypeVar("Object", bound=KubeObject)
+_HAVE_REPLICAS = (Deployment, ReplicaSet, ReplicationController, StatefulSet)
+
+
+def inventory_after(run: Run) -> Inventory:
+    """What there is when a run is through.
+
+    Pods that were not created are not there, nor those that were removed or evicted. Claims that are taken as ones that
+    can be provisioned, and are not bound, are left to be made again. Budgets lose their status, which is the disruption
+    controller's to count anew.
+    """
+    objects = run.cluster.objects
+    inventory = run.plan.inventory
+    claims = [each for key, each in objects.persistent_volume_claims.items() if key not in objects.assumed_claims]
+    after = with_fields(
+        inventory,
+        pods=list(_pods(run)),
+        persistent_volume_claims=claims,
+        persistent_volumes=list(objects.persistent_volumes.values()),
+        pod_disruption_budgets=[replace(each, status=None) for each in inventory.pod_disruption_budgets],
+        configurations=[],
+        skipped=Counter(),
+        warnings=[],
+        notes=[],
+        places={},
+    )
+    replicas = {(each.kind, each.namespace, each.name): each.replicas for each in run.plan.workloads}
+    for kind, how in KINDS.items():
+        items = getattr(after, how.attribute)
+        setattr(after, how.attribute, [_stored(kind, _scaled(kind, each, replicas)) for each in items])
+    return after
+
+
+def _scaled(kind: str, item: Object, replicas: dict[tuple[str, str, str], int]) -> Object:
+    """A workload with the replicas that were simulated."""
+    wanted = replicas.get((kind, item.namespace, item.name))
+    if wanted is None or not isinstance(item, _HAVE_REPLICAS):
+        return item
+    return replace(item, spec=replace(item.spec, replicas=wanted))
+
+
+def _stored(kind: str, item: Object) -> Object:
+    """The object with a uid."""
+    if item.metadata.uid:
+        return item
+    uid = made_up_uid(kind, item.namespace, item.name)
+    return replace(item, metadata=replace(item.metadata, uid=uid))
+
+
+def _pods(run: Run) -> Iterable[Pod]:
+    """All pods that are there, those that were there before first."""
+    gone = {pod_key(pod.namespace, pod.name) for pod in run.plan.removed}
+    gone |= {f"{each.namespace}/{each.name}" for each in run.evictions}
+    before = (*run.plan.inventory.pods, *run.plan.bound)
+    pods = {key: pod for pod in before if (key := pod_key(pod.namespace, pod.name)) not in gone}
+    queue = [(each, run.outcomes[id(each)]) for each in run.queue]
+    for queued, outcome in queue:
+        if not outcome.evicted and not _is_not_created(queued, outcome):
+            pods[pod_key(queued.namespace, queued.name)] = _as_it_is(queued, outcome)
+    for queued in run.plan.gated:
+        pods[pod_key(queued.namespace, queued.name)] = _named(queued)
+    return pods.values()
+
+
+def _is_not_created(queued: QueuedPod, outcome: Outcome) -> bool:
+    """Whether the pod waits for its predecessor in a StatefulSet."""
+    return queued.after is not None and outcome.pending and outcome.verdict is None
+
+
+def _as_it_is(queued: QueuedPod, outcome: Outcome) -> Pod:
+    """A pod of the queue with its node, or still without one."""
+    pod = _named(queued)
+    node = outcome.placement.node
+    if node is None:
+        return pod
+    ready = [PodCondition(type=each, status="True") for each in ("PodScheduled", "Ready")]
+    status = replace(pod.status or PodStatus(), phase="Running", nominated_node_name=None, conditions=ready)
+    return replace(pod, spec=replace(pod.spec, node_name=node), status=status)
+
+
+def _named(queued: QueuedPod) -> Pod:
+    pod = queued.pod
+    metadata = replace(pod.metadata, name=queued.name, namespace=queued.namespace, generate_name=None)
+    status = pod.status or PodStatus()
+    return replace(pod, metadata=metadata, status=replace(status, phase=status.phase or "Pending"))

@@ -1,0 +1,28 @@
+"""What a simulation leaves is where another one starts: nothing moves, nothing is placed twice."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, given, settings
+
+import topospread
+from tests.property.explained import clusters
+from topospread.api.inventory import Inventory
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(clusters())
+def test_a_simulation_of_what_one_left_places_nothing_more(cluster: tuple[Inventory, str]) -> None:
+    first = topospread.simulate(cluster[0], keep_after=True)
+    assert first.after is not None
+    second = topospread.simulate(first.after, keep_after=True)
+    assert second.after is not None
+    assert [each.node for each in second.placements if each.node] == []
+    there, still = ({each.name: each.spec.node_name for each in one.after.pods} for one in (first, second))
+    assert there == still
+    pending = {each.name for each in first.placements if each.node is None and not _is_not_created(each.message)}
+    assert {name for name, node in there.items() if node is None} >= pending
+    assert second.removed == {}
+
+
+def _is_not_created(message: str) -> bool:
+    return message.startswith("not created")
