@@ -29,6 +29,7 @@ def result_of(run: Run) -> Simulation:
     tried = [(queued, run.outcomes[id(queued)]) for queued in run.queue if not run.outcomes[id(queued)].evicted]
     tried += [(queued, Outcome(_gated(queued))) for queued in planned.gated]
     placements = [_placement(queued, outcome) for queued, outcome in tried]
+    waiting = {id(queued.workload): queued for queued, outcome in reversed(tried) if outcome.pending}
     missing = Counter(id(queued.workload) for queued, outcome in tried if outcome.pending)
     new = Counter(id(queued.workload) for queued, _ in tried)
     owners = PodOwners(run.cluster, run.owners, run.queue)
@@ -36,7 +37,7 @@ def result_of(run: Run) -> Simulation:
     for each in planned.workloads:
         now = after.get(id(each), ())
         says_more = bool(new[id(each)]) and (missing[id(each)] > 0 or any(map(_uneven, now)))
-        rejected = _rejected(run, each, now) if says_more else [{} for _ in now]
+        rejected = _rejected(run, each, now, waiting.get(id(each))) if says_more else [{} for _ in now]
         whose = [owners.counted_by(one, each) for one in now]
         spread = tuple(map(_spread, before.get(id(each), ()), now, rejected, whose, repeat(run)))
         workloads.append(_workload(each, new[id(each)], missing[id(each)], spread))
@@ -95,11 +96,21 @@ def _uneven(arithmetic: ConstraintArithmetic) -> bool:
     return len(counts) > 1 and bool(counts.max() - counts.min() > 1)
 
 
-def _rejected(run: Run, workload: Workload, after: Sequence[ConstraintArithmetic]) -> list[Rejected]:
-    """For each constraint what stands in the way of one more pod in each domain."""
-    if not after or workload.template is None:
+def _rejected(
+    run: Run, workload: Workload, after: Sequence[ConstraintArithmetic], waiting: QueuedPod | None
+) -> list[Rejected]:
+    """For each constraint what stands in the way of one more pod in each domain.
+
+    A pod with ephemeral volumes has claims of its own name: one that waits is asked about, and without one nothing.
+    """
+    pod, name = workload.template, ""
+    if not after or pod is None:
         return []
-    verdict = run.scheduler.verdict(workload.template, "")
+    if any(volume.ephemeral is not None for volume in pod.spec.volumes or ()):
+        if waiting is None:
+            return [{} for _ in after]
+        pod, name = waiting.pod, waiting.name
+    verdict = run.scheduler.verdict(pod, name)
     return [reasons_by_domain(each, verdict, run.cluster) for each in after]
 
 

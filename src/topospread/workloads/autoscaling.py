@@ -6,7 +6,7 @@ pkg/controller/podautoscaler/horizontal.go (``reconcileAutoscaler``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,6 +16,7 @@ from topospread.api.inventory import ObjectKey
 Autoscale = Literal["keep", "min", "max"]
 """Replicas of what is autoscaled: as they are, brought within the bounds; as few, or as many as they may be."""
 
+_SHOWN = 3
 _GROUPS = {"Deployment": "apps", "ReplicaSet": "apps", "StatefulSet": "apps", "ReplicationController": ""}
 """Kinds that can be scaled, and are read → their API group."""
 
@@ -101,6 +102,17 @@ class Autoscalers:
             item.name, least, most, own, kept if asked is None else asked, asked=asked is not None
         )
         return kept
+
+
+def note_of_missing_targets(items: Iterable[HorizontalPodAutoscaler], there: Collection[ObjectKey]) -> str:
+    """A sentence on autoscalers of kinds that are read, whose target is not there; "" where all are."""
+    missing = [f"{key[1]}/{item.name} ({key[0]} {key[2]})" for key, item in _by_name(items) if key not in there]
+    if not missing:
+        return ""
+    more = len(missing) - _SHOWN
+    listed = ", ".join(missing[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    what = "1 HorizontalPodAutoscaler scales" if len(missing) == 1 else f"{len(missing)} HorizontalPodAutoscalers scale"
+    return f"{what} what is not there: {listed}"
 
 
 def _by_name(items: Iterable[HorizontalPodAutoscaler]) -> Iterator[tuple[ObjectKey, HorizontalPodAutoscaler]]:

@@ -11,7 +11,7 @@ from topospread.api.pod import FINISHED_PHASES, Pod
 from topospread.errors import Place
 
 from .admission import is_stored
-from .autoscaling import Autoscale
+from .autoscaling import Autoscale, note_of_missing_targets
 from .completion import completed
 from .control_plane import ControlPlane
 from .controllers import Controller, controllers_of
@@ -63,6 +63,8 @@ def plan(  # noqa: PLR0913 - keyword arguments
     controllers = {each.key: each for each in controllers_of(whole)}
     draft = Draft(whole, names, by, scaled(scale or {}, controllers), autoscale)
     draft.plan.unused = unused
+    missing_targets = note_of_missing_targets(whole.horizontal_pod_autoscalers, controllers)
+    draft.plan.notes += [missing_targets] if missing_targets else []
     if waiting:
         cron_jobs = "1 CronJob was" if waiting == 1 else f"{waiting} CronJobs were"
         draft.plan.notes.append(f"{cron_jobs} not run: a run is simulated on request (--run-cron-job)")

@@ -75,6 +75,16 @@ def test_of_two_on_one_target_the_first_by_name_is_heeded_and_both_are_told_of()
     assert any("two HorizontalPodAutoscalers, a and b" in each for each in planned.warnings)
 
 
+def test_one_of_what_is_not_there_is_told_of() -> None:
+    rollout = autoscaler(4, name="r", kind="Rollout", apiVersion="argoproj.io/v1alpha1")
+    planned = plan(inventory(node("n"), workload("Deployment", "other"), autoscaler(4), rollout))
+    assert planned.notes[0] == "1 HorizontalPodAutoscaler scales what is not there: default/web (Deployment web)"
+    assert not any(
+        "HorizontalPod" in each
+        for each in plan(inventory(node("n"), workload("Deployment", "web"), autoscaler(4))).notes
+    )
+
+
 def test_pods_beyond_the_most_are_removed() -> None:
     there = [pod(f"web-{i}", "ReplicaSet/web", "n", labels={"app": "web"}) for i in range(4)]
     objects = workload("ReplicaSet", "web", replicas=4), autoscaler(1, 3, kind="ReplicaSet"), *there
