@@ -1,4 +1,4 @@
-module topospread.dev/oracle126
+module topospread.dev/oracle
 
 go 1.22
 

@@ -1,4 +1,4 @@
-module topospread.dev/oracle129
+module topospread.dev/oracle
 
 go 1.21
 

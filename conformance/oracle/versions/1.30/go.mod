@@ -1,4 +1,4 @@
-module topospread.dev/oracle130
+module topospread.dev/oracle
 
 go 1.22.0
 

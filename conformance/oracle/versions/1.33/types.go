@@ -1,4 +1,4 @@
-package main
+package judging
 
 import "k8s.io/kubernetes/pkg/scheduler/framework"
 

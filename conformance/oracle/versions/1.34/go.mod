@@ -1,4 +1,4 @@
-module topospread.dev/oracle134
+module topospread.dev/oracle
 
 go 1.24.0
 

@@ -1,4 +1,4 @@
-package main
+package judging
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	v1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
@@ -24,24 +25,28 @@ type world struct {
 	judges     []*judge
 }
 
-func evaluate(ctx context.Context, c *Case, timing bool) (res Result) {
+// KubeVersion is the minor version of the modules this is built on (-ldflags "-X topospread.dev/oracle/judging.KubeVersion=1.35").
+var KubeVersion = "1.37"
+
+// Evaluate judges the incoming pods of a case.
+func Evaluate(ctx context.Context, c *Case, timing bool) (res Result) {
 	res.Name = c.Name
 	defer func() {
 		if r := recover(); r != nil {
 			res.Error = fmt.Sprintf("panic: %v", r)
 		}
 	}()
-	if c.KubeVersion != "" && c.KubeVersion != kubeVersion {
-		res.Error = fmt.Sprintf("this oracle is Kubernetes %s, the case is about %s", kubeVersion, c.KubeVersion)
+	if c.KubeVersion != "" && c.KubeVersion != KubeVersion {
+		res.Error = fmt.Sprintf("this oracle is Kubernetes %s, the case is about %s", KubeVersion, c.KubeVersion)
 		return
 	}
-	restore, err := setGates(c.FeatureGates)
+	restore, err := SetGates(c.FeatureGates)
 	if err != nil {
 		res.Error = err.Error()
 		return
 	}
 	defer restore()
-	cfg, err := loadConfig(c.Config)
+	cfg, err := LoadConfig(c.Config)
 	if err != nil {
 		res.Error = err.Error()
 		return
@@ -50,7 +55,7 @@ func evaluate(ctx context.Context, c *Case, timing bool) (res Result) {
 	if !c.BySchedulerName {
 		profiles = profiles[:1]
 	}
-	w := &world{apiVersion: cfg.TypeMeta.APIVersion, client: fake.NewSimpleClientset(c.objects()...), pods: c.placed()}
+	w := &world{apiVersion: cfg.TypeMeta.APIVersion, client: fake.NewSimpleClientset(c.Objects()...), pods: c.Placed()}
 	w.factory = informers.NewSharedInformerFactory(w.client, 0)
 	for i := range c.Nodes {
 		w.nodes = append(w.nodes, &c.Nodes[i])
@@ -75,7 +80,7 @@ func evaluate(ctx context.Context, c *Case, timing bool) (res Result) {
 	start := time.Now()
 	for i := range c.Incoming {
 		pod := &c.Incoming[i]
-		v := w.judgeOf(pod, profiles).cycle(ctx, pod, c)
+		v := w.judgeOf(pod, profiles).cycle(ctx, newState(), pod, c.asked())
 		chosen := ""
 		if len(c.Follow) > i {
 			chosen = c.Follow[i]
@@ -104,7 +109,7 @@ func evaluate(ctx context.Context, c *Case, timing bool) (res Result) {
 func (w *world) build(ctx context.Context, profiles []config.KubeSchedulerProfile) error {
 	w.judges = nil
 	for _, profile := range profiles {
-		j, err := newJudge(ctx, w, withoutClaims(profile))
+		j, err := newJudge(ctx, w, WithoutClaims(profile))
 		if err != nil {
 			return err
 		}
@@ -123,12 +128,19 @@ func (w *world) judgeOf(pod *v1.Pod, profiles []config.KubeSchedulerProfile) *ju
 	return w.judges[0]
 }
 
+// asked is what a cycle is asked besides the nodes.
+type asked struct {
+	preempt bool
+	budgets []policyv1.PodDisruptionBudget
+}
+
+func (c *Case) asked() asked { return asked{c.Preempt, c.PodDisruptionBudgets} }
+
 // cycle is a scheduling cycle that looks at every node and chooses none.
-func (j *judge) cycle(ctx context.Context, pod *v1.Pod, c *Case) (v Verdict) {
+func (j *judge) cycle(ctx context.Context, state cycleState, pod *v1.Pod, asked asked) (v Verdict) {
 	v.Pod = pod.Namespace + "/" + pod.Name
 	v.Feasible = []string{}
 	v.Rejected = map[string]NodeVerdict{}
-	state := newState()
 	all := j.nodeInfos()
 	if len(all) == 0 {
 		v.Message = "no nodes available to schedule pods"
@@ -167,8 +179,8 @@ func (j *judge) cycle(ctx context.Context, pod *v1.Pod, c *Case) (v Verdict) {
 	}
 	sort.Strings(v.Feasible)
 	if len(feasible) == 0 {
-		if c.Preempt {
-			v.Preemption = j.preempt(ctx, state, pod, diagnosis, c.PodDisruptionBudgets)
+		if asked.preempt {
+			v.Preemption = j.preempt(ctx, state, pod, diagnosis, asked.budgets)
 		}
 		v.Message = diagnosis.message()
 		return

@@ -1,4 +1,8 @@
-package main
+// Package judging asks kube-scheduler's plugins about the pods of a case.
+//
+// It is written for the newest version. In ../versions/V stand the files in which V differs from the version after it:
+// the framework's types and functions, not what is asked of them.
+package judging
 
 import (
 	"encoding/json"
@@ -86,8 +90,8 @@ type Result struct {
 	Seconds  float64   `json:"seconds,omitempty"`
 }
 
-// objects are what the plugins' listers see.
-func (c *Case) objects() []runtime.Object {
+// Objects are what the plugins' listers see.
+func (c *Case) Objects() []runtime.Object {
 	return slices.Concat(
 		pointers(c.Namespaces), pointers(c.Services), pointers(c.ReplicaSets), pointers(c.StatefulSets),
 		pointers(c.ReplicationControllers), pointers(c.PersistentVolumes), pointers(c.PersistentVolumeClaims),
@@ -96,8 +100,8 @@ func (c *Case) objects() []runtime.Object {
 	)
 }
 
-// placed are the bound pods that kube-scheduler counts: it leaves finished ones out, and those on no known node.
-func (c *Case) placed() []*v1.Pod {
+// Placed are the bound pods that kube-scheduler counts: it leaves finished ones out, and those on no known node.
+func (c *Case) Placed() []*v1.Pod {
 	known := map[string]bool{}
 	for i := range c.Nodes {
 		known[c.Nodes[i].Name] = true
@@ -122,7 +126,8 @@ func pointers[T any, P interface {
 	return
 }
 
-func loadConfig(raw json.RawMessage) (*config.KubeSchedulerConfiguration, error) {
+// LoadConfig decodes a KubeSchedulerConfiguration; nothing is the default one.
+func LoadConfig(raw json.RawMessage) (*config.KubeSchedulerConfiguration, error) {
 	if len(raw) == 0 {
 		var versioned kubeschedulerv1.KubeSchedulerConfiguration
 		scheme.Scheme.Default(&versioned)
@@ -144,8 +149,8 @@ func loadConfig(raw json.RawMessage) (*config.KubeSchedulerConfiguration, error)
 	return cfg, nil
 }
 
-// setGates sets feature gates until restore is called.
-func setGates(gates map[string]bool) (restore func(), err error) {
+// SetGates sets feature gates until restore is called.
+func SetGates(gates map[string]bool) (restore func(), err error) {
 	mutable := utilfeature.DefaultMutableFeatureGate
 	known := mutable.GetAll()
 	before := map[string]bool{}
@@ -167,8 +172,8 @@ func setGates(gates map[string]bool) (restore func(), err error) {
 	}, nil
 }
 
-// withoutClaims leaves out the plugin on resource claims: it needs a manager that this program does not run.
-func withoutClaims(profile config.KubeSchedulerProfile) config.KubeSchedulerProfile {
+// WithoutClaims leaves out the plugin on resource claims: it needs a manager that is not run here.
+func WithoutClaims(profile config.KubeSchedulerProfile) config.KubeSchedulerProfile {
 	profile.Plugins = profile.Plugins.DeepCopy()
 	profile.Plugins.MultiPoint.Enabled = slices.DeleteFunc(profile.Plugins.MultiPoint.Enabled, func(p config.Plugin) bool {
 		return p.Name == "DynamicResources"

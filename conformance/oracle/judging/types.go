@@ -1,4 +1,4 @@
-package main
+package judging
 
 import (
 	fwk "k8s.io/kube-scheduler/framework"
