@@ -24,6 +24,7 @@ from topospread.config.load import problems
 from topospread.errors import TopospreadError
 from topospread.judge import judge_case
 from topospread.judge_queue import judge_history
+from topospread.sequence import judge_sequence
 
 
 def objects(text: str) -> Iterator[Any]:
@@ -52,13 +53,15 @@ def validated(data: Any) -> dict[str, Any]:
 
 
 def judged(data: Any) -> dict[str, Any]:
-    """The verdicts on a case.
+    """The verdicts on a case, or the answers to the steps of a sequence.
 
     Raises:
         msgspec.ValidationError: no case, or objects that are not what they should be.
         QuantityError: an amount that is none.
     """
     case = msgspec.convert(data, dict[str, Any])
+    if "sequence" in case:
+        return judge_sequence(case)
     return judge_history(case) if "steps" in case else judge_case(case)
 
 

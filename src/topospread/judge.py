@@ -41,7 +41,7 @@ from topospread.scheduling.verdict import Verdict
 Case = dict[str, Any]
 Json = dict[str, Any]
 
-_OBJECTS: dict[str, type[KubeObject]] = {
+OBJECTS: dict[str, type[KubeObject]] = {
     "namespaces": Namespace,
     "services": Service,
     "replicaSets": ReplicaSet,
@@ -67,7 +67,7 @@ def judge_case(case: Case) -> Json:
         scheduler = scheduler_of(case)
     except TopospreadError as error:
         return result | {"error": str(error)}
-    incoming = enumerate(_read(case.get("incoming"), Pod))
+    incoming = enumerate(read(case.get("incoming"), Pod))
     if case.get("sampling"):
         verdicts = [_judge_sampled(scheduler, pod) for _, pod in incoming]
     else:
@@ -158,21 +158,21 @@ def preemption_json(preemption: Preemption) -> Json:
 
 
 def scheduler_of(case: Case) -> Scheduler:
-    """The cluster of a case, and its profiles.
+    """A case's cluster, and what schedules on it.
 
     Raises:
-        InputError: a configuration that kube-scheduler would not start with.
+        TopospreadError: its configuration or gates are no good.
     """
     version = case.get("kubeVersion") or "1.37"
     gates = gates_for(version, case.get("featureGates") or {})
     cluster = Cluster(request_rules(gates))
-    for node in _read(case.get("nodes"), Node):
+    for node in read(case.get("nodes"), Node):
         cluster.add_node(node)
-    for key, kind in _OBJECTS.items():
-        cluster.objects.add(_read(case.get(key), kind))
-    for pod in _read(case.get("pods"), Pod):
+    for key, kind in OBJECTS.items():
+        cluster.objects.add(read(case.get(key), kind))
+    for pod in read(case.get("pods"), Pod):
         cluster.add_pod(pod, _free_key(cluster, pod))
-    for pod in _read(case.get("nominated"), Pod):
+    for pod in read(case.get("nominated"), Pod):
         cluster.nominate(_free_key(cluster, pod), cluster.shared_class(pod), pod.nominated_node_name)
     profiles = _profiles(case, gates)
     if not case.get("sampling") and not case.get("bySchedulerName"):
@@ -190,7 +190,8 @@ def _profiles(case: Case, gates: Gates) -> dict[str, Profile]:
     return {profile.scheduler_name: profile for profile in configuration.profiles}
 
 
-def _read(objects: object, kind: type[Kind]) -> list[Kind]:
+def read(objects: object, kind: type[Kind]) -> list[Kind]:
+    """The objects of a key of a case."""
     return msgspec.convert(objects or [], list[kind])  # type: ignore[valid-type]
 
 

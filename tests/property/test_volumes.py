@@ -14,7 +14,6 @@ from topospread.cluster import Cluster
 from topospread.cluster.volume_use import VolumeRef
 from topospread.config.gates import gates_for
 from topospread.config.load import default_profile
-from topospread.plugins.claim_binding import bind_claims
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.framework import Framework
 from topospread.scheduling.trial import Trial
@@ -60,15 +59,13 @@ class Volumes(RuleBasedStateMachine):
     def another_template(self, names: list[str], disks: list[dict[str, object]]) -> None:
         self.templates = [*self.templates[-2:], pod(*map(claimed, names), *disks)]
 
-    @rule(data=st.data(), binds=st.booleans())
-    def place(self, data: st.DataObject, binds: bool) -> None:
+    @rule(data=st.data())
+    def place(self, data: st.DataObject) -> None:
         self.count += 1
         template = data.draw(st.sampled_from(self.templates))
         verdict = self.scheduler.verdict(template)
         placement = self.scheduler.schedule(template, f"pod-{self.count}")
         assert placement.node == (verdict.best[0] if verdict.feasible else None)
-        if placement.node is not None and binds:
-            bind_claims(self.cluster, self.cluster.shared_class(template), self.cluster.nodes.row_of[placement.node])
 
     @precondition(lambda self: self.cluster.nodes.row_of)
     @rule(data=st.data())

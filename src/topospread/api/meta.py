@@ -48,6 +48,8 @@ class Annotations(KubeStruct):
         default=None, name="storageclass.beta.kubernetes.io/is-default-class"
     )
     bind_completed: str | None = msgspec.field(default=None, name="pv.kubernetes.io/bind-completed")
+    bound_by_controller: str | None = msgspec.field(default=None, name="pv.kubernetes.io/bound-by-controller")
+    provisioned_by: str | None = msgspec.field(default=None, name="pv.kubernetes.io/provisioned-by")
     selected_node: str | None = msgspec.field(default=None, name="volume.kubernetes.io/selected-node")
     storage_class: str | None = msgspec.field(default=None, name="volume.beta.kubernetes.io/storage-class")
     migrated_plugins: str | None = msgspec.field(default=None, name="storage.alpha.kubernetes.io/migrated-plugins")

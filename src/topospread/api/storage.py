@@ -48,6 +48,7 @@ class PersistentVolumeSpec(KubeStruct):
 
     capacity: ResourceList | None = None
     access_modes: list[str] | None = None
+    persistent_volume_reclaim_policy: str | None = None
     storage_class_name: str | None = None
     volume_mode: str | None = None
     claim_ref: ObjectReference | None = None
@@ -116,6 +117,7 @@ class StorageClass(KubeObject):
     """``storage.k8s.io/v1`` StorageClass."""
 
     provisioner: str = ""
+    reclaim_policy: str | None = None
     volume_binding_mode: str | None = None
     allowed_topologies: list[TopologySelectorTerm] | None = None
 

@@ -1,147 +1,110 @@
-"""What becomes of a placed pod's claims: they are bound, so that a second pod on them has to follow.
+"""What becomes of a placed pod's claims: Reserve and PreBind of VolumeBinding; it places no pod.
 
-kube-scheduler binds before it places (volumebinding/binder.go, ``BindPodVolumes``); the volume itself is made by a
-provisioner, which no file describes. Assumed here: a new volume can be reached from where its driver could have made
-it for the node, that is, from all nodes that agree with the pod's node
-
-1. in the driver's topology keys, where CSINode lists the driver (none: from everywhere);
-2. else in the keys of the topologies that the class allows;
-3. else in the zone label, where the node has it (without a provisioner: in the hostname);
-4. else from everywhere.
+Source: plugins/volumebinding/binder.go (``AssumePodVolumes``, ``BindPodVolumes``): the claims that wait for their first
+pod get the volumes that Filter found on the node, the others are handed to the provisioner; PreBind returns when the PV
+controller is through with all of them. Reserve only says here what PreBind will write, as no other cycle runs between
+the two: what is not bound has not to be undone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from msgspec.structs import replace
 
 from topospread.api.meta import Annotations, ObjectMeta
-from topospread.api.node import Node
-from topospread.api.node_selection import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
-from topospread.api.storage import (
-    CSIPersistentVolumeSource,
-    ObjectReference,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    PersistentVolumeSpec,
-    StorageClass,
-    VolumeNodeAffinity,
-    VolumeStatus,
-)
+from topospread.api.storage import PersistentVolume, PersistentVolumeClaim, VolumeStatus
 from topospread.cluster import Cluster, PodClass
-from topospread.cluster.arrays import Ints
+from topospread.cluster.objects import ClusterObjects
 
-from .csi_migration import MIGRATED, ZONE
-from .pod_volumes import NO_PROVISIONER, claim_class, is_bound, pod_claims, selected_node
-from .volume_binding import HOSTNAME
-from .volume_catalog import VolumeCatalog, catalog_of
-from .volume_matching import NO_VOLUME, Candidates, Choice, MatchingError, by_size
+from .interface import Reservation
+from .pod_volumes import claim_class, is_assumed, is_bound, pod_claims, selected_node
+from .volume_catalog import catalog_of
+from .volume_matching import NO_VOLUME, Candidates, Choice, MatchingError, by_size, is_promised
+from .volume_provisioning import provisioned, provisions, reference_to
 
 
-def bind_claims(cluster: Cluster, pod_class: PodClass, row: int) -> int:
-    """Bind the claims of a pod that was placed on a node; how many were bound.
+@dataclass(frozen=True, slots=True)
+class ReservedVolumes(Reservation):
+    """What a pod's claims get on its node.
 
-    A claim gets the smallest volume that fits and can be reached from the node, else a new one. Claims that are bound
-    already stay as they are, those that are not there are passed over.
+    Attributes:
+        row: of the node.
+        bindings: claims, each with the volume that is there for it.
+        provisions: claims for which a volume is made.
     """
-    if not pod_class.volumes:
-        return 0
+
+    cluster: Cluster
+    row: int
+    bindings: tuple[tuple[PersistentVolumeClaim, PersistentVolume], ...] = ()
+    provisions: tuple[PersistentVolumeClaim, ...] = ()
+
+    def bind(self) -> None:
+        """Bind the claims, and make the volumes that are missing."""
+        self.bind_existing()
+        node = self.cluster.nodes.nodes[self.row]
+        for claim in self.provisions:
+            chosen = replace(claim, metadata=_annotated(claim, selected_node=self.cluster.nodes.names[self.row]))
+            bind(chosen, provisioned(claim, node, self.cluster.objects), self.cluster)
+
+    def bind_existing(self) -> None:
+        """Bind the claims for which there is a volume, as is done even where another cannot be made."""
+        for claim, volume in self.bindings:
+            bind(claim, volume, self.cluster)
+
+
+def reserve(cluster: Cluster, pod_class: PodClass, row: int, *, attributes_classes: bool = True) -> ReservedVolumes:
+    """What the claims of a pod on a node get: the smallest volume that fits and can be reached from it, else a new one.
+
+    Claims that are bound already stay as they are; those that are not there, or wait for something else than a pod, are
+    passed over.
+    """
     found = pod_claims(pod_class.pod, cluster.objects)
-    claims = {each.claim.name: each.claim for each in found if each.claim is not None and not is_bound(each.claim)}
-    if not claims:
-        return 0
-    for claim, volume in _volumes(list(claims.values()), cluster, row):
-        _bind(claim, volume, cluster)
-    return len(claims)
+    claims = {each.claim.name: each.claim for each in found if each.claim is not None}
+    waiting = [each for each in claims.values() if not is_bound(each) and not each.spec.volume_name]
+    bindings: list[tuple[PersistentVolumeClaim, PersistentVolume]] = []
+    wanted = [each for each in waiting if selected_node(each) is not None]
+    only, choices = np.array([row], dtype=np.int64), list[Choice]()
+    for claim in by_size(each for each in waiting if selected_node(each) is None):
+        try:
+            candidates = Candidates(claim, catalog_of(cluster), attributes_classes=attributes_classes)
+        except MatchingError:
+            continue
+        choices.append(candidates.choose(only, choices))
+        place = int(choices[-1].places[0])
+        if place == NO_VOLUME:
+            wanted.append(claim)
+        else:
+            bindings.append((claim, candidates.volumes[place].volume))
+    made = tuple(each for each in wanted if _can_be_made(each, cluster.objects))
+    return ReservedVolumes(cluster, row, tuple(bindings), made)
 
 
-def _volumes(
-    claims: Sequence[PersistentVolumeClaim], cluster: Cluster, row: int
-) -> Iterable[tuple[PersistentVolumeClaim, PersistentVolume]]:
-    """Each claim with the volume it gets."""
-    catalog = catalog_of(cluster)
-    only = np.array([row], dtype=np.int64)
-    node = cluster.nodes.nodes[row]
-    assert node is not None, "a pod is placed on a node"
-    choices: list[Choice] = []
-    pairs = []
-    for claim in by_size(claims):
-        volume = cluster.objects.persistent_volumes.get(claim.spec.volume_name or "")
-        if volume is None and selected_node(claim) is None:
-            volume = _existing(claim, catalog, only, choices)
-        pairs.append((claim, volume or _provisioned(claim, node, cluster)))
-    return pairs
+def _can_be_made(claim: PersistentVolumeClaim, objects: ClusterObjects) -> bool:
+    """Whether a volume is made for a claim; one that is assumed needs no class that is there."""
+    storage_class = objects.storage_classes.get(claim_class(claim))
+    return provisions(storage_class) or (storage_class is None and is_assumed(claim, objects))
 
 
-def _existing(
-    claim: PersistentVolumeClaim, catalog: VolumeCatalog, only: Ints, choices: list[Choice]
-) -> PersistentVolume | None:
-    try:
-        candidates = Candidates(claim, catalog, attributes_classes=True)
-    except MatchingError:
-        return None
-    choice = candidates.choose(only, choices)
-    choices.append(choice)
-    place = int(choice.places[0])
-    return None if place == NO_VOLUME else candidates.volumes[place].volume
-
-
-def _bind(claim: PersistentVolumeClaim, volume: PersistentVolume, cluster: Cluster) -> None:
-    """Write the binding into both objects, and let those know that count volumes."""
-    reference = ObjectReference(namespace=claim.namespace, name=claim.name, uid=claim.metadata.uid)
-    annotations = replace(claim.metadata.annotations or Annotations(), bind_completed="yes")
+def bind(claim: PersistentVolumeClaim, volume: PersistentVolume, cluster: Cluster) -> None:
+    """Write a binding into both objects (pv_controller.go, ``bind``)."""
+    taken = replace(volume, status=VolumeStatus(phase="Bound"))
+    if volume.spec.claim_ref != (reference := reference_to(claim)):
+        taken.spec = replace(volume.spec, claim_ref=reference)
+    if not is_promised(volume, claim):
+        taken.metadata = _annotated(volume, bound_by_controller="yes")
+    metadata = _annotated(claim, bind_completed="yes")
+    if claim.spec.volume_name != volume.name and metadata.annotations is not None:
+        metadata.annotations.bound_by_controller = "yes"
     bound = replace(
         claim,
-        metadata=replace(claim.metadata, annotations=annotations),
+        metadata=metadata,
         spec=replace(claim.spec, volume_name=volume.name),
         status=VolumeStatus(phase="Bound"),
     )
-    taken = replace(volume, spec=replace(volume.spec, claim_ref=reference), status=VolumeStatus(phase="Bound"))
     cluster.objects.bind_claim(bound, taken)
 
 
-def _provisioned(claim: PersistentVolumeClaim, node: Node, cluster: Cluster) -> PersistentVolume:
-    """The volume that a provisioner would make for a claim."""
-    storage_class = cluster.objects.storage_classes.get(claim_class(claim))
-    name = f"pvc-{claim.namespace}-{claim.name}"
-    driver = storage_class.provisioner if storage_class is not None else ""
-    driver = MIGRATED[driver].driver if driver in MIGRATED else driver
-    wanted = claim.spec.resources
-    return PersistentVolume(
-        api_version="v1",
-        kind="PersistentVolume",
-        metadata=ObjectMeta(name=name),
-        spec=PersistentVolumeSpec(
-            capacity=wanted.requests if wanted is not None else None,
-            access_modes=claim.spec.access_modes,
-            storage_class_name=claim_class(claim),
-            volume_mode=claim.spec.volume_mode,
-            node_affinity=_affinity(_topology_keys(storage_class, driver, node, cluster), node),
-            csi=CSIPersistentVolumeSource(driver=driver, volume_handle=name),
-        ),
-    )
-
-
-def _topology_keys(storage_class: StorageClass | None, driver: str, node: Node, cluster: Cluster) -> Sequence[str]:
-    """The labels in which a node has to agree with this one to reach a volume that was made for it."""
-    csi_node = cluster.objects.csi_nodes.get(node.name)
-    for each in (csi_node.spec.drivers or ()) if csi_node is not None else ():
-        if each.name == driver:
-            return each.topology_keys or ()
-    terms = (storage_class.allowed_topologies if storage_class is not None else None) or ()
-    allowed = list(dict.fromkeys(each.key for term in terms for each in term.match_label_expressions or ()))
-    if allowed:
-        return allowed
-    return [HOSTNAME if driver == NO_PROVISIONER else ZONE]
-
-
-def _affinity(keys: Sequence[str], node: Node) -> VolumeNodeAffinity | None:
-    """Nodes that agree with this one in labels, those passed over that it does not have."""
-    agree = [
-        NodeSelectorRequirement(key=key, operator="In", values=[node.labels[key]]) for key in keys if key in node.labels
-    ]
-    if not agree:
-        return None
-    return VolumeNodeAffinity(required=NodeSelector(node_selector_terms=[NodeSelectorTerm(match_expressions=agree)]))
+def _annotated(item: PersistentVolume | PersistentVolumeClaim, **more: str) -> ObjectMeta:
+    return replace(item.metadata, annotations=replace(item.metadata.annotations or Annotations(), **more))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -163,6 +163,13 @@ class Prepared:
     reads: Collection[Subject] = ()
 
 
+class Reservation(Protocol):
+    """What a plugin set aside for a pod on a node, before anything is written."""
+
+    def bind(self) -> None:
+        """PreBind: make it so."""
+
+
 class Plugin(Protocol):
     """A configured plugin."""
 
@@ -187,6 +194,14 @@ class Requeues(Protocol):
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
         """The events, each with a hint that looks at the pod and at what changed (``EventsToRegister``)."""
+
+
+@runtime_checkable
+class Reserving(Plugin, Protocol):
+    """A plugin with the extension points Reserve and PreBind."""
+
+    def reserve(self, pod_class: PodClass, cluster: Cluster, row: int) -> Reservation:
+        """Set aside what a pod of the class that was just placed there needs on the node of the row."""
 
 
 class RejectsAll:

@@ -1,7 +1,7 @@
 """VolumeBinding: a pod runs where its claims' volumes can be reached, or can be made (plugins/volumebinding).
 
-Which volume a claim would get is `volume_matching`'s matter, what happens to the claims of a placed pod
-`claim_binding`'s.
+Which volume a claim would get is `volume_matching`'s matter, what happens to the claims of a placed pod (Reserve and
+PreBind) `claim_binding`'s.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from topospread.config.gates import Gates
 from topospread.config.version_rules import by_gates, by_version, gated, minor_version, since
 from topospread.config.versions import KubeVersion
 
+from .claim_binding import ReservedVolumes, reserve
 from .cluster_event import Registration
 from .interface import UNRESOLVABLE, PluginError, Prepared, Status
 from .pod_volumes import (
@@ -134,6 +135,10 @@ class VolumeBinding:
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
         """Whatever may bring the pod's claims a volume that its nodes reach (`volume_requeueing`)."""
         return VOLUME_REGISTRATIONS
+
+    def reserve(self, pod_class: PodClass, cluster: Cluster, row: int) -> ReservedVolumes:
+        """Set aside the volumes that Filter found on the node for the pod's claims."""
+        return reserve(cluster, pod_class, row, attributes_classes=self._rules.attributes_classes)
 
     def _refused(self, claims: Iterable[PodClaim], pod: Pod) -> str:
         """Why the pod has to wait whatever the node, "" when it has not (``podHasPVCs``)."""

@@ -43,6 +43,16 @@ class Traits:
     access_modes: frozenset[str]
 
 
+def traits_of(volume: PersistentVolume) -> Traits:
+    """The traits of a volume."""
+    spec = volume.spec
+    return Traits(
+        spec.volume_mode or "Filesystem",
+        spec.volume_attributes_class_name or "",
+        frozenset(spec.access_modes or ()),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Spot:
     """Where a volume can be reached that asks for some values of one label, as local volumes do."""
@@ -126,12 +136,7 @@ class VolumeCatalog:
         spec = volume.spec
         if volume.metadata.deletion_timestamp is not None:
             return
-        traits = Traits(
-            spec.volume_mode or "Filesystem",
-            spec.volume_attributes_class_name or "",
-            frozenset(spec.access_modes or ()),
-        )
-        stock = Stock(volume, capacity(volume), traits, self._spot(spec.node_affinity))
+        stock = Stock(volume, capacity(volume), traits_of(volume), self._spot(spec.node_affinity))
         if spec.claim_ref is not None:
             key = (spec.claim_ref.namespace or "", spec.claim_ref.name or "")
             self._promised.setdefault(key, []).append(stock)

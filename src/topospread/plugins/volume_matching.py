@@ -19,7 +19,7 @@ from topospread.cluster.arrays import Bools, Ints, Rows
 
 from .interface import length
 from .pod_volumes import claim_class
-from .volume_catalog import ZERO, Spot, Traits, VolumeCatalog
+from .volume_catalog import ZERO, Spot, Traits, VolumeCatalog, traits_of
 
 NO_VOLUME = -1
 
@@ -76,8 +76,8 @@ class Candidates:
     def __init__(self, claim: PersistentVolumeClaim, catalog: VolumeCatalog, *, attributes_classes: bool) -> None:
         self.claim = claim
         self.catalog = catalog
-        selector = _selector(claim)
-        suits = _Suits(claim, attributes_classes)
+        selector = selector_of(claim)
+        suits = Suits(claim, attributes_classes)
         least = requested(claim)
         promised = [
             stock
@@ -167,13 +167,22 @@ def _taken(volume: PersistentVolume, taken: Sequence[Choice], like: Bools) -> Bo
     return result
 
 
-class _Suits:
-    """What a claim asks of volumes besides size and place."""
+class Suits:
+    """What a claim asks of volumes besides size and place.
+
+    Args:
+        attributes_classes: the VolumeAttributesClass has to agree.
+    """
 
     def __init__(self, claim: PersistentVolumeClaim, attributes_classes: bool) -> None:
         self._mode = claim.spec.volume_mode or "Filesystem"
         self._class = (claim.spec.volume_attributes_class_name or "") if attributes_classes else None
         self._access = frozenset(claim.spec.access_modes or ())
+
+    def volume(self, volume: PersistentVolume) -> bool:
+        """All of it."""
+        traits = traits_of(volume)
+        return self.kind(traits) and self.access(traits)
 
     def kind(self, traits: Traits) -> bool:
         """What is asked even of a volume that is promised to the claim."""
@@ -184,7 +193,12 @@ class _Suits:
         return self._access <= traits.access_modes
 
 
-def _selector(claim: PersistentVolumeClaim) -> Selector | None:
+def selector_of(claim: PersistentVolumeClaim) -> Selector | None:
+    """What a claim asks of the labels of volumes.
+
+    Raises:
+        MatchingError: it does not compile.
+    """
     if claim.spec.selector is None:
         return None
     try:

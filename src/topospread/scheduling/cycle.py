@@ -1,6 +1,6 @@
 """The scheduling cycle: bring the view up to date, choose the best node, bind.
 
-    view of the pod's class → best of each bucket → best of all → bind
+    view of the pod's class → best of each bucket → best of all → bind the pod, and its claims
 
 Reads like kube-scheduler's ``schedule_one.go``; what a node is worth is the plugins' matter.
 """
@@ -99,6 +99,9 @@ class Scheduler:
         if self.cluster.nominated:
             self.cluster.withdraw(key)
         self.cluster.bind(key, pod_class, row)
+        if pod_class.volumes:
+            for reserved in self.framework_of(pod_class).reserve(pod_class, self.cluster, row):
+                reserved.bind()
         return Placement(key, self.cluster.nodes.names[row], score)
 
     def _chosen(self, view: View, key: str, nominated: str) -> tuple[int, int] | None:

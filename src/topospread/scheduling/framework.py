@@ -19,6 +19,8 @@ from topospread.plugins.interface import (
     PluginError,
     Prepared,
     RejectsAll,
+    Reservation,
+    Reserving,
     Score,
     Status,
     Watcher,
@@ -86,6 +88,9 @@ class FrameworkRules:
     names_pre_filter_plugin: bool = until(
         "1.18", 'What PreFilter says is no longer preceded by `rejected by "PLUGIN" at prefilter: `.'
     )
+    reserves_by_plugin: bool = since(
+        "1.19", "VolumeBinding binds a pod's volumes in Reserve and PreBind; before, the scheduler did so by itself."
+    )
     counts_pre_filter: bool = until(
         "1.25",
         "Where PreFilter rejects a pod, the message is what it says, without counts: `0/9 nodes are available: "
@@ -123,6 +128,22 @@ class Framework:
         self._failing_filters = failing_filters(profile, gates)
         self._failing_scores = failing_scores(profile, gates)
         self.plugins: dict[str, Plugin] = {name: make(settings) for name, make in PLUGINS.items() if name in used}
+        reserving = [self.plugins.get(name) for name in self._reserving_names()]
+        self._reserving = [each for each in reserving if isinstance(each, Reserving)]
+
+    def reserve(self, pod_class: PodClass, cluster: Cluster, row: int) -> list[Reservation]:
+        """Reserve: what plugins set aside for a pod that was just placed; nothing is written before `Reservation.bind`.
+
+        Only pods with volumes have anything to reserve. A plugin reserves where its PreBind is on, too.
+        """
+        return [each.reserve(pod_class, cluster, row) for each in self._reserving] if pod_class.volumes else []
+
+    def _reserving_names(self) -> list[str]:
+        """Plugins at work in Reserve and PreBind."""
+        profile = self.profile
+        if not self.rules.reserves_by_plugin:
+            return [name for name in profile.enabled("filter") if name == "VolumeBinding"]
+        return [name for name in profile.enabled("reserve") if name in profile.enabled("pre_bind")]
 
     def judges(self, pod_class: PodClass, cluster: Cluster) -> Judges:
         """Prepare every plugin for a pod class.

@@ -52,9 +52,27 @@ def result_of(run: Run) -> Simulation:
         removed={f"{pod.namespace}/{pod.name}": pod.spec.node_name or "" for pod in planned.removed},
         unused=tuple(planned.unused),
         warnings=(*planned.inventory.warnings, *planned.warnings),
-        notes=(*planned.inventory.notes, *planned.notes),
+        notes=(*planned.inventory.notes, *planned.notes, *_capacity_notes(run)),
         verdicts=run.scheduler.verdicts if isinstance(run.scheduler, WatchingScheduler) else {},
     )
+
+
+def _capacity_notes(run: Run) -> list[str]:
+    """Drivers whose published capacity decided, and stayed as it was while volumes were made."""
+    objects, known = run.cluster.objects, {each.name for each in run.plan.inventory.persistent_volumes}
+    made = Counter(
+        each.spec.csi.driver
+        for each in objects.persistent_volumes.values()
+        if each.name not in known and each.spec.csi is not None
+    )
+    publishing = [
+        name for name in made if name in objects.csi_drivers and objects.csi_drivers[name].spec.storage_capacity
+    ]
+    return [
+        f"{made[name]} volume{'s' if made[name] > 1 else ''} of {name} would be made: the capacity that it publishes "
+        "(CSIStorageCapacity) is taken as it is, not reduced by them"
+        for name in sorted(publishing)
+    ]
 
 
 def _placement(queued: QueuedPod, outcome: Outcome) -> PodPlacement:

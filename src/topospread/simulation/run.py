@@ -19,6 +19,7 @@ from topospread.config.request_rules import request_rules
 from topospread.plugins.interface import PluginError
 from topospread.plugins.pod_topology_spread import PodTopologySpread
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, spread_arithmetic
+from topospread.plugins.volume_controller import VolumeController
 from topospread.scheduling.cycle import Placement, Scheduler
 from topospread.scheduling.framework import Framework
 from topospread.scheduling.preemption import Preemption
@@ -199,6 +200,7 @@ def cluster_of(planned: Plan, gates: Gates) -> Cluster:
         cluster.add_node(as_served(node))
     cluster.objects.add(inventory.objects())
     cluster.objects.assume_claims(planned.assumed_claims)
+    VolumeController(cluster, attributes_classes=gates.enabled("VolumeAttributesClass")).begin()
     for pod in (*planned.bound, *planned.removed):
         cluster.add_pod(pod)
     return cluster

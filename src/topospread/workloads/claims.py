@@ -1,7 +1,7 @@
 """Claims that the cluster would create with a pod: of StatefulSet templates and of ephemeral volumes.
 
-They are added to the inventory and remembered as assumed: whoever binds volumes takes them as claims that can be
-provisioned wherever their StorageClass allows. Sources: pkg/controller/statefulset/stateful_set_utils.go
+They are added to the inventory and remembered as assumed: where their StorageClass is not there either, they are taken
+as ones that can be provisioned anywhere. Sources: pkg/controller/statefulset/stateful_set_utils.go
 (``getPersistentVolumeClaims``), pkg/controller/volume/ephemeral/controller.go.
 """
 

@@ -182,8 +182,8 @@ class Draft:
         plan.bound += self._made_bound
         plan.queue = in_scheduling_order(plan.queue)
         for row, count in self._new_claims.items():
-            what = "claim that does not exist yet is" if count == 1 else "claims that do not exist yet are"
-            _note(row, f"{count} {what} taken as provisionable wherever the StorageClass allows")
+            what = "claim that does not exist yet gets" if count == 1 else "claims that do not exist yet get"
+            _note(row, f"{count} {what} a volume that is there, or a new one where the StorageClass provides it")
         plan.notes += self.default_class.notes(PROVISIONER)
         plan.warnings += [*self.autoscalers.warnings, *self.admission.warnings]
         return plan

@@ -81,8 +81,8 @@ class Plan:
         gated: pods with schedulingGates; they wait for somebody else.
         removed: pods that their controllers would delete, as when a workload is scaled down.
         foreign: scheduler → pods that wait for it and are left alone.
-        assumed_claims: (namespace, name) of claims that are added and taken as ones that can be provisioned wherever
-            their StorageClass allows.
+        assumed_claims: (namespace, name) of claims that are added; where their StorageClass is not there they are taken
+            as ones that can be provisioned anywhere.
         unused: fields that the API server drops or kube-scheduler ignores.
     """
 

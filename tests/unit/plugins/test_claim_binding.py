@@ -21,7 +21,7 @@ from tests.unit.plugins.storage_builders import (
 from topospread.api.pod import Pod
 from topospread.api.storage import CSINode
 from topospread.cluster import Cluster
-from topospread.plugins.claim_binding import bind_claims
+from topospread.plugins.claim_binding import reserve
 from topospread.plugins.node_volume_limits import NodeVolumeLimits
 from topospread.plugins.volume_binding import VolumeBinding
 from topospread.plugins.volume_zone import VolumeZone
@@ -30,7 +30,10 @@ NODES = zonal(a0="a", a1="a", b0="b")
 
 
 def bind(made: Cluster, each: Pod, name: str) -> int:
-    return bind_claims(made, made.pod_class(each), made.nodes.row_of[name])
+    """Reserve and PreBind; how many claims were bound."""
+    reserved = reserve(made, made.pod_class(each), made.nodes.row_of[name])
+    reserved.bind()
+    return len(reserved.bindings) + len(reserved.provisions)
 
 
 def reach(made: Cluster, each: Pod) -> set[str]:
@@ -101,10 +104,18 @@ def test_two_claims_of_a_pod_get_two_volumes() -> None:
     assert names == {"one", "two"}
 
 
-def test_without_provisioner_and_volume_the_host_is_where_the_volume_must_be() -> None:
+def test_without_provisioner_and_volume_nothing_is_made() -> None:
     made = cluster(NODES, storage_class(provisioner="kubernetes.io/no-provisioner"), claim("data"))
-    bind(made, pod(claimed("data")), "a1")
-    assert reach(made, pod(claimed("data"))) == {"a1"}
+    assert bind(made, pod(claimed("data")), "a1") == 0
+
+
+def test_what_is_reserved_is_not_written_before_it_is_bound() -> None:
+    made = cluster(NODES, storage_class(), volume("pv"), claim("data"), claim("more", size="5Gi"))
+    version = made.objects.version
+    reserved = reserve(made, made.pod_class(pod(claimed("data"), claimed("more"))), made.nodes.row_of["a0"])
+    assert [(each.name, found.name) for each, found in reserved.bindings] == [("data", "pv")]
+    assert [each.name for each in reserved.provisions] == ["more"]
+    assert made.objects.version == version
 
 
 def test_what_is_bound_stays_and_what_is_missing_is_passed_over() -> None:
@@ -127,7 +138,7 @@ def test_a_claim_that_was_being_provisioned_gets_a_new_volume() -> None:
     selected = {"annotations": {"volume.kubernetes.io/selected-node": "a0"}}
     made = cluster(NODES, storage_class(), volume("free"), claim("data", metadata=selected))
     bind(made, pod(claimed("data")), "a0")
-    assert made.objects.persistent_volume_claims["ns", "data"].spec.volume_name == "pvc-ns-data"
+    assert made.objects.persistent_volume_claims["ns", "data"].spec.volume_name == "pvc-uid-data"
 
 
 def test_attached_volumes_are_still_counted_once() -> None:

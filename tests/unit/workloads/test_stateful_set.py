@@ -134,7 +134,7 @@ class TestClaims:
         (volume,) = result.queue[1].pod.spec.volumes
         assert (volume.name, volume.persistent_volume_claim.claim_name) == ("data", "data-db-1")
         assert row(result, "db").notes == [
-            "2 claims that do not exist yet are taken as provisionable wherever the StorageClass allows"
+            "2 claims that do not exist yet get a volume that is there, or a new one where the StorageClass provides it"
         ]
 
     def test_those_there_are_used(self):

@@ -110,7 +110,10 @@ func (w *world) syncClaim(claim *v1.PersistentVolumeClaim, fails string) error {
 	if err != nil {
 		return nil // VolumeBindingMode is not set: an event is all that comes of it
 	}
-	if volume = w.match(claim, waits); volume != nil {
+	if volume, err = w.match(claim, waits); volume != nil || err != nil {
+		if err != nil {
+			return nil // the claim is refused, for its selector or VolumeAttributesClass
+		}
 		return w.bindClaim(claim, volume)
 	}
 	if !waits || storagehelpers.IsDelayBindingProvisioning(claim) {
@@ -123,7 +126,7 @@ func (w *world) syncClaim(claim *v1.PersistentVolumeClaim, fails string) error {
 
 // match is the volume that is promised to the claim, else the smallest of those with the fewest access modes
 // (index.go, findByClaim); where the claim waits for a pod, only a promised one.
-func (w *world) match(claim *v1.PersistentVolumeClaim, waits bool) *v1.PersistentVolume {
+func (w *world) match(claim *v1.PersistentVolumeClaim, waits bool) (*v1.PersistentVolume, error) {
 	byModes := map[string][]*v1.PersistentVolume{}
 	for _, volume := range w.volumes() {
 		if storagehelpers.CheckAccessModes(claim, volume) {
@@ -141,10 +144,10 @@ func (w *world) match(claim *v1.PersistentVolumeClaim, waits bool) *v1.Persisten
 	for _, modes := range keys {
 		found, err := storagehelpers.FindMatchingVolume(claim, byModes[modes], nil, nil, waits, classes)
 		if found != nil || err != nil {
-			return found
+			return found, err
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // satisfies is checkVolumeSatisfyClaim.

@@ -50,6 +50,7 @@ type world struct {
 	version  int    // the newest resourceVersion
 	told     int    // events since the informers were last waited for
 	refuse   bool   // updates of volumes and claims
+	steps    int    // that were begun
 }
 
 // begin starts kube-scheduler on an empty cluster and tells it of the nodes, then of the other objects, then of pods.

@@ -1,0 +1,239 @@
+"""What the PV controller makes of volumes and claims that no pod decides on; kube-scheduler only sees what comes of it.
+
+Source: pkg/controller/volume/persistentvolume/pv_controller.go (``syncVolume``, ``syncClaim``), index.go
+(``findByClaim``). Volumes and claims are taken in the order of their names, where the controller takes them as they
+come. Recycling is left out.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from topospread.api.storage import PersistentVolume, PersistentVolumeClaim, VolumeStatus
+from topospread.cluster import Cluster
+from topospread.cluster.objects import Key
+
+from .claim_binding import bind
+from .pod_volumes import WAIT_FOR_FIRST_CONSUMER, claim_class, selected_node, volume_class
+from .volume_catalog import capacity
+from .volume_matching import MatchingError, Suits, is_promised, refuse_attributes_class, requested, selector_of
+from .volume_provisioning import DELETE, provisioned, provisions
+
+
+class VolumeController:
+    """Brings volumes and claims to where the PV controller would.
+
+    Args:
+        attributes_classes: the gate VolumeAttributesClass.
+    """
+
+    def __init__(self, cluster: Cluster, *, attributes_classes: bool = True) -> None:
+        self._cluster = cluster
+        self._objects = cluster.objects
+        self._attributes_classes = attributes_classes
+
+    def begin(self) -> None:
+        """What is to be done in a cluster that was read, before pods come: what is bound is taken as it is.
+
+        Unused volumes are available, whatever their file says, and claims that wait for no pod get their volumes. No
+        new volume is made for a claim that has a status: the controller has seen it, and its provisioner made none.
+        """
+        unused = (each for each in self._objects.persistent_volumes.values() if _is_unused(each))
+        self._objects.add([_in_phase(each, "Available") for each in unused if _phase(each) != "Available"])
+        index = _VolumeIndex(self._objects.persistent_volumes.values())
+        for key in sorted(self._objects.persistent_volume_claims):
+            claim = self._objects.persistent_volume_claims[key]
+            if not _is_completed(claim) and key not in self._waiting_for_nobody_knows_what():
+                self._sync_unbound(claim, index, makes=_phase(claim) == "")
+
+    def sync(self) -> None:
+        """Do everything that is to be done, until nothing changes."""
+        objects, before = self._objects, -1
+        while before != objects.version:
+            before = objects.version
+            for name in sorted(objects.persistent_volumes):
+                self._sync_volume(objects.persistent_volumes[name])
+            index = _VolumeIndex(objects.persistent_volumes.values())
+            for key in sorted(objects.persistent_volume_claims):
+                claim = objects.persistent_volume_claims[key]
+                if _is_completed(claim):
+                    self._sync_bound(claim)
+                else:
+                    self._sync_unbound(claim, index)
+
+    def _waiting_for_nobody_knows_what(self) -> set[Key]:
+        """Claims that are assumed, of classes that are not there."""
+        objects = self._objects
+        claims = objects.persistent_volume_claims
+        return {
+            key
+            for key in objects.assumed_claims
+            if key in claims and claim_class(claims[key]) not in objects.storage_classes
+        }
+
+    def _sync_volume(self, volume: PersistentVolume) -> None:
+        """A volume is available, bound to its claim, released by it, or was meant for it in vain."""
+        if _is_unused(volume):
+            self._put_volume(volume, "Available")
+            return
+        reference = volume.spec.claim_ref
+        assert reference is not None, "it is used"
+        claim = self._objects.persistent_volume_claims.get((reference.namespace or "", reference.name or ""))
+        annotations = volume.metadata.annotations
+        made = annotations is not None and annotations.provisioned_by is not None
+        deleted = made and volume.spec.persistent_volume_reclaim_policy == DELETE
+        if claim is not None and (claim.metadata.uid or "") != reference.uid:
+            claim = None
+        if claim is not None and not claim.spec.volume_name:
+            return  # the claim's turn
+        if claim is not None and claim.spec.volume_name == volume.name:
+            self._put_volume(volume, "Bound")
+        elif deleted:
+            self._objects.delete(volume)
+        elif claim is None:
+            self._put_volume(volume, "Failed" if _phase(volume) == "Failed" else "Released")
+        else:
+            self._put_volume(_unbound(volume), "Available")
+
+    def _sync_bound(self, claim: PersistentVolumeClaim) -> None:
+        volume = self._objects.persistent_volumes.get(claim.spec.volume_name or "")
+        reference = volume.spec.claim_ref if volume is not None else None
+        if volume is None or (reference is not None and (reference.uid or "") != (claim.metadata.uid or "")):
+            self._put_claim(claim, "Lost")
+        elif reference is None or _phase(claim) != "Bound" or _phase(volume) != "Bound":
+            bind(claim, volume, self._cluster)
+
+    def _sync_unbound(self, claim: PersistentVolumeClaim, index: _VolumeIndex, *, makes: bool = True) -> None:
+        if claim.spec.volume_name:
+            self._sync_prebound(claim)
+            return
+        storage_class = self._objects.storage_classes.get(claim_class(claim))
+        waits = storage_class is not None and storage_class.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER
+        if storage_class is not None and storage_class.volume_binding_mode is None:
+            return
+        try:
+            if not self._attributes_classes:
+                refuse_attributes_class(claim)
+            volume = index.match(claim, waits=waits, attributes_classes=self._attributes_classes)
+        except MatchingError:
+            return
+        node = self._cluster.nodes.row_of.get(selected_node(claim) or "")
+        if volume is None and makes and provisions(storage_class) and (not waits or selected_node(claim) is not None):
+            volume = provisioned(claim, None if node is None else self._cluster.nodes.nodes[node], self._objects)
+        if volume is None:
+            self._put_claim(claim, "Pending")
+        else:
+            bind(claim, volume, self._cluster)
+            index.take(volume)
+
+    def _sync_prebound(self, claim: PersistentVolumeClaim) -> None:
+        """The claim names its volume (``checkVolumeSatisfyClaim``)."""
+        volume = self._objects.persistent_volumes.get(claim.spec.volume_name or "")
+        if volume is not None and (is_promised(volume, claim) or self._satisfies(volume, claim)):
+            bind(claim, volume, self._cluster)
+        else:
+            self._put_claim(claim, "Pending")
+
+    def _satisfies(self, volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
+        suits = Suits(claim, attributes_classes=True)
+        return (
+            volume.spec.claim_ref is None
+            and volume.metadata.deletion_timestamp is None
+            and capacity(volume).value() >= requested(claim).value()
+            and volume_class(volume) == claim_class(claim)
+            and suits.volume(volume)
+            and (self._attributes_classes or not claim.spec.volume_attributes_class_name)
+        )
+
+    def _put_claim(self, claim: PersistentVolumeClaim, phase: str) -> None:
+        if _phase(claim) != phase:
+            self._objects.put(replace(claim, status=VolumeStatus(phase=phase)))
+
+    def _put_volume(self, volume: PersistentVolume, phase: str) -> None:
+        if _phase(volume) != phase or self._objects.persistent_volumes[volume.name] is not volume:
+            self._objects.put(_in_phase(volume, phase))
+
+
+class _VolumeIndex:
+    """Volumes by what the PV controller finds them by: the claim they are promised to, or their class."""
+
+    def __init__(self, volumes: Iterable[PersistentVolume]) -> None:
+        self._promised: defaultdict[Key, list[PersistentVolume]] = defaultdict(list)
+        self._free: defaultdict[str, dict[str, PersistentVolume]] = defaultdict(dict)
+        for volume in sorted(volumes, key=lambda each: each.name):
+            reference = volume.spec.claim_ref
+            if volume.metadata.deletion_timestamp is not None:
+                continue
+            if reference is not None:
+                self._promised[reference.namespace or "", reference.name or ""].append(volume)
+            elif _phase(volume) == "Available":
+                self._free[volume_class(volume)][volume.name] = volume
+
+    def take(self, volume: PersistentVolume) -> None:
+        """A volume is bound now."""
+        self._free[volume_class(volume)].pop(volume.name, None)
+
+    def match(self, claim: PersistentVolumeClaim, *, waits: bool, attributes_classes: bool) -> PersistentVolume | None:
+        """Of the volumes with the fewest access modes one that is promised to the claim, else the smallest.
+
+        ``waits``: for a pod, so that only a promised one is taken.
+
+        Raises:
+            MatchingError: the claim's selector does not compile.
+        """
+        selector, suits = selector_of(claim), Suits(claim, attributes_classes=True)
+        promised = [each for each in self._promised.get((claim.namespace, claim.name), ()) if is_promised(each, claim)]
+        free = () if waits else self._free.get(claim_class(claim), {}).values()
+        fitting = [
+            (_modes(volume), place >= len(promised), place if place < len(promised) else _size(volume), place, volume)
+            for place, volume in enumerate((*promised, *free))
+            if capacity(volume).compare(requested(claim)) >= 0
+            and suits.volume(volume)
+            and (attributes_classes or not volume.spec.volume_attributes_class_name)
+            and (volume.spec.claim_ref is not None or selector is None or selector.matches(volume.labels))
+        ]
+        return min(fitting, key=lambda each: each[:4])[4] if fitting else None
+
+
+_MODES = {"ReadWriteOnce": "RWO", "ReadOnlyMany": "ROX", "ReadWriteMany": "RWX", "ReadWriteOncePod": "RWOP"}
+
+
+def _modes(volume: PersistentVolume) -> tuple[int, str]:
+    """How volumes are sorted by access modes: fewer ones first (``byAccessModes``)."""
+    modes = [short for mode, short in _MODES.items() if mode in (volume.spec.access_modes or ())]
+    return len(modes), ",".join(modes)
+
+
+def _size(volume: PersistentVolume) -> int:
+    return capacity(volume).value()
+
+
+def _is_completed(claim: PersistentVolumeClaim) -> bool:
+    annotations = claim.metadata.annotations
+    return annotations is not None and annotations.bind_completed is not None
+
+
+def _is_unused(volume: PersistentVolume) -> bool:
+    """Whether a volume is nobody's, or kept for a claim that was never bound to it."""
+    return volume.spec.claim_ref is None or not volume.spec.claim_ref.uid
+
+
+def _phase(item: PersistentVolume | PersistentVolumeClaim) -> str:
+    return (item.status.phase or "") if item.status is not None else ""
+
+
+def _in_phase(volume: PersistentVolume, phase: str) -> PersistentVolume:
+    return replace(volume, status=VolumeStatus(phase=phase))
+
+
+def _unbound(volume: PersistentVolume) -> PersistentVolume:
+    """The volume when its claim got another one (``unbindVolume``)."""
+    annotations, reference = volume.metadata.annotations, volume.spec.claim_ref
+    if annotations is not None and annotations.bound_by_controller is not None:
+        metadata = replace(volume.metadata, annotations=replace(annotations, bound_by_controller=None))
+        return replace(volume, metadata=metadata, spec=replace(volume.spec, claim_ref=None))
+    assert reference is not None, "it is bound"
+    return replace(volume, spec=replace(volume.spec, claim_ref=replace(reference, uid=None)))

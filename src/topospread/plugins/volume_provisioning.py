@@ -1,0 +1,112 @@
+"""The volume that a provisioner would make for a claim, which no file describes; it writes nothing.
+
+Assumed here: a new volume can be reached from where its driver could have made it for the node that was chosen, that
+is, from all nodes that agree with it
+
+1. in the driver's topology keys, where CSINode lists the driver (none: from everywhere);
+2. else in the keys of the topologies that the class allows;
+3. else in the zone label, where the node has it;
+4. else from everywhere.
+
+Without a chosen node, as for classes that bind at once, it can be reached from wherever the class allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from topospread.api.meta import Annotations, ObjectMeta
+from topospread.api.node import Node
+from topospread.api.node_selection import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
+from topospread.api.storage import (
+    CSIPersistentVolumeSource,
+    ObjectReference,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    PersistentVolumeSpec,
+    StorageClass,
+    TopologySelectorTerm,
+    VolumeNodeAffinity,
+)
+from topospread.cluster.objects import ClusterObjects
+
+from .csi_migration import MIGRATED, ZONE
+from .pod_volumes import NO_PROVISIONER, claim_class
+
+DELETE = "Delete"
+
+
+def provisions(storage_class: StorageClass | None) -> bool:
+    """Whether volumes of a class are made when they are asked for."""
+    return storage_class is not None and storage_class.provisioner not in ("", NO_PROVISIONER)
+
+
+def reference_to(claim: PersistentVolumeClaim) -> ObjectReference:
+    """What a volume says of the claim it is bound to."""
+    return ObjectReference(
+        kind="PersistentVolumeClaim", namespace=claim.namespace, name=claim.name, uid=claim.metadata.uid
+    )
+
+
+def provisioned(claim: PersistentVolumeClaim, node: Node | None, objects: ClusterObjects) -> PersistentVolume:
+    """The volume that is made for a claim on behalf of a pod on a node, ``None`` for no pod at all.
+
+    Its name is the external provisioner's: ``pvc-`` and the claim's uid; namespace and name for a claim without one.
+    """
+    storage_class = objects.storage_classes.get(claim_class(claim))
+    name = f"pvc-{claim.metadata.uid or f'{claim.namespace}-{claim.name}'}"
+    driver = storage_class.provisioner if storage_class is not None else ""
+    driver = MIGRATED[driver].driver if driver in MIGRATED else driver
+    wanted = claim.spec.resources
+    policy = storage_class.reclaim_policy if storage_class is not None else None
+    return PersistentVolume(
+        api_version="v1",
+        kind="PersistentVolume",
+        metadata=ObjectMeta(name=name, annotations=Annotations(provisioned_by=driver)),
+        spec=PersistentVolumeSpec(
+            capacity=wanted.requests if wanted is not None else None,
+            access_modes=claim.spec.access_modes,
+            persistent_volume_reclaim_policy=policy or DELETE,
+            storage_class_name=claim_class(claim),
+            volume_mode=claim.spec.volume_mode,
+            volume_attributes_class_name=claim.spec.volume_attributes_class_name,
+            claim_ref=reference_to(claim),
+            node_affinity=_reach(storage_class, driver, node, objects),
+            csi=CSIPersistentVolumeSource(driver=driver, volume_handle=name),
+        ),
+    )
+
+
+def _reach(
+    storage_class: StorageClass | None, driver: str, node: Node | None, objects: ClusterObjects
+) -> VolumeNodeAffinity | None:
+    """From where the volume can be used, ``None`` for everywhere."""
+    allowed = (storage_class.allowed_topologies if storage_class is not None else None) or ()
+    if node is None:
+        terms = [_allowed(term) for term in allowed]
+    else:
+        keys = _topology_keys(allowed, driver, objects, node)
+        agree = [_one_of(key, [node.labels[key]]) for key in keys if key in node.labels]
+        terms = [NodeSelectorTerm(match_expressions=agree)] if agree else []
+    return VolumeNodeAffinity(required=NodeSelector(node_selector_terms=terms)) if terms else None
+
+
+def _allowed(term: TopologySelectorTerm) -> NodeSelectorTerm:
+    asked = [_one_of(each.key, list(each.values or ())) for each in term.match_label_expressions or ()]
+    return NodeSelectorTerm(match_expressions=asked)
+
+
+def _one_of(key: str, values: list[str]) -> NodeSelectorRequirement:
+    return NodeSelectorRequirement(key=key, operator="In", values=values)
+
+
+def _topology_keys(
+    allowed: Sequence[TopologySelectorTerm], driver: str, objects: ClusterObjects, node: Node
+) -> Sequence[str]:
+    """The labels in which a node has to agree with this one to reach a volume that was made for it."""
+    csi_node = objects.csi_nodes.get(node.name)
+    for each in (csi_node.spec.drivers or ()) if csi_node is not None else ():
+        if each.name == driver:
+            return each.topology_keys or ()
+    keys = dict.fromkeys(each.key for term in allowed for each in term.match_label_expressions or ())
+    return list(keys) or [ZONE]
