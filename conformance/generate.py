@@ -26,13 +26,17 @@ from conformance.generators.preemption import preemption
 from conformance.generators.profile import profile
 from conformance.generators.requests import requests
 from conformance.generators.sampling import sampling
+from conformance.generators.scarce_volumes import ScarceVolumes
+from conformance.generators.sequence import sequence
 from conformance.generators.storage import storage
 from conformance.generators.volumes import Volumes
 
 NEWEST = "1.37"
 # What `every` draws from: all that the oracles of all versions judge.
 KINDS = ("spread", "mixed", "volumes", "preemption", "storage", "requests", "profile")
-FLAVOURS = (*KINDS, "corners", "sampling", "every")
+# What sequences are made of.
+EVENTFUL = ("spread", "mixed", "preemption", "preemption", "corners", "storage", "scarce", "scarce", "scarce")
+FLAVOURS = (*KINDS, "corners", "scarce", "sampling", "every", "eventful")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +47,14 @@ class Recipe:
         flavour: ``spread`` (no other pod's affinity, no volumes), ``mixed`` (the former too), ``volumes``,
             ``preemption``, ``storage`` (volumes of every kind, and what nodes declare), ``requests`` (resources in
             every form), ``profile`` (plugins on and off, all their arguments), ``corners`` (empty values, ports used
-            twice, image sizes that differ, objects with the least fields: what is rarely there), ``sampling`` (not all
-            nodes are looked at, several profiles), ``every`` (any of them but the last two, case by case).
+            twice, image sizes that differ, objects with the least fields: what is rarely there), ``scarce`` (fewer
+            volumes than claims), ``sampling`` (not all nodes are looked at, several profiles), ``every`` (any of them
+            but the last three, case by case), ``eventful`` (those of which sequences are made).
         sequential: replicas placed one after another; 0: independent pods.
         incoming: independent pods a case.
         nodes: fewest and most nodes a case.
         kube_version: the minor version the cases are about; None: whichever judges them.
+        steps: fewest and most steps of a sequence that the case is turned into; none: it stays a case.
     """
 
     flavour: str = "mixed"
@@ -56,6 +62,7 @@ class Recipe:
     incoming: int = 4
     nodes: tuple[int, int] = (2, 24)
     kube_version: str | None = None
+    steps: tuple[int, int] | None = None
 
 
 def cases(recipe: Recipe, seed: int, count: int) -> Iterator[Json]:
@@ -66,8 +73,12 @@ def cases(recipe: Recipe, seed: int, count: int) -> Iterator[Json]:
 
 
 def _case(draw: Draw, recipe: Recipe, name: str) -> Json:
-    if recipe.flavour == "every":
-        recipe = replace(recipe, flavour=draw.choice(KINDS))
+    length = draw.randint(*recipe.steps) if recipe.steps else 0
+    if length:
+        tried = max(1, round(length * draw.choice([0.5, 0.65, 0.8])))
+        recipe = replace(recipe, incoming=tried, sequential=draw.choice([0, tried]))
+    if recipe.flavour in ("every", "eventful"):
+        recipe = replace(recipe, flavour=draw.choice(KINDS if recipe.flavour == "every" else EVENTFUL))
     all_plugins = recipe.flavour != "spread"
     pods = Pods(draw, other_pods=all_plugins)
     cluster = nodes(draw, recipe.nodes)
@@ -94,6 +105,9 @@ def _case(draw: Draw, recipe: Recipe, name: str) -> Json:
         switched = gates(draw, recipe.kube_version or NEWEST, case.get("config"))
         if switched and (recipe.kube_version or draw.chance(0.3)):
             case["featureGates"] = switched
+    if length:
+        case.pop("sequential", None)
+        sequence(draw, pods, case, length)
     return case
 
 
@@ -113,6 +127,8 @@ def _flavour(draw: Draw, recipe: Recipe, case: Json, pods: Pods) -> None:
             profile(draw, case, recipe.kube_version or NEWEST)
         case "corners":
             corners(draw, pods, case)
+        case "scarce":
+            case |= ScarceVolumes(draw, cluster).give(incoming)
         case "sampling":
             sampling(draw, case)
 
