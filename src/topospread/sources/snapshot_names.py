@@ -37,7 +37,7 @@ KEYS: Final = _words("""key topologyKey topologyKeys matchLabelKeys mismatchLabe
 OPAQUE: Final = _words("""pdName volumeID targetPortal iqn monitors pool diskName diskURI volumeHandle nodeID""")
 """Fields that name a disk or a machine for others than Kubernetes."""
 
-DRIVERS: Final = frozenset({"driver", "provisioner", "attacher"})
+DRIVERS: Final = frozenset({"driver", "provisioner", "attacher", "pv.kubernetes.io/provisioned-by"})
 IMAGES: Final = frozenset({"image", "reference", "names"})
 LABELS: Final = frozenset({"labels", "matchLabels", "nodeSelector"})
 RESOURCES: Final = _words(
@@ -50,13 +50,15 @@ KEPT: Final = _words(
     """apiVersion kind uid resourceVersion creationTimestamp deletionTimestamp operator effect phase reason status
     lastHeartbeatTime lastTransitionTime startTime declaredFeatures restartPolicy restartPolicyRules action protocol
     bindMountOptions schedulerName preemptionPolicy whenUnsatisfiable nodeAffinityPolicy nodeTaintsPolicy resize
-    accessModes volumeMode volumeBindingMode podManagementPolicy completionMode completedIndexes
-    failedIndexes completionTime podReplacementPolicy schedule minAvailable maxUnavailable maxSurge
+    accessModes volumeMode volumeBindingMode persistentVolumeReclaimPolicy reclaimPolicy podManagementPolicy
+    completionMode completedIndexes failedIndexes completionTime podReplacementPolicy schedule minAvailable
+    maxUnavailable maxSurge
     controller.kubernetes.io/pod-deletion-cost kubernetes.io/config.mirror deployment.kubernetes.io/revision
     deployment.kubernetes.io/desired-replicas kubectl.kubernetes.io/restartedAt
     deprecated.daemonset.template.generation batch.kubernetes.io/job-completion-index
     storageclass.kubernetes.io/is-default-class storageclass.beta.kubernetes.io/is-default-class
-    maximumVolumeSize pv.kubernetes.io/bind-completed storage.alpha.kubernetes.io/migrated-plugins helm.sh/hook"""
+    maximumVolumeSize pv.kubernetes.io/bind-completed pv.kubernetes.io/bound-by-controller
+    storage.alpha.kubernetes.io/migrated-plugins helm.sh/hook"""
 )
 """Fields of text that stay as they are: Kubernetes' own words, times, numbers, products."""
 

@@ -1,4 +1,4 @@
-package main
+package judging
 
 import (
 	v1 "k8s.io/api/core/v1"
