@@ -32,7 +32,7 @@ def sequence(draw: Draw, pods: Pods, case: Json, length: int) -> None:
     draw.shuffle(events)
     waiting = iter(incoming)
     case["incoming"] = []
-    case["steps"] = [history.event() if event else history.schedule(next(waiting)) for event in events]
+    case["sequence"] = [history.event() if event else history.schedule(next(waiting)) for event in events]
 
 
 class History:

@@ -43,7 +43,7 @@ def judge_sequence(case: Json) -> Json:
         return result | {"error": str(error)}
     pending = read(case.get("nominated"), Pod)
     sequence = Sequence(scheduler, pending, preempts=bool(case.get("preempt")))
-    return result | {"verdicts": [sequence.step(step) for step in case.get("steps") or []] or None}
+    return result | {"verdicts": [sequence.step(step) for step in case.get("sequence") or []] or None}
 
 
 class Sequence:

@@ -25,7 +25,7 @@ import (
 // Sequence is a cluster and what happens to it, one thing after another.
 type Sequence struct {
 	judging.Case
-	Steps []Step `json:"steps"`
+	Steps []Step `json:"sequence"`
 }
 
 // Step is one of: a pod is tried (Choose: among equally good nodes; Fails: what goes wrong then), a pod that is pending
