@@ -178,12 +178,17 @@ func (w *world) put(object runtime.Object) error {
 	if err != nil {
 		return err
 	}
+	namespace, tracker := accessor.GetNamespace(), w.client.Tracker()
 	if pod, ok := object.(*v1.Pod); ok {
+		if pod.Status.Phase == v1.PodSucceeded || pod.Status.Phase == v1.PodFailed {
+			if _, err := tracker.Get(resource, namespace, pod.Name); err != nil {
+				return nil // kube-scheduler does not watch finished pods; those it knows are gone for it
+			}
+			return w.remove(resource, namespace, pod.Name)
+		}
 		w.complete(pod)
 	}
 	w.stamp(object)
-	namespace := accessor.GetNamespace()
-	tracker := w.client.Tracker()
 	if _, err := tracker.Get(resource, namespace, accessor.GetName()); err == nil {
 		err = tracker.Update(resource, object, namespace)
 		return w.tell(err)
