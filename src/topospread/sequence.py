@@ -74,44 +74,22 @@ class Sequence:
             if step["again"] in self._pending:
                 answer = self._try(self._pending[step["again"]], step)
         elif "put" in step:
-            self._put(msgspec.convert(step["put"], KINDS[step["put"]["kind"]]))
+            self._cluster.apply("MODIFIED", msgspec.convert(step["put"], KINDS[step["put"]["kind"]]))
         elif "remove" in step:
             self._remove(step["remove"])
         self._volumes.sync()
         return answer | self._state()
 
-    def _put(self, item: KubeObject) -> None:
-        cluster = self._cluster
-        if isinstance(item, Node):
-            cluster.add_node(item)
-            for key, pod in self._pending.items():
-                if pod.nominated_node_name == item.name:
-                    cluster.nominate(key, cluster.shared_class(pod), item.name)
-        elif isinstance(item, Pod):
-            key = pod_key(item.namespace, item.name)
-            if key in cluster.placed:
-                cluster.unbind(key)
-            cluster.add_pod(item)
-        else:
-            cluster.objects.put(item)
-
     def _remove(self, named: Json) -> None:
         """Take an object away, with a node its pods; one that is not there is passed over."""
         cluster, kind = self._cluster, KINDS[named["kind"]]
-        key = pod_key(named.get("namespace", ""), named["name"])
+        item = kind(metadata=ObjectMeta(name=named["name"], namespace=named.get("namespace")))
         if kind is Pod:
-            self._pending.pop(key, None)
-            cluster.withdraw(key)
-            if key in cluster.placed:
-                cluster.unbind(key)
-        elif kind is not Node:
-            metadata = ObjectMeta(name=named["name"], namespace=named.get("namespace"))
-            cluster.objects.delete(kind(metadata=metadata))
-        elif named["name"] in cluster.nodes.row_of:
-            for pending, pod in self._pending.items():
-                if pod.nominated_node_name == named["name"]:
-                    cluster.withdraw(pending)
-            cluster.remove_node(named["name"])
+            self._pending.pop(pod_key(item.namespace, item.name), None)
+        if kind is Node and item.name in cluster.nodes.row_of:
+            for key in list(cluster.on_node[cluster.nodes.row_of[item.name]]):
+                cluster.delete_pod(key)
+        cluster.apply("DELETED", item)
 
     def _try(self, pod: Pod, step: Json) -> Json:
         """A scheduling cycle and what follows it: the pod is bound, or room is made for it, or it stays as it is."""
@@ -150,7 +128,9 @@ class Sequence:
         if failed:
             cluster.unbind(key)
         else:
-            cluster.started[key] = (_BEGINNING + timedelta(seconds=self._steps)).strftime("%Y-%m-%dT%H:%M:%SZ")
+            started = (_BEGINNING + timedelta(seconds=self._steps)).strftime("%Y-%m-%dT%H:%M:%SZ")
+            status = replace(pod.status or PodStatus(), start_time=started)
+            cluster.apply("MODIFIED", replace(pod, spec=replace(pod.spec, node_name=node), status=status))
             del self._pending[key]
         return failed
 
