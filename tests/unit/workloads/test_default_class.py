@@ -1,8 +1,16 @@
 """Claims that name no StorageClass get the default one, as the API server's admission gives it."""
 
+import gzip
+import json
+from pathlib import Path
+
+import msgspec
 import pytest
 
+from topospread.api.storage import PersistentVolumeClaim, StorageClass
+from topospread.config.versions import KubeVersion
 from topospread.errors import InvalidError
+from topospread.workloads.default_class import DefaultClass
 from topospread.workloads.planner import plan
 
 from .manifests import inventory, node, pod, workload
@@ -31,6 +39,19 @@ def classes(*objects, **options) -> dict[str, str | None]:
     """Claim → the class it has in the plan."""
     planned = plan(inventory(node("n"), *objects), **options)
     return {each.name: each.spec.storage_class_name for each in planned.inventory.persistent_volume_claims}
+
+
+def test_claims_get_what_the_api_servers_admission_gives_them():
+    with gzip.open(Path(__file__).parent / "default_class.jsonl.gz", "rt") as file:
+        lines = [json.loads(line) for line in file]
+    given = 0
+    for case, answer in zip(lines[::2], lines[1::2], strict=True):
+        storage_classes = msgspec.convert(case["claim"]["storageClasses"], list[StorageClass])
+        wanted = msgspec.convert(case["claim"]["claim"], PersistentVolumeClaim)
+        admitted = DefaultClass(storage_classes, KubeVersion(1, 37)).admit(wanted)
+        assert admitted.spec.storage_class_name == answer["storageClassName"], case
+        given += admitted is not wanted
+    assert given > 50
 
 
 def test_a_claim_without_a_class_gets_the_default_one():

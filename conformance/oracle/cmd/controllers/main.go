@@ -1,6 +1,7 @@
 // Controllers says what Kubernetes makes of pods before kube-scheduler sees them: the API server's defaulting and
-// admission, the DaemonSet controller's choice of nodes, and the order in which a ReplicaSet or a Job removes pods.
-// stdin: one JSON case per line, with one of the keys admit, daemon, remove; stdout: one JSON answer per line.
+// admission, the DaemonSet controller's choice of nodes, the order in which a ReplicaSet or a Job removes pods, and the
+// StorageClass that a claim gets. stdin: one JSON case per line, with one of the keys admit, daemon, remove, claim;
+// stdout: one JSON answer per line.
 package main
 
 import (
@@ -14,9 +15,11 @@ import (
 	v1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/admission"
+	genericadmissioninitializer "k8s.io/apiserver/pkg/admission/initializer"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
@@ -34,6 +37,7 @@ import (
 	"k8s.io/kubernetes/plugin/pkg/admission/limitranger"
 	"k8s.io/kubernetes/plugin/pkg/admission/priority"
 	"k8s.io/kubernetes/plugin/pkg/admission/runtimeclass"
+	"k8s.io/kubernetes/plugin/pkg/admission/storage/storageclass/setdefault"
 )
 
 // Admit is a pod that is being created, and what there is in its cluster.
@@ -56,7 +60,14 @@ type Remove struct {
 	Ranks []int       `json:"ranks"`
 	Now   metav1.Time `json:"now"`
 }
+
+// Claim is a claim that is being created, and the StorageClasses there are.
+type Claim struct {
+	Claim          v1.PersistentVolumeClaim `json:"claim"`
+	StorageClasses []storagev1.StorageClass `json:"storageClasses"`
+}
 type Case struct {
+	Claim  *Claim  `json:"claim"`
 	Admit  *Admit  `json:"admit"`
 	Daemon *Daemon `json:"daemon"`
 	Remove *Remove `json:"remove"`
@@ -131,6 +142,28 @@ func daemonPods(d *Daemon) map[string]any {
 	return map[string]any{"nodes": flags, "tolerations": template.Spec.Tolerations, "affinity": template.Spec.Affinity}
 }
 
+func classOf(c *Claim) (*string, error) {
+	objects := []runtime.Object{}
+	for i := range c.StorageClasses {
+		objects = append(objects, &c.StorageClasses[i])
+	}
+	factory := informers.NewSharedInformerFactory(fake.NewSimpleClientset(objects...), 0)
+	plugins := admission.NewPlugins()
+	setdefault.Register(plugins)
+	plugin, err := plugins.InitPlugin(setdefault.PluginName, nil, genericadmissioninitializer.New(nil, nil, factory, nil, nil, nil, nil, nil))
+	check(err)
+	stop := make(chan struct{})
+	defer close(stop)
+	factory.Start(stop)
+	factory.WaitForCacheSync(stop)
+	internal := &core.PersistentVolumeClaim{}
+	check(legacyscheme.Scheme.Convert(&c.Claim, internal, nil))
+	attributes := admission.NewAttributesRecord(internal, nil, core.Kind("PersistentVolumeClaim").WithVersion("v1"), "ns", "data",
+		core.Resource("persistentvolumeclaims").WithVersion("v1"), "", admission.Create, &metav1.CreateOptions{}, false, nil)
+	err = plugin.(admission.MutationInterface).Admit(context.Background(), attributes, nil)
+	return internal.Spec.StorageClassName, err
+}
+
 func less(pods controllerPods) [][]bool {
 	result := make([][]bool, pods.Len())
 	for i := range result {
@@ -164,6 +197,10 @@ func answer(raw []byte) (result map[string]any) {
 			return map[string]any{"error": err.Error()}
 		}
 		return map[string]any{"spec": admitted.Spec}
+	case c.Claim != nil:
+		class, err := classOf(c.Claim)
+		check(err)
+		return map[string]any{"storageClassName": class}
 	case c.Daemon != nil:
 		return daemonPods(c.Daemon)
 	default:
