@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import topospread
 from tests.unit.workloads.manifests import Json, inventory, node, pod, queued, row, workload
+from topospread.api.autoscaling import HorizontalPodAutoscaler
 from topospread.errors import UsageError
 from topospread.report.json import simulation_json
+from topospread.workloads.autoscaling import Autoscalers
 from topospread.workloads.planner import plan
 
 
@@ -25,6 +31,18 @@ def autoscaler(least: int | None = None, most: int = 9, *, name: str = "web", **
         "metadata": {"name": name},
         "spec": spec,
     }
+
+
+def test_replicas_are_those_that_the_controller_itself_keeps() -> None:
+    with gzip.open(Path(__file__).parent / "autoscaling.jsonl.gz", "rt") as file:
+        lines = [json.loads(line) for line in file]
+    changed = 0
+    for case, kept in zip(lines[::2], lines[1::2], strict=True):
+        scaler = msgspec.convert(case["autoscaler"], HorizontalPodAutoscaler)
+        found = Autoscalers([scaler], "keep").replicas((case["kind"], "ns", "web"), case["replicas"], None)
+        assert (case["replicas"] if found is None else found) == kept, case
+        changed += kept != case["replicas"]
+    assert changed > 50
 
 
 def replicas(*objects: Json, **options: Any) -> int:
