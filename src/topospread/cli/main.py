@@ -25,6 +25,7 @@ COMMANDS = {
     "explain": ("topospread.cli.explain:explain", "Why is this pod pending, or why there?"),
     "lint": ("topospread.cli.lint:lint", "Is this manifest right?"),
     "rules": ("topospread.cli.rules:rules", "List what lint looks for."),
+    "plan": ("topospread.cli.plan:plan", "What does this change of manifests do?"),
     "status": ("topospread.cli.status:status", "What is skewed now, and what is at risk?"),
     "dump": ("topospread.cli.dump:dump", "Write a snapshot of the cluster that kubectl points at."),
     "config": ("topospread.cli.config:config", "Check, convert and show scheduler configurations."),
@@ -39,7 +40,6 @@ Kubernetes topology spread, decided as kube-scheduler decides it, explained.
 \b
   topospread simulate app.yaml --cluster zones=3,nodes=12,cpu=8,memory=32Gi
   kubectl get no,po,svc,rs,sts -A -o json | topospread simulate - app.yaml
-  topospread explain deploy/web cluster.json
 
 Exit codes: 0 yes, 1 no (pods stay pending, findings), 2 bad input or usage.
 """

@@ -23,7 +23,7 @@ def lint_json(outcome: Outcome) -> dict[str, Any]:
         "apiVersion": API_VERSION,
         "kind": "LintReport",
         "kubeVersion": str(outcome.given.version),
-        "findings": [_finding(each) for each in findings],
+        "findings": [finding_json(each) for each in findings],
         "summary": {
             "files": len(outcome.read.texts),
             "objects": len(outcome.read.subjects),
@@ -38,7 +38,8 @@ def lint_json(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def finding_json(finding: Finding) -> dict[str, Any]:
+    """One finding."""
     place = finding.place
     return {
         "rule": finding.rule,

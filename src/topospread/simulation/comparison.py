@@ -122,6 +122,7 @@ class Comparison:
         evictions: what is evicted in one of the two only.
         warnings: sentences that only one of the two says.
         settings: what their configurations decide differently.
+        counts_new: whether pods that only the second has can be newly pending: where its manifests are others.
         why: pod ``namespace/name``, of some that moved → the filter or score that sent it elsewhere.
     """
 
@@ -133,6 +134,7 @@ class Comparison:
     warnings: tuple[tuple[str, ...], tuple[str, ...]]
     settings: tuple[Difference, ...] = ()
     why: Mapping[str, Cause] = field(default_factory=dict)
+    counts_new: bool = False
 
     @property
     def placements(self) -> tuple[PlacementChange, ...]:
@@ -158,7 +160,7 @@ class Comparison:
             for each in self.moved
             if each.after is not None
             and each.after.node is None
-            and (each.before is not None or (each.after.namespace, each.after.name) in replacements)
+            and (self.counts_new or each.before is not None or (each.after.namespace, each.after.name) in replacements)
         )
 
     @property

@@ -1,0 +1,211 @@
+"""``topospread plan``: what a change of manifests does to the pods of a cluster, before it is merged."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from topospread.errors import InputError, Place, UsageError
+
+from .inputs import (
+    input_options,
+    namespace_options,
+    parse_scale,
+    read_configuration,
+    read_control_plane,
+    read_inventory,
+    read_rendering,
+    shown_namespace,
+)
+from .terminal import progress, show, style, width
+from .usage import Explained
+
+if TYPE_CHECKING:
+    from topospread.api.inventory import Inventory
+    from topospread.config.profile import Configuration
+    from topospread.linting.rule import Finding
+    from topospread.review.review import Review
+    from topospread.simulation import Simulation
+    from topospread.simulation.comparison import Comparison
+    from topospread.sources.revisions import State
+    from topospread.workloads.control_plane import ControlPlane
+
+HELP = """\
+Say what a change of manifests does to the pods of a cluster: what moves and why, what becomes pending, which skew
+grows, which findings are new.
+
+OLD and NEW are folders or files, or git revisions of the repository that the working directory is in; of a revision it
+is the working directory as it was then. PATHs are looked at in both, by default all. Charts and kustomizations are
+rendered as for simulate. Both states are placed on the cluster of --cluster as if the other had never been: objects
+that NEW no longer has are still there when the cluster has them.
+
+The exit code is 1 when it gets worse: a pod is pending or evicted for good that was not, a skew grows beyond its
+maxSkew, a warning or an error is new.
+
+\b
+Examples:
+  topospread plan HEAD~1 HEAD --cluster cluster.json.gz
+  topospread plan main . overlays/prod --cluster zones=3,nodes=12,cpu=8,memory=32Gi
+  topospread plan old/ new/ --cluster cluster.json.gz -o json
+  topospread plan origin/main HEAD --cluster cluster.json.gz -o markdown > comment.md
+"""
+
+FORMATS = click.Choice(["table", "wide", "json", "yaml", "markdown"])
+
+
+def _grammar() -> str:
+    from topospread.sources.made_up import GRAMMAR
+
+    return GRAMMAR
+
+
+@click.command(cls=Explained, help=HELP, below=_grammar)
+@click.argument("old")
+@click.argument("new")
+@input_options
+@click.option("--scale", multiple=True, metavar="[NS/]KIND/NAME=N", help="Other replicas than the manifests say.")
+@click.option("--no-lint", is_flag=True, help="Do not look for findings.")
+@namespace_options("Show")
+@click.option("-o", "--output", type=FORMATS, default="table", help="How to show the plan.")
+def plan(**given: Any) -> int:
+    """Compare the two states; 1 when it gets worse."""
+    if "-" in (given["old"], given["new"], given["cluster"], *given["paths"]):
+        raise UsageError("plan reads everything twice, and standard input can be read once: name files")
+    from topospread.sources.revisions import state_of
+
+    given["scale"] = parse_scale(given)
+    with ExitStack() as stack:
+        states = [stack.enter_context(state_of(given[name])) for name in ("old", "new")]
+        paths = [_paths_of(state, given["paths"]) for state in states]
+        if not any(paths):
+            raise InputError("neither state has it", Place(", ".join(given["paths"])))
+        found = _review(given, states, paths)
+    show(_text(found, given))
+    return int(found.worse)
+
+
+def _paths_of(state: State, paths: Sequence[str]) -> list[str]:
+    """What is read of a state; what only the other one has is left out."""
+    if not paths:
+        return [state.folder]
+    inside = [os.path.normpath(os.path.join(state.folder, path)) for path in paths]
+    return [path for path in inside if os.path.exists(path)]
+
+
+def _review(given: dict[str, Any], states: Sequence[State], paths: Sequence[Sequence[str]]) -> Review:
+    from dataclasses import replace
+
+    from topospread.review.review import Review, only_in
+
+    by = read_control_plane(given)
+    configuration = read_configuration(given["config_path"], by.scheduler)
+    inventories = [_read(given, state, each, by) for state, each in zip(states, paths, strict=True)]
+    comparison = _compared(given, inventories, by, configuration, (states[0].name, states[1].name))
+    findings: list[list[Finding]] = [[], []]
+    if not given["no_lint"]:
+        findings = [_linted(given, state, each) for state, each in zip(states, paths, strict=True)]
+    return Review(
+        replace(comparison, counts_new=True), only_in(findings[1], findings[0]), only_in(findings[0], findings[1])
+    )
+
+
+def _read(given: dict[str, Any], state: State, paths: Sequence[str], by: ControlPlane) -> Inventory:
+    """What a state holds beside the cluster; of a revision nobody knows the folder that it is in meanwhile."""
+    try:
+        inventory = read_inventory({**given, "paths": tuple(paths)}, by=[by])
+    except InputError as error:
+        if not state.root:
+            raise
+        place = str(error).removesuffix(f": {error.message}")
+        raise InputError(error.message, Place(f"{state.name}: {state.shown(place)}")) from None
+    for said in (inventory.warnings, inventory.notes):
+        said[:] = [each.replace(state.root + os.sep, "") if state.root else each for each in said]
+    return inventory
+
+
+def _compared(
+    given: dict[str, Any],
+    inventories: Sequence[Inventory],
+    by: ControlPlane,
+    configuration: Configuration | None,
+    names: tuple[str, str],
+) -> Comparison:
+    """Both states placed, and why pods move."""
+    import topospread
+    from topospread.simulation.causes import to_watch, with_causes
+    from topospread.simulation.comparison import compare
+
+    def placed(inventory: Inventory, watch: Collection[str] = ()) -> Simulation:
+        with progress("placing") as bar:
+            return topospread.simulate(
+                inventory,
+                config=configuration,
+                scale=given["scale"],
+                kube_version=str(by.scheduler.kube_version),
+                gates=by.scheduler,
+                apiserver_gates=by.apiserver,
+                watch=watch,
+                progress=bar,
+            )
+
+    before, after = (placed(each) for each in inventories)
+    comparison = compare(before, after, names)
+    watched = to_watch(comparison)
+    if not any(watched):
+        return comparison
+    again = [placed(inventory, each) for inventory, each in zip(inventories, watched, strict=True)]
+    return with_causes(comparison, again[0], again[1])
+
+
+def _linted(given: dict[str, Any], state: State, paths: Sequence[str]) -> list[Finding]:
+    """What lint finds in a state, with paths as a person knows them; what cannot be read has been an error before."""
+    from dataclasses import replace
+
+    from topospread.linting.reading import Question
+    from topospread.linting.run import run
+    from topospread.linting.settings import find_settings
+
+    if not paths:
+        return []
+    settings = find_settings()
+    folder = state.folder if os.path.isdir(state.folder) else os.path.dirname(state.folder)
+    settings = replace(settings, folder=os.path.join(folder, settings.folder)) if state.root else settings
+    question = Question(
+        paths=paths,
+        cluster=given["cluster"],
+        config=given["config_path"],
+        kube_version=given["kube_version"],
+        namespace=given["namespace"] or settings.namespace or "default",
+        settings=settings,
+        rendering=read_rendering(given, given["kube_version"]),
+    )
+    with progress("linting") as bar:
+        outcome = run(question, progress=bar)
+    return [
+        replace(each, place=replace(each.place, source=state.shown(each.place.source))) for each in outcome.findings
+    ]
+
+
+def _text(found: Review, given: dict[str, Any]) -> str:
+    from topospread.report.review import review_markdown, review_text
+    from topospread.report.review_json import review_json
+    from topospread.report.table import Layout
+
+    output, namespace = given["output"], shown_namespace(given)
+    match output:
+        case "json":
+            import msgspec
+
+            return msgspec.json.format(msgspec.json.encode(review_json(found, namespace)), indent=2).decode() + "\n"
+        case "yaml":
+            from topospread.api.yaml_text import yaml_text
+
+            return yaml_text(review_json(found, namespace))
+        case "markdown":
+            return review_markdown(found, namespace)
+        case _:
+            return review_text(found, Layout(width(), output == "wide", style(given["color"])), namespace)

@@ -1,0 +1,48 @@
+"""A change of manifests as plain data: documented in ``docs/reference/plan.md``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .comparison_json import comparison_json
+from .json import API_VERSION
+from .lint_json import finding_json
+
+if TYPE_CHECKING:
+    from topospread.review.review import Review
+
+Json = dict[str, Any]
+
+
+def review_json(review: Review, namespace: str | None = None) -> Json:
+    """What ``topospread plan -o json`` writes; ``namespace`` restricts the comparison.
+
+    Raises:
+        UsageError: there is nothing in the namespace.
+    """
+    exceeded = review.exceeded
+    grown = [*review.grown, *(each for each in exceeded if each not in review.grown)]
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Plan",
+        "names": list(review.comparison.names),
+        "worse": review.worse,
+        "reasons": review.reasons,
+        "grownSkews": [
+            {
+                "kind": each.workload.kind,
+                "namespace": each.workload.namespace,
+                "name": each.workload.name,
+                "topologyKey": each.spread.topology_key,
+                "maxSkew": each.spread.max_skew,
+                "skew": [each.before.skew if each.before else None, each.after.skew if each.after else None],
+                "exceeded": each in exceeded,
+            }
+            for each in grown
+        ],
+        "findings": {
+            "new": [finding_json(each) for each in review.new],
+            "gone": [finding_json(each) for each in review.gone],
+        },
+        "comparison": comparison_json(review.comparison, namespace),
+    }

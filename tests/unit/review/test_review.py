@@ -1,0 +1,109 @@
+"""Whether a change gets worse, and which findings are new."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.unit.report.builders import ZONE, arithmetic, placements, simulation, spread, workload
+from topospread.errors import Place
+from topospread.linting.rule import Finding
+from topospread.report.layout import Layout
+from topospread.report.review import review_markdown, review_text
+from topospread.review.review import Review, only_in
+from topospread.simulation import Simulation
+from topospread.simulation.comparison import compare
+
+A = Finding("selector-empty", "warning", "it has 3", Place("a.yaml", line=3, object="Pod a", field="x[0]"))
+
+
+def state(nodes: dict[str, str | None], counts: tuple[int, ...] = (1, 1), name: str = "web") -> Simulation:
+    there = sum(node is not None for node in nodes.values())
+    row = workload(
+        name, spread(arithmetic(dict(zip("ab", counts, strict=True)))), placed=there, pending=len(nodes) - there
+    )
+    return simulation([row], placements=placements(nodes, f"Deployment/{name}"))
+
+
+def review(before: Simulation, after: Simulation, **findings: tuple[Finding, ...]) -> Review:
+    return Review(replace(compare(before, after, ("old", "new")), counts_new=True), **findings)
+
+
+def test_nothing_is_worse_when_nothing_changes() -> None:
+    same = state({"web-0": "n1"})
+    assert not review(same, same).worse
+    assert "nothing gets worse" in review_text(review(same, same), Layout())
+
+
+def test_a_pod_of_a_new_workload_that_is_pending_is_worse() -> None:
+    found = review(simulation([]), state({"web-0": None}))
+    assert found.reasons == ["1 pod newly pending"]
+    assert found.worse
+
+
+def test_a_pod_that_is_pending_in_both_is_not() -> None:
+    found = review(state({"web-0": None}), state({"web-0": None, "web-1": "n1"}))
+    assert found.pending == ()
+
+
+def test_a_skew_that_grows_is_worse_when_it_exceeds_max_skew() -> None:
+    before = state({"web-0": "n1"}, (1, 1))
+    within, beyond = state({"web-0": "n1"}, (2, 1)), state({"web-0": "n1"}, (4, 1))
+    assert [(len(each.grown), each.worse) for each in (review(before, within), review(before, beyond))] == [
+        (1, False),
+        (1, True),
+    ]
+    assert review(before, beyond).reasons == ["1 skew grown beyond maxSkew"]
+    assert not review(beyond, before).worse
+
+
+def test_a_new_workload_that_is_skewed_is_worse() -> None:
+    assert review(simulation([]), state({"web-0": "n1"}, (4, 1))).reasons == ["1 skew grown beyond maxSkew"]
+
+
+@pytest.mark.parametrize(("severity", "worse"), [("error", True), ("warning", True), ("hint", False)])
+def test_new_findings_are_worse_unless_they_are_hints(severity: str, worse: bool) -> None:
+    same = state({"web-0": "n1"})
+    assert review(same, same, new=(replace(A, severity=severity),)).worse == worse
+    assert not review(same, same, gone=(replace(A, severity=severity),)).worse
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(A, place=replace(A.place, line=9, source="b.yaml")),
+        replace(A, place=replace(A.place, field="x[1]")),
+        replace(A, message="it has 4"),
+    ],
+)
+def test_a_finding_that_moved_or_counts_something_else_is_the_same(other: Finding) -> None:
+    assert only_in([other], [A]) == ()
+    assert only_in([other, other], [A]) == (other,)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(A, rule="selector-missing"),
+        replace(A, place=replace(A.place, object="Pod b")),
+        replace(A, message="it has 4", place=replace(A.place, field="x[1]")),
+    ],
+)
+def test_a_finding_of_another_rule_object_or_field_is_another(other: Finding) -> None:
+    assert only_in([other], [A]) == (other,)
+
+
+def test_findings_that_agree_most_are_taken_for_one_another() -> None:
+    near = replace(A, message="it has 4")
+    assert only_in([near, A], [A]) == (near,)
+
+
+def test_markdown_says_what_moves_and_nothing_is_taken_for_a_sign() -> None:
+    bad = replace(A, message="a|b <i> `c` [d] *e*")
+    found = review(state({"web-0": "n1"}), state({"web-0": None}, (4, 1)), new=(bad,))
+    text = review_markdown(found)
+    assert text.startswith("### topospread plan: `old` → `new`\n\n**⚠️ worse: 1 pod newly pending, 1 skew grown")
+    assert "| `shop/web` Deployment | 1 → 0 |" in text
+    assert f"`{ZONE}` 0 → 3 (maxSkew 1) ⚠️" in text
+    assert "- warning `selector-empty` at `a.yaml:3:1`, Pod a: a\\|b &lt;i&gt; \\`c\\` \\[d\\] \\*e\\*" in text
