@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 import numpy as np
 
+from topospread.api.devices import DeviceClass
 from topospread.api.meta import KubeObject
 from topospread.api.node import Namespace, Node
 from topospread.api.pod import Pod
@@ -54,6 +55,7 @@ OBJECTS: dict[str, type[KubeObject]] = {
     "csiDrivers": CSIDriver,
     "csiStorageCapacities": CSIStorageCapacity,
     "volumeAttachments": VolumeAttachment,
+    "deviceClasses": DeviceClass,
     "podDisruptionBudgets": PodDisruptionBudget,
 }
 

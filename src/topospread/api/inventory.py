@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from topospread.errors import Place
 
 from .autoscaling import HorizontalPodAutoscaler
+from .devices import DeviceClass
 from .meta import KubeObject
 from .node import Namespace, Node
 from .pod import Pod
@@ -70,6 +71,7 @@ class Inventory:
     csi_drivers: list[CSIDriver] = field(default_factory=list)
     csi_storage_capacities: list[CSIStorageCapacity] = field(default_factory=list)
     volume_attachments: list[VolumeAttachment] = field(default_factory=list)
+    device_classes: list[DeviceClass] = field(default_factory=list)
     limit_ranges: list[LimitRange] = field(default_factory=list)
     runtime_classes: list[RuntimeClass] = field(default_factory=list)
     configurations: list[dict[str, object]] = field(default_factory=list)

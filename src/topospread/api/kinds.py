@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .autoscaling import HorizontalPodAutoscaler
+from .devices import DeviceClass
 from .meta import KubeObject
 from .node import Namespace, Node
 from .pod import Pod
@@ -67,6 +68,7 @@ KINDS: dict[str, Kind] = {
     "CSIDriver": Kind(CSIDriver, _STORAGE, "csi_drivers", namespaced=False),
     "CSIStorageCapacity": Kind(CSIStorageCapacity, _STORAGE, "csi_storage_capacities"),
     "VolumeAttachment": Kind(VolumeAttachment, _STORAGE, "volume_attachments", namespaced=False),
+    "DeviceClass": Kind(DeviceClass, frozenset({"resource.k8s.io"}), "device_classes", namespaced=False),
     "LimitRange": Kind(LimitRange, _CORE, "limit_ranges"),
     "RuntimeClass": Kind(RuntimeClass, frozenset({"node.k8s.io"}), "runtime_classes", namespaced=False),
 }

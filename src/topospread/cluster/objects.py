@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
+from topospread.api.devices import DeviceClass
 from topospread.api.label_index import SelectorIndex
 from topospread.api.labels import Selector
 from topospread.api.meta import KubeObject
@@ -68,6 +69,7 @@ class ClusterObjects:
         self.storage_classes: dict[str, StorageClass] = {}
         self.csi_nodes: dict[str, CSINode] = {}
         self.csi_drivers: dict[str, CSIDriver] = {}
+        self.device_classes: dict[str, DeviceClass] = {}
         self.csi_storage_capacities: dict[Key, CSIStorageCapacity] = {}
         self.volume_attachments: dict[str, VolumeAttachment] = {}
         self.pod_disruption_budgets: dict[Key, PodDisruptionBudget] = {}
@@ -88,6 +90,7 @@ class ClusterObjects:
             StorageClass: self.storage_classes,
             CSINode: self.csi_nodes,
             CSIDriver: self.csi_drivers,
+            DeviceClass: self.device_classes,
             VolumeAttachment: self.volume_attachments,
         }
         self._by_key, self._by_name = by_key, by_name

@@ -156,11 +156,11 @@ _NAMES = """
     DeploymentReplicaSetTerminatingReplicas DisableCPUQuotaWithExclusiveCPUs GitRepoVolumeDriver
     HPAConfigurableTolerance KubeletEnsureSecretPulledImages KubeletPSI
     KubeletServiceAccountTokenForCredentialProviders ListFromCacheSnapshot MutableCSINodeAllocatableCount
-    PodObservedGenerationTracking PodTopologyLabelsAdmission PreferSameTrafficDistribution
+    PodObservedGenerationTracking PreferSameTrafficDistribution
     ReduceDefaultCrashLoopBackOffDecay StrictIPCIDRValidation
 34-34: ProbeHostPodSecurityStandards
 34-36: PreventStaticPodAPIReferences
-34-37: ClearingNominatedNodeNameAfterBinding DRAConsumableCapacity DRAExtendedResource
+34-37: ClearingNominatedNodeNameAfterBinding DRAConsumableCapacity
     DetectCacheInconsistency EnvFiles HostnameOverride InPlacePodVerticalScalingExclusiveMemory
     KubeletPodResourcesListUseActivePods NominatedNodeNameForExpectation PodCertificateRequest
     RelaxedServiceNameValidation SchedulerAsyncAPICalls SizeBasedListCostEstimate

@@ -121,6 +121,12 @@ _ROWS = (
         "namespaceSelector of pod affinity terms is kept, and honoured",
     ),
     _row(
+        "PodTopologyLabelsAdmission",
+        "1.33 ALPHA off, 1.35 BETA on",
+        "apiserver",
+        "a pod that is bound gets its node's topology.kubernetes.io/zone and region as labels",
+    ),
+    _row(
         "TaintTolerationComparisonOperators",
         "1.35 ALPHA off",
         "both",
@@ -266,6 +272,13 @@ _ROWS = (
         "1.26 ALPHA off, 1.32 BETA off, 1.34 GA on, 1.35 GA on locked",
         "both",
         "the DynamicResources plugin is in the default profile",
+    ),
+    _row(
+        "DRAExtendedResource",
+        "1.34 ALPHA off, 1.36 BETA on, 1.37 GA on locked",
+        "both",
+        "an extended resource may stand for a DeviceClass: pods that ask for one are not judged where nodes lack it",
+        needs="DynamicResourceAllocation",
     ),
     _row(
         "DRASchedulerFilterTimeout",

@@ -32,7 +32,8 @@ from .cluster_event import (
     ClusterEvent,
     Registration,
 )
-from .interface import UNRESOLVABLE, UNSCHEDULABLE, Prepared, RejectsAll, Scope, Status
+from .dynamic_resources import DynamicResourcesRules, left_to_devices
+from .interface import UNRESOLVABLE, UNSCHEDULABLE, PluginError, Prepared, RejectsAll, Scope, Status
 from .resource_scoring import ResourceReader, StrategyScore, scorer_of
 
 TOO_MANY_PODS = "Too many pods"
@@ -78,12 +79,24 @@ class NodeResourcesFit:
 
     name = "NodeResourcesFit"
 
-    def __init__(self, args: NodeResourcesFitArgs | None = None, rules: NodeResourcesFitRules | None = None) -> None:
+    def __init__(
+        self,
+        args: NodeResourcesFitArgs | None = None,
+        rules: NodeResourcesFitRules | None = None,
+        devices: DynamicResourcesRules | None = None,
+    ) -> None:
         self._args = args or NodeResourcesFitArgs()
+        self._devices = devices or DynamicResourcesRules()
         self._rules = rules or NodeResourcesFitRules()
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
-        """Both extension points, always: even a pod without requests takes one of the node's pods."""
+        """Both extension points, always: even a pod without requests takes one of the node's pods.
+
+        Raises:
+            PluginError: the pod requests a resource that stands for devices, which are not modelled.
+        """
+        if self._devices.extended_resources and (problem := left_to_devices(pod_class, cluster)):
+            raise PluginError(problem)
         strategy = self._args.scoring_strategy
         requests = fit_scoring_requests(pod_class.pod, pod_class.rules)
         reader = ResourceReader(strategy.resources, requests, cluster.nodes)

@@ -10,7 +10,7 @@ from topospread.config.args import PluginArgs
 from topospread.config.gates import Gates, gates_for
 from topospread.config.version_rules import rules_for
 
-from .dynamic_resources import DynamicResources
+from .dynamic_resources import DynamicResources, DynamicResourcesRules
 from .image_locality import ImageLocality, ImageLocalityRules
 from .inter_pod_affinity import InterPodAffinity, InterPodAffinityRules
 from .interface import Plugin
@@ -70,7 +70,9 @@ PLUGINS: Mapping[str, Callable[[Settings], Plugin]] = {
     ),
     "NodePorts": lambda settings: NodePorts(),
     "NodeResourcesFit": lambda settings: NodeResourcesFit(
-        settings.args.node_resources_fit, settings.rules(NodeResourcesFitRules)
+        settings.args.node_resources_fit,
+        settings.rules(NodeResourcesFitRules),
+        settings.rules(DynamicResourcesRules),
     ),
     "NodeResourcesBalancedAllocation": lambda settings: NodeResourcesBalancedAllocation(
         settings.args.node_resources_balanced_allocation, settings.rules(BalancedAllocationRules)

@@ -39,6 +39,7 @@ WITHOUT: Final[dict[str, str]] = {
     "CSIDriver": _CAPACITY,
     "CSIStorageCapacity": _CAPACITY,
     "VolumeAttachment": "volumes that are attached without a pod on the node do not count",
+    "DeviceClass": "extended resources that stand for devices are taken to be the nodes' own",
     "LimitRange": "new pods get no default requests",
     "RuntimeClass": "new pods get no overhead of their runtime",
     "Namespace": "namespace selectors of pod affinity match none",

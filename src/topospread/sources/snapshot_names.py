@@ -31,7 +31,8 @@ NAMES: Final = _words(
 VALUES: Final = frozenset({"value", "values", "currentRevision", "updateRevision"})
 """Fields that hold a label's or taint's value."""
 
-KEYS: Final = _words("""key topologyKey topologyKeys matchLabelKeys mismatchLabelKeys managedBy type""")
+KEYS: Final = _words("""key topologyKey topologyKeys matchLabelKeys mismatchLabelKeys managedBy type
+    extendedResourceName""")
 """Fields that hold a label's or taint's key, or another qualified name."""
 
 OPAQUE: Final = _words("""pdName volumeID targetPortal iqn monitors pool diskName diskURI volumeHandle nodeID""")

@@ -36,6 +36,7 @@ VERSIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "CSIDriver": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
     "CSIStorageCapacity": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1", "storage.k8s.io/v1alpha1"),
     "VolumeAttachment": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1", "storage.k8s.io/v1alpha1"),
+    "DeviceClass": tuple(f"resource.k8s.io/{each}" for each in ("v1", "v1beta2", "v1beta1", "v1alpha3")),
     "RuntimeClass": (f"{_NODE}/v1", f"{_NODE}/v1beta1", f"{_NODE}/v1alpha1"),
 }
 """Kind → the versions it was ever served under, today's first."""

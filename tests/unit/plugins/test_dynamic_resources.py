@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.unit.plugins.storage_builders import cluster, pod, prepare, zonal
 from topospread.config.gates import gates_for
 from topospread.config.load import default_profile
+from topospread.judge import judge_case
 from topospread.plugins.dynamic_resources import NOT_JUDGED, DynamicResources
 from topospread.plugins.interface import PluginError
 from topospread.scheduling.cycle import Scheduler
@@ -28,3 +31,45 @@ def test_it_stays_pending_and_says_why() -> None:
     scheduler = Scheduler(cluster(zonal(n0="a")), {"default-scheduler": Framework(default_profile(), gates_for())})
     assert scheduler.schedule(pod(resourceClaims=CLAIMS)).message == NOT_JUDGED
     assert scheduler.verdict(pod(resourceClaims=CLAIMS)).error == NOT_JUDGED
+
+
+def judged(version: str, nodes: list[dict[str, Any]], resource: str = "example.com/gpu") -> dict[str, Any]:
+    device_class = {"metadata": {"name": "gpus"}, "spec": {"extendedResourceName": "example.com/gpu"}}
+    limits = {resource: "1"}
+    container = {"name": "c", "resources": {"requests": limits, "limits": limits}}
+    incoming = {"metadata": {"name": "p", "namespace": "d"}, "spec": {"containers": [container]}}
+    listed = [
+        {"metadata": {"name": f"n{i}"}, "status": {"allocatable": {"pods": "9", **amounts}}}
+        for i, amounts in enumerate(nodes)
+    ]
+    case = {"nodes": listed, "pods": [], "incoming": [incoming], "deviceClasses": [device_class]}
+    verdict: dict[str, Any] = judge_case(case | {"kubeVersion": version})["verdicts"][0]
+    return verdict
+
+
+HAS = {"example.com/gpu": "1"}
+
+
+@pytest.mark.parametrize(
+    ("resource", "nodes"),
+    [
+        ("example.com/gpu", [{}]),
+        ("example.com/gpu", [{}, HAS]),
+        ("deviceclass.resource.kubernetes.io/gpus", [HAS]),
+    ],
+)
+def test_resources_that_stand_for_devices_are_not_judged(resource: str, nodes: list[dict[str, str]]) -> None:
+    error = judged("1.37", nodes, resource)["error"]
+    assert error == f"not judged: {resource} stands for devices of DeviceClass gpus"
+
+
+def test_nodes_that_have_the_resource_themselves_are_judged_as_ever() -> None:
+    assert judged("1.37", [HAS, HAS])["feasible"] == ["n0", "n1"]
+
+
+def test_other_resources_stand_for_no_devices() -> None:
+    assert judged("1.37", [{}], "example.com/tpu")["message"].endswith("1 Insufficient example.com/tpu.")
+
+
+def test_before_1_36_no_resource_stands_for_devices() -> None:
+    assert judged("1.35", [{}])["message"].endswith("1 Insufficient example.com/gpu.")

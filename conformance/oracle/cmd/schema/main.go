@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -83,7 +84,7 @@ func main() {
 		corev1.Service{}, corev1.PersistentVolume{}, corev1.PersistentVolumeClaim{}, corev1.LimitRange{},
 		policyv1.PodDisruptionBudget{}, schedulingv1.PriorityClass{}, storagev1.StorageClass{}, storagev1.CSINode{},
 		storagev1.CSIDriver{}, storagev1.CSIStorageCapacity{}, storagev1.VolumeAttachment{},
-		nodev1.RuntimeClass{}, autoscalingv2.HorizontalPodAutoscaler{}} {
+		nodev1.RuntimeClass{}, autoscalingv2.HorizontalPodAutoscaler{}, resourcev1.DeviceClass{}} {
 		name(reflect.TypeOf(t))
 	}
 	names := slices.Sorted(maps.Keys(structs))

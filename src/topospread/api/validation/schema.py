@@ -49,6 +49,7 @@ STRUCT_OF_ANY: Final = STRUCT_OF | {
         "CSIDriver",
         "CSIStorageCapacity",
         "VolumeAttachment",
+        "DeviceClass",
         "LimitRange",
         "RuntimeClass",
     )
