@@ -45,6 +45,11 @@ class DynamicResources:
         return Prepared()
 
 
+def asks_for_others(pod_class: PodClass) -> bool:
+    """Whether a pod requests a resource that a DeviceClass may stand for, be there one or not."""
+    return any("/" in name for name in pod_class.request)
+
+
 def left_to_devices(pod_class: PodClass, cluster: Cluster) -> str:
     """Why a pod cannot be judged that asks for devices by an extended resource, "" for every other pod.
 

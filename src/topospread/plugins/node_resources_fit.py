@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from topospread.api.devices import DeviceClass
 from topospread.api.node import Node
 from topospread.api.pod import Pod
 from topospread.api.requests import (
@@ -32,7 +33,7 @@ from .cluster_event import (
     ClusterEvent,
     Registration,
 )
-from .dynamic_resources import DynamicResourcesRules, left_to_devices
+from .dynamic_resources import DynamicResourcesRules, asks_for_others, left_to_devices
 from .interface import UNRESOLVABLE, UNSCHEDULABLE, PluginError, Prepared, RejectsAll, Scope, Status
 from .resource_scoring import ResourceReader, StrategyScore, scorer_of
 
@@ -103,6 +104,7 @@ class NodeResourcesFit:
         prepared = Prepared(
             filter=_Room(self._checked(pod_class.request), cluster.nodes, self._rules),
             score=StrategyScore(reader, scorer_of(strategy)),
+            reads=[(DeviceClass, "")] if self._devices.extended_resources and asks_for_others(pod_class) else (),
         )
         if not self._rules.knows_sidecars and _has_sidecar(pod_class):
             if self._rules.rejects_sidecars_at_once:

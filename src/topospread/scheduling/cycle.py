@@ -25,6 +25,7 @@ from .evaluate import blocked_by_nominated, failed_verdict, first_failure, verdi
 from .framework import Framework
 from .preemption import Candidate, Preemption, PreemptionRules, Preemptor, candidates_wanted
 from .sampling import Sample, Sampler
+from .topology_labels import TopologyLabels
 from .verdict import Verdict
 from .view import Shared, View
 
@@ -50,6 +51,9 @@ class Placement(msgspec.Struct, frozen=True):
 class Scheduler:
     """Places pods on a cluster, one after another.
 
+    Attributes:
+        topology_labels: gives bound pods the labels of their node; ``None`` where nothing would select by them.
+
     Args:
         cluster: the state; binding changes it.
         frameworks: scheduler name → its profile's plugins.
@@ -66,6 +70,7 @@ class Scheduler:
         self.frameworks = frameworks
         self.shared = Shared()
         self.work = self.shared.work
+        self.topology_labels: TopologyLabels | None = None
         self._random = None if seed is None else random.Random(seed)
         draws = all(rules_for(ChoiceRules, each.gates).draws for each in frameworks.values())
         self._among: AmongEquals | None = None
@@ -98,7 +103,8 @@ class Scheduler:
         row, score = chosen
         if self.cluster.nominated:
             self.cluster.withdraw(key)
-        self.cluster.bind(key, pod_class, row)
+        labels = self.topology_labels
+        self.cluster.bind(key, pod_class if labels is None else labels.bound(pod_class, row), row)
         if pod_class.volumes:
             for reserved in self.framework_of(pod_class).reserve(pod_class, self.cluster, row):
                 reserved.bind()

@@ -24,6 +24,7 @@ from topospread.scheduling.cycle import Placement, Scheduler
 from topospread.scheduling.framework import Framework
 from topospread.scheduling.preemption import Preemption
 from topospread.scheduling.sampling import nodes_to_find
+from topospread.scheduling.topology_labels import GATE, TopologyLabels, selects_by_topology
 from topospread.scheduling.verdict import Verdict
 from topospread.scheduling.watching import WatchingScheduler
 from topospread.workloads.autoscaling import Autoscale
@@ -145,6 +146,7 @@ def prepare(inventory: Inventory, options: Options, *, with_spreads: bool = True
     )
     if sampled:
         planned.notes += _sampling_notes(configuration, len(scheduler.cluster.nodes))
+    _label_bound_pods(planned, scheduler, options)
     if options.preemption:
         complete_budgets(planned, scheduler.cluster)
     run = Run(planned, scheduler, options, queue=list(planned.queue))
@@ -160,6 +162,18 @@ def prepare(inventory: Inventory, options: Options, *, with_spreads: bool = True
             key = f"{queued.namespace}/{queued.name}"
             run.cluster.nominate(key, run.cluster.shared_class(queued.pod), queued.pod.nominated_node_name)
     return run
+
+
+def _label_bound_pods(planned: Plan, scheduler: Scheduler, options: Options) -> None:
+    """Let bound pods get their node's zone and region, where the API server does and anything selects by them."""
+    apiserver = options.apiserver_gates or gates_for(options.kube_version, component="apiserver")
+    cluster = scheduler.cluster
+    if apiserver.enabled(GATE):
+        distinct = {id(each.pod): each.pod for each in planned.queue}
+        templates = [each.template for each in planned.workloads if each.template is not None]
+        pods = (*distinct.values(), *templates, *(each.pod for each in cluster.classes.values()))
+        if selects_by_topology(pods, cluster.objects):
+            scheduler.topology_labels = TopologyLabels(cluster)
 
 
 def _sampling_notes(configuration: Configuration, nodes: int) -> list[str]:

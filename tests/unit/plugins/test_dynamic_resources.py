@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from tests.unit.plugins.storage_builders import cluster, pod, prepare, zonal
+from topospread.api.devices import DeviceClass, DeviceClassSpec
+from topospread.api.meta import ObjectMeta
 from topospread.config.gates import gates_for
 from topospread.config.load import default_profile
 from topospread.judge import judge_case
@@ -73,3 +75,13 @@ def test_other_resources_stand_for_no_devices() -> None:
 
 def test_before_1_36_no_resource_stands_for_devices() -> None:
     assert judged("1.35", [{}])["message"].endswith("1 Insufficient example.com/gpu.")
+
+
+def test_a_device_class_that_comes_later_is_heard_of() -> None:
+    made = cluster(zonal(n0="a"))
+    scheduler = Scheduler(made, {"default-scheduler": Framework(default_profile(), gates_for())})
+    resources = {"requests": {"example.com/gpu": "1"}}
+    incoming = pod(containers=[{"name": "c", "resources": resources}])
+    before = scheduler.verdict(incoming)
+    made.objects.add([DeviceClass(metadata=ObjectMeta(name="g"), spec=DeviceClassSpec("example.com/gpu"))])
+    assert (before.error, "not judged" in scheduler.verdict(incoming).error) == ("", True)
