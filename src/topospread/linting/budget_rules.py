@@ -22,7 +22,7 @@ _BUDGETS = "https://kubernetes.io/docs/tasks/run-application/configure-pdb/"
 _KNOWN_SIZE = (Deployment, ReplicaSet, StatefulSet, ReplicationController)
 
 
-def _selected(given: Given) -> Iterator[tuple[Manifest | None, PodDisruptionBudget, list[PodSource]]]:
+def selected(given: Given) -> Iterator[tuple[Manifest | None, PodDisruptionBudget, list[PodSource]]]:
     """Every budget with the pods that it is about; without a manifest those of the cluster, which come first."""
     budgets: dict[tuple[str, str], tuple[Manifest | None, PodDisruptionBudget]] = {}
     for there in given.cluster.pod_disruption_budgets if given.cluster is not None else ():
@@ -40,7 +40,7 @@ def _selected(given: Given) -> Iterator[tuple[Manifest | None, PodDisruptionBudg
         yield manifest, budget, index.selected(budget.namespace, selector)
 
 
-def _size(given: Given, pods: PodSource) -> int | None:
+def size_of(given: Given, pods: PodSource) -> int | None:
     """How many pods there are at least; None where that is not known."""
     bounds = autoscaled(given, pods.item)
     if bounds is not None:
@@ -48,13 +48,20 @@ def _size(given: Given, pods: PodSource) -> int | None:
     return explicit_replicas(pods) if isinstance(pods.item, _KNOWN_SIZE) else None
 
 
-def _allowed(budget: PodDisruptionBudget, replicas: int) -> int | None:
+def allowed(budget: PodDisruptionBudget, replicas: int) -> int | None:
     """How many of so many healthy pods may be evicted at once (pkg/controller/disruption: percentages round up)."""
     spec = budget.spec
     if spec.max_unavailable is not None:
         return _scaled(spec.max_unavailable, replicas)
     wanted = None if spec.min_available is None else _scaled(spec.min_available, replicas)
     return None if wanted is None else max(0, replicas - wanted)
+
+
+def value_of(budget: PodDisruptionBudget) -> tuple[str, int | str | None]:
+    """The field that says how many may be evicted, and what it says."""
+    if budget.spec.max_unavailable is None:
+        return "minAvailable", budget.spec.min_available
+    return "maxUnavailable", budget.spec.max_unavailable
 
 
 def _scaled(value: int | str, replicas: int) -> int | None:
@@ -65,23 +72,22 @@ def _scaled(value: int | str, replicas: int) -> int | None:
 
 
 def _blocks(given: Given) -> Iterator[tuple[Subject, Problem]]:
-    for manifest, budget, selected in _selected(given):
-        sizes = [_size(given, pods) for pods in selected]
-        spread = [pods for pods in selected if pods.spec.topology_spread_constraints]
+    for manifest, budget, found in selected(given):
+        sizes = [size_of(given, pods) for pods in found]
+        spread = [pods for pods in found if pods.spec.topology_spread_constraints]
         if manifest is None or not spread or None in sizes:
             continue
         replicas = sum(size for size in sizes if size is not None)
-        if replicas >= len(selected) + 1 and _allowed(budget, replicas) == 0:
-            field = "minAvailable" if budget.spec.max_unavailable is None else "maxUnavailable"
-            value = budget.spec.min_available if budget.spec.max_unavailable is None else budget.spec.max_unavailable
+        if replicas >= len(found) + 1 and allowed(budget, replicas) == 0:
+            field, value = value_of(budget)
             message = f"{field} {value} of {replicas} replicas lets none be evicted, so that none can be moved"
             yield manifest, Problem(f"spec.{field}", message)
 
 
 def _several(given: Given) -> Iterator[tuple[Subject, Problem]]:
     first: dict[int, str] = {}
-    for manifest, budget, selected in _selected(given):
-        for pods in selected:
+    for manifest, budget, found in selected(given):
+        for pods in found:
             other = first.setdefault(id(pods), budget.name)
             if other != budget.name and manifest is not None:
                 what = f"{type(pods.item).__name__} {pods.item.name}"
@@ -92,7 +98,8 @@ def _several(given: Given) -> Iterator[tuple[Subject, Problem]]:
 _OWN = "labelSelector:\n  matchLabels: {app: web}\nmatchLabelKeys: [pod-template-hash]"
 
 
-def _budget(spec: str, name: str = "web") -> str:
+def budget_example(spec: str, name: str = "web") -> str:
+    """A PodDisruptionBudget of `deployment`'s pods, to stand behind it."""
     head = f"---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata:\n  name: {name}\nspec:\n"
     return f"{head}  {spec}\n  selector:\n    matchLabels: {{app: web}}\n"
 
@@ -108,8 +115,8 @@ RULES = (
         link=f"{_BUDGETS}#specifying-a-poddisruptionbudget",
         severity="warning",
         check=_blocks,
-        wrong=Example(_WEB + _budget("minAvailable: 3")),
-        right=Example(_WEB + _budget("minAvailable: 2")),
+        wrong=Example(_WEB + budget_example("minAvailable: 3")),
+        right=Example(_WEB + budget_example("minAvailable: 2")),
         needs="manifests",
     ),
     Rule(
@@ -119,8 +126,8 @@ RULES = (
         link="https://kubernetes.io/docs/concepts/scheduling-eviction/api-eviction/#how-api-initiated-eviction-works",
         severity="warning",
         check=_several,
-        wrong=Example(_WEB + _budget("minAvailable: 2") + _budget("maxUnavailable: 1", "web-again")),
-        right=Example(_WEB + _budget("minAvailable: 2")),
+        wrong=Example(_WEB + budget_example("minAvailable: 2") + budget_example("maxUnavailable: 1", "web-again")),
+        right=Example(_WEB + budget_example("minAvailable: 2")),
         needs="manifests",
     ),
 )

@@ -101,6 +101,14 @@ def _reaching(given: Given) -> Iterator[_Reach]:
                 yield _Reach(one.manifest, one, path, each, others)
 
 
+def counts_of_others(given: Given) -> dict[int, set[str]]:
+    """Order of a manifest → paths of its constraints that count pods of other workloads."""
+    found: dict[int, set[str]] = {}
+    for manifest, _, path, _, _ in _reaching(given):
+        found.setdefault(manifest.order, set()).add(path)
+    return found
+
+
 def _counts_others(given: Given) -> Iterator[tuple[Subject, Problem]]:
     for manifest, one, path, each, others in _reaching(given):
         strangers = [other for other in others if not other.counting(one, each.topology_key)]

@@ -6,6 +6,7 @@ from typing import Final
 
 from . import (
     autoscaler_rules,
+    availability_rules,
     budget_rules,
     configuration_rules,
     constraint_rules,
@@ -30,6 +31,7 @@ RULES: Final[tuple[Rule, ...]] = (
     *placement_rules.RULES,
     *group_rules.RULES,
     *budget_rules.RULES,
+    *availability_rules.RULES,
     *autoscaler_rules.RULES,
     *version_rules.RULES,
     *node_rules.RULES,

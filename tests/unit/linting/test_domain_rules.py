@@ -56,7 +56,8 @@ def test_the_label_that_may_be_meant_is_named() -> None:
 
 
 def test_without_nodes_nothing_is_said_about_them() -> None:
-    assert findings(deployment(constraint(OWN + "\nmatchLabelKeys: [pod-template-hash]"))) == []
+    found = findings(deployment(constraint(OWN + "\nmatchLabelKeys: [pod-template-hash]")))
+    assert [each.rule for each in found] == ["no-budget"]
 
 
 @pytest.mark.parametrize(

@@ -71,6 +71,8 @@ kind: Deployment
 metadata: {{name: controller, namespace: mesh}}
 spec:
   replicas: 3
+  strategy:
+    rollingUpdate: {{maxUnavailable: 1}}
   selector:
     matchLabels: {{component: controller}}
   template:
