@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,13 @@ def write_manifests(folder: Path, number: int) -> None:
         objects = _objects(at // 3)[: number - at]
         text = yaml.dump_all(objects, Dumper=yaml.CSafeDumper, sort_keys=False)
         (folder / f"service-{at // 3}.yaml").write_text(text)
+
+
+def write_deployments(path: Path, number: int) -> None:
+    """Write so many Deployments of one namespace, of which every third is spread over the hostname too."""
+    items = [_objects(at)[0] for at in range(number)]
+    items = [each | {"metadata": each["metadata"] | {"namespace": "shop"}} for each in items]
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
 
 
 def _objects(at: int) -> list[dict[str, Any]]:

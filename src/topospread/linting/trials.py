@@ -5,14 +5,21 @@ Other workloads of the manifests play no part: only the pods that are on the nod
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from functools import cached_property
+
+import msgspec
+from msgspec.structs import replace as replace_fields
 
 from topospread.api.inventory import Inventory
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
+from topospread.api.pod import Container, PodSpec
 from topospread.cluster.cluster import pod_key
+from topospread.cluster.pod_class import has_pod_affinity
 from topospread.scheduling.cycle import Scheduler
+from topospread.scheduling.own_answers import Work
 from topospread.simulation import PendingGroup
 from topospread.simulation.run import Options
 from topospread.simulation.simulate import simulate
@@ -24,8 +31,6 @@ MOST_PODS = 20_000
 """Of one workload; larger ones are not tried."""
 EFFORT = 1_000_000
 """So many pods and nodes are gone through at most for closer looks, all together: a minute's work."""
-_TRIED_ON_ONE_CLUSTER = 50
-"""What a cluster knows of many classes of pods makes each further one slower."""
 _OWNERS = (
     "replication_controllers",
     "replica_sets",
@@ -42,10 +47,19 @@ class Trials:
 
     def __init__(self, given: Given) -> None:
         self._given = given
-        self._scheduler: Scheduler | None = None
-        self._tried = 0
         self._own = _pods_by_owner(given.inventory)
         self._effort = EFFORT
+        self._known: dict[Hashable, bool] = {}
+        self._images = any(node.status.images for node in given.nodes)
+
+    @property
+    def work(self) -> Work:
+        """What was done so far."""
+        return self._scheduler.work
+
+    @cached_property
+    def _scheduler(self) -> Scheduler:
+        return Scheduler(cluster_of(self._given), frameworks_of(self._given))
 
     def fit(self, standing: Standing, more: int = 0) -> bool:
         """Whether so many pods more than the replicas are seen at once to find a node each, the present ones gone.
@@ -62,21 +76,72 @@ class Trials:
         return self._effort >= 0
 
     def _placed(self, standing: Standing, wanted: int) -> bool:
-        """Place pods, in a savepoint."""
-        scheduler = self._next_scheduler()
-        cluster, item = scheduler.cluster, standing.pods.item
+        """Place pods, in a savepoint; what is like a template that was tried fares as it did."""
+        like = self._like(standing, wanted)
+        if like is None:
+            return self._tried(standing, wanted)
+        if like not in self._known:
+            self._known[like] = self._tried(standing, wanted)
+        return self._known[like]
+
+    def _tried(self, standing: Standing, wanted: int) -> bool:
+        cluster, item = self._scheduler.cluster, standing.pods.item
         with cluster.savepoint():
-            for key in self._own.get((type(item).__name__, item.namespace, item.name), ()):
+            for key in self._own_pods(standing):
                 if key in cluster.placed:
                     cluster.unbind(key)
             names = (f"{item.name}~{number}" for number in range(wanted))
-            return all(scheduler.schedule(standing.pod, name).node is not None for name in names)
+            return all(self._scheduler.schedule(standing.pod, name).node is not None for name in names)
 
-    def _next_scheduler(self) -> Scheduler:
-        if self._scheduler is None or self._tried % _TRIED_ON_ONE_CLUSTER == 0:
-            self._scheduler = Scheduler(cluster_of(self._given), frameworks_of(self._given))
-        self._tried += 1
-        return self._scheduler
+    def _own_pods(self, standing: Standing) -> list[str]:
+        item = standing.pods.item
+        return self._own.get((type(item).__name__, item.namespace, item.name), [])
+
+    def _like(self, standing: Standing, wanted: int) -> Hashable | None:
+        """All that decides on a trial, but no names; ``None`` where pods that are there decide otherwise, too.
+
+        A selector's words do not matter beside whether it means the template's own pods and which of those there.
+        """
+        cluster, spec, namespace = self._scheduler.cluster, standing.pod.spec, standing.pod.namespace
+        own = spec.topology_spread_constraints or []
+        if self._own_pods(standing) or has_pod_affinity(standing.pod) or len(standing.constraints) != len(own):
+            return None
+        if not own or any(cluster.classes_asking(namespace)):
+            return None
+        counted = []
+        for each in standing.constraints:
+            if each.counts.selects is None:
+                return None
+            sets = cluster.selections.of(namespace, each.counts.selects).sets
+            there = frozenset(found for found in sets if any(one.occupancy for one in found.items.values()))
+            counted.append((each.counts.counts_itself, there))
+        return namespace, wanted, _without_names(spec, images=self._images), tuple(counted)
+
+
+def _without_names(spec: PodSpec, *, images: bool) -> bytes:
+    """What kube-scheduler reads of a spec, but for the words of selectors and what containers and volumes are called.
+
+    ``images``: some node has images, so that they are compared.
+    """
+    own = [
+        replace_fields(each, label_selector=None, match_label_keys=None)
+        for each in spec.topology_spread_constraints or ()
+    ]
+
+    def unnamed(containers: Sequence[Container] | None) -> list[Container]:
+        return [
+            replace_fields(each, name="", image=each.image if images else None, volume_mounts=None)
+            for each in containers or ()
+        ]
+
+    described = replace_fields(
+        spec,
+        topology_spread_constraints=own,
+        containers=unnamed(spec.containers),
+        init_containers=unnamed(spec.init_containers),
+        volumes=[each for each in spec.volumes or () if each.restricts],
+    )
+    return msgspec.json.encode(described)
 
 
 def _pods_by_owner(inventory: Inventory) -> dict[tuple[str, str, str], list[str]]:

@@ -48,3 +48,31 @@ def test_closer_looks_have_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     (standing,) = standings(everything)
     trials = Trials(everything)
     assert [trials.look_closer(standing) for _ in range(3)] == [True, True, False]
+
+
+def named(name: str, selects: str) -> str:
+    """A Deployment whose constraint counts pods by their app."""
+    return deployment(constraint(f"labelSelector:\n  matchLabels: {{app: {selects}}}"), name=name, replicas=2)
+
+
+def views(*manifests: str) -> int:
+    """How many views of templates' pods it took to try all of them, which fit."""
+    everything = given("---\n".join(manifests))
+    trials = Trials(everything)
+    assert all(trials.fit(each) for each in standings(everything))
+    return trials.work.built
+
+
+def test_templates_that_are_alike_but_for_their_names_are_tried_once() -> None:
+    assert views(*(named(f"app-{i}", f"app-{i}") for i in range(80))) == 1
+
+
+def test_templates_that_count_otherwise_are_tried_each() -> None:
+    assert views(named("own", "own"), named("others", "elsewhere"), named("another", "another")) == 2
+
+
+def test_pods_there_that_a_template_counts_make_a_difference() -> None:
+    there = "apiVersion: v1\nkind: Pod\nmetadata: {name: there, labels: {app: full}}\n"
+    there += "spec: {nodeName: node-1, containers: [{name: c, image: i}]}\n"
+
+    assert views(there, named("free", "free"), named("full", "full"), named("empty", "empty")) == 2
