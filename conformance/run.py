@@ -63,6 +63,7 @@ FLAVOURS = {
         Flavour("replicas-spread", 30, Recipe("spread", sequential=30)),
         Flavour("large", 5, Recipe("spread", incoming=8, nodes=(100, 250))),
         Flavour("invalid", 1000, None),
+        Flavour("others", 1000, None, generator="generate_others.py"),
         Flavour("config", 1000, None, generator="generate_config.py"),
         Flavour("mixed", 250, Recipe("mixed")),
         Flavour("replicas", 30, Recipe("mixed", sequential=30)),

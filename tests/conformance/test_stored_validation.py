@@ -26,7 +26,7 @@ def _shown(differing: dict[str, tuple[set[Any], set[Any]]]) -> str:
     return f"{len(lines)} objects differ\n" + "\n".join(lines[:3])
 
 
-@pytest.mark.parametrize("name", ["invalid", "refused", "tables"])
+@pytest.mark.parametrize("name", ["invalid", "refused", "tables", "others"])
 def test_pods_are_refused_as_the_api_server_refuses_them(name: str) -> None:
     differing = {}
     for pod, answer in zip(*stored(name), strict=True):

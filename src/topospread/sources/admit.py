@@ -68,7 +68,7 @@ def admit(value: dict[str, Any], kind: str, spot: Spot, rules: Rules) -> KubeObj
         checked = _checked(current, kind, spot, label)
         _require_name(checked, spot)
         if not is_stored(checked):
-            _validate(current, spot, label, rules)
+            _validate(current, checked, spot, label, rules)
         return msgspec.json.decode(_ENCODER.encode(checked), type=how.struct)
     except RecursionError:
         raise too_deep(spot.rough(label)) from None
@@ -115,11 +115,15 @@ def _refuse_unknown(value: dict[str, Any], kind: str, spot: Spot, label: str) ->
         raise InvalidError([f'unknown field "{printable(path)}"' for path in unknown], place)
 
 
-def _validate(value: dict[str, Any], spot: Spot, label: str, rules: Rules) -> None:
-    """The API server's rules for an object that is about to be created."""
-    from topospread.api.validation import validate_object
+def _validate(value: dict[str, Any], checked: dict[str, Any], spot: Spot, label: str, rules: Rules) -> None:
+    """The API server's rules for an object that is about to be created; ``checked``: the same, decoded."""
+    from topospread.api.validation import validate_decoded, validate_object
+    from topospread.api.validation.other_kinds import VERSION_OF
 
-    problems = validate_object(value, comparison_operators=rules.comparison_operators)
+    if value["kind"] in VERSION_OF:
+        problems = validate_decoded(value["kind"], checked)
+    else:
+        problems = validate_object(value, comparison_operators=rules.comparison_operators)
     if problems:
         place = replace(spot.place(label, problems[0].field), field="")
         raise InvalidError([printable(problem.message) for problem in problems], place)

@@ -14,8 +14,9 @@ from .defaults import default_pod, default_template
 from .field import FieldError, report, type_error
 from .jobs import check_cron_job, check_job, default_cron_job, default_job
 from .options import Options
+from .other_kinds import VERSION_OF, check_other
 from .pod import check_pod, check_pod_template
-from .schema import STRUCT_OF, WrongTypeError, decoded, unknown_fields
+from .schema import STRUCT_OF, STRUCT_OF_ANY, WrongTypeError, decoded, unknown_fields
 from .workloads import CHECKS, default_workload
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "field_path",
     "judge_object",
     "unknown_field_paths",
+    "validate_decoded",
     "validate_object",
     "validate_pod",
     "validate_pod_template",
@@ -45,31 +47,35 @@ _MSGSPEC_PATH: Final = re.compile(r"(?P<words>.*?)(?: - at `(?:key in )?\$(?P<pa
 
 
 def judge_object(obj: object) -> Json:
-    """The answer to a Pod as the API server gives it: ``{"errors": [{"type", "field", "message"}], "decode"?}``.
+    """The answer to an object as the API server gives it: ``{"errors": [{"type", "field", "message"}], "decode"?}``.
 
-    Errors are sorted by message, each once. What is no ``v1`` Pod, or does not decode, has no errors but ``decode``,
-    in words of our own, with its place. Privileged containers are refused, as by an API server that was not told to
-    allow them.
+    Pods, and the kinds of `other_kinds.VERSION_OF`. Errors are sorted by message, each once. What is none of these, or
+    does not decode, has no errors but ``decode``, in words of our own, with its place. Privileged containers are
+    refused, as by an API server that was not told to allow them.
     """
-    problem = _not_a_pod(obj)
+    problem = _not_judged(obj)
     if problem is None:
+        assert isinstance(obj, dict)
+        kind = obj["kind"]
         try:
-            pod = decoded(obj, "Pod")
+            made = decoded(obj, kind)
         except WrongTypeError as wrong:
             problem = str(wrong)
         else:
-            errors = _judge_pod(pod, Options(allow_privileged=False))
+            if kind != "Pod":
+                _complete_metadata(made.setdefault("metadata", {}), "default")
+            errors = _judged(kind, made, Options(allow_privileged=False))
             return {"errors": [{"type": each.type, "field": each.field, "message": each.message} for each in errors]}
     return {"errors": [], "decode": problem}
 
 
-def _not_a_pod(obj: object) -> str | None:
+def _not_judged(obj: object) -> str | None:
     if not isinstance(obj, dict):
         return "expected an object"
     version, kind = obj.get("apiVersion"), obj.get("kind")
     if not isinstance(kind, str) or not kind:
         return "kind: expected the kind of an object"
-    if kind != "Pod" or version != "v1":
+    if version != VERSION_OF.get(kind, "v1" if kind == "Pod" else None):
         return f"kind: {version} {kind} is not a v1 Pod"
     return None
 
@@ -101,39 +107,55 @@ def validate_pod_template(obj: Json, path: str, *, allow_privileged: bool = True
 def validate_object(
     obj: Json, *, namespace: str = "default", allow_privileged: bool = True, comparison_operators: bool = False
 ) -> list[FieldError]:
-    """What an API server refuses in a manifest of a Pod or a workload; nothing for other kinds.
+    """What an API server refuses in a manifest of a Pod, a workload or a kind of `other_kinds.VERSION_OF`.
 
-    Like `kubectl create`: an object without a namespace goes to ``namespace``, a generateName makes a name. A value
-    of a wrong type is one error, in our words. Old versions of a kind are checked by today's rules. Clusters
-    usually allow privileged containers, so ``allow_privileged`` does; ``comparison_operators`` lets tolerations use Lt
-    and Gt, as TaintTolerationComparisonOperators does.
+    Nothing for other kinds. Like `kubectl create`: an object without a namespace goes to ``namespace``, a generateName
+    makes a name. A value of a wrong type is one error, in our words. Old versions of a kind are checked by today's
+    rules. Clusters usually allow privileged containers, so ``allow_privileged`` does; ``comparison_operators`` lets
+    tolerations use Lt and Gt, as TaintTolerationComparisonOperators does.
     """
     kind = obj.get("kind")
-    if not isinstance(kind, str) or kind not in STRUCT_OF or not _is_in_group(obj.get("apiVersion"), kind):
+    if not isinstance(kind, str) or not _is_judged(obj.get("apiVersion"), kind):
         return []
     try:
-        made = decoded(obj, STRUCT_OF[kind])
+        made = decoded(obj, STRUCT_OF_ANY[kind])
     except WrongTypeError as wrong:
         return [type_error(wrong.path, wrong.words)]
     _complete_metadata(made.setdefault("metadata", {}), namespace)
-    options = Options(allow_privileged, comparison_operators)
-    if kind == "Pod":
-        return _judge_pod(made, options)
-    if kind == "Job":
-        default_job(made)
-        return report(check_job(made, options=options))
-    if kind == "CronJob":
-        default_cron_job(made)
-        return report(check_cron_job(made, options=options))
-    default_workload(made)
-    return report(CHECKS[kind](made, options=options))
+    return _judged(kind, made, Options(allow_privileged, comparison_operators))
 
 
-def _is_in_group(api_version: object, kind: str) -> bool:
+def validate_decoded(kind: str, made: Json) -> list[FieldError]:
+    """`validate_object` of a kind of `other_kinds.VERSION_OF` that is decoded already; it stays as it is."""
+    metadata = dict(made.get("metadata", {}))
+    _complete_metadata(metadata, "default")
+    return check_other(kind, {**made, "metadata": metadata})
+
+
+def _judged(kind: str, made: Json, options: Options) -> list[FieldError]:
+    """What is refused in an object with its metadata complete."""
+    match kind:
+        case "Pod":
+            return _judge_pod(made, options)
+        case "Job":
+            default_job(made)
+            return report(check_job(made, options=options))
+        case "CronJob":
+            default_cron_job(made)
+            return report(check_cron_job(made, options=options))
+        case _ if kind in CHECKS:
+            default_workload(made)
+            return report(CHECKS[kind](made, options=options))
+    return check_other(kind, made)
+
+
+def _is_judged(api_version: object, kind: str) -> bool:
     if not isinstance(api_version, str):
         return False
     group = api_version.rpartition("/")[0]
-    return group in _GROUPS.get(kind, _WORKLOAD_GROUPS)
+    if kind in VERSION_OF:
+        return group == VERSION_OF[kind].rpartition("/")[0]
+    return kind in STRUCT_OF and group in _GROUPS.get(kind, _WORKLOAD_GROUPS)
 
 
 def _complete_metadata(metadata: Json, namespace: str) -> None:

@@ -88,9 +88,9 @@ def forbidden(path: str, detail: str) -> FieldError:
     return _error("FieldValueForbidden", "Forbidden", path, detail)
 
 
-def duplicate(path: str, value: object) -> FieldError:
+def duplicate(path: str, value: object, detail: str = "") -> FieldError:
     """A value that must be there once is there again."""
-    return _error("FieldValueDuplicate", f"Duplicate value: {printed(value)}", path, "")
+    return _error("FieldValueDuplicate", f"Duplicate value: {printed(value)}", path, detail)
 
 
 def not_found(path: str, value: object, detail: str = "") -> FieldError:

@@ -88,6 +88,13 @@ def dns_1035_label(name: str) -> Reasons:
     return _at_most(name, 63) + (() if _is_1035_label(name) else (_DNS_1035_RULE,))
 
 
+def path_segment(name: str) -> Reasons:
+    """A name of which nothing else is asked than that it can stand in a URL (IsValidPathSegmentName)."""
+    if name in (".", ".."):
+        return (f"may not be '{name}'",)
+    return tuple(f"may not contain '{each}'" for each in "/%" if each in name)
+
+
 def underscore_subdomain(name: str) -> Reasons:
     """A DNS search path (IsDNS1123SubdomainWithUnderscore)."""
     reasons = _at_most(name, 253)

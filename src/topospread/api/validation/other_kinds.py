@@ -1,7 +1,8 @@
 """What the API server refuses in kinds besides pods and workloads, as far as scheduling has to do with it.
 
-That is their metadata, and what PodDisruptionBudgets, PriorityClasses and HorizontalPodAutoscalers say (of the last
-not the metrics and behaviour). Sources: pkg/apis/{core,policy,scheduling,autoscaling}/validation/validation.go.
+That is their metadata, and what Nodes, StorageClasses, PodDisruptionBudgets, PriorityClasses, HorizontalPodAutoscalers
+(not the metrics and behaviour) and selectors of Services say.
+Sources: pkg/apis/{core,policy,scheduling,autoscaling}/validation/validation.go.
 """
 
 from __future__ import annotations
@@ -11,17 +12,31 @@ from typing import Any, Final
 
 from . import names
 from .field import FieldError, Named, forbidden, invalid, not_supported, report, required
+from .labels import check_labels
 from .metadata import check_metadata
+from .nodes import check_node
 from .selectors import check_label_selector, selector_as_printed
+from .storage_classes import check_storage_class
 from .workloads import check_at_most_all, check_share
 
 Json = dict[str, Any]
 
 _HIGHEST_PRIORITY: Final = 1_000_000_000
 _SYSTEM_PREFIX: Final = "system-"
+_SYSTEM_CLASSES: Final = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
+_PREEMPTION: Final = ("PreemptLowerPriority", "Never")
+VERSION_OF: Final = {
+    "Node": "v1",
+    "Service": "v1",
+    "PodDisruptionBudget": "policy/v1",
+    "PriorityClass": "scheduling.k8s.io/v1",
+    "StorageClass": "storage.k8s.io/v1",
+}
+"""Kinds that are judged whole, as far as scheduling reads them, and the version they are created in."""
 _NAMES: Final[dict[str, Callable[[str], names.Reasons]]] = {
     "Namespace": names.dns_label,
     "Service": names.dns_label,
+    "PodDisruptionBudget": names.path_segment,
 }
 """Kind → the rule of its names where that is not the common one."""
 
@@ -37,15 +52,48 @@ def check_other(kind: str, made: Json) -> list[FieldError]:
 
 
 def _check(kind: str, made: Json) -> Iterator[FieldError]:
-    yield from check_metadata("metadata", made["metadata"], _NAMES.get(kind, names.subdomain))
+    metadata = check_metadata("metadata", made["metadata"], _NAMES.get(kind, names.subdomain))
     if kind == "PodDisruptionBudget":
-        yield from _check_budget("spec", made.get("spec", {}))
-    elif kind == "HorizontalPodAutoscaler":
+        # Its own rules look at the spec alone; the common ones are asked where they find nothing (rest.ValidateCreate).
+        refused = list(_check_budget("spec", made.get("spec", {})))
+        yield from refused or metadata
+        return
+    yield from metadata
+    if kind == "HorizontalPodAutoscaler":
         yield from _check_autoscaler("spec", made.get("spec", {}))
     elif kind == "PriorityClass":
-        system = made["metadata"].get("name", "").startswith(_SYSTEM_PREFIX)
-        if made.get("value", 0) > _HIGHEST_PRIORITY and not system:
-            yield forbidden("value", f"maximum allowed value of a user defined priority is {_HIGHEST_PRIORITY}")
+        yield from _check_priority(made)
+    elif kind == "Node":
+        yield from check_node(made)
+    elif kind == "StorageClass":
+        yield from check_storage_class(made)
+    elif kind == "Service":
+        yield from check_labels("spec.selector", made.get("spec", {}).get("selector", {}))
+
+
+def _check_priority(made: Json) -> Iterator[FieldError]:
+    """ValidatePriorityClass."""
+    name, value = made["metadata"].get("name", ""), made.get("value", 0)
+    if name.startswith(_SYSTEM_PREFIX):
+        problem = _not_a_system_class(name, value, made.get("globalDefault", False))
+        if problem:
+            words = f"priority class names with '{_SYSTEM_PREFIX}' prefix are reserved for system use only. error: "
+            yield forbidden("metadata.name", words + problem)
+    elif value > _HIGHEST_PRIORITY:
+        yield forbidden("value", f"maximum allowed value of a user defined priority is {_HIGHEST_PRIORITY}")
+    policy = made.get("preemptionPolicy", _PREEMPTION[0])
+    if not policy:
+        yield required("preemptionPolicy")
+    elif policy not in _PREEMPTION:
+        yield not_supported("preemptionPolicy", Named(policy), _PREEMPTION)
+
+
+def _not_a_system_class(name: str, value: int, global_default: bool) -> str:
+    if name not in _SYSTEM_CLASSES:
+        return f"{name} is not a known system priority class"
+    if value != _SYSTEM_CLASSES[name]:
+        return f"value of {name} PriorityClass must be {_SYSTEM_CLASSES[name]}"
+    return f"globalDefault of {name} PriorityClass must be false" if global_default else ""
 
 
 def _check_budget(path: str, spec: Json) -> Iterator[FieldError]:

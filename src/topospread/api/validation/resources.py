@@ -57,7 +57,7 @@ def _check_requirements(path: str, resources: Json, check_name: NameCheck) -> It
         for name, quantity in amounts.items():
             inner = f"{path}.{field}[{name}]"
             yield from check_name(inner, name)
-            yield from _check_amount(inner, name, quantity)
+            yield from check_amount(inner, name, quantity)
             if is_huge_page(name):
                 yield from _check_pages(inner, name, quantity, limits.get(name, quantity))
     for name, request in requests.items():
@@ -74,7 +74,8 @@ def _check_requirements(path: str, resources: Json, check_name: NameCheck) -> It
         yield forbidden(path, "HugePages require cpu or memory")
 
 
-def _check_amount(path: str, name: str, quantity: Quantity) -> Iterator[FieldError]:
+def check_amount(path: str, name: str, quantity: Quantity) -> Iterator[FieldError]:
+    """An amount of a resource: not negative, and whole where it is counted (ValidateResourceQuantityValue)."""
     if quantity.sign < 0:
         yield invalid(path, str(quantity), "must be greater than or equal to 0")
     if is_counted(name) and quantity.milli_value() % 1000:

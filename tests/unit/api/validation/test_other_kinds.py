@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from topospread.api.quantity import parse_quantity
 from topospread.api.validation.other_kinds import check_other
 
 
@@ -15,12 +16,21 @@ def messages(kind: str, name: str = "a", **fields: Any) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "kind", ["Node", "Namespace", "Service", "PodDisruptionBudget", "PriorityClass", "StorageClass"]
+    ("kind", "fields", "name"),
+    [
+        ("Node", {}, "A_b"),
+        ("Namespace", {}, "A_b"),
+        ("Service", {}, "A_b"),
+        ("PodDisruptionBudget", {}, "a/b"),
+        ("PriorityClass", {}, "A_b"),
+        ("StorageClass", {"provisioner": "example.com/nfs"}, "A_b"),
+    ],
 )
-def test_names_and_labels_are_checked_in_every_kind(kind: str) -> None:
-    assert messages(kind) == []
-    assert [each.split(":")[0] for each in messages(kind, "A_b")] == ["metadata.name"]
-    assert [each.split(":")[0] for each in messages(kind, metadata={"labels": {"a": "b c"}})] == ["metadata.labels"]
+def test_names_and_labels_are_checked_in_every_kind(kind: str, fields: dict[str, Any], name: str) -> None:
+    assert messages(kind, **fields) == []
+    assert [each.split(":")[0] for each in messages(kind, name, **fields)] == ["metadata.name"]
+    labelled = messages(kind, metadata={"labels": {"a": "b c"}}, **fields)
+    assert [each.split(":")[0] for each in labelled] == ["metadata.labels"]
 
 
 @pytest.mark.parametrize(("kind", "taken"), [("Node", True), ("Service", False), ("Namespace", False)])
@@ -58,7 +68,13 @@ def test_budgets(spec: dict[str, Any], refused: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value", "refused"),
-    [("high", 1_000_000_000, 0), ("high", 1_000_000_001, 1), ("system-a", 2_000_000_000, 0)],
+    [
+        ("high", 1_000_000_000, 0),
+        ("high", 1_000_000_001, 1),
+        ("system-a", 2_000_000_000, 1),
+        ("system-cluster-critical", 2_000_000_000, 0),
+        ("system-cluster-critical", 2_000_000_001, 1),
+    ],
 )
 def test_priorities_end_where_those_of_the_system_begin(name: str, value: int, refused: int) -> None:
     assert len(messages("PriorityClass", name, value=value)) == refused
@@ -89,3 +105,42 @@ TARGET = {"scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "nam
 )
 def test_autoscalers(spec: dict[str, Any], refused: list[str]) -> None:
     assert messages("HorizontalPodAutoscaler", spec=spec) == refused
+
+
+@pytest.mark.parametrize(
+    ("taints", "refused"),
+    [
+        ([{"key": "a", "effect": "NoSchedule"}, {"key": "a", "effect": "NoExecute"}], []),
+        (
+            [{"key": "a", "effect": "NoSchedul"}],
+            [
+                'metadata.taints[0].effect: Unsupported value: "NoSchedul": supported values: "NoSchedule", '
+                '"PreferNoSchedule", "NoExecute"'
+            ],
+        ),
+        (
+            [{"key": "a", "effect": "NoSchedule"}, {"key": "a", "value": "b", "effect": "NoSchedule"}],
+            [
+                'metadata.taints[1]: Duplicate value: {"Key":"a","Value":"b","Effect":"NoSchedule","TimeAdded":null}: '
+                "taints must be unique by key and effect pair"
+            ],
+        ),
+    ],
+)
+def test_taints(taints: list[dict[str, Any]], refused: list[str]) -> None:
+    assert messages("Node", spec={"taints": taints}) == refused
+
+
+def test_resources_of_nodes_are_not_negative() -> None:
+    words = 'Invalid value: "-1": must be greater than or equal to 0'
+    found = messages("Node", status={"allocatable": {"cpu": parse_quantity("-1")}})
+    assert found == [f"status.allocatable.cpu: {words}"]
+
+
+def test_selectors_of_services_have_keys_that_labels_have() -> None:
+    assert [each.split(":")[0] for each in messages("Service", spec={"selector": {"a b": "c"}})] == ["spec.selector"]
+
+
+@pytest.mark.parametrize(("mode", "refused"), [("Immediate", 0), ("Later", 1), ("", 1)])
+def test_volumes_are_bound_in_one_of_two_ways(mode: str, refused: int) -> None:
+    assert len(messages("StorageClass", provisioner="example.com/nfs", volumeBindingMode=mode)) == refused

@@ -279,7 +279,7 @@ def test_a_judgement_is_data_sorted_by_message():
         ([], "expected an object"),
         ({}, "kind: expected the kind of an object"),
         ({"kind": 5}, "kind: expected the kind of an object"),
-        ({"kind": "Node", "apiVersion": "v1"}, "kind: v1 Node is not a v1 Pod"),
+        ({"kind": "Secret", "apiVersion": "v1"}, "kind: v1 Secret is not a v1 Pod"),
         ({"kind": "Pod", "apiVersion": "v2"}, "kind: v2 Pod is not a v1 Pod"),
         (pod(priority="high"), 'spec.priority: expected an integer, got the string "high"'),
         (

@@ -1,0 +1,62 @@
+"""What the API server refuses in a StorageClass; which volumes it makes is not known here.
+
+Source: ValidateStorageClass in pkg/apis/storage/validation/validation.go, ValidateTopologySelectorTerm in
+pkg/apis/core/validation/validation.go (Kubernetes 1.37).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from . import names
+from .field import FieldError, Named, all_invalid, duplicate, not_supported, required
+from .labels import check_label_key
+
+Json = dict[str, Any]
+
+BINDING_MODES: Final = ("Immediate", "WaitForFirstConsumer")
+_RECLAIM_POLICIES: Final = ("Delete", "Retain")
+
+
+def check_storage_class(made: Json) -> Iterator[FieldError]:
+    """A new StorageClass, defaulted: without a binding mode it is Immediate."""
+    provisioner = made.get("provisioner", "")
+    if not provisioner:
+        yield required("provisioner")
+    else:
+        yield from all_invalid("provisioner", provisioner.lower(), names.label_key(provisioner.lower()))
+    mode = made.get("volumeBindingMode", BINDING_MODES[0])
+    if mode not in BINDING_MODES:
+        yield not_supported("volumeBindingMode", Named(mode), BINDING_MODES)
+    policy = made.get("reclaimPolicy", "")
+    if policy and policy not in _RECLAIM_POLICIES:
+        yield not_supported("reclaimPolicy", Named(policy), _RECLAIM_POLICIES)
+    yield from _check_topologies("allowedTopologies", made.get("allowedTopologies", ()))
+
+
+def _check_topologies(path: str, terms: Sequence[Json]) -> Iterator[FieldError]:
+    before: list[dict[str, frozenset[str]]] = [{} for _ in terms]  # as Go makes the list: with an empty one for each
+    for index, term in enumerate(terms):
+        inner = f"{path}[{index}].matchLabelExpressions"
+        found: dict[str, frozenset[str]] = {}
+        for position, requirement in enumerate(term.get("matchLabelExpressions", ())):
+            key = requirement.get("key", "")
+            yield from _check_requirement(f"{inner}[{position}]", requirement)
+            if key in found:
+                yield duplicate(f"{inner}[{position}].key", key)
+            found[key] = frozenset(requirement.get("values", ()))
+        # An empty map that was made and one that was not are the same to Semantic.DeepEqual.
+        if found in before:
+            yield duplicate(inner, "")
+        before.append(found)
+
+
+def _check_requirement(path: str, requirement: Json) -> Iterator[FieldError]:
+    values = requirement.get("values", ())
+    if not values:
+        yield required(f"{path}.values")
+    for index, value in enumerate(values):
+        if value in values[:index]:
+            yield duplicate(f"{path}.values[{index}]", value)
+    yield from check_label_key(f"{path}.key", requirement.get("key", ""))
