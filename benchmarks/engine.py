@@ -92,7 +92,8 @@ def measure(work: Work) -> Timing:
     return Timing(**json.loads(done.stdout))
 
 
-def _resident() -> int:
+def resident() -> int:
+    """The process's resident size, in bytes."""
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * resource.getpagesize()
 
@@ -100,15 +101,15 @@ def _resident() -> int:
 def _cluster(work: Work) -> tuple[Cluster, float, float]:
     """The cluster with its pods there, and what a node and a pod took, in bytes."""
     cluster = Cluster()
-    begin = _resident()
+    begin = resident()
     for i in range(work.nodes):
         tainted = work.kind == "honor" and i % 10 == 0
         cluster.add_node(msgspec.convert(node(i, tainted=tainted), Node))
-    with_nodes = _resident()
+    with_nodes = resident()
     plain = cluster.pod_class(msgspec.convert(pod("init", "none", "plain"), Pod))
     for name, row in placed(work.nodes, work.init):
         cluster.bind(f"ns/{name}", plain, row)
-    with_pods = _resident()
+    with_pods = resident()
     return cluster, (with_nodes - begin) / work.nodes, (with_pods - with_nodes) / max(work.init, 1)
 
 

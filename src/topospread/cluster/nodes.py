@@ -22,6 +22,9 @@ Units: pods; millicores; bytes. The non-zero columns hold what pods count as in 
 
 _RANK_GAP = 1 << 32
 _STATES_KEPT = 1 << 17
+_GARBAGE, _GARBAGE_AT_LEAST = 2, 32
+"""So many times more values than nodes have are kept, and so many that nobody has."""
+_DESCRIBED_AT_LEAST = 128
 
 
 class LabelColumn:
@@ -78,6 +81,20 @@ class LabelColumn:
         """The code of a value, −1 when no node has had it."""
         return self._code_of.get(value, -1)
 
+    def compact(self) -> bool:
+        """Number the values anew where most are of nodes that are gone; whether codes mean something else now."""
+        used = np.unique(self.codes[self.codes >= 0])
+        if len(self.values) <= _GARBAGE * (len(used) + _GARBAGE_AT_LEAST):
+            return False
+        new = np.full(len(self.values) + 1, -1, dtype=np.int32)
+        new[used] = np.arange(len(used), dtype=np.int32)
+        self.codes = new[self.codes]
+        self.values = [self.values[code] for code in used.tolist()]
+        self._code_of = {value: code for code, value in enumerate(self.values)}
+        self._rows_of = None
+        self._by_name = np.zeros(0, dtype=np.int32)
+        return True
+
     def rows_with(self, value: str) -> set[int]:
         """Rows that have a value by name; do not change the set."""
         code = self._code_of.get(value)
@@ -108,6 +125,7 @@ class NodeTable:
         taints: interned tuple of taints, int64[capacity]; `taint_sets` says which.
         unschedulable: ``spec.unschedulable``, bool[capacity].
         images: which nodes have which images.
+        numbering: changes when codes of labels and taints get another meaning.
     """
 
     def __init__(self, capacity: int = 64) -> None:
@@ -135,6 +153,7 @@ class NodeTable:
         self._states_made = 0
         self._taint_codes: dict[tuple[Taint, ...], int] = {(): 0}
         self._labels: dict[str, LabelColumn] = {}
+        self._described = 0
 
     def __len__(self) -> int:
         return len(self.row_of)
@@ -263,6 +282,28 @@ class NodeTable:
         self.allocatable[row, PODS] = amounts.get("pods", 0)
         self._intern_shape(row)
         self.images.add(row, node)
+        self._described += 1
+        if self._described > _GARBAGE * len(self.row_of) + _DESCRIBED_AT_LEAST:
+            self._described = 0
+            self._compact()
+
+    def _compact(self) -> None:
+        """Forget values, taints and shapes of nodes that are gone or have changed."""
+        recoded = [column.compact() for column in self._labels.values()]
+        in_use, codes = np.unique(self.taints[: self.size], return_inverse=True)
+        if len(self.taint_sets) > _GARBAGE * (len(in_use) + _GARBAGE_AT_LEAST):
+            sets = [(), *(each for code in in_use.tolist() if (each := self.taint_sets[code]))]
+            code_of = {taints: code for code, taints in enumerate(sets)}
+            new = np.array([code_of[self.taint_sets[code]] for code in in_use.tolist()], dtype=np.int64)
+            self.taints[: self.size] = new[codes]
+            self.taint_sets, self._taint_codes = sets, code_of
+            recoded.append(True)
+        self.numbering += any(recoded)
+        if len(self._shapes) > _GARBAGE * (len(self.row_of) + _GARBAGE_AT_LEAST):
+            self._shapes.clear()
+            self._state_numbers.clear()
+            for row in range(self.size):
+                self._intern_shape(row)
 
     def _intern_shape(self, row: int) -> None:
         self.states[row] = -1
@@ -297,5 +338,6 @@ class NodeTable:
             self.rank[row] = self.ranks[row] = position * _RANK_GAP
         self.renumbered += 1
 
+    numbering = 0
     renumbered = 0
     """How often all ranks were given anew; whoever sorted by rank before has to sort again."""

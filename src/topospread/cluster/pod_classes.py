@@ -15,8 +15,8 @@ from .pod_class import Cost, PodClass, identity, namespaces_asked, resources_of,
 from .selections import Selections
 from .tied import own_node, untied
 
-_IDLE_KEPT = 1024
-_REMEMBERED = 1 << 16
+_IDLE_KEPT = 256
+_REMEMBERED = 1 << 13
 
 Key = TypeVar("Key", bound=Hashable)
 

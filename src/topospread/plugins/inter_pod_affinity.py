@@ -89,6 +89,10 @@ Effect = tuple[Tally, int]
 """What one pod of a class adds to a tally, in the domain of its node."""
 
 
+_CLASSES_REMEMBERED = 1 << 14
+"""So many classes are remembered for what their pods add to the sums."""
+
+
 class Affinities:
     """The counts behind one pod class; the plugin's `Watcher`.
 
@@ -173,6 +177,8 @@ class Affinities:
             sums: dict[int, Effect] = {}
             for tally, amount in self._found(other):
                 sums[id(tally)] = (tally, sums.get(id(tally), (tally, 0))[1] + amount)
+            if len(self._effects) > _CLASSES_REMEMBERED:
+                self._effects.clear()
             known = self._effects[other.index] = [effect for effect in sums.values() if effect[1]]
         return known
 

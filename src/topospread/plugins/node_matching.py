@@ -47,10 +47,13 @@ class LabelMask:
         self._nodes = nodes
         self._missing = requirement.matches({})
         self._table: Bools = np.array([self._missing])
+        self._numbering = nodes.numbering
 
     def __call__(self, rows: Rows) -> Bools:
         """Whether rows match, bool[rows]."""
         column = self._nodes.labels(self._requirement.key)
+        if self._numbering != self._nodes.numbering:
+            self._numbering, self._table = self._nodes.numbering, np.array([self._missing])
         known = len(self._table) - 1
         if known < len(column.values):
             key = self._requirement.key

@@ -27,6 +27,10 @@ _GROUPED_BY_DOMAIN = 32
 """Up to so many domains, nodes are grouped by domain; above, by their domain's count."""
 
 
+_CLASSES_REMEMBERED = 1 << 14
+"""So many classes are remembered for the counts that their pods change."""
+
+
 @dataclass(frozen=True, slots=True)
 class SpreadSettings:
     """What the constraints of a pod have in common.
@@ -105,6 +109,8 @@ class Spread:
         if counting is None:
             pods = [each for each in self._pods.values() if each.matches(pod_class)]
             counts = [(each, each.counts) for each in self._all if each.counts is not None and each.pods in pods]
+            if len(self._counting) > _CLASSES_REMEMBERED:
+                self._counting.clear()
             counting = self._counting[pod_class.index] = (pods, counts)
         for matching in counting[0]:
             matching.add(row, delta)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import random
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 
 import msgspec
 import numpy as np
@@ -23,6 +24,7 @@ from topospread.plugins.interface import PluginError
 from .choice import AmongEquals, ChoiceRules, best_of, best_of_heads, drawn, top_of_heap
 from .evaluate import blocked_by_nominated, failed_verdict, first_failure, verdict_of, walkable
 from .framework import Framework
+from .momentary import Momentary
 from .preemption import Candidate, Preemption, PreemptionRules, Preemptor, candidates_wanted
 from .sampling import Sample, Sampler
 from .topology_labels import TopologyLabels
@@ -31,6 +33,9 @@ from .view import Shared, View
 
 _VIEW_MEMORY = 3 << 29
 _BYTES_PER_ROW = 80
+_MANY_VIEWS = 256
+_LOOKED_AT = 4
+"""So many views are looked at, in rounds, whenever there is a new one."""
 
 
 class Placement(msgspec.Struct, frozen=True):
@@ -61,6 +66,9 @@ class Scheduler:
             nodes; ``None`` takes the first by name.
         sampled: look at as many nodes as kube-scheduler would, not at all of them, and where it draws no more, take the
             one among equals that follows from the order in which it looks at them.
+
+    Attributes:
+        views: by profile and class, those not used for the longest time first.
     """
 
     def __init__(
@@ -79,9 +87,10 @@ class Scheduler:
         elif self._random is not None:
             self._among = drawn(self._random, cluster.nodes.ranks)
         self._sampler = Sampler(cluster) if sampled else None
-        self._views: OrderedDict[tuple[str, tuple[int, str]], View] = OrderedDict()
-        self._preemptions: dict[tuple[int, str], tuple[int, Preemption]] = {}
-        self._pending: dict[tuple[int, str], tuple[int, Verdict]] = {}
+        self.views: OrderedDict[tuple[str, tuple[int, str]], View] = OrderedDict()
+        self._round: Iterator[tuple[str, tuple[int, str]]] = iter(())
+        self._preemptions: Momentary[Preemption] = Momentary(cluster.journal)
+        self._pending: Momentary[Verdict] = Momentary(cluster.journal)
 
     def schedule(self, pod: Pod, name: str | None = None, nominated: str = "") -> Placement:
         """Choose a node for a pod and bind it there.
@@ -188,11 +197,7 @@ class Scheduler:
     def pending_preemption(self, pod: Pod, verdict: Verdict) -> Preemption:
         """What preemption finds for a pod just left pending; replicas that wait for the same reason share it."""
         pod_class = self.cluster.shared_class(pod)
-        stamp = self.cluster.journal.stamp
-        known = self._preemptions.get(pod_class.key)
-        if known is None or known[0] != stamp:
-            known = self._preemptions[pod_class.key] = (stamp, self.preemption(pod, verdict))
-        return known[1]
+        return self._preemptions.get(pod_class.key, lambda: self.preemption(pod, verdict))
 
     def pick(self, preemption: Preemption) -> Candidate | None:
         """The candidate to take: the first by name, or a draw among equals as kube-scheduler's."""
@@ -218,12 +223,13 @@ class Scheduler:
         """The view of a class, up to date; the least recently used ones are dropped when there are many."""
         framework = self.framework_of(pod_class)
         key = (framework.profile.scheduler_name, pod_class.key)
-        view = self._views.get(key)
+        view = self.views.get(key)
         if view is None or not view.catch_up():
-            view = self._views[key] = View(self.cluster, framework, pod_class, self.shared)
-            while len(self._views) > self._views_kept():
-                self._views.popitem(last=False)[1].forget_buckets()
-        self._views.move_to_end(key)
+            view = self.views[key] = View(self.cluster, framework, pod_class, self.shared)
+            self.views.move_to_end(key)
+            self._drop_views()
+        else:
+            self.views.move_to_end(key)
         return view
 
     def framework_of(self, pod_class: PodClass) -> Framework:
@@ -247,12 +253,22 @@ class Scheduler:
             return failed_verdict(key, error, tuple(sorted(self.cluster.nodes.row_of)))
 
     def _pending_verdict(self, pod_class: PodClass, key: str) -> Verdict:
-        stamp = self.cluster.journal.stamp
-        known = self._pending.get(pod_class.key)
-        if known is None or known[0] != stamp:
-            verdict = verdict_of(key, self.view(pod_class), self.framework_of(pod_class))
-            known = self._pending[pod_class.key] = (stamp, verdict)
-        return known[1]
+        framework = self.framework_of(pod_class)
+        return self._pending.get(pod_class.key, lambda: verdict_of(key, self.view(pod_class), framework))
+
+    def _drop_views(self) -> None:
+        """Keep no more views than there is memory for, and of many none for long whose class has no pods."""
+        while len(self.views) > self._views_kept():
+            self.views.popitem(last=False)[1].forget_buckets()
+        if len(self.views) <= _MANY_VIEWS:
+            return
+        keys = list(islice(self._round, _LOOKED_AT))
+        for key in keys:
+            view = self.views.get(key)
+            if view is not None and not view.pod_class.occupancy:
+                self.views.pop(key).forget_buckets()
+        if len(keys) < _LOOKED_AT:
+            self._round = iter(list(self.views)[:-1])
 
     def _views_kept(self) -> int:
         return max(8, _VIEW_MEMORY // (_BYTES_PER_ROW * max(self.cluster.nodes.size, 1)))

@@ -61,6 +61,7 @@ class OwnAnswers:
         self._judges = judges
         self._work = work
         self._position = cluster.journal.join(self)
+        self._numbering = cluster.nodes.numbering
         filters, scores = [each.filter for each in judges.filters], judges.scores
         plain = [each for each in scores if each.normalized is None]
         self._node_filters = [each for each in filters if each.scope is Scope.NODE]
@@ -86,7 +87,7 @@ class OwnAnswers:
     def catch_up(self) -> bool:
         """Read the journal and evaluate the rows it names; False when new answers are needed instead."""
         changes = self._cluster.journal.since(self._position, self)
-        if changes is None or self._unflattened:
+        if changes is None or self._unflattened or self._numbering != self._cluster.nodes.numbering:
             return False
         if changes:
             self._position = self._cluster.journal.position

@@ -22,6 +22,9 @@ from .buckets import Buckets, GroupKey
 from .framework import Framework, Judges, WeightedScore
 from .own_answers import OwnAnswers, Work, sharing_key
 
+_CLASSES_REMEMBERED = 1024
+"""So many classes more than the cluster has are remembered for what they mean to a view."""
+
 
 @dataclass(frozen=True, slots=True)
 class Few:
@@ -82,6 +85,7 @@ class View:
         self._renewed = self.own.renewed
         self._objects = Reading(cluster.objects, self.judges.reads)
         self._position = cluster.journal.join(self)
+        self._numbering = cluster.nodes.numbering
         self._renumbered = cluster.nodes.renumbered
         self._cluster_filters = [f.filter for f in self.judges.filters if f.filter.scope is Scope.CLUSTER]
         relative = [s for s in self.judges.scores if s.normalized is not None or s.score.scope is Scope.CLUSTER]
@@ -108,7 +112,8 @@ class View:
     def catch_up(self) -> bool:
         """Read the journal and evaluate the rows it names; False when a new view has to be built instead."""
         changes = self.cluster.journal.since(self._position, self)
-        if changes is None or not self._objects.unchanged() or not self.own.catch_up():
+        kept = changes is not None and self._numbering == self.cluster.nodes.numbering
+        if changes is None or not kept or not self._objects.unchanged() or not self.own.catch_up():
             return False
         if not changes:
             return True
@@ -186,6 +191,9 @@ class View:
         known = self._listeners.get(pod_class)
         if known is None:
             known = tuple(each for each in self.judges.watchers if not each.ignores(pod_class))
+            if len(self._listeners) > 2 * len(self.cluster.classes) + _CLASSES_REMEMBERED:
+                self._listeners.clear()
+                self._quiet.clear()
             self._listeners[pod_class] = known
         return known
 

@@ -55,4 +55,4 @@ def test_what_selections_hold_grows_with_what_they_match_and_not_with_selectors_
         return sum(len(each.sets) for each in held)
 
     assert entries(20) == 20
-    assert entries(600) == 600
+    assert entries(400) == 400

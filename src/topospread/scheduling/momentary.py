@@ -1,0 +1,31 @@
+"""Answers that are true for a moment: remembered until anything happens to the cluster; not how they are found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
+
+from topospread.cluster import Journal
+
+Answer = TypeVar("Answer")
+
+
+class Momentary(Generic[Answer]):
+    """Replicas that wait for the same reason share an answer."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._stamp = -1
+        self._known: dict[Hashable, Answer] = {}
+
+    def get(self, key: Hashable, found: Callable[[], Answer]) -> Answer:
+        """The answer for a key, found when the cluster is not what it was."""
+        if self._stamp != self._journal.stamp:
+            self._known.clear()
+            self._stamp = self._journal.stamp
+        if key not in self._known:
+            answer = found()
+            if self._stamp != self._journal.stamp:
+                return answer
+            self._known[key] = answer
+        return self._known[key]
