@@ -70,7 +70,7 @@ def _missing_key(pods: PodSource) -> Iterator[Problem]:
     added = ADDED_BY_CONTROLLERS.get(type(pods.item), frozenset())
     for path, each in pods.constraints():
         for index, key in enumerate(each.match_label_keys or ()):
-            if key in pods.labels or key in added:
+            if key in pods.labels or key in added or pods.open_labels:
                 continue
             field = f"{path}.matchLabelKeys[{index}]"
             fix = (Edit("replace", field, _REVISION_HASH),) if key == HASH and _REVISION_HASH in added else ()

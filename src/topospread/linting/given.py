@@ -61,6 +61,17 @@ class Manifest(Subject):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class CustomManifest(Manifest):
+    """An object of an unknown kind with templates of pods; simulations leave it out.
+
+    Attributes:
+        templates: its templates.
+    """
+
+    templates: Sequence[PodSource] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class SchedulerConfiguration(Subject):
     """A KubeSchedulerConfiguration, on its own or in a ConfigMap.
 
@@ -86,6 +97,7 @@ class Given:
         refused: what the API server or kube-scheduler would refuse, found while reading.
         unknown_plugins: plugins of the configurations that kube-scheduler does not have.
         others: the objects whose kind plays no part.
+        unknown_fields: fields of custom resources' pods that Kubernetes does not know.
     """
 
     gates: Gates
@@ -96,6 +108,7 @@ class Given:
     refused: Sequence[tuple[Subject, Problem]] = ()
     unknown_plugins: Sequence[tuple[Subject, Problem]] = ()
     others: Sequence[Subject] = ()
+    unknown_fields: Sequence[tuple[Subject, Problem]] = ()
     _kinds: dict[str, list[Manifest]] = field(default_factory=dict, init=False)
 
     @property
@@ -106,11 +119,13 @@ class Given:
     @cached_property
     def sources(self) -> list[tuple[Manifest, PodSource]]:
         """The pods and templates to be judged: of what an owner's template makes, only the template is."""
-        return [
+        found: list[tuple[Manifest, PodSource]] = [
             (each, each.pods)
             for each in self.manifests
             if each.pods is not None and each.item.metadata.controller is None
         ]
+        custom = [(each, pods) for each in self.others if isinstance(each, CustomManifest) for pods in each.templates]
+        return sorted([*found, *custom], key=lambda each: each[0].order) if custom else found
 
     def of_kind(self, kind: str) -> list[Manifest]:
         """The manifests of one kind."""

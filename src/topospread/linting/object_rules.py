@@ -37,6 +37,7 @@ def _unknown_plugin(given: Given) -> Iterator[tuple[Subject, Problem]]:
 
 
 def _unknown_field(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    yield from given.unknown_fields
     for manifest in given.manifests:
         if not manifest.stored:
             for path in unknown_fields(manifest.value, STRUCT_OF_ANY[manifest.kind]):

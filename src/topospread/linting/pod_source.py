@@ -33,6 +33,7 @@ class PodSource:
         labels: the pods' labels.
         spec: the pods' spec.
         replicas: how many pods there will be; None when the object does not say.
+        open_labels: whether a controller that nobody knows may add labels.
     """
 
     item: KubeObject
@@ -40,6 +41,7 @@ class PodSource:
     labels: dict[str, str]
     spec: PodSpec
     replicas: int | None
+    open_labels: bool = False
 
     @property
     def labels_path(self) -> str:

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, Final, Literal
 import msgspec
 
 from topospread.api.kinds import KINDS
+from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod
 from topospread.api.validation import names, validate_object
 from topospread.api.validation.field import FieldError
@@ -34,8 +35,9 @@ from topospread.sources.text import Text, printable
 from topospread.sources.versions import VERSIONS, NoMatchError, resolve_kind, to_current
 
 from .configurations import GROUP, configurations_in, load_judged
+from .custom_resources import custom_resource
 from .documents import objects_in
-from .given import Manifest, SchedulerConfiguration, Subject
+from .given import CustomManifest, Manifest, SchedulerConfiguration, Subject
 from .layout import Layouts
 from .pod_source import pod_source
 from .problem import Problem
@@ -96,6 +98,7 @@ class Read:
         configurations: the configurations among them and in them.
         refused: what the API server or kube-scheduler would refuse.
         unknown_plugins: plugins of the configurations that kube-scheduler does not have.
+        unknown_fields: fields of custom resources' pods that Kubernetes does not know.
         texts: everything that was read, each with what it was read from.
         layouts: how the texts are laid out.
         surroundings: what stands beside the files.
@@ -112,6 +115,7 @@ class Read:
     configurations: list[SchedulerConfiguration] = field(default_factory=list)
     refused: list[tuple[Subject, Problem]] = field(default_factory=list)
     unknown_plugins: list[tuple[Subject, Problem]] = field(default_factory=list)
+    unknown_fields: list[tuple[Subject, Problem]] = field(default_factory=list)
     texts: list[tuple[Source, Text]] = field(default_factory=list)
     layouts: Layouts = field(default_factory=Layouts)
     surroundings: Surroundings = field(default_factory=Surroundings)
@@ -202,10 +206,25 @@ class Read:
             elif shown == "ConfigMap":
                 for inner, at in configurations_in(value, spot, self.layouts):
                     self._take_configuration(inner, at)
+            elif not delivery:
+                self._take_custom(subject)
         except NoMatchError as error:
             self.refused.append((subject, Problem("apiVersion", f"apiVersion: {error}")))
         except RecursionError:
             raise too_deep(spot.rough(subject.label)) from None
+
+    def _take_custom(self, subject: Subject) -> None:
+        """An object of a kind that nobody here knows, which may hold templates of pods."""
+        found = custom_resource(subject, self.namespace)
+        if found is None or self._is_base(subject):
+            return
+        item = found.pods[0].item if found.pods else KubeObject()
+        kind = str(subject.value.get("kind"))
+        known = (subject.spot, subject.label, subject.value, subject.order)
+        manifest = CustomManifest(*known, kind, item, True, False, None, found.pods)
+        self.subjects[subject.order] = manifest
+        self.refused += [(manifest, problem) for problem in found.refused]
+        self.unknown_fields += [(manifest, problem) for problem in found.unknown]
 
     def _refused(self, kind: str, value: dict[str, Any], known: dict[str, Any]) -> list[FieldError]:
         """What the API server refuses in a new object."""

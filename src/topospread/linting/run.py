@@ -18,7 +18,7 @@ from topospread.sources.positions import parse_path
 from topospread.sources.rendering import Rendering
 from topospread.sources.text import Text, printable
 
-from .given import Given, Subject
+from .given import CustomManifest, Given, Subject
 from .ignore_rules import UNKNOWN_IGNORE, UNUSED_IGNORE
 from .ignores import Ignores, unused
 from .object_rules import UNKNOWN_PLUGIN, VALIDATION
@@ -180,7 +180,8 @@ def _given(found: Read, gates: Gates, cluster: Inventory | None, configuration: 
         configurations=found.configurations,
         refused=found.refused,
         unknown_plugins=found.unknown_plugins,
-        others=[each for each in found.subjects if type(each) is Subject],
+        others=[each for each in found.subjects if type(each) in (Subject, CustomManifest)],
+        unknown_fields=found.unknown_fields,
     )
     return worlds
 

@@ -20,7 +20,7 @@ _MATCH_LABEL_KEYS_SINCE = 27
 
 def _missing(pods: PodSource) -> Iterator[Problem]:
     for path, each in pods.constraints():
-        if each.label_selector is None:
+        if each.label_selector is None and not (pods.open_labels and not pods.labels):
             yield Problem(
                 path, "no labelSelector: the constraint counts no pod and spreads nothing", _own_labels(pods, path)
             )
@@ -51,7 +51,7 @@ def _not_own(pods: PodSource) -> Iterator[Problem]:
         except InvalidSelectorError:
             continue  # Validation says so.
         unmet = next((one for one in selector.requirements if not one.matches(pods.labels)), None)
-        if unmet is not None:
+        if unmet is not None and not (pods.open_labels and unmet.key not in pods.labels):
             given = f"{unmet.key}={pods.labels[unmet.key]}" if unmet.key in pods.labels else f"no label {unmet.key}"
             field = f"{path}.labelSelector"
             if each.label_selector.match_labels and unmet.key in each.label_selector.match_labels:

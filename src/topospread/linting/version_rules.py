@@ -85,8 +85,16 @@ def _not_served(given: Given) -> Iterator[tuple[Subject, Problem]]:
         later = minor < served.since
         message = f"Kubernetes {given.version} does not serve {version} {manifest.kind}"
         message += f" yet: it came with 1.{served.since}" if later else f" any more: it is {current} now"
+        if _by_helm(manifest):
+            message += "; a chart chooses by what `helm template` is told: --kube-version, --api-versions"
         fix = () if later or not _says_all(manifest) else (Edit("replace", "apiVersion", current),)
         yield manifest, Problem("apiVersion", message, fix)
+
+
+def _by_helm(manifest: Manifest) -> bool:
+    """Whether Helm has rendered the manifest: it says so in a comment, or charts do in a label."""
+    labels = manifest.item.metadata.labels or {}
+    return labels.get("app.kubernetes.io/managed-by") == "Helm" or b"\n# Source: " in b"\n" + manifest.spot.text.data
 
 
 def _says_all(manifest: Manifest) -> bool:

@@ -87,3 +87,17 @@ def test_the_version_is_rewritten_only_where_that_changes_nothing_else() -> None
 
 def test_versions_that_every_kubernetes_serves_are_silent() -> None:
     assert messages(deployment(""), "api-version-not-served", kube_version="1.18") == []
+
+
+@pytest.mark.parametrize(
+    ("before", "labels", "told"),
+    [
+        ("", "", False),
+        ("# Source: shop/templates/budget.yaml\n", "", True),
+        ("", ", labels: {app.kubernetes.io/managed-by: Helm}", True),
+    ],
+)
+def test_what_helm_has_rendered_may_be_for_another_version(before: str, labels: str, told: bool) -> None:
+    budget = f"apiVersion: policy/v1beta1\nkind: PodDisruptionBudget\nmetadata: {{name: a{labels}}}\nspec: {{}}\n"
+    (said,) = messages(before + budget, "api-version-not-served")
+    assert ("--kube-version, --api-versions" in said) == told

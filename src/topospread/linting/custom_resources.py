@@ -1,0 +1,123 @@
+"""Objects of unknown kinds whose parts are about pods: those parts held against what the API server takes of a pod's.
+
+Of a pod's spec only what decides where it goes is looked at: kinds of their own may leave other fields open, or add
+some. A controller may add labels to those that are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from typing import Any, Final
+
+import msgspec
+
+from topospread.api.meta import KubeObject, ObjectMeta
+from topospread.api.pod import Pod
+from topospread.api.validation import validate_object
+from topospread.api.validation.schema import STRUCT_OF, decoded, fields_of, unknown_fields
+from topospread.sources.pod_parts import CONSTRAINTS, PodPart, pod_parts
+
+from .given import Subject
+from .pod_source import PodSource
+from .problem import Problem
+
+_KEPT: Final = (CONSTRAINTS, "affinity", "tolerations", "nodeSelector")
+_ADDED: Final = frozenset({"additionalLabelSelectors"})
+"""Fields of constraints that kinds of their own have besides those of Kubernetes (Prometheus, Alertmanager)."""
+_ENCODER: Final = msgspec.json.Encoder(enc_hook=str)
+_CONTAINERS: Final = [{"name": "pod", "image": "pod"}]
+
+
+@dataclass(frozen=True, slots=True)
+class CustomResource:
+    """What was found in one object.
+
+    Attributes:
+        refused: what an API server refuses of a pod.
+        unknown: fields that Kubernetes does not know.
+        pods: its templates, as rules look at them.
+    """
+
+    refused: tuple[Problem, ...]
+    unknown: tuple[Problem, ...]
+    pods: tuple[PodSource, ...]
+
+
+def custom_resource(subject: Subject, namespace: str) -> CustomResource | None:
+    """What of an object of an unknown kind is about pods; None where nothing is.
+
+    Args:
+        subject: the object.
+        namespace: where it goes if it names none.
+    """
+    parts = pod_parts(subject.value)
+    if not parts:
+        return None
+    refused: list[Problem] = []
+    unknown: list[Problem] = []
+    pods = []
+    for part in parts:
+        problems = list(_refused(part))
+        refused += problems
+        unknown += _unknown(part)
+        if not problems:
+            pods.append(_source(subject, part, namespace))
+    return CustomResource(tuple(refused), tuple(unknown), tuple(pods))
+
+
+def _as_pod(part: PodPart) -> dict[str, Any]:
+    """A pod with what the part says of where it goes."""
+    spec = {name: part.spec[name] for name in _KEPT if part.is_pod and name in part.spec}
+    constraints = part.spec.get(CONSTRAINTS)
+    if isinstance(constraints, list):
+        spec[CONSTRAINTS] = [
+            {key: value for key, value in each.items() if key not in _ADDED} if isinstance(each, Mapping) else each
+            for each in constraints
+        ]
+    metadata: dict[str, Any] = {"name": "pod"} | ({"labels": dict(part.labels)} if part.labels else {})
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {**spec, "containers": _CONTAINERS}}
+
+
+def _refused(part: PodPart) -> Iterator[Problem]:
+    for error in validate_object(_as_pod(part)):
+        field = _moved(error.field, part)
+        yield Problem(field, error.message.replace(error.field, field, 1))
+
+
+def _moved(field: str, part: PodPart) -> str:
+    """The path in the object of a field of the pod."""
+    if field.startswith("metadata.labels"):
+        return part.labels_path + field.removeprefix("metadata.labels")
+    return part.path + field.removeprefix("spec")
+
+
+def _unknown(part: PodPart) -> Iterator[Problem]:
+    for path in unknown_fields(_as_pod(part), STRUCT_OF["Pod"]):
+        field = _moved(path, part)
+        yield Problem(field, f'unknown field "{field}"')
+    known = set(fields_of(STRUCT_OF["Pod"], ["spec"]))
+    for name in part.spec if part.is_pod else ():
+        close = get_close_matches(str(name), _KEPT, 1, cutoff=0.85) if name not in known else []
+        if close:
+            field = f"{part.path}.{name}"
+            yield Problem(field, f'unknown field "{field}"; is "{close[0]}" meant?')
+
+
+@cache
+def _type_named(kind: str) -> type[KubeObject]:
+    """A type by the name of a kind, as rules name what they found."""
+    return msgspec.defstruct(kind, [], bases=(KubeObject,))  # type: ignore[return-value]
+
+
+def _source(subject: Subject, part: PodPart, namespace: str) -> PodSource:
+    given = subject.value.get("metadata")
+    metadata = given if isinstance(given, Mapping) else {}
+    kind = str(subject.value.get("kind"))
+    of = _type_named(kind if kind.isidentifier() else "CustomResource")
+    name, space = str(metadata.get("name") or ""), str(metadata.get("namespace") or namespace)
+    item = of(kind=kind, metadata=ObjectMeta(name=name, namespace=space))
+    pod = msgspec.json.decode(_ENCODER.encode(decoded(_as_pod(part), STRUCT_OF["Pod"])), type=Pod)
+    return PodSource(item, part.path, pod.labels, pod.spec, None, open_labels=True)
