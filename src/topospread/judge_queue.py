@@ -6,7 +6,7 @@ change; time passes. After each step those pods are shown whose place is not wha
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import msgspec
@@ -114,8 +114,8 @@ class _History:
         self._latest[pod.metadata.uid or ""] = pod
         self._names[pod.metadata.uid or ""] = _key(pod)
 
-    def _class(self, pod: Pod, *, is_placed: bool = False) -> int | None:
-        return self._cluster.pod_class(pod, is_placed=is_placed).index if self._by_class else None
+    def _class(self, pod: Pod, *, is_placed: bool = False) -> Hashable:
+        return self._cluster.pod_class(pod, is_placed=is_placed).key if self._by_class else None
 
     def _add(self, step: Json) -> None:
         pod = _read(step["pod"], Pod)

@@ -18,7 +18,7 @@ from topospread.api.taints import UNSCHEDULABLE_TAINT
 from topospread.cluster.arrays import Bools
 from topospread.plugins.interface import UNRESOLVABLE
 from topospread.plugins.spread_counts import HOSTNAME
-from topospread.scheduling.evaluate import LEFT_OUT_BY_PRE_FILTER
+from topospread.scheduling.verdict import LEFT_OUT_BY_PRE_FILTER
 from topospread.workloads.planned import Workload
 from topospread.workloads.revisions import TEMPLATE_HASH_LABEL
 

@@ -17,9 +17,8 @@ from topospread.api.node_selection import Taint
 from topospread.api.taints import UNSCHEDULABLE_TAINT, untolerated
 from topospread.cluster.arrays import Bools, Ints
 from topospread.plugins.interface import UNRESOLVABLE, Filter, PluginError, Status
-from topospread.scheduling.evaluate import LEFT_OUT_BY_PRE_FILTER
 from topospread.scheduling.framework import Framework
-from topospread.scheduling.verdict import Rejection, Verdict
+from topospread.scheduling.verdict import LEFT_OUT_BY_PRE_FILTER, Rejection, Verdict
 from topospread.scheduling.view import View
 
 from .result import NearNode, Obstacle, PluginRejections

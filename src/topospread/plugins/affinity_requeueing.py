@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from topospread.api.node import Node
 from topospread.api.pod import Pod
 from topospread.cluster import Cluster, PodClass
+from topospread.cluster.pod_class import has_pod_affinity
 
 from .affinity_terms import NO_LABELS, Term, Terms, terms_of
 from .cluster_event import ADD, DELETE, NODE_LABEL, POD_LABEL, ClusterEvent, Registration
@@ -34,22 +35,18 @@ class _Hints:
     def after_assigned_pod_change(self, pod: Pod, old: Pod | None, new: Pod | None) -> bool:
         if any(each is not None and not (each.spec.node_name or each.nominated_node_name) for each in (old, new)):
             return False
-        own = self._cluster.pod_class(pod)
-        terms = _required(own)
+        terms = _required(self._cluster.shared_class(pod))
         if new is not None:
-            after = self._placed(new)
             if old is None:
-                return _means_all(terms.affinity, after)
-            before = self._placed(old)
-            if _means_all(terms.affinity, after) and not _means_all(terms.affinity, before):
+                return _means_all(terms.affinity, new)
+            if _means_all(terms.affinity, new) and not _means_all(terms.affinity, old):
                 return True
-            return _means_any(terms.anti_affinity, before) and not _means_any(terms.anti_affinity, after)
+            return _means_any(terms.anti_affinity, old) and not _means_any(terms.anti_affinity, new)
         assert old is not None
-        gone = self._placed(old)
-        return _means_any(terms.anti_affinity, gone) or _means_any(_required(gone).anti_affinity, own)
+        return _means_any(terms.anti_affinity, old) or _means_any(self._anti_affinity_of(old), pod)
 
     def after_node_change(self, pod: Pod, old: Node | None, new: Node) -> bool:
-        terms = _required(self._cluster.pod_class(pod))
+        terms = _required(self._cluster.shared_class(pod))
         if old is None:
             return bool(terms.anti_affinity) or any(term.topology_key in new.labels for term in terms.affinity)
         near = (_domains(term, old, new) for term in terms.affinity)
@@ -58,8 +55,11 @@ class _Hints:
         away = (_domains(term, old, new) for term in terms.anti_affinity)
         return any(before is not None and before != after for before, after in away)
 
-    def _placed(self, pod: Pod) -> PodClass:
-        return self._cluster.pod_class(pod, is_placed=True)
+    def _anti_affinity_of(self, pod: Pod) -> Sequence[Term]:
+        """What a pod on a node keeps away."""
+        if not has_pod_affinity(pod):
+            return ()
+        return _required(self._cluster.pod_class(pod, is_placed=True)).anti_affinity
 
 
 def _required(pod_class: PodClass) -> Terms:
@@ -80,10 +80,10 @@ def _domains(term: Term, old: Node, new: Node) -> tuple[str | None, str | None]:
     return old.labels.get(term.topology_key), new.labels.get(term.topology_key)
 
 
-def _means_all(terms: Sequence[Term], pods: PodClass) -> bool:
+def _means_all(terms: Sequence[Term], pod: Pod) -> bool:
     """Whether all of the terms mean the pod; without terms it is not (``podMatchesAllAffinityTerms``)."""
-    return bool(terms) and all(term.matches(pods, NO_LABELS) for term in terms)
+    return bool(terms) and all(term.matches(pod, NO_LABELS) for term in terms)
 
 
-def _means_any(terms: Sequence[Term], pods: PodClass) -> bool:
-    return any(term.matches(pods, NO_LABELS) for term in terms)
+def _means_any(terms: Sequence[Term], pod: Pod) -> bool:
+    return any(term.matches(pod, NO_LABELS) for term in terms)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from topospread.api.labels import InvalidSelectorError, Selector
 from topospread.api.node import Namespace
 from topospread.api.node_selection import PodAffinity, PodAffinityTerm
+from topospread.api.pod import Pod
 from topospread.cluster import PodClass
 from topospread.cluster.pod_class import has_pod_affinity
 
@@ -31,10 +32,10 @@ class Term:
     namespace_selector: Selector
     weight: int = 0
 
-    def matches(self, pod_class: PodClass, namespace_labels: Mapping[str, str]) -> bool:
-        """Whether the term means pods of a class; ``namespace_labels`` are those of the pods' namespace."""
-        named = pod_class.namespace in self.namespaces or self.namespace_selector.matches(namespace_labels)
-        return named and self.selector.matches(pod_class.labels)
+    def matches(self, pods: Pod | PodClass, namespace_labels: Mapping[str, str]) -> bool:
+        """Whether the term means a pod, or pods of a class; ``namespace_labels`` are those of its namespace."""
+        named = pods.namespace in self.namespaces or self.namespace_selector.matches(namespace_labels)
+        return named and self.selector.matches(pods.labels)
 
     def resolved(self, namespaces: Iterable[Namespace], *, keeps_selector: bool = False) -> Term:
         """The term with its namespace selector turned into names, as kube-scheduler does for the incoming pod's.

@@ -118,7 +118,7 @@ class NodeResourcesFit:
             Registration(ASSIGNED_POD_DELETE, _after_assigned_pod_delete),
             Registration(
                 ClusterEvent("Node", ADD | NODE_ALLOCATABLE),
-                lambda pod, old, new: _may_have_room(cluster.pod_class(pod).request, old, new),
+                lambda pod, old, new: _may_have_room(cluster.shared_class(pod).request, old, new),
             ),
             Registration(
                 ClusterEvent("AssignedPod", POD_SCALE_DOWN),

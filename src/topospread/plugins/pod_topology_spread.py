@@ -11,7 +11,7 @@ Which constraints are in force is in `spread_constraints`, how pods are counted 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -60,6 +60,7 @@ _SKEW, _MISSING_LABEL = 1, 2
 IGNORED = -(1 << 32)
 """Raw score of a node that is not scored."""
 _FEW = 64
+_CLASSES_KEPT = 1 << 12
 
 Amount = TypeVar("Amount", int, Ints)
 """One number, or one for each of some nodes or domains: the formulas are the same."""
@@ -127,29 +128,45 @@ class PodTopologySpread:
         assigned = ClusterEvent("AssignedPod", ADD | POD_LABEL | DELETE)
         target = ClusterEvent("TargetPod", POD_TOLERATION | POD_LABEL)
         node = ClusterEvent("Node", ADD | DELETE | NODE_LABEL | NODE_TAINT)
+        hard = self._hard_of(cluster)
         return (
-            Registration(assigned, lambda pod, old, new: self._after_assigned_pod(pod, old, new, cluster)),
-            Registration(target, lambda pod, old, new: _after_target_pod(old, new, self._hard(pod, cluster))),
-            Registration(node, lambda pod, old, new: _after_node(old, new, self._hard(pod, cluster))),
+            Registration(assigned, lambda pod, old, new: _after_assigned_pod(pod, old, new, hard)),
+            Registration(target, lambda pod, old, new: _after_target_pod(old, new, hard(pod))),
+            Registration(node, lambda pod, old, new: _after_node(old, new, hard(pod))),
         )
 
-    def _hard(self, pod: Pod, cluster: Cluster) -> list[Constraint]:
-        return self._constraints(cluster.pod_class(pod), cluster, "DoNotSchedule")
+    def _hard_of(self, cluster: Cluster) -> Callable[[Pod], list[Constraint]]:
+        """Finds the hard constraints of a pod, once for all pods of its class."""
+        known: dict[tuple[int, str], tuple[int, list[Constraint]]] = {}
 
-    def _after_assigned_pod(self, pod: Pod, old: Pod | None, new: Pod | None, cluster: Cluster) -> bool:
-        for each in (old, new):
-            if each is not None and not (each.spec.node_name or each.nominated_node_name):
-                return False
-            if each is not None and each.namespace != pod.namespace:
-                return False
-        constraints = self._hard(pod, cluster)
-        if old is not None and new is not None:
-            return _counted_otherwise(old, new, constraints)
-        pods = [each for each in (old, new) if each is not None]
-        return any(constraint.selector.matches(each.labels) for each in pods for constraint in constraints)
+        def hard(pod: Pod) -> list[Constraint]:
+            pod_class, version = cluster.shared_class(pod), cluster.objects.version
+            found = known.get(pod_class.key)
+            if found is None or found[0] != version:
+                if len(known) > _CLASSES_KEPT:
+                    known.clear()
+                constraints = self._constraints(pod_class, cluster, "DoNotSchedule")
+                found = known[pod_class.key] = (version, constraints)
+            return found[1]
+
+        return hard
 
     def _score(self, spread: Spread) -> Score:
         return SoftConstraints(spread) if self._rules.weighs_domains else PlainSum(spread)
+
+
+def _after_assigned_pod(pod: Pod, old: Pod | None, new: Pod | None, hard: Callable[[Pod], list[Constraint]]) -> bool:
+    for each in (old, new):
+        if each is None:
+            continue
+        if each.namespace != pod.namespace or not (each.spec.node_name or each.nominated_node_name):
+            return False
+    if old is not None and new is not None:
+        return _counted_otherwise(old, new, hard(pod))
+    changed = old or new
+    assert changed is not None
+    labels = changed.labels
+    return any(constraint.selector.matches(labels) for constraint in hard(pod))
 
 
 def _counted_otherwise(old: Pod, new: Pod, constraints: Sequence[Constraint]) -> bool:

@@ -244,6 +244,14 @@ class Scheduler:
             rows = rows[~np.isin(rows, blocked)]
         return best_of(view, rows, among=self._among) if len(rows) else None
 
+    def finds_a_node(self, pod: Pod) -> bool:
+        """Whether some node is feasible for pods like this one, but for promised ones; no more is worked out."""
+        try:
+            view = self.view(self.cluster.shared_class(pod))
+        except PluginError:
+            return False
+        return bool(view.own.open[: self.cluster.nodes.size].any())
+
     def pending_verdict(self, pod: Pod, name: str | None = None) -> Verdict:
         """The verdict on a pod that was just left pending; replicas that wait for the same reason share it."""
         key = pod_key(pod.namespace, pod.name if name is None else name)

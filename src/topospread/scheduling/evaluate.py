@@ -16,11 +16,8 @@ from topospread.plugins.spread_arithmetic import spread_arithmetic
 
 from .framework import Framework, Judges
 from .trial import Trial
-from .verdict import Rejection, RejectionList, Verdict
+from .verdict import LEFT_OUT_BY_PRE_FILTER, Rejection, RejectionList, Verdict
 from .view import View, points_of
-
-LEFT_OUT_BY_PRE_FILTER = "PreFilterResult"
-"""In place of a plugin, for nodes that PreFilter did not leave."""
 
 
 def verdict_of(pod: str, view: View, framework: Framework) -> Verdict:
@@ -46,6 +43,7 @@ def verdict_of(pod: str, view: View, framework: Framework) -> Verdict:
         arithmetic=spread_arithmetic(spread, view.pod_class, view.cluster)
         if isinstance(spread, PodTopologySpread)
         else (),
+        narrowing=view.judges.narrowing,
     )
 
 

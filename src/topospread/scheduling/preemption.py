@@ -20,11 +20,11 @@ from topospread.config.args import DefaultPreemptionArgs
 from topospread.config.version_rules import by_gates, since, until
 from topospread.plugins.interface import UNRESOLVABLE, UNSCHEDULABLE, PluginError
 
-from .evaluate import LEFT_OUT_BY_PRE_FILTER, nominated_beside
+from .evaluate import nominated_beside
 from .framework import NamedFilter
 from .go_sort import go_sorted
 from .trial import Trial
-from .verdict import Rejection, Verdict, fit_message
+from .verdict import LEFT_OUT_BY_PRE_FILTER, Rejection, Verdict, fit_message
 from .view import View
 
 NEVER = "not eligible due to preemptionPolicy=Never."

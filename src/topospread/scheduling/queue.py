@@ -87,11 +87,21 @@ class SchedulingQueue:
 
     # Pods come, are tried, and go.
 
-    def add(self, pod: Pod, key: PodKey = "", kind: Hashable = None) -> QueuedPodInfo:
-        """A new pod. ``key``: by default its own; ``kind``: pods of one kind are alike to every hint."""
+    def add(self, pod: Pod, key: PodKey = "", kind: Hashable = None, since: int | None = None) -> QueuedPodInfo:
+        """A new pod.
+
+        ``key``: by default its own; ``kind``: pods of one kind are alike to every hint; ``since``: by default now.
+        """
         key = key or pod_key(pod.namespace, pod.name)
-        info = QueuedPodInfo(pod, key, pod.metadata.uid or key, self.clock(), kind)
+        time = self.clock() if since is None else since
+        info = QueuedPodInfo(pod, key, pod.metadata.uid or key, time, kind)
         self._to_active(info)
+        return info
+
+    def take(self, pod: Pod, key: PodKey, kind: Hashable, since: int) -> QueuedPodInfo:
+        """A new pod that is popped at once: nothing keeps it out, and it comes before all that are active."""
+        info = QueuedPodInfo(pod, key, pod.metadata.uid or key, since, kind, attempts=1, first_in_active=since)
+        self._fly(info)
         return info
 
     def pop(self) -> QueuedPodInfo | None:
@@ -105,9 +115,12 @@ class SchedulingQueue:
             info.attempts += 1
             if info.uid not in self._in_flight:  # else it is tracked twice, and this one is dropped
                 break
+        self._fly(info)
+        return info
+
+    def _fly(self, info: QueuedPodInfo) -> None:
         self._in_flight[info.uid] = self._forgotten + len(self._events)
         self.cycle += 1
-        return info
 
     def done(self, uid: str) -> None:
         """The pod was bound, or given up: it is no longer in flight. What happened before others were popped is
@@ -228,7 +241,8 @@ class SchedulingQueue:
         """
         if len(self.unschedulable):
             asked = None if alike is None or check is not None else (event, alike)
-            helped = self.unschedulable.helped(lambda group, pod: self._answer(group, pod, event, old, new), asked)
+            happened = Happening(event, old, new)
+            helped = self.unschedulable.helped(lambda group, pod: self._answer(group, pod, happened), asked)
             for strategy, infos in helped:
                 for info in infos:
                     if check is None or check(info.pod):
@@ -248,10 +262,15 @@ class SchedulingQueue:
         for info in self.backoff.pop_completed():
             self._to_active(info, asks_gates=not self._settings.pops_early)
 
-    def flush_unschedulable_leftover(self) -> None:
-        """Try pods again that waited for more than five minutes; due every `FLUSH_PERIOD`."""
+    def flush_unschedulable_leftover(self, check: Callable[[QueuedPodInfo], bool] | None = None) -> None:
+        """Try pods again that waited for more than five minutes; due every `FLUSH_PERIOD`.
+
+        ``check``: which of them; kube-scheduler tries all.
+        """
         now = self.clock()
         leftover = [info for info in self.unschedulable.infos if now - _since(info) > LONGEST_STAY]
+        if check is not None:
+            leftover = [info for info in leftover if check(info)]
         for info in leftover:
             info.flushed_at = now
         for info in leftover:
@@ -268,12 +287,14 @@ class SchedulingQueue:
 
     # Where a pod goes.
 
-    def _answer(self, group: Group, pod: Pod, event: ClusterEvent, old: Any, new: Any) -> Strategy:
+    def _answer(self, group: Group, pod: Pod, happened: Happening) -> Strategy:
         """What an event means for a group of unschedulable pods; for gated ones only the gate's events count."""
-        requeueing = self._requeueing_of(pod)
-        if group.gating and not event.wildcard and not (requeueing and requeueing.concerns(group.gating, event)):
-            return Strategy.SKIP
-        return self._decide(pod, group.unschedulable, group.pending, Happening(event, old, new))
+        event = happened.event
+        if group.gating and not event.wildcard:
+            requeueing = self._requeueing_of(pod)
+            if requeueing is None or not requeueing.concerns(group.gating, event):
+                return Strategy.SKIP
+        return self._decide(pod, group.unschedulable, group.pending, happened)
 
     def _strategy(self, info: QueuedPodInfo, event: ClusterEvent, old: Any, new: Any) -> Strategy:
         happened = Happening(event, old, new)

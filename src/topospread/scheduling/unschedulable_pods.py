@@ -84,7 +84,8 @@ class UnschedulablePods:
 
     def put(self, info: QueuedPodInfo) -> None:
         """Add a pod, or take note that one changed."""
-        self.delete(info.key)
+        if info.key in self._infos:
+            self.delete(info.key)
         group = group_of(info)
         self._infos[info.key] = info
         self._group[info.key] = group

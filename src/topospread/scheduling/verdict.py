@@ -13,6 +13,9 @@ from topospread.cluster.arrays import Ints
 from topospread.plugins.interface import Status
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 
+LEFT_OUT_BY_PRE_FILTER = "PreFilterResult"
+"""In place of a plugin, for nodes that PreFilter did not leave."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
@@ -39,6 +42,7 @@ class Verdict:
         pre_filter: what PreFilter says of the pod as a whole, "" when it lets it pass.
         arithmetic: of every spread constraint in force.
         error: the pod could not be judged, in kube-scheduler's words.
+        narrowing: the plugins that left only some nodes at PreFilter.
     """
 
     pod: str
@@ -49,6 +53,13 @@ class Verdict:
     pre_filter: str = ""
     arithmetic: tuple[ConstraintArithmetic, ...] = ()
     error: str = ""
+    narrowing: tuple[str, ...] = ()
+
+    @cached_property
+    def rejectors(self) -> frozenset[str]:
+        """The plugins for which the pod waits where no node is feasible (``Diagnosis.UnschedulablePlugins``)."""
+        named = {each.plugin for each in self.rejections if each.plugin and each.plugin != LEFT_OUT_BY_PRE_FILTER}
+        return frozenset(named.union(self.narrowing))
 
     @cached_property
     def feasible(self) -> tuple[str, ...]:

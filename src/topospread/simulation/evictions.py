@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from topospread.api.pod import Pod
+from topospread.cluster import PodClass
 from topospread.scheduling.preemption import Candidate
 from topospread.workloads.planned import QueuedPod, Workload
 
@@ -16,10 +17,11 @@ _KEEPS_ITS_NAME = frozenset({"StatefulSet"})
 _OF_ITS_NODE = frozenset({"DaemonSet"})
 
 
-def evict(run: Run, candidate: Candidate, preemptor: QueuedPod) -> None:
-    """Take the victims off their node; what a controller owns is queued again, a bare pod is gone."""
+def evict(run: Run, candidate: Candidate, preemptor: QueuedPod) -> list[PodClass]:
+    """Take the victims off their node; what a controller owns is queued again, a bare pod is gone. Their classes."""
+    gone = []
     for victim in candidate.victims:
-        run.cluster.unbind(victim.key)
+        gone.append(run.cluster.unbind(victim.key))
         workload, pod = _owner_of(run, victim.key)
         namespace, _, name = victim.key.partition("/")
         anew = ""
@@ -35,6 +37,7 @@ def evict(run: Run, candidate: Candidate, preemptor: QueuedPod) -> None:
                 created_anew=anew,
             )
         )
+    return gone
 
 
 def _owner_of(run: Run, key: str) -> tuple[Workload | None, Pod | None]:

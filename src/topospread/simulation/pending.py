@@ -1,4 +1,4 @@
-"""Pods that stay pending: what each domain is for them, and which later placements are worth another try."""
+"""Pods that stay pending: what each domain of their constraints is for them."""
 
 from __future__ import annotations
 
@@ -13,44 +13,6 @@ from topospread.workloads.planned import Workload
 
 from .result import DomainOutcome, PendingGroup
 from .run import Outcome
-
-
-class LatestBinds:
-    """When a pod last came to the cluster, by namespace, so that pending pods it can help are tried again.
-
-    What came before it was made is not looked at: no pod was tried then.
-    """
-
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
-        self._read = cluster.journal.position
-        self._latest: dict[str, int] = {}
-
-    def catch_up(self) -> bool:
-        """Read what happened since the last time."""
-        journal = self._cluster.journal
-        changes = journal.since(self._read, self)
-        start = self._read if changes is not None else journal.position - len(journal.kept)
-        for position, (_, pod_class, delta) in enumerate(journal.kept if changes is None else changes, start):
-            if pod_class is not None and delta > 0:
-                self._latest[pod_class.namespace] = position
-        self._read = journal.position
-        return True
-
-    def rewind(self, position: int) -> None:
-        """The newest changes were taken back; the run that they belong to is over."""
-        self._read = max(position, 0)
-
-    def may_help(self, namespace: str, verdict: Verdict | None, position: int) -> bool:
-        """Whether since a journal position a pod came that a plugin which rejected this pod may count.
-
-        PodTopologySpread counts pods of the same namespace; InterPodAffinity those of any
-        (``isSchedulableAfterAssignedPodChange``).
-        """
-        plugins = {each.plugin for each in verdict.rejections} if verdict is not None else set()
-        if "InterPodAffinity" in plugins:
-            return max(self._latest.values(), default=-1) >= position
-        return "PodTopologySpread" in plugins and self._latest.get(namespace, -1) >= position
 
 
 def pending_group(workload: Workload, pods: tuple[str, ...], outcome: Outcome, cluster: Cluster) -> PendingGroup:

@@ -1,37 +1,33 @@
-"""Placing the pods of a run: in queue order, with preemption, and again where a later placement may help."""
+"""Placing the pods of a run, each when kube-scheduler's queue says so (`virtual_queue`), with preemption."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from heapq import heapify, heappop, heappush
+from collections.abc import Callable, Mapping
 
+from topospread.cluster.cluster import pod_key
 from topospread.scheduling.cycle import Placement
-from topospread.scheduling.verdict import Verdict
 from topospread.workloads.planned import QueuedPod
 
 from .budgets import Budgets
 from .evictions import evict
-from .pending import LatestBinds
 from .run import Outcome, Run
+from .virtual_queue import VirtualQueue
 
 Progress = Callable[[int, int], None]
 """Told how many pods of how many were tried."""
 
 
 def place_all(run: Run, progress: Progress | None = None) -> None:
-    """Try every pod of the queue in its order, then again those that a pod placed since might help.
-
-    kube-scheduler tries a pending pod again when something happens that a plugin which rejected it waits for.
-    """
+    """Try the pods in the order of kube-scheduler's queue, until trying any again would change nothing."""
     run.budgets = Budgets(run.cluster)
-    binds = LatestBinds(run.cluster)
-    _place(run, list(range(len(run.queue))), progress)
-    while True:
-        binds.catch_up()
-        waiting = [i for i, queued in enumerate(run.queue) if _worth_another_try(run, queued, binds)]
-        if not waiting:
-            break
-        _place(run, waiting, None)
+    queue = VirtualQueue(run)
+    refused: dict[tuple[int, str], Outcome] = {}
+    tried = 0
+    while (queued := queue.next()) is not None:
+        _try(run, queue, queued, refused)
+        tried += 1
+        if progress is not None:
+            progress(tried, tried + len(queue))
     run.budgets.restore()
     _name_the_first(run)
 
@@ -56,29 +52,37 @@ def _not_created(queued: QueuedPod, awaited: QueuedPod) -> Placement:
     return Placement(f"{queued.namespace}/{queued.name}", None, message=message)
 
 
-def _place(run: Run, positions: list[int], progress: Progress | None) -> None:
-    """Try pods in the order of the queue: priority first, then position; evicted ones join in."""
-    queue = run.queue
-    heap = [(-queue[i].priority, i) for i in positions]
-    heapify(heap)
-    tried = 0
-    while heap:
-        _, i = heappop(heap)
-        known = len(queue)
-        _try(run, queue[i])
-        for added in range(known, len(queue)):
-            heappush(heap, (-queue[added].priority, added))
-        tried += 1
-        if progress is not None:
-            progress(tried, tried + len(heap))
-
-
-def _try(run: Run, queued: QueuedPod) -> None:
+def _try(run: Run, queue: VirtualQueue, queued: QueuedPod, refused: dict[tuple[int, str], Outcome]) -> None:
     if queued.after is not None:
         before = run.outcome(queued.after)
         if before is None or before.pending:
             run.outcomes[id(queued)] = Outcome(_not_created(queued, queued.after))
+            queue.hold(queued)
             return
+    outcome = _refused_alike(run, queued, refused) or _placed(run, queue, queued)
+    run.outcomes[id(queued)] = outcome
+    if outcome.placement.node is not None:
+        run.placed_here[outcome.placement.pod] = queued
+        queue.bound(queued, outcome.placement.pod)
+        return
+    pod_class = run.cluster.shared_class(queued.pod)
+    refused[pod_class.key] = outcome
+    queue.failed(pod_class, outcome.verdict)
+
+
+def _refused_alike(run: Run, queued: QueuedPod, refused: Mapping[tuple[int, str], Outcome]) -> Outcome | None:
+    """What became of the last pod of its class, where that found no node and nothing has happened since."""
+    if not refused or queued.workload.kind == "DaemonSet":  # of whose pods each is for another node
+        return None
+    last = refused.get(run.cluster.shared_class(queued.pod).key)
+    if last is None or last.stamp != run.cluster.journal.stamp or run.cluster.nominated:
+        return None
+    placement = Placement(pod_key(queued.namespace, queued.name), None, message=last.placement.message)
+    return Outcome(placement, last.verdict, last.preemption, last.stamp)
+
+
+def _placed(run: Run, queue: VirtualQueue, queued: QueuedPod) -> Outcome:
+    """Find a node for a pod and bind it there, or say why there is none."""
     scheduler = run.scheduler
     placement = scheduler.schedule(queued.pod, queued.name)
     outcome = Outcome(placement)
@@ -87,32 +91,23 @@ def _try(run: Run, queued: QueuedPod) -> None:
         # kube-scheduler does not look for victims where there is no node at all (``ErrNoNodesAvailable``).
         failed = bool(outcome.verdict.error) or not outcome.verdict.nodes
         if run.options.preemption and not failed and scheduler.preempts(queued.pod):
-            _preempt(run, queued, outcome, outcome.verdict)
-    if outcome.placement.node is not None:
-        run.placed_here[outcome.placement.pod] = queued
-    outcome.position = run.cluster.journal.position
-    run.outcomes[id(queued)] = outcome
+            _preempt(run, queue, queued, outcome)
+    outcome.stamp = run.cluster.journal.stamp
+    return outcome
 
 
-def _preempt(run: Run, queued: QueuedPod, outcome: Outcome, verdict: Verdict) -> None:
+def _preempt(run: Run, queue: VirtualQueue, queued: QueuedPod, outcome: Outcome) -> None:
     """Evict for the pod where that helps, and let it take the node it is then nominated for."""
+    assert outcome.verdict is not None, "it was looked for a node"
     if run.budgets is not None:
         run.budgets.recount()
-    found = run.scheduler.pending_preemption(queued.pod, verdict)
+    found = run.scheduler.pending_preemption(queued.pod, outcome.verdict)
     candidate = run.scheduler.pick(found)
     if candidate is None:
         outcome.preemption = found
         return
-    evict(run, candidate, queued)
+    for gone in evict(run, candidate, queued):
+        queue.evicted(gone)
+    queue.created()
     outcome.nominated = candidate.node
     outcome.placement = run.scheduler.schedule(queued.pod, queued.name, nominated=candidate.node)
-
-
-def _worth_another_try(run: Run, queued: QueuedPod, binds: LatestBinds) -> bool:
-    outcome = run.outcomes[id(queued)]
-    if not outcome.pending or outcome.evicted:
-        return False
-    if queued.after is not None and _is_not_created(outcome):
-        before = run.outcome(queued.after)
-        return before is not None and not before.pending
-    return binds.may_help(queued.namespace, outcome.verdict, outcome.position)

@@ -68,7 +68,7 @@ class Outcome:
 
     Attributes:
         verdict: there while the pod is pending and was judged; ``preemption`` when that was tried too.
-        position: of the journal when it was tried.
+        stamp: of the journal when it was tried: what the cluster was then.
         evicted: it was placed, and evicted for a more important pod.
         nominated: the node that pods were evicted from for it, "" for none.
     """
@@ -76,7 +76,7 @@ class Outcome:
     placement: Placement
     verdict: Verdict | None = None
     preemption: Preemption | None = None
-    position: int = -1
+    stamp: int = -1
     evicted: bool = False
     nominated: str = ""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from topospread.explanation.obstacles import amount_words, shown_taint
-from topospread.scheduling.evaluate import LEFT_OUT_BY_PRE_FILTER
+from topospread.scheduling.verdict import LEFT_OUT_BY_PRE_FILTER
 
 from .builders import CORDON, GPU, SPREAD, constraint, node, obstacles_of, pod, spec, zones
 

@@ -1,0 +1,198 @@
+"""The scheduling queue of a run, in virtual time: which pod is tried next, and what becomes of it. It tries none.
+
+To try a pod takes no time. Planned pods come in the order of the plan, one that found no node waits for what may help
+it, and time passes only where nothing else is to be done: waits end and five minutes go by, as long as the cluster is
+not what it was when a pod was last tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from msgspec.structs import replace
+
+from topospread.api.pod import Pod
+from topospread.cluster import PodClass
+from topospread.cluster.cluster import PodKey, pod_key
+from topospread.cluster.pod_class import namespaces_asked
+from topospread.scheduling.backoff_queue import BackoffSettings
+from topospread.scheduling.queue import FLUSH_PERIOD, LONGEST_STAY, SchedulingQueue
+from topospread.scheduling.queued_pod_info import QueuedPodInfo, queue_order
+from topospread.scheduling.requeueing import Requeueing, requeueing_of
+from topospread.scheduling.verdict import Verdict
+from topospread.workloads.planned import QueuedPod
+
+from .run import Run
+
+_SOME_NODE = "some-node"
+_HINTS_TELL_ALL = frozenset(
+    {
+        *("NodeAffinity", "NodeDeclaredFeatures", "NodeName", "NodePorts", "NodeResourcesFit", "NodeUnschedulable"),
+        *("PodTopologySpread", "TaintToleration"),
+    }
+)
+"""Plugins whose hints miss nothing of what happens in a run: pods get nodes and lose them.
+
+InterPodAffinity's pass over terms that select namespaces by labels, VolumeRestrictions' over disks of pods in others.
+"""
+
+
+class VirtualQueue:
+    """The pods of a run that have no node.
+
+    A planned pod enters `queue` only where its first attempt fails: added and popped at once, it would leave no trace
+    there.
+    """
+
+    def __init__(self, run: Run) -> None:
+        gates = next(iter(run.scheduler.frameworks.values())).gates
+        settings = BackoffSettings(pops_early=gates.enabled("SchedulerPopFromBackoffQ"))
+        self.queue = SchedulingQueue(lambda: self._now, self._plugins_of, settings, run.cluster.rules)
+        self._run = run
+        self._now = 0
+        self._planned = sorted(range(len(run.queue)), key=lambda i: -run.queue[i].priority)
+        self._arrived = 0
+        self._seen = len(run.queue)
+        self._current: tuple[int, QueuedPodInfo | None] = (0, None)
+        self._entered: dict[str, QueuedPod] = {}
+        self._held: dict[int, list[int]] = {}
+        self._plugins: dict[str | None, Requeueing] = {}
+        self._with_node: dict[tuple[int, str], Pod] = {}
+        self._promised = bool(run.cluster.nominated)
+
+    def __len__(self) -> int:
+        """How many pods are to be tried before time passes."""
+        return len(self._planned) - self._arrived + len(self.queue.active) + self.queue.backoff.rejected
+
+    def next(self) -> QueuedPod | None:
+        """The pod to try now; ``None`` where trying any would change nothing."""
+        while True:
+            planned = self._next_planned()
+            if planned is not None:
+                return planned
+            info = self.queue.pop()
+            if info is not None:
+                self._current = (-1, info)
+                return self._entered[info.key]
+            if not self._let_time_pass():
+                return None
+
+    def _next_planned(self) -> QueuedPod | None:
+        """The next pod of the plan, unless one in the queue comes before it."""
+        if self._arrived == len(self._planned):
+            return None
+        place = self._planned[self._arrived]
+        queued = self._run.queue[place]
+        first = self.queue.active.peek()
+        if first is not None and queue_order(first) < (-queued.priority, self._since(place)):
+            return None
+        self._arrived += 1
+        self._current = (place, None)
+        return queued
+
+    def hold(self, queued: QueuedPod) -> None:
+        """The pod at hand is not created before the one that it comes after has a node."""
+        self._held.setdefault(id(queued.after), []).append(self._current[0])
+
+    def bound(self, queued: QueuedPod, key: PodKey) -> None:
+        """The pod at hand has a node: those that it may help are moved, and what waited for it is created."""
+        info = self._current[1]
+        if info is not None:
+            self.queue.done(info.uid)
+            del self._entered[info.key]
+        for place in self._held.pop(id(queued), ()) if self._held else ():
+            self._enter(self._run.queue[place], self._since(place))
+        if len(self.queue.unschedulable):
+            cluster = self._run.cluster
+            pod_class = cluster.on_node[cluster.placed[key]][key]
+            self.queue.assigned_pod_added(self._assigned(pod_class), pod_class.key)
+
+    def evicted(self, pod_class: PodClass) -> None:
+        """A pod lost its node for the sake of the one at hand, which then takes it."""
+        self.queue.assigned_pod_deleted(self._assigned(pod_class), pod_class.key)
+
+    def created(self) -> None:
+        """Pods were put at the end of the run's queue: controllers create them now."""
+        queue = self._run.queue
+        for queued in queue[self._seen :]:
+            self._now += 1
+            self._enter(queued, self._now)
+        self._seen = len(queue)
+
+    def failed(self, pod_class: PodClass, verdict: Verdict | None) -> None:
+        """The pod at hand found no node: it waits for what may help it, or, after an error, for its time."""
+        self._now += 1
+        rejectors = verdict.rejectors if verdict is not None and not verdict.error else ()
+        place, info = self._current
+        if info is None:
+            queued = self._run.queue[place]
+            info = self.queue.take(queued.pod, self._key(queued), pod_class.key, self._since(place))
+        self.queue.add_unschedulable(info, rejectors)
+
+    def _enter(self, queued: QueuedPod, since: int) -> None:
+        self.queue.add(queued.pod, self._key(queued), self._run.cluster.shared_class(queued.pod).key, since)
+
+    def _key(self, queued: QueuedPod) -> PodKey:
+        """The pod's key, under which it is remembered from now on."""
+        key = pod_key(queued.namespace, queued.name)
+        self._entered[key] = queued
+        return key
+
+    def _since(self, place: int) -> int:
+        """When a pod of the plan was created: all of them before the run, one after the other."""
+        return place - len(self._planned)
+
+    def _let_time_pass(self) -> bool:
+        """Wait until every wait is over and five minutes have passed; False where that can change nothing.
+
+        Of the pods that five minutes bring back, those are left where they are that would find no node again.
+        """
+        cluster = self._run.cluster
+        told_all = self._told_all()
+        hopes: dict[Hashable, bool] = {}
+
+        def may_help(info: QueuedPodInfo) -> bool:
+            if info.rejectors <= told_all:
+                return False
+            if self._tried_at(info) == cluster.journal.stamp:
+                return False
+            if info.kind not in hopes:
+                hopes[info.kind] = self._run.scheduler.finds_a_node(info.pod)
+            return hopes[info.kind]
+
+        failed = any(self._tried_at(info) != cluster.journal.stamp for info in self.queue.backoff.infos)
+        if not failed and not any(may_help(info) for info in self.queue.unschedulable.infos):
+            return False
+        self._now += LONGEST_STAY + FLUSH_PERIOD
+        self.queue.flush_backoff_completed()
+        self.queue.flush_unschedulable_leftover(may_help)
+        return True
+
+    def _told_all(self) -> frozenset[str]:
+        """Plugins whose hints have missed nothing in this run; none where a promise of a node may have lapsed."""
+        if self._promised:
+            return frozenset()
+        cluster = self._run.cluster
+        by_labels = any(None in namespaces_asked(each.pod) for each in cluster.classes.values())
+        return _HINTS_TELL_ALL if by_labels else _HINTS_TELL_ALL | {"InterPodAffinity"}
+
+    def _tried_at(self, info: QueuedPodInfo) -> int:
+        """What the cluster was when the pod was last tried, as a stamp of the journal."""
+        outcome = self._run.outcome(self._entered[info.key])
+        return -1 if outcome is None else outcome.stamp
+
+    def _assigned(self, pod_class: PodClass) -> Pod:
+        """A pod of the class that has a node; on which it is matters to no hint."""
+        pod = self._with_node.get(pod_class.key)
+        if pod is None:
+            spec = replace(pod_class.pod.spec, node_name=_SOME_NODE)
+            pod = self._with_node[pod_class.key] = replace(pod_class.pod, spec=spec)
+        return pod
+
+    def _plugins_of(self, pod: Pod) -> Requeueing:
+        plugins = self._plugins.get(pod.spec.scheduler_name)
+        if plugins is None:
+            cluster = self._run.cluster
+            framework = self._run.scheduler.framework_of(cluster.shared_class(pod))
+            plugins = self._plugins[pod.spec.scheduler_name] = requeueing_of(framework, cluster)
+        return plugins
