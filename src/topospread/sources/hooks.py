@@ -32,8 +32,11 @@ def hooks_of(item: KubeObject) -> tuple[str, ...]:
 
 def is_passing(item: KubeObject) -> bool:
     """Whether an object makes pods that do not stay: a Pod or Job of any hook, another workload of a test, say."""
+    metadata = item.metadata
+    if metadata.annotations is None or metadata.uid or metadata.resource_version:
+        return False
     hooks = hooks_of(item)
-    if not hooks or item.metadata.uid or item.metadata.resource_version:
+    if not hooks:
         return False
     return item.kind in _RUN_AND_GO or (item.kind in _MAKE_PODS and _ON_INSTALL.isdisjoint(hooks))
 

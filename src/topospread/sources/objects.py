@@ -103,7 +103,8 @@ class ObjectReader:
         suspects: a kind that plays no part and the kind it may be misspelt from → the first such object's place.
         snapshots: what snapshots say of themselves, and where they stand.
         deliveries: objects by which others fetch manifests from elsewhere.
-        placed: keys of the named objects that name no namespace, with the one that they were put into.
+        placed: keys of the named objects that name no namespace, with the one that they were put into; not of pods on
+            nodes.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -183,8 +184,8 @@ class ObjectReader:
         return item
 
     def _note_placed(self, item: KubeObject) -> None:
-        """Remember an object that was put into a namespace."""
-        if item.metadata.name:
+        """Remember an object that was put into a namespace, but for pods that are on nodes: they come in thousands."""
+        if item.metadata.name and not (isinstance(item, Pod) and item.spec.node_name):
             self.placed[item.kind, item.namespace, item.metadata.name] = None
 
     def _known(self, raw: bytes | msgspec.Raw, of: _Type) -> _Known:
