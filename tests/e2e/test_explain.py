@@ -75,7 +75,7 @@ def test_exit_code_1_for_a_pending_pod() -> None:
         (["my-pod", *TAINTED], 'there is no pod "my-pod"; did you mean default/mypod?'),
         (["deploy/wbe", *MIN_DOMAINS], 'there is no Deployment "wbe"; did you mean default/deployment/web?'),
         (["sts/web", *MIN_DOMAINS], 'there is no StatefulSet "web"; did you mean default/deployment/web?'),
-        (["deploy/web", *MIN_DOMAINS, "-n", "shop"], 'there is no Deployment "web" in namespace "shop"'),
+        (["deploy/storefront", *DEMO, "-n", "demo"], 'there is no Deployment "storefront" in namespace "demo"'),
         (["shop/deploy/web", *MIN_DOMAINS, "-n", "default"], "another namespace"),
         (["a/b/c/d", *MIN_DOMAINS], "write [NAMESPACE/]POD or [NAMESPACE/]KIND/NAME"),
         ([], "name a pod or a workload"),
