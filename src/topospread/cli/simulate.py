@@ -139,12 +139,13 @@ def _check_save(path: str | None, *, compares: bool) -> None:
 def _save(result: Simulation, path: str | None, by: ControlPlane) -> None:
     if path is None or result.after is None:
         return
+    from topospread.report.paragraphs import counted
     from topospread.sources.snapshot_save import save
 
     facts = save(result.after, path, kube_version=str(by.scheduler.kube_version))
     others = sum(facts.counts.values()) - facts.counts["Node"] - facts.counts["Pod"]
-    text = f"{path}: {facts.counts['Node']} nodes, {facts.counts['Pod']} pods and {others} other objects"
-    click.echo(text, err=True)
+    nodes, pods = counted(facts.counts["Node"], "node"), counted(facts.counts["Pod"], "pod")
+    click.echo(f"{path}: {nodes}, {pods} and {counted(others, 'other object')}", err=True)
 
 
 def _in_force(side: Side) -> Configuration:
