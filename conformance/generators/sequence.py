@@ -43,6 +43,8 @@ class History:
         self.pods = pods
         self.nodes: dict[str, Json] = {node["metadata"]["name"]: node for node in case["nodes"]}
         self.gone: dict[str, Json] = {}
+        for second, pod in enumerate(case["pods"]):
+            _start(pod, second)
         self.known = [_key(pod) for pod in (*case["pods"], *case.get("nominated", []))]
         self.tried: list[str] = [_key(pod) for pod in case.get("nominated", [])]
         self.objects = [copy.deepcopy(each) for key in LISTED for each in case.get(key, [])]
@@ -182,6 +184,13 @@ class History:
             return {"put": each}
         self.objects.append(each)
         return {"put": each}
+
+
+def _start(pod: Json, second: int) -> None:
+    """Give a pod a moment of its own in which it was started: of equal ones the order hangs on what went before."""
+    status = pod.get("status", {})
+    started = status.get("startTime", "2026-01-01T04:00:00Z")
+    pod["status"] = status | {"startTime": f"{started[:-3]}{second % 60:02d}Z"}
 
 
 def _key(pod: Json) -> str:

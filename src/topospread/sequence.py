@@ -144,7 +144,8 @@ class Sequence:
                 for claim in each.provisions:
                     self._give_up(claim)
                 return "preBind"
-            each.bind()
+            if each.bind():
+                return "preBind"
         return ""
 
     def _give_up(self, claim: PersistentVolumeClaim) -> None:

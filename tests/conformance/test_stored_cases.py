@@ -13,6 +13,7 @@ from conformance.run import FLAVOURS
 from conformance.stored import stored
 from topospread.judge import judge_case
 from topospread.judge_queue import judge_history
+from topospread.sequence import judge_sequence
 
 RANDOM = [name for name, flavour in FLAVOURS.items() if flavour.recipe is not None]
 
@@ -21,7 +22,8 @@ RANDOM = [name for name, flavour in FLAVOURS.items() if flavour.recipe is not No
 def test_stored_verdicts_are_ours(name: str) -> None:
     differing = {}
     for case, verdicts in zip(*stored(name), strict=True):
-        differences = verdict_differences(judge_case(case), verdicts)
+        ours = judge_sequence(case) if "sequence" in case else judge_case(case)
+        differences = verdict_differences(ours, verdicts)
         if differences:
             differing[case["name"]] = differences
     shown = "\n".join(f"{case}: {differences[0]}" for case, differences in list(differing.items())[:3])

@@ -15,12 +15,13 @@ class ImageState:
     """An image by one of its names.
 
     Attributes:
-        size: in bytes, as the node said that had the name first; it stays until no node has the name.
-        rows: the nodes that have it.
+        size: in bytes, as the node said that had the name first; once one node alone has the name, as that one says, as
+            its next heartbeat lets go of the entry and makes it anew.
+        rows: the nodes that have it, with the size that each says.
     """
 
     size: int
-    rows: set[int] = field(default_factory=set)
+    rows: dict[int, int] = field(default_factory=dict)
 
 
 class Images:
@@ -40,7 +41,7 @@ class Images:
                 state = self._states.get(name)
                 if state is None:
                     state = self._states[name] = ImageState(image.size_bytes or 0)
-                state.rows.add(row)
+                state.rows.setdefault(row, image.size_bytes or 0)
 
     def remove(self, row: int, node: Node) -> None:
         """Forget a node's images."""
@@ -48,9 +49,17 @@ class Images:
             for name in image.names or ():
                 state = self._states.get(name)
                 if state is not None:
-                    state.rows.discard(row)
+                    state.rows.pop(row, None)
                     if not state.rows:
                         del self._states[name]
+
+    def settle(self, node: Node) -> None:
+        """A node changed or went: of the images it had, those that one node alone has count as that node says."""
+        for image in node.status.images or ():
+            for name in image.names or ():
+                state = self._states.get(name)
+                if state is not None and len(state.rows) == 1:
+                    (state.size,) = state.rows.values()
 
     def sizes(self, node: Node) -> dict[str, int]:
         """Name → the size that counts now, of a node's images."""
@@ -65,5 +74,5 @@ class Images:
     def copy(self) -> Images:
         """The same images, to be changed apart from these."""
         made = Images()
-        made._states = {name: ImageState(state.size, set(state.rows)) for name, state in self._states.items()}
+        made._states = {name: ImageState(state.size, dict(state.rows)) for name, state in self._states.items()}
         return made

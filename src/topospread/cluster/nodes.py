@@ -177,14 +177,18 @@ class NodeTable:
     def replace(self, node: Node) -> int:
         """Put a newer state of a node in place of the one of the same name; its row."""
         row = self.row_of[node.name]
-        self._forget_images(row)
+        before = self._forget_images(row)
         self._describe(row, node)
+        if before is not None:
+            self.images.settle(before)
         return row
 
     def remove(self, name: str) -> int:
         """Take a node out; the row it had. Its pods must be gone."""
         row = self.row_of.pop(name)
-        self._forget_images(row)
+        before = self._forget_images(row)
+        if before is not None:
+            self.images.settle(before)
         for column in self._labels.values():
             column.assign(row, None)
         del self._sorted_names[bisect_left(self._sorted_names, name)]
@@ -309,10 +313,12 @@ class NodeTable:
         self.states[row] = -1
         self.shape[row] = self._shapes.setdefault(self.allocatable[row].tobytes(), len(self._shapes))
 
-    def _forget_images(self, row: int) -> None:
+    def _forget_images(self, row: int) -> Node | None:
+        """Take a node's images away; the node as it was."""
         node = self.nodes[row]
         if node is not None:
             self.images.remove(row, node)
+        return node
 
     def _insert_name(self, name: str, row: int) -> None:
         """Give the name a rank between its neighbours', so that no other row's rank has to change."""

@@ -24,6 +24,8 @@ from .volume_catalog import catalog_of
 from .volume_matching import NO_VOLUME, Candidates, Choice, MatchingError, by_size, is_promised
 from .volume_provisioning import provisioned, provisions, reference_to
 
+TIMEOUT = 'running PreBind plugin "VolumeBinding": binding volumes: context deadline exceeded'
+
 
 @dataclass(frozen=True, slots=True)
 class ReservedVolumes(Reservation):
@@ -40,18 +42,29 @@ class ReservedVolumes(Reservation):
     bindings: tuple[tuple[PersistentVolumeClaim, PersistentVolume], ...] = ()
     provisions: tuple[PersistentVolumeClaim, ...] = ()
 
-    def bind(self) -> None:
-        """Bind the claims, and make the volumes that are missing."""
-        self.bind_existing()
+    def bind(self) -> str:
+        """Bind the claims, and make the volumes that are missing; what PreBind says if it waits in vain."""
+        failed = self.bind_existing()
         node = self.cluster.nodes.nodes[self.row]
         for claim in self.provisions:
             chosen = replace(claim, metadata=_annotated(claim, selected_node=self.cluster.nodes.names[self.row]))
             bind(chosen, provisioned(claim, node, self.cluster.objects), self.cluster)
+        return failed
 
-    def bind_existing(self) -> None:
-        """Bind the claims for which there is a volume, as is done even where another cannot be made."""
+    def bind_existing(self) -> str:
+        """Bind the claims for which there is a volume, as is done even where another cannot be made.
+
+        A volume that names a claim is taken whatever its access modes, and the PV controller, which asks for them,
+        does not bind the claim to it then: PreBind ends with its timeout, and the volume keeps the claim's uid.
+        """
+        failed = ""
         for claim, volume in self.bindings:
-            bind(claim, volume, self.cluster)
+            if set(claim.spec.access_modes or ()) <= set(volume.spec.access_modes or ()):
+                bind(claim, volume, self.cluster)
+            else:
+                self.cluster.objects.put(replace(volume, spec=replace(volume.spec, claim_ref=reference_to(claim))))
+                failed = TIMEOUT
+        return failed
 
 
 def reserve(cluster: Cluster, pod_class: PodClass, row: int, *, attributes_classes: bool = True) -> ReservedVolumes:

@@ -166,8 +166,8 @@ class Prepared:
 class Reservation(Protocol):
     """What a plugin set aside for a pod on a node, before anything is written."""
 
-    def bind(self) -> None:
-        """PreBind: make it so."""
+    def bind(self) -> str:
+        """PreBind: make it so; why that failed, "" where it did not: the pod is not bound then."""
 
 
 class Plugin(Protocol):

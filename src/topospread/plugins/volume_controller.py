@@ -60,7 +60,7 @@ class VolumeController:
             for key in sorted(objects.persistent_volume_claims):
                 claim = objects.persistent_volume_claims[key]
                 if _is_completed(claim):
-                    self._sync_bound(claim)
+                    self._sync_bound(claim, index)
                 else:
                     self._sync_unbound(claim, index)
 
@@ -98,17 +98,17 @@ class VolumeController:
         else:
             self._put_volume(_unbound(volume), "Available")
 
-    def _sync_bound(self, claim: PersistentVolumeClaim) -> None:
+    def _sync_bound(self, claim: PersistentVolumeClaim, index: _VolumeIndex) -> None:
         volume = self._objects.persistent_volumes.get(claim.spec.volume_name or "")
         reference = volume.spec.claim_ref if volume is not None else None
         if volume is None or (reference is not None and (reference.uid or "") != (claim.metadata.uid or "")):
             self._put_claim(claim, "Lost")
         elif reference is None or _phase(claim) != "Bound" or _phase(volume) != "Bound":
-            bind(claim, volume, self._cluster)
+            self._bind(claim, volume, index)
 
     def _sync_unbound(self, claim: PersistentVolumeClaim, index: _VolumeIndex, *, makes: bool = True) -> None:
         if claim.spec.volume_name:
-            self._sync_prebound(claim)
+            self._sync_prebound(claim, index)
             return
         storage_class = self._objects.storage_classes.get(claim_class(claim))
         waits = storage_class is not None and storage_class.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER
@@ -126,16 +126,19 @@ class VolumeController:
         if volume is None:
             self._put_claim(claim, "Pending")
         else:
-            bind(claim, volume, self._cluster)
-            index.take(volume)
+            self._bind(claim, volume, index)
 
-    def _sync_prebound(self, claim: PersistentVolumeClaim) -> None:
+    def _sync_prebound(self, claim: PersistentVolumeClaim, index: _VolumeIndex) -> None:
         """The claim names its volume (``checkVolumeSatisfyClaim``)."""
         volume = self._objects.persistent_volumes.get(claim.spec.volume_name or "")
         if volume is not None and (is_promised(volume, claim) or self._satisfies(volume, claim)):
-            bind(claim, volume, self._cluster)
+            self._bind(claim, volume, index)
         else:
             self._put_claim(claim, "Pending")
+
+    def _bind(self, claim: PersistentVolumeClaim, volume: PersistentVolume, index: _VolumeIndex) -> None:
+        bind(claim, volume, self._cluster)
+        index.take(volume)
 
     def _satisfies(self, volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
         suits = Suits(claim, attributes_classes=True)

@@ -45,12 +45,14 @@ class Placement(msgspec.Struct, frozen=True):
         node: the chosen node, ``None`` when the pod stays pending.
         score: the node's total, ``None`` when there is no node.
         message: kube-scheduler's sentence for a pod that stays pending.
+        unbound: it has a node to go to and cannot be bound there.
     """
 
     pod: str
     node: str | None
     score: int | None = None
     message: str = ""
+    unbound: bool = False
 
 
 class Scheduler:
@@ -114,10 +116,15 @@ class Scheduler:
             self.cluster.withdraw(key)
         labels = self.topology_labels
         self.cluster.bind(key, pod_class if labels is None else labels.bound(pod_class, row), row)
-        if pod_class.volumes:
-            for reserved in self.framework_of(pod_class).reserve(pod_class, self.cluster, row):
-                reserved.bind()
+        if pod_class.volumes and (failed := self._bind_volumes(pod_class, row)):
+            self.cluster.unbind(key)
+            return Placement(key, None, message=failed, unbound=True)
         return Placement(key, self.cluster.nodes.names[row], score)
+
+    def _bind_volumes(self, pod_class: PodClass, row: int) -> str:
+        """Reserve and PreBind; why that failed, "" where it did not."""
+        reserved = self.framework_of(pod_class).reserve(pod_class, self.cluster, row)
+        return next(filter(None, [each.bind() for each in reserved]), "")
 
     def _chosen(self, view: View, key: str, nominated: str) -> tuple[int, int] | None:
         """The node to take and its total, as (row, total); ``None`` when no node is feasible."""

@@ -89,7 +89,7 @@ def _placed(run: Run, queue: VirtualQueue, queued: QueuedPod) -> Outcome:
     if placement.node is None:
         outcome.verdict = scheduler.pending_verdict(queued.pod, queued.name)
         # kube-scheduler does not look for victims where there is no node at all (``ErrNoNodesAvailable``).
-        failed = bool(outcome.verdict.error) or not outcome.verdict.nodes
+        failed = placement.unbound or bool(outcome.verdict.error) or not outcome.verdict.nodes
         if run.options.preemption and not failed and scheduler.preempts(queued.pod):
             _preempt(run, queue, queued, outcome)
     outcome.stamp = run.cluster.journal.stamp

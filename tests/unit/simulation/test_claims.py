@@ -133,6 +133,13 @@ def test_a_replica_goes_where_a_volume_suits_its_claim(of_claim: Json, of_volume
     assert nodes_of(result) == {"db-0": expected}
 
 
+def test_a_promised_volume_of_other_access_modes_is_never_bound() -> None:
+    promised = volume("pv", "n1", claimRef={"namespace": "d", "name": "one"})
+    result = simulated(storage_class(), promised, claim("one", accessModes=["ReadWriteMany"]), pod("first", "one"))
+    assert nodes_of(result) == {"first": None}
+    assert result.pending[0].message.endswith("binding volumes: context deadline exceeded")
+
+
 def test_a_volume_that_a_claim_names_is_bound_to_it_before_pods_come() -> None:
     volumes = [volume("pv1", "n1"), volume("pv2", "n2")]
     result = simulated(storage_class(), *volumes, claim("one", volumeName="pv2"), pod("first", "one"))

@@ -41,9 +41,13 @@ func (w *world) step(s *Step) (a Answer, err error) {
 		if problem != nil {
 			return a, problem
 		}
-		err = w.put(object)
+		if err = w.put(object); err == nil {
+			err = w.beat(object.GetObjectKind().GroupVersionKind().Kind)
+		}
 	case s.Remove != nil:
-		err = w.removed(s.Remove)
+		if err = w.removed(s.Remove); err == nil {
+			err = w.beat(s.Remove.Kind)
+		}
 	}
 	if err != nil {
 		return a, err
@@ -53,6 +57,20 @@ func (w *world) step(s *Step) (a Answer, err error) {
 	}
 	w.describe(&a)
 	return a, nil
+}
+
+// beat lets every kubelet report once nodes have changed: what the cache's copy of a node says of other nodes, on how
+// many an image is, stays as it was until something about that node happens.
+func (w *world) beat(kind string) error {
+	if kind != "Node" {
+		return nil
+	}
+	for _, node := range sorted[*v1.Node](w, v1.SchemeGroupVersion.WithKind(kind)) {
+		if err := w.put(node); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // removed takes an object away, and with a node its pods, as the garbage collector of pods does. One that is not there

@@ -62,6 +62,10 @@ func begin(s *Sequence) (*world, error) {
 	if err := w.start(s); err != nil {
 		return w, err
 	}
+	// What the controllers of volumes look up, whichever plugins are on.
+	w.factory.Core().V1().Nodes().Informer()
+	w.factory.Storage().V1().StorageClasses().Informer()
+	w.factory.Storage().V1().CSINodes().Informer()
 	w.factory.Start(w.ctx.Done())
 	w.factory.WaitForCacheSync(w.ctx.Done())
 	if err := w.sched.WaitForHandlersSync(w.ctx); err != nil {
