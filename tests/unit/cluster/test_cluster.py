@@ -167,7 +167,7 @@ def test_a_savepoint_puts_back_which_node_said_first_how_large_an_image_is() -> 
         made.apply("ADDED", with_image("third", 40))
     image = made.nodes.images.get("i")
     assert image is not None
-    assert (image.size, len(image.rows)) == (10, 2)
+    assert (image.size, len(image.rows)) == (20, 2)
 
 
 def test_a_fork_writes_nothing_into_what_it_was_made_of() -> None:
