@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import pty
@@ -235,6 +236,7 @@ HELPS = [
     "simulate",
     "explain",
     "lint",
+    "plan",
     "rules",
     "config",
     "config validate",
@@ -289,7 +291,29 @@ def workplace(tmp_path: Path) -> Path:
     (tmp_path / "deploy").mkdir()
     (tmp_path / "deploy" / "app.yaml").write_text(MANIFEST)
     (tmp_path / ".config/fish/completions").mkdir(parents=True)
+    add_charts_and_history(tmp_path)
     return tmp_path
+
+
+def add_charts_and_history(folder: Path) -> None:
+    """What the examples of charts, kustomizations and revisions speak of."""
+    (folder / "chart").mkdir()
+    (folder / "chart" / "Chart.yaml").write_text("apiVersion: v2\nname: web\nversion: 1.0.0\n")
+    (folder / "overlays" / "prod").mkdir(parents=True)
+    (folder / "overlays" / "prod" / "kustomization.yaml").write_text("resources: []\n")
+    (folder / "bin" / "kustomize").symlink_to("helm")
+    (folder / "prod.yaml").write_text("")
+    (folder / "cluster.json.gz").write_bytes(gzip.compress((folder / "cluster.json").read_bytes()))
+    for name in ("old", "new"):
+        (folder / name).mkdir()
+        (folder / name / "app.yaml").write_text(MANIFEST)
+    # The revisions hold the manifest alone.
+    (folder / ".gitignore").write_text("*\n!old/\n!old/app.yaml\n")
+    git = ["git", "-C", folder, "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-qm", "a"], ["add", "-A"]):
+        subprocess.run([*git, *words], check=True)
+    subprocess.run([*git, "commit", "-qm", "b", "--allow-empty"], check=True)
+    subprocess.run([*git, "update-ref", "refs/remotes/origin/main", "HEAD~1"], check=True)
 
 
 def test_help_shows_examples() -> None:

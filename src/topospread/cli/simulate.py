@@ -52,6 +52,9 @@ is shown; -A shows all.
 --compare-config, --compare-kube-version and --compare-sampling simulate twice and show only what differs. The exit
 code is 1 then when a pod that has a node would be pending, or be evicted for good.
 
+--orders N simulates in the order of the input and in N - 1 random ones, as controllers that create pods at once may
+bring about, drawing among equal nodes, and shows ranges. The exit code is 1 when pods stay pending in any.
+
 \b
 Examples:
   topospread simulate nodes.yaml app.yaml
@@ -62,6 +65,7 @@ Examples:
   topospread simulate snapshot.json --compare-config other.yaml
   topospread simulate snapshot.json --compare-kube-version 1.27
   topospread simulate snapshot.json --compare-sampling kube
+  topospread simulate snapshot.json app.yaml --orders 50
 """
 
 SAMPLING = click.Choice(["all", "kube"])
@@ -84,6 +88,7 @@ def _grammar() -> str:
 @click.option("--compare-kube-version", "compare_version", metavar="VERSION", help="… or another Kubernetes version.")
 @click.option("--sampling", type=SAMPLING, default="all", help="Score all nodes, or as many as kube-scheduler would.")
 @click.option("--compare-sampling", type=SAMPLING, help="Show only what scoring other nodes changes.")
+@click.option("--orders", type=click.IntRange(min=1), metavar="N", help="Try N orders of the pods; show ranges.")
 @click.option("--no-preemption", is_flag=True, help="Evict nothing for more important pods.")
 @click.option("--save", metavar="FILE", type=PATH, help="Write the cluster with what was placed, as a snapshot.")
 @namespace_options("Show")
@@ -98,6 +103,8 @@ def simulate(**given: Any) -> int:
     _check_save(given["save"], compares=other is not None)
     sides = [by, other[1][0]] if other else [by]
     inventory = read_inventory(given, by=sides)
+    if given["orders"] is not None:
+        return _in_orders(given, inventory, side)
     result = _simulated(given, inventory, side)
     if other is None:
         _save(result, given["save"], by)
@@ -146,6 +153,48 @@ def _save(result: Simulation, path: str | None, by: ControlPlane) -> None:
     others = sum(facts.counts.values()) - facts.counts["Node"] - facts.counts["Pod"]
     nodes, pods = counted(facts.counts["Node"], "node"), counted(facts.counts["Pod"], "pod")
     click.echo(f"{path}: {nodes}, {pods} and {counted(others, 'other object')}", err=True)
+
+
+def _in_orders(given: dict[str, Any], inventory: Inventory, side: Side) -> int:
+    """Try several orders; 1 when pods stay pending in any.
+
+    Raises:
+        UsageError: it is to be compared, or shown in a way that has no ranges.
+    """
+    from topospread.report.orders import orders_json, orders_text
+    from topospread.report.table import Layout
+    from topospread.simulation.orders import simulate_orders
+    from topospread.simulation.run import Options
+
+    output, namespace = given["output"], shown_namespace(given)
+    if given["compare_config"] or given["compare_version"] or given["compare_sampling"] or output == "name":
+        raise UsageError("--orders gives ranges: no comparison and no -o name beside it")
+    by, config, sampling = side
+    options = Options(
+        config,
+        given["scale"],
+        given["seed"],
+        str(by.scheduler.kube_version),
+        by.scheduler,
+        given["cron_jobs"],
+        not given["no_preemption"],
+        sampling,
+        by.apiserver,
+        given["autoscale"],
+    )
+    with progress("placing") as bar:
+        found = simulate_orders(inventory, given["orders"], options, bar)
+    if output in ("json", "yaml"):
+        data = orders_json(found, namespace)
+        if output == "json":
+            show(_json(data))
+        else:
+            from topospread.api.yaml_text import yaml_text
+
+            show(yaml_text(data))
+    else:
+        show(orders_text(found, Layout(width(), output == "wide", style(given["color"])), namespace))
+    return int(found.pending.high > 0)
 
 
 def _in_force(side: Side) -> Configuration:

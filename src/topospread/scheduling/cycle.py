@@ -68,13 +68,20 @@ class Scheduler:
             nodes; ``None`` takes the first by name.
         sampled: look at as many nodes as kube-scheduler would, not at all of them, and where it draws no more, take the
             one among equals that follows from the order in which it looks at them.
+        always_draws: draw among equal nodes also where it draws no more: for who asks what may come of it.
 
     Attributes:
         views: by profile and class, those not used for the longest time first.
     """
 
     def __init__(
-        self, cluster: Cluster, frameworks: Mapping[str, Framework], seed: int | None = None, *, sampled: bool = False
+        self,
+        cluster: Cluster,
+        frameworks: Mapping[str, Framework],
+        seed: int | None = None,
+        *,
+        sampled: bool = False,
+        always_draws: bool = False,
     ) -> None:
         self.cluster = cluster
         self.frameworks = frameworks
@@ -82,7 +89,7 @@ class Scheduler:
         self.work = self.shared.work
         self.topology_labels: TopologyLabels | None = None
         self._random = None if seed is None else random.Random(seed)
-        draws = all(rules_for(ChoiceRules, each.gates).draws for each in frameworks.values())
+        draws = always_draws or all(rules_for(ChoiceRules, each.gates).draws for each in frameworks.values())
         self._among: AmongEquals | None = None
         if not draws:
             self._among = top_of_heap if sampled else None

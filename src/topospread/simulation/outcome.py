@@ -52,7 +52,7 @@ def result_of(run: Run) -> Simulation:
         removed={f"{pod.namespace}/{pod.name}": pod.spec.node_name or "" for pod in planned.removed},
         unused=tuple(planned.unused),
         warnings=(*planned.inventory.warnings, *planned.warnings),
-        notes=(*planned.inventory.notes, *planned.notes, *_capacity_notes(run)),
+        notes=(*planned.inventory.notes, *planned.notes, *_capacity_notes(run), *_order_may_decide(run)),
         verdicts=run.scheduler.verdicts if isinstance(run.scheduler, WatchingScheduler) else {},
     )
 
@@ -73,6 +73,22 @@ def _capacity_notes(run: Run) -> list[str]:
         "(CSIStorageCapacity) is taken as it is, not reduced by them"
         for name in sorted(publishing)
     ]
+
+
+def _order_may_decide(run: Run) -> list[str]:
+    """What to say where pods are pending that may come in another order beside those of other workloads."""
+    pending = {queued.priority for queued in run.queue if run.outcomes[id(queued)].verdict and _is_new(run, queued)}
+    workloads = {id(queued.workload) for queued in run.queue if not queued.created and queued.priority in pending}
+    if len(workloads) < 2:
+        return []
+    return [
+        f"pods of {len(workloads)} workloads are placed in the order of the input; controllers create them at once, "
+        "and others may be pending then: --orders 20 tries that"
+    ]
+
+
+def _is_new(run: Run, queued: QueuedPod) -> bool:
+    return not queued.created and run.outcomes[id(queued)].pending
 
 
 def _placement(queued: QueuedPod, outcome: Outcome) -> PodPlacement:

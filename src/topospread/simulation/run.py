@@ -42,7 +42,11 @@ Sampling = Literal["all", "kube"]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a simulation is run; the fields are the arguments of `topospread.simulate`."""
+    """How a simulation is run; the fields are the arguments of `topospread.simulate`.
+
+    Attributes:
+        draws: draw among equal nodes, with ``seed``, also where the version's kube-scheduler does not.
+    """
 
     config: Configuration | None = None
     scale: Mapping[str, int] | None = None
@@ -55,6 +59,7 @@ class Options:
     apiserver_gates: Gates | None = None
     autoscale: Autoscale = "keep"
     watch: Collection[str] = ()
+    draws: bool = False
 
     def control_plane(self, scheduler: Gates, scheduler_names: Collection[str]) -> ControlPlane:
         """The API server and the schedulers that the pods go through."""
@@ -142,7 +147,7 @@ def prepare(inventory: Inventory, options: Options, *, with_spreads: bool = True
     scheduler = (
         WatchingScheduler(cluster, frameworks, options.seed, sampled=sampled, watched=options.watch)
         if options.watch
-        else Scheduler(cluster, frameworks, options.seed, sampled=sampled)
+        else Scheduler(cluster, frameworks, options.seed, sampled=sampled, always_draws=options.draws)
     )
     if sampled:
         planned.notes += _sampling_notes(configuration, len(scheduler.cluster.nodes))

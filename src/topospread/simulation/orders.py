@@ -1,0 +1,219 @@
+"""The same simulation in many orders, and its answers as ranges: what the order in which pods come decides.
+
+A running cluster interleaves the pods that controllers create, and kube-scheduler takes one of equal nodes: neither is
+known beforehand. The first order is the plan's own, with the first of equals by name. The others draw among equals,
+and take the workloads by turns at random or one after another in a random order. Priorities, the order of the pods of
+one workload, that of bare pods, and pods that wait in the cluster already are left as they are.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from topospread.api.inventory import Inventory
+from topospread.errors import UsageError
+from topospread.workloads.planned import QueuedPod
+
+from .outcome import result_of
+from .placing import place_all
+from .result import Simulation, WorkloadResult, WorkloadSpread
+from .run import Options, prepare
+
+Progress = Callable[[int, int], None]
+"""Told how many orders of how many were tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The least and the most that a number was."""
+
+    low: int
+    high: int
+
+    @classmethod
+    def of(cls, numbers: Iterable[int]) -> Range:
+        """From least to most of some numbers, at least one."""
+        known = list(numbers)
+        return cls(min(known), max(known))
+
+    @property
+    def same(self) -> bool:
+        """Whether it was always the same."""
+        return self.low == self.high
+
+    def __str__(self) -> str:
+        return str(self.low) if self.same else f"{self.low}–{self.high}"
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadRange:
+    """How a constraint comes out.
+
+    Attributes:
+        spread: as it comes out in the plan's own order.
+        skew: after the simulation.
+        domains: domain → pods that the selector matches, after the simulation.
+    """
+
+    spread: WorkloadSpread
+    skew: Range
+    domains: dict[str, Range]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadRange:
+    """How a workload comes out.
+
+    Attributes:
+        workload: as it comes out in the plan's own order.
+        pending: how many of its pods are not placed.
+    """
+
+    workload: WorkloadResult
+    pending: Range
+    spreads: tuple[SpreadRange, ...]
+
+    @property
+    def same(self) -> bool:
+        """Whether every order gives the same numbers."""
+        return self.pending.same and all(
+            each.skew.same and all(count.same for count in each.domains.values()) for each in self.spreads
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """What came of all orders.
+
+    Attributes:
+        given: the simulation in the plan's own order.
+        orders: how many were tried, that one included.
+        seed: what they were drawn with.
+        workloads: in input order.
+        pending: pods that are not placed.
+        evicted: pods that are evicted.
+        all_placed: in how many orders nothing is pending.
+    """
+
+    given: Simulation
+    orders: int
+    seed: int
+    workloads: tuple[WorkloadRange, ...]
+    pending: Range
+    evicted: Range
+    all_placed: int
+
+
+def simulate_orders(inventory: Inventory, orders: int, options: Options, progress: Progress | None = None) -> Orders:
+    """Simulate in the plan's own order and in random ones.
+
+    Args:
+        inventory: what was read; it is not changed.
+        orders: how many orders in all, at least one.
+        options: those of one simulation; their seed is what the orders are drawn with, 0 by default.
+        progress: told how many orders of how many were tried.
+
+    Raises:
+        InputError: an object that the API server would refuse.
+        UsageError: there is no order to try, or an option names what is not there.
+    """
+    if orders < 1:
+        raise UsageError(f"{orders} orders: try at least one")
+    seed = options.seed or 0
+    source = random.Random(seed)
+    found: list[Simulation] = []
+    tallies: list[_Tally] = []
+    for number in range(orders):
+        result = _simulated(inventory, options, source, number)
+        found += [result] if not found else []
+        tallies.append(_Tally.of_simulation(result))
+        if progress is not None:
+            progress(number + 1, orders)
+    return Orders(
+        given=found[0],
+        orders=orders,
+        seed=seed,
+        workloads=tuple(_ranges(found[0], tallies)),
+        pending=Range.of(each.pending for each in tallies),
+        evicted=Range.of(each.evicted for each in tallies),
+        all_placed=sum(each.pending == 0 for each in tallies),
+    )
+
+
+def _simulated(inventory: Inventory, options: Options, source: random.Random, number: int) -> Simulation:
+    """The simulation in one order; that of number 0 is the plan's own."""
+    if number == 0:
+        run = prepare(inventory, replace(options, seed=None))
+    else:
+        run = prepare(inventory, replace(options, seed=source.getrandbits(63), draws=True))
+        run.queue = interleaved(run.queue, source, by_turns=number % 2 == 1)
+    place_all(run)
+    return result_of(run)
+
+
+def interleaved(queue: Sequence[QueuedPod], source: random.Random, *, by_turns: bool) -> list[QueuedPod]:
+    """The pods in another order, as it may come about.
+
+    Args:
+        queue: in the plan's order.
+        source: of randomness.
+        by_turns: any interleaving of the workloads' pods, each as likely as the others; else one workload after
+            another. Of one priority: more important pods come first in any order.
+    """
+    waiting = [each for each in queue if each.created]
+    streams: dict[Hashable, list[QueuedPod]] = {}
+    for each in queue:
+        if not each.created:
+            streams.setdefault("Pod" if each.workload.kind == "Pod" else id(each.workload), []).append(each)
+    turns: list[Hashable]
+    if by_turns:
+        turns = [key for key, pods in streams.items() for _ in pods]
+        source.shuffle(turns)
+    else:
+        keys = list(streams)
+        source.shuffle(keys)
+        turns = [key for key in keys for _ in streams[key]]
+    left = {key: iter(pods) for key, pods in streams.items()}
+    return [*waiting, *(next(left[key]) for key in turns)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Tally:
+    """The numbers of one simulation.
+
+    Attributes:
+        of: workload's place → pods pending, and for each constraint its skew and its domains' counts.
+    """
+
+    pending: int
+    evicted: int
+    of: list[tuple[int, list[tuple[int, dict[str, int]]]]]
+
+    @classmethod
+    def of_simulation(cls, result: Simulation) -> _Tally:
+        """The numbers of a simulation."""
+        return cls(
+            sum(each.pending for each in result.workloads),
+            len(result.evictions),
+            [
+                (
+                    each.pending,
+                    [(one.skew, {domain.name: domain.after for domain in one.domains}) for one in each.spread],
+                )
+                for each in result.workloads
+            ],
+        )
+
+
+def _ranges(given: Simulation, tallies: Sequence[_Tally]) -> Iterator[WorkloadRange]:
+    for place, workload in enumerate(given.workloads):
+        own = [each.of[place] for each in tallies]
+        spreads = []
+        for position, spread in enumerate(workload.spread):
+            sides = [constraints[position] for _, constraints in own]
+            names = dict.fromkeys(name for _, counts in sides for name in counts)
+            domains = {name: Range.of(counts.get(name, 0) for _, counts in sides) for name in names}
+            spreads.append(SpreadRange(spread, Range.of(skew for skew, _ in sides), domains))
+        yield WorkloadRange(workload, Range.of(pending for pending, _ in own), tuple(spreads))

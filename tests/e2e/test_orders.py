@@ -1,0 +1,61 @@
+"""`topospread simulate --orders` as users run it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+TOPOSPREAD = Path(sys.executable).parent / "topospread"
+POD = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: %s}
+spec:
+  selector: {matchLabels: {app: %s}}
+  template:
+    metadata: {labels: {app: %s}}
+    spec:
+      nodeSelector: {%s}
+      containers: [{name: a, image: a, resources: {requests: {cpu: "2"}}}]
+---
+"""
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Path:
+    text = POD % ("any", "any", "any", "") + POD % ("picky", "picky", "picky", "kubernetes.io/hostname: node-1")
+    (tmp_path / "app.yaml").write_text(text)
+    return tmp_path
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [TOPOSPREAD, "simulate", "app.yaml", "--cluster", "zones=1,nodes=2,cpu=2", *words]
+    return subprocess.run(command, cwd=folder, env=os.environ, capture_output=True, text=True, check=False)
+
+
+def test_ranges_are_shown_and_pending_pods_are_a_no(app: Path) -> None:
+    done = run(app, "--orders", "20")
+    assert done.returncode == 1, done.stderr
+    assert "default/picky  Deployment · 1 pod · pending 0–1" in done.stdout
+    assert "20 orders: pending 0–1, nothing pending in" in done.stdout
+
+
+def test_json_has_the_documented_form(app: Path) -> None:
+    report = json.loads(run(app, "--orders", "20", "-o", "json").stdout)
+    schema = json.loads((ROOT / "docs/reference/orders.schema.json").read_text())
+    jsonschema.Draft202012Validator(schema).validate(report)
+    assert (report["orders"], report["pending"]) == (20, [0, 1])
+
+
+@pytest.mark.parametrize("words", [("-o", "name"), ("--compare-kube-version", "1.30")])
+def test_what_has_no_ranges_is_refused(app: Path, words: tuple[str, ...]) -> None:
+    done = run(app, "--orders", "3", *words)
+    assert done.returncode == 2
+    assert "--orders gives ranges" in done.stderr
