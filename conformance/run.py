@@ -77,6 +77,8 @@ FLAVOURS = {
         Flavour("sampling", 12, Recipe("sampling", incoming=25, nodes=(60, 400)), judge="sampling"),
         Flavour("sequences", 300, Recipe("eventful", nodes=(2, 8), steps=(5, 40)), judge="sequence"),
         Flavour("queue", 300, None, judge="queue", generator="generate_queue.py"),
+        Flavour("v1.36-corners", 60, Recipe("corners", kube_version="1.36"), "1.36"),
+        Flavour("v1.35-corners", 60, Recipe("corners", kube_version="1.35"), "1.35"),
         Flavour("v1.36", 120, Recipe("every", kube_version="1.36"), "1.36"),
         Flavour("v1.35", 80, Recipe("mixed", kube_version="1.35"), "1.35"),
         Flavour("v1.35-volumes", 40, Recipe("volumes", kube_version="1.35"), "1.35"),

@@ -31,7 +31,7 @@ from topospread.config.gates import Gates, gates_for
 from topospread.config.load import default_profile, load_configuration
 from topospread.config.profile import Profile
 from topospread.config.request_rules import request_rules
-from topospread.errors import Place, TopospreadError
+from topospread.errors import ConfigError, Place, TopospreadError
 from topospread.plugins.interface import PluginError
 from topospread.scheduling.choice import top_of_heap
 from topospread.scheduling.cycle import Scheduler
@@ -67,6 +67,8 @@ def judge_case(case: Case) -> Json:
     result: Json = {"name": case.get("name", ""), "verdicts": None}
     try:
         scheduler = scheduler_of(case)
+    except ConfigError as error:
+        return result | {"error": error.message}
     except TopospreadError as error:
         return result | {"error": str(error)}
     incoming = enumerate(read(case.get("incoming"), Pod))

@@ -18,6 +18,8 @@ Problem = tuple[str, str]
 """(path of the field, or "" for a default's; what kube-scheduler says)."""
 
 WEIGHED = ("score", "placement_score")
+_HIGHEST_TOTAL = 2**63 - 1
+MAX_NODE_SCORE = 100
 
 _NONE = PluginSet()
 
@@ -41,7 +43,7 @@ def expand(sets: Mapping[str, PluginSet], version: KubeVersion) -> Expansion:
     }
     plugins = {point: listed for point, listed in plugins.items() if listed}
     if not problems:
-        problems += _unusable(plugins)
+        problems += [*_unusable(plugins), *_overflowing(sets, points, version)]
     return Expansion(plugins, tuple(problems))
 
 
@@ -156,6 +158,34 @@ def _missing(point: str, entry: PluginEntry) -> Problem:
     if last is not None:
         hint = f" (Kubernetes {last} was the last version that had it)"
     return entry.origin, f'{_interface(point)} "{entry.name}" does not exist{hint}'
+
+
+def _overflowing(
+    sets: Mapping[str, PluginSet], points: Mapping[str, frozenset[str]], version: KubeVersion
+) -> Iterator[Problem]:
+    """Weights whose sum leaves the range: a sum that is negative does with the next plugin, as Go's int64 wraps.
+
+    Until 1.21 the plugins came in the order of a Go map; what such weights did then was chance.
+    """
+    for point in WEIGHED if version.minor >= 22 else ():
+        first: dict[str, PluginEntry] = {}
+        for entry in (*sets.get(EXTENSION_POINTS[point], _NONE).enabled, *sets.get("multiPoint", _NONE).enabled):
+            if point in points[entry.name]:
+                first.setdefault(entry.name, entry)
+        total = 0
+        for entry in first.values():
+            weighed = (entry.weight or 1) * MAX_NODE_SCORE
+            if weighed > _wrapped(_HIGHEST_TOTAL - total):
+                before = "" if version.minor < 36 else f"{point.replace('_', ' ')} plugins: "
+                origin = next(each.origin for each in first.values() if each.weight < 0)
+                yield origin, f"{before}total score of Score plugins could overflow"
+                break
+            total += weighed
+
+
+def _wrapped(number: int) -> int:
+    """As an int64 has it."""
+    return (number + 2**63) % 2**64 - 2**63
 
 
 def _unusable(plugins: Mapping[str, tuple[EnabledPlugin, ...]]) -> list[Problem]:

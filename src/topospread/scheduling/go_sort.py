@@ -1,7 +1,8 @@
 """Sorting as Go's ``sort.Slice`` does it: which of several equal elements comes first is not left to chance there.
 
 Up to twelve elements keep the order they have among equals; of more the order is what pattern-defeating quicksort
-makes of it, with its own seed. Nothing else is different from `sorted`. Source: Go's sort/zsortfunc.go.
+makes of it, with its own seed. Nothing else is different from `sorted`, as long as a comparison says the same each
+time. Source: Go's sort/zsortfunc.go.
 """
 
 from __future__ import annotations
@@ -18,10 +19,13 @@ _STEPS = 5
 _WORD = (1 << 64) - 1
 
 
-def go_sorted(elements: Iterable[Element], key: Callable[[Element], Any]) -> list[Element]:
-    """The elements by key, equal ones as Go would leave them."""
+def go_sorted(elements: Iterable[Element], key: Callable[[Element], Any], *, orderly: bool = True) -> list[Element]:
+    """The elements by key, equal ones as Go would leave them.
+
+    ``orderly``: the keys have an order; without one, what comes of it rests on which ones are compared.
+    """
     found = list(elements)
-    if len(found) <= _INSERTION:
+    if orderly and len(found) <= _INSERTION:
         return sorted(found, key=key)
     run = _Run(found, key)
     run.sort(0, len(found), len(found).bit_length())

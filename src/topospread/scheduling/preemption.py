@@ -58,11 +58,24 @@ class PreemptionRules:
         "A node without a pod of lower priority: `No preemption victims found for incoming pod`; before, "
         "`No victims found on node NODE for preemptor pod POD`.",
     )
+    asks_for_the_time: bool = until(
+        "1.36",
+        "Pods that the kubelet has not started yet are as important as their place on the node says. Before, each of "
+        "two of them counted as started earlier than the other when it was asked for first: up to twelve came in the "
+        "other order.",
+    )
     sorts_victims: bool = since(
         "1.30",
         "Victims are in the order of their priority. Before, those that break a disruption budget came first, and the "
         "first one's priority was taken for the highest when a node was picked.",
     )
+
+
+class JustNow:
+    """The start of a pod that has none where a comparison asks for the time: whichever it asks for first is earlier."""
+
+    def __lt__(self, other: object) -> bool:
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +88,10 @@ class Victim:
 
     key: PodKey
     pod_class: PodClass
-    order: tuple[int, float]
+    order: tuple[int, float | JustNow]
 
     @property
-    def importance(self) -> tuple[int, tuple[int, float]]:
+    def importance(self) -> tuple[int, tuple[int, float | JustNow]]:
         """Sorts more important pods first: higher priority, then started earlier (``MoreImportantVictim``)."""
         return (-self.pod_class.priority, self.order)
 
@@ -239,7 +252,7 @@ class Preemptor:
                 trial.remove(victim.key)
             if not self._fits(trial, row):
                 return self._failed
-            potential = go_sorted(potential, key=lambda victim: victim.importance)
+            potential = self._most_important_first(potential)
             violating = self._budgets.violating(potential)
             victims: list[Victim] = []
             violations = 0
@@ -251,14 +264,18 @@ class Preemptor:
                         victims.append(victim)
                         violations += breaks
         if self._rules.sorts_victims and any(violating) and not all(violating):
-            victims = go_sorted(victims, key=lambda victim: victim.importance)
+            victims = self._most_important_first(victims)
         return Candidate(node, tuple(victims), violations)
+
+    def _most_important_first(self, victims: Sequence[Victim]) -> list[Victim]:
+        orderly = not self._rules.asks_for_the_time or all(not waiting for waiting, _ in (v.order for v in victims))
+        return go_sorted(victims, key=lambda victim: victim.importance, orderly=orderly)
 
     def _potential_victims(self, row: int) -> list[Victim]:
         priority = self._view.pod_class.priority
         started = self._cluster.started
         return [
-            Victim(key, each, _order(started.get(key), place))
+            Victim(key, each, _order(started.get(key), JustNow() if self._rules.asks_for_the_time else float(place)))
             for place, (key, each) in enumerate(self._cluster.on_node[row].items())
             if each.priority < priority
         ]
@@ -344,11 +361,11 @@ def _earliest_start(candidate: Candidate) -> tuple[int, float]:
     """
     highest = max(victim.pod_class.priority for victim in candidate.victims)
     waiting, started = min(victim.order for victim in candidate.victims if victim.pod_class.priority == highest)
-    return (-waiting, 0.0 if waiting else -started)
+    return (-1, 0.0) if waiting or isinstance(started, JustNow) else (0, -started)
 
 
-def _order(started: str | None, place: int) -> tuple[int, float]:
-    return (0, datetime.fromisoformat(started).timestamp()) if started else (1, float(place))
+def _order(started: str | None, otherwise: float | JustNow) -> tuple[int, float | JustNow]:
+    return (0, datetime.fromisoformat(started).timestamp()) if started else (1, otherwise)
 
 
 def budget_selector(budget: PodDisruptionBudget) -> Selector | None:

@@ -128,6 +128,21 @@ def test_until_1_21_the_weight_of_the_last_extension_point_counts() -> None:
             "only one queue sort plugin required, but got 0",
         ),
         (
+            with_plugins(filter=on("")),
+            "profiles[0].plugins.filter.enabled[0]",
+            'FilterPlugin "" does not exist',
+        ),
+        (
+            with_plugins(multiPoint=on("")),
+            "profiles[0].plugins.multiPoint.enabled[0]",
+            'PreFilterPlugin "" does not exist',
+        ),
+        (
+            with_plugins(score={"enabled": [{"name": "ImageLocality", "weight": -1}]}),
+            "profiles[0].plugins.score.enabled[0]",
+            "score plugins: total score of Score plugins could overflow",
+        ),
+        (
             with_plugins(filter=on("Foo"), score=on("NodeName")),
             "profiles[0].plugins.filter.enabled[0]",
             'FilterPlugin "Foo" does not exist; profiles[0].plugins.score.enabled[0]: '
@@ -153,3 +168,8 @@ def test_twice_in_multi_point_is_good_where_every_point_overrides_it() -> None:
 
 def test_disabling_an_unknown_plugin_is_no_error() -> None:
     assert profile_of(with_plugins(filter=off("Foo"))).weights == profile_of(configuration()).weights
+
+
+def test_a_negative_weight_after_greater_ones_is_taken() -> None:
+    weighed = {"enabled": [{"name": "ImageLocality", "weight": -1}]}
+    assert profile_of(with_plugins(multiPoint=weighed)).weights["ImageLocality"] == -1

@@ -48,3 +48,16 @@ def test_the_victim_that_started_last_goes_and_one_that_has_not_started_counts_a
         "preempt": True,
     }
     assert judge_case(case)["verdicts"][0]["preemption"]["picked"] == picked
+
+
+@pytest.mark.parametrize(("version", "spared"), [("1.27", "last"), ("1.36", "last"), ("1.37", "first")])
+def test_of_victims_that_have_not_started_the_newer_versions_spare_the_first(version: str, spared: str) -> None:
+    case = {
+        "nodes": [node("a")],
+        "pods": [pod("first", "2", 0, "a"), pod("last", "2", 0, "a")],
+        "incoming": [pod("new", "2", 9)],
+        "preempt": True,
+        "kubeVersion": version,
+    }
+    (candidate,) = judge_case(case)["verdicts"][0]["preemption"]["candidates"].values()
+    assert candidate["victims"] == [f"default/{'first' if spared == 'last' else 'last'}"]
