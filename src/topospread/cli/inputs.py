@@ -148,6 +148,7 @@ def read_inventory(given: Mapping[str, Any], *paths: str, by: Collection[Control
         InputError: something cannot be read or used.
         UsageError: nothing is given.
     """
+    from topospread.sources.custom_kinds import find_kinds
     from topospread.sources.load import load
 
     paths, cluster = paths or given["paths"], given["cluster"]
@@ -161,6 +162,7 @@ def read_inventory(given: Mapping[str, Any], *paths: str, by: Collection[Control
             strict=given["strict"],
             namespace=given["namespace"] or "default",
             with_hooks=given["with_hooks"],
+            kinds=find_kinds(),
             rendering=read_rendering(given, given["kube_version"].strip()),
             comparison_operators=any(each.apiserver.enabled("TaintTolerationComparisonOperators") for each in by),
             progress=bar,

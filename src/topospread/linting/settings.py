@@ -26,6 +26,7 @@ from typing import Any, Final, get_args
 
 from topospread.config.versions import KubeVersion
 from topospread.errors import ConfigError, DecodeError, Place
+from topospread.sources.custom_kinds import parse_kinds
 from topospread.sources.files import STANDARD_INPUT, Source, read_text
 from topospread.sources.made_up import is_made_up
 from topospread.sources.yaml import read_documents
@@ -135,7 +136,8 @@ class _Parser:
     def settings(self, value: Any) -> Settings:
         """The settings that a file holds."""
         whole = self._mapping(value, "")
-        self._known(whole, ("lint",), "")
+        self._known(whole, ("lint", "kinds"), "")
+        parse_kinds(whole.get("kinds") or [], Place(self.path))
         given = self._mapping(whole.get("lint") or {}, "lint")
         readers: dict[str, tuple[str, Callable[[Any, str], Any]]] = {
             "select": ("select", self._rules),

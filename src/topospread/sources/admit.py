@@ -16,6 +16,7 @@ from topospread.api.meta import KubeObject
 from topospread.api.validation.schema import STRUCT_OF_ANY, WrongTypeError, decoded, unknown_fields
 from topospread.errors import DecodeError, InvalidError
 
+from .custom_kinds import Kinds
 from .json_text import too_deep
 from .spots import Spot, label_of
 from .text import printable
@@ -38,11 +39,13 @@ class Rules:
         strict: refuse fields that Kubernetes does not know.
         namespace: where objects go that name no namespace.
         comparison_operators: let tolerations use Lt and Gt (TaintTolerationComparisonOperators).
+        kinds: custom resources whose pods are known; None for those that are known without a project's own.
     """
 
     strict: bool = False
     namespace: str = "default"
     comparison_operators: bool = False
+    kinds: Kinds | None = None
 
 
 def admit(value: dict[str, Any], kind: str, spot: Spot, rules: Rules) -> KubeObject:

@@ -15,6 +15,7 @@ from topospread.errors import DecodeError, DuplicateError, InputError, UsageErro
 
 from .admit import Rules
 from .collection import Collection
+from .custom_kinds import Kinds, notes_on_custom
 from .deliveries import note_of_deliveries
 from .files import STANDARD_INPUT, Progress, Source, read_text, shown_path, total_size
 from .folders import Found, check_programs, look_into
@@ -49,6 +50,7 @@ def load(  # noqa: PLR0913 - keyword arguments
     comparison_operators: bool = False,
     rendering: Rendering | None = None,
     with_hooks: bool = False,
+    kinds: Kinds | None = None,
     progress: Progress | None = None,
 ) -> Inventory:
     """Read everything that is given; nothing is decided, and no pod is made of a workload yet.
@@ -64,6 +66,7 @@ def load(  # noqa: PLR0913 - keyword arguments
         rendering: how folders that are charts and kustomizations become manifests; the namespace of releases is
             ``namespace``.
         with_hooks: keep the Pods and Jobs that Helm runs as hooks, and workloads that are there for tests alone.
+        kinds: custom resources whose pods are known; those that are known without a project's own by default.
         progress: is told how many bytes are dealt with.
 
     Raises:
@@ -73,7 +76,7 @@ def load(  # noqa: PLR0913 - keyword arguments
     found = _found(_with_cluster_file(paths, cluster), replace(rendering or Rendering(), namespace=namespace))
     every = [each.sources for each in found]
     meter = _Meter(progress, total_size([source for sources in every for source in sources]))
-    reader = ObjectReader(Rules(strict, namespace, comparison_operators))
+    reader = ObjectReader(Rules(strict, namespace, comparison_operators, kinds))
     collection = Collection()
     hooks = HooksLeftOut()
     with no_garbage_collection():
@@ -209,6 +212,7 @@ def _inventory(collection: Collection, reader: ObjectReader) -> Inventory:
         raise InputError(NO_NODES)
     inventory.notes += collection.notes()
     inventory.notes += note_of_deliveries(reader.deliveries)
+    inventory.notes += notes_on_custom(reader.custom, reader.unknown_pods)
     for configuration, place in reader.configurations:
         inventory.configurations.append(configuration)
         inventory.notes.append(f"{place}: this KubeSchedulerConfiguration is not applied; give it with --config")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -24,9 +24,11 @@ from topospread.api.pod import Pod
 from topospread.errors import DecodeError, InvalidError, Place
 
 from .admit import Rules, admit
+from .custom_kinds import CustomKind, made_of, shipped_kinds
 from .deliveries import delivery_of
 from .json_list import JsonList
 from .json_text import read_value
+from .pod_parts import pod_parts
 from .quantities import KnownQuantities
 from .snapshot_facts import SnapshotFacts
 from .spots import Spot, label_of
@@ -103,6 +105,8 @@ class ObjectReader:
         suspects: a kind that plays no part and the kind it may be misspelt from → the first such object's place.
         snapshots: what snapshots say of themselves, and where they stand.
         deliveries: objects by which others fetch manifests from elsewhere.
+        custom: custom resources whose pods are known, each with the built-in kind that makes such pods.
+        unknown_pods: custom resources that hold pods of which nobody knows how many there are.
         placed: keys of the named objects that name no namespace, with the one that they were put into; not of pods on
             nodes.
     """
@@ -115,6 +119,8 @@ class ObjectReader:
         self.snapshots: list[tuple[SnapshotFacts, Place]] = []
         self.placed: dict[ObjectKey, None] = {}
         self.deliveries: list[str] = []
+        self.custom: dict[str, str] = {}
+        self.unknown_pods: list[str] = []
         self._types: dict[tuple[bytes, bytes], _Known] = {}
         self._alike: set[bytes] = set()
         self._labels: set[tuple[str, str]] = set()
@@ -257,11 +263,39 @@ class ObjectReader:
             self.configurations.append((value, spot.rough()))
         else:
             known = self._resolve(value, version, kind, spot)
-            if known is not None:
+            if known is None:
+                yield from self._read_custom({**value, "apiVersion": version, "kind": kind}, spot)
+            else:
                 item = admit({**value, "apiVersion": version, "kind": kind}, known, spot, self.rules)
                 if item.namespace and not value["metadata"].get("namespace"):
                     self._note_placed(item)
                 yield ReadObject(known, item, spot.rough(_label(item)), spot)
+
+    def _custom(self, version: str, kind: str) -> Sequence[CustomKind]:
+        """How the pods of a custom resource are made; nothing where that is not known."""
+        group = version.partition("/")[0]
+        if "." not in group:
+            return ()
+        kinds = shipped_kinds() if self.rules.kinds is None else self.rules.kinds
+        return kinds.get((group, kind), ())
+
+    def _read_custom(self, value: dict[str, Any], spot: Spot) -> Iterator[ReadObject]:
+        """What makes the pods of a custom resource, if that is known; else its name, if it has any."""
+        version, kind = value["apiVersion"], value["kind"]
+        if "." not in version.partition("/")[0] or delivery_of(value, version, kind, self.rules.namespace):
+            return
+        label = printable(label_of(value, kind, self.rules.namespace) or kind)
+        namespace = (value.get("metadata") or {}).get("namespace") or self.rules.namespace
+        made = [each for how in self._custom(version, kind) for each in made_of(value, how, namespace)]
+        if made:
+            self.custom[label] = made[0]["kind"]
+        elif pod_parts(value):
+            self.unknown_pods.append(label)
+        elif self._custom(version, kind):
+            self.skipped[_told_apart(kind, version)] += 1
+        for each in made:
+            item = admit(each, each["kind"], spot, self.rules)
+            yield ReadObject(each["kind"], item, spot.rough(_label(item)), spot)
 
     def _resolve(self, value: dict[str, Any], version: str, kind: str, spot: Spot) -> str | None:
         """The object's key in `KINDS`; None, and counted, when it plays no part."""
@@ -274,8 +308,8 @@ class ObjectReader:
         delivery = delivery_of(value, version, kind, self.rules.namespace) if known is None else ""
         if delivery:
             self.deliveries.append(printable(delivery))
-        elif known is None:
-            self.skipped[f"{kind}.{version.partition('/')[0]}" if kind in KINDS else kind] += 1
+        elif known is None and not self._custom(version, kind):
+            self.skipped[_told_apart(kind, version)] += 1
             similar = similar_kind(kind) if kind not in KINDS and "." not in version else None
             if similar is not None:
                 self.suspects.setdefault((kind, similar), spot.rough(label_of(value, kind, self.rules.namespace)))
@@ -291,6 +325,11 @@ def _how_to_read(version: str, kind: str) -> _Known:
         return _OF_NO_USE
     how = KINDS[known]
     return _Known(known, how.namespaced, msgspec.json.Decoder(how.struct))
+
+
+def _told_apart(kind: str, version: str) -> str:
+    """A kind that plays no part, with its group where a built-in kind has its name."""
+    return f"{kind}.{version.partition('/')[0]}" if kind in KINDS else kind
 
 
 def _item_type(kind: str, version: str) -> _Type:
