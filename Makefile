@@ -36,7 +36,7 @@ demo: $(READY) ## place a realistic application and show where it lands
 test: $(READY) ## run the tests
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal $(ARGS)
 
-live: $(READY) ## run the tests on a real API server, built from its Go modules (needs Go, openssl, curl)
+live: $(READY) ## run the tests on a real API server, helm and kustomize, built from Go modules (needs Go, openssl, curl)
 	@$(BIN)/python -m pytest -q tests/live $(ARGS)
 
 lint: $(READY) ## check style, types and the direction of imports

@@ -1,0 +1,89 @@
+"""Every command that reads paths renders charts and builds kustomizations, and says what is missing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.unit.sources.fake_programs import FakePrograms, programs
+
+__all__ = ["programs"]
+TOPOSPREAD = Path(sys.executable).parent / "topospread"
+NODE = "apiVersion: v1\nkind: Node\nmetadata: {name: one}\nstatus: {allocatable: {cpu: '4', memory: 8Gi, pods: '9'}}\n"
+WEB = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: a, image: a}]}
+"""
+COMMANDS = {
+    "simulate": ("simulate", "chart", "--cluster", "nodes=1"),
+    "explain": ("explain", "deploy/web", "chart", "--cluster", "nodes=1"),
+    "explain -f": ("explain", "-f", "chart", "--cluster", "nodes=1"),
+    "status": ("status", "chart", "--cluster", "nodes=1"),
+    "lint": ("lint", "chart"),
+    "plan": ("plan", "chart", "chart", "--cluster", "nodes=1"),
+    "--cluster": ("simulate", "--cluster", "chart"),
+    "lint --cluster": ("lint", "app.yaml", "--cluster", "chart"),
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, programs: FakePrograms) -> Path:
+    (tmp_path / "chart" / "templates").mkdir(parents=True)
+    (tmp_path / "chart" / "Chart.yaml").write_text("apiVersion: v2\nname: web\nversion: 1.0.0\n")
+    (tmp_path / "chart" / "templates" / "web.yaml").write_text("{{- if .Values.on }}\n" + WEB + "{{- end }}\n")
+    (tmp_path / "app.yaml").write_text(WEB)
+    return tmp_path
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([TOPOSPREAD, *words], cwd=folder, env=os.environ, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
+def test_a_chart_is_rendered(folder: Path, programs: FakePrograms, words: tuple[str, ...]) -> None:
+    programs.install("helm", f"---\n# Source: web/templates/web.yaml\n{WEB}---\n# Source: web/templates/n.yaml\n{NODE}")
+    (folder / "v.yaml").write_text("")
+    done = run(folder, *words, "--helm-values", "v.yaml", "--helm-set", "a=b", "-n", "demo", "--kube-version", "1.36")
+    assert done.returncode in (0, 1), done.stderr
+    given = ["--namespace=demo", "--values=v.yaml", "--set=a=b", "--kube-version=1.36"]
+    assert {tuple(each) for each in programs.calls("helm")} == {("template", "web", *_named(programs), *given)}
+
+
+def _named(programs: FakePrograms) -> tuple[str, ...]:
+    """How the chart was named: the same in every call."""
+    (name,) = {each[2] for each in programs.calls("helm")}
+    assert Path(name).name == "chart"
+    return (name,)
+
+
+@pytest.mark.parametrize("words", COMMANDS.values(), ids=COMMANDS)
+def test_a_missing_program_is_bad_input_that_says_what_to_install(folder: Path, words: tuple[str, ...]) -> None:
+    done = run(folder, *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "chart: this chart is rendered with `helm template`, and helm is not on the PATH: install it" in done.stderr
+
+
+def test_raw_tells_a_template_as_such(folder: Path) -> None:
+    (folder / "chart" / "Chart.yaml").unlink()
+    for words in COMMANDS["simulate"], COMMANDS["lint"]:
+        done = run(folder, *words)
+        assert done.returncode == 2
+        assert "web.yaml:1:" in done.stderr
+        assert "this looks like a template: render it first, or give the folder of its chart" in done.stderr
+
+
+def test_raw_and_how_to_render_contradict_each_other(folder: Path) -> None:
+    done = run(folder, "simulate", "chart", "--cluster", "nodes=1", "--raw", "--helm-set", "a=b")
+    assert done.returncode == 2
+    assert "--raw renders no chart" in done.stderr
