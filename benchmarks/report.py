@@ -25,11 +25,38 @@ def command_line(row: Json) -> str:
     return f"{row['name']:<66}{runs[len(runs) // 2]:>8.2f} s  {spread}"
 
 
+def state_lines(measured: Json) -> list[str]:
+    """What changing, going back and living long cost, as a table."""
+    drill, days = measured["drill"], measured["churn"]
+    lines = [
+        "| 5,000 nodes, 100,000 pods | median | target |",
+        "|---|--:|--:|",
+        f"| a savepoint, a node of 20 pods fails, they are placed again, and back | {drill['failure']:.1f} ms | 5 ms |",
+        f"| a fork | {drill['fork']:.0f} ms | 300 ms |",
+        f"| a heartbeat of a node | {drill['heartbeat']:.0f} µs | |",
+        "",
+        "| end of day | resident | a placement | classes | views | hostnames known |",
+        "|--:|--:|--:|--:|--:|--:|",
+    ]
+    for number, day in enumerate(days, 1):
+        lines.append(
+            f"| {number} | {day['resident_mb']:,.0f} MB | {day['microseconds']:.0f} µs | {day['classes']:,} "
+            f"| {day['views']:,} | {day['values']:,} |"
+        )
+    return lines
+
+
 def write_documentation(results: Json, docs: Path) -> None:
     """Put the tables between the markers of ``performance.md``, and the chart beside it."""
     page = docs / "performance.md"
     text = page.read_text()
-    for name, lines in (("engine", _engine(results)), ("commands", _commands(results)), ("growth", _growth(results))):
+    sections = {
+        "engine": _engine(results),
+        "state": state_lines(results["state"]),
+        "commands": _commands(results),
+        "growth": _growth(results),
+    }
+    for name, lines in sections.items():
         begin, end = f"<!-- {name}: written by make bench -->", f"<!-- end of {name} -->"
         before, _, rest = text.partition(begin)
         _, found, after = rest.partition(end)

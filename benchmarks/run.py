@@ -18,11 +18,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from benchmarks import peer
+from benchmarks import peer, state
 from benchmarks.commands import commands
 from benchmarks.commands import measure as measure_command
 from benchmarks.engine import Timing, Work, measure
-from benchmarks.report import command_line, engine_line, write_documentation
+from benchmarks.report import command_line, engine_line, state_lines, write_documentation
 from benchmarks.rows import (
     GROWTH_NODES,
     GROWTH_PODS,
@@ -78,6 +78,8 @@ def _measure_all(program: Path | None, *, quick: bool) -> dict[str, Any]:
             results["commands"].append({"name": command.name, "target": command.target, **asdict(runs)})
             print(command_line(results["commands"][-1]), flush=True)
     if not quick:
+        results["state"] = state.measured()
+        print(*state_lines(results["state"]), sep="\n", flush=True)
         results["growth"] = _growth(program)
     return results
 

@@ -54,10 +54,7 @@ class Scope(IntEnum):
 
 
 class Filter(Protocol):
-    """Says of each node whether the pod may run there.
-
-    One of scope CLUSTER may have an ``idle`` property: true while every node passes, whatever it is asked.
-    """
+    """Says of each node whether the pod may run there."""
 
     @property
     def scope(self) -> Scope:
@@ -71,10 +68,7 @@ class Filter(Protocol):
 
 
 class Score(Protocol):
-    """Gives each feasible node points.
-
-    One of scope CLUSTER may have an ``idle`` property: true while it gives every node 0.
-    """
+    """Gives each feasible node points."""
 
     @property
     def scope(self) -> Scope:
@@ -93,6 +87,33 @@ class Normalized(Score, Protocol):
 
     def normalize(self, raw: Ints, rows: Rows) -> Ints:
         """Points from 0 to MAX_NODE_SCORE, int64[rows]."""
+
+
+@runtime_checkable
+class CanBeIdle(Protocol):
+    """A filter or score of scope CLUSTER that may have nothing to say, whatever it is asked."""
+
+    @property
+    def idle(self) -> bool:
+        """Whether every node passes, or gets 0, as things stand."""
+
+
+@runtime_checkable
+class CanFail(Protocol):
+    """A filter that cannot judge some nodes: a pod for which it fails on one is placed on none."""
+
+    @property
+    def may_fail(self) -> bool:
+        """Whether there may be such a node as things stand."""
+
+
+@runtime_checkable
+class RestsOnAllNodes(Protocol):
+    """A score of scope NODE whose points for a node may change with another node."""
+
+    @property
+    def rests_on_all_nodes(self) -> bool:
+        """Whether they do as things stand."""
 
 
 class FewFilter(Filter, Protocol):
@@ -136,6 +157,25 @@ class Watcher(Protocol):
 
     def group(self, row: int) -> tuple[int, ...]:
         """The row of `groups` for one node, where there is a grouping."""
+
+
+@runtime_checkable
+class Assuming(Protocol):
+    """A watcher whose PreFilter counts otherwise than its AddPod and RemovePod, by which pods are tried on a node."""
+
+    def assume(self, row: int, pod_class: PodClass, delta: int) -> None:
+        """A pod is put on the node for a trial (+1), or taken off it (−1)."""
+
+
+@runtime_checkable
+class Settling(Protocol):
+    """A watcher that holds something which PreFilter settles for as long as a trial lasts."""
+
+    def begin_trial(self) -> None:
+        """What is settled stays so, whatever is added or removed."""
+
+    def end_trial(self) -> None:
+        """All is as it was before the trial."""
 
 
 @dataclass(slots=True)
@@ -185,6 +225,7 @@ class Plugin(Protocol):
         """
 
 
+@runtime_checkable
 class Requeues(Protocol):
     """A plugin that can tell which events may make a pod schedulable that it rejected (``EnqueueExtensions``)."""
 

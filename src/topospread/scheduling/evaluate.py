@@ -10,7 +10,7 @@ import numpy as np
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Ints
 from topospread.cluster.cluster import PodKey
-from topospread.plugins.interface import UNRESOLVABLE, PluginError, Status
+from topospread.plugins.interface import UNRESOLVABLE, CanFail, PluginError, Status
 from topospread.plugins.pod_topology_spread import PodTopologySpread
 from topospread.plugins.spread_arithmetic import spread_arithmetic
 
@@ -76,11 +76,11 @@ class Failure:
 def first_failure(view: View, rows: Ints, blocked: Collection[int] = ()) -> Failure | None:
     """The first of some nodes on which a plugin fails: kube-scheduler then cannot place the pod, on none of them.
 
-    Only plugins on volumes can fail on one node, and say so by a ``may_fail`` property. ``blocked``: nodes rejected
-    already, beside pods they are promised to.
+    Only plugins on volumes can fail on one node (`CanFail`). ``blocked``: nodes rejected already, beside pods they are
+    promised to.
     """
     filters = [each.filter for each in view.judges.filters]
-    if view.judges.rejected is not None or not any(getattr(each, "may_fail", False) for each in filters):
+    if view.judges.rejected is not None or not any(isinstance(each, CanFail) and each.may_fail for each in filters):
         return None
     failures: list[Failure] = []
     left = np.flatnonzero(~np.isin(rows, list(blocked)))

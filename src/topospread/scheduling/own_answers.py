@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from topospread.cluster import NO_ROW, Cluster, PodClass
 from topospread.cluster.arrays import Bools, Ints, Rows, grown
-from topospread.plugins.interface import Scope, length, numbers
+from topospread.plugins.interface import RestsOnAllNodes, Scope, length, numbers
 
 from .framework import Framework, Judges, WeightedScore
 
@@ -124,7 +124,8 @@ class OwnAnswers:
 
     def _nodes_changed(self, rows: Collection[int]) -> None:
         self._grow()
-        if any(getattr(each.score, "rests_on_all_nodes", False) for each in self._node_scores):
+        scores = [each.score for each in self._node_scores]
+        if any(isinstance(each, RestsOnAllNodes) and each.rests_on_all_nodes for each in scores):
             self._renew(slice(0, self._cluster.nodes.size))
         else:
             self._renew(np.fromiter(rows, dtype=np.int64))

@@ -6,7 +6,7 @@ pkg/scheduler/framework/runtime/framework.go (``fillEnqueueExtensions``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, NamedTuple
@@ -115,8 +115,7 @@ def requeueing_of(framework: Framework, cluster: Cluster) -> Requeueing:
 
 
 def _registrations(plugin: Plugin | Requeues, cluster: Cluster) -> tuple[Registration, ...]:
-    asks: Callable[[Cluster], Iterable[Registration]] | None = getattr(plugin, "events_to_register", None)
-    return _EVERYTHING if asks is None else tuple(asks(cluster))
+    return tuple(plugin.events_to_register(cluster)) if isinstance(plugin, Requeues) else _EVERYTHING
 
 
 def _may_help(hint: Hint, pod: Pod, old: Any, new: Any) -> bool:

@@ -28,7 +28,8 @@ class Trial:
 
     def __enter__(self) -> Trial:
         self._savepoint = self._cluster.savepoint()
-        self._tell("begin_trial")
+        for watcher in self._view.settling:
+            watcher.begin_trial()
         return self
 
     def __exit__(
@@ -36,7 +37,8 @@ class Trial:
     ) -> None:
         assert self._savepoint is not None, "a trial is left after it was entered"
         self._savepoint.close()
-        self._tell("end_trial")
+        for watcher in self._view.settling:
+            watcher.end_trial()
 
     def add(self, key: PodKey, pod_class: PodClass) -> None:
         """Put a pod on the node."""
@@ -56,15 +58,6 @@ class Trial:
         self._view.catch_up()
         return bool(self._view.feasible(self._only)[0])
 
-    def _tell(self, event: str) -> None:
-        """What PreFilter has settled stays settled during the trial, whatever it adds or removes."""
-        for watcher in self._view.judges.watchers:
-            told = getattr(watcher, event, None)
-            if told is not None:
-                told()
-
     def _assume(self, pod_class: PodClass, delta: int) -> None:
-        for watcher in self._view.judges.watchers:
-            assume = getattr(watcher, "assume", None)
-            if assume is not None:
-                assume(self._row, pod_class, delta)
+        for watcher in self._view.assuming:
+            watcher.assume(self._row, pod_class, delta)

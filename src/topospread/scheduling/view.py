@@ -16,7 +16,7 @@ import numpy as np
 from topospread.cluster import NO_ROW, Change, Cluster, PodClass
 from topospread.cluster.arrays import Bools, Ints, Rows
 from topospread.cluster.objects import Reading
-from topospread.plugins.interface import FewFilter, FewScore, Filter, Scope, Watcher
+from topospread.plugins.interface import Assuming, CanBeIdle, FewFilter, FewScore, Filter, Scope, Settling, Watcher
 
 from .buckets import Buckets, GroupKey
 from .framework import Framework, Judges, WeightedScore
@@ -71,6 +71,7 @@ class View:
         judges: the plugins, prepared for the class.
         own: what rests on the node and its pods.
         few: the cluster-wide plugins node by node, ``None`` where one of them only knows arrays.
+        assuming, settling: watchers that are told of trials.
         stands_for_tied: whether it says of a node what the view of a pod that is tied to that node would say.
     """
 
@@ -79,6 +80,8 @@ class View:
         self.pod_class = pod_class
         self.work = shared.work
         self.judges: Judges = framework.judges(pod_class, cluster)
+        self.assuming = [each for each in self.judges.watchers if isinstance(each, Assuming)]
+        self.settling = [each for each in self.judges.watchers if isinstance(each, Settling)]
         self.stands_for_tied = not any(each.counts_own_nodes for each in self.judges.prepared.values())
         self.own = shared.answers(cluster, framework, pod_class, self.judges)
         self.work.built += 1
@@ -105,8 +108,8 @@ class View:
         if layout != self._layout:
             self._layout = layout
             self.forget_buckets()
-            self.cluster_filters = [each for each in self._cluster_filters if not getattr(each, "idle", False)]
-            self._active_scores = [each for each in self.relative_scores if not getattr(each.score, "idle", False)]
+            self.cluster_filters = [each for each in self._cluster_filters if not _is_idle(each)]
+            self._active_scores = [each for each in self.relative_scores if not _is_idle(each.score)]
             self.few = few_of(self.cluster_filters, self._active_scores)
 
     def catch_up(self) -> bool:
@@ -230,6 +233,10 @@ class View:
         for watcher in self._grouping_watchers:
             key += watcher.group(row)
         return key
+
+
+def _is_idle(each: object) -> bool:
+    return isinstance(each, CanBeIdle) and each.idle
 
 
 def points_of(score: WeightedScore, rows: Ints, nodes: Ints | None = None) -> Ints:
