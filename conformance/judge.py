@@ -20,6 +20,7 @@ import msgspec
 
 from topospread.api.quantity import NumberText, QuantityError
 from topospread.api.validation import judge_object
+from topospread.api.validation.schema import WrongTypeError
 from topospread.config.load import problems
 from topospread.errors import TopospreadError
 from topospread.judge import judge_case
@@ -82,7 +83,7 @@ def main() -> int:
     try:
         for each in objects(sys.stdin.read()):
             print(json.dumps(judge(each), separators=(",", ":"), ensure_ascii=False), flush=True)
-    except (json.JSONDecodeError, msgspec.ValidationError, QuantityError) as error:
+    except (json.JSONDecodeError, msgspec.ValidationError, QuantityError, WrongTypeError) as error:
         print(f"decode: {error}", file=sys.stderr)
         return 1
     return 0

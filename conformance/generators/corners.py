@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from conformance.generators.draw import APPS, HOST, KEYS, Draw, Json
+from conformance.generators.configuration import API_VERSION
+from conformance.generators.draw import APPS, HOST, KEYS, REGION, ZONE, Draw, Json
 from conformance.generators.pods import Pods
 from conformance.generators.preemption import preemption
 
@@ -21,10 +22,22 @@ def corners(draw: Draw, pods: Pods, case: Json) -> None:
     if draw.chance(0.4) and not case.get("sequential"):
         case |= preemption(draw, pods, case["nodes"], case["pods"], case["incoming"])
         _start_times(draw, case)
-    turns: list[Callable[[Draw, Json], None]] = [_domains, _labels, _architectures, _ports, _taints, _least]
+    turns: list[Callable[[Draw, Json], None]] = [
+        _domains,
+        _labels,
+        _topology_labels,
+        _architectures,
+        _ports,
+        _taints,
+        _unparsed,
+        _least,
+        _nulls,
+    ]
     for turn in turns:
         if draw.chance(0.5):
             turn(draw, case)
+    if draw.chance(0.05):
+        case["config"] = _refused_at_start(draw)
 
 
 def _every_pod(case: Json) -> Iterator[Json]:
@@ -79,6 +92,66 @@ def _labels(draw: Draw, case: Json) -> None:
     for service in case.get("services", []):
         if draw.chance(0.2):
             service["spec"]["selector"] = draw.choice([{PREFIXED: ""}, {"app": ""}, {PREFIXED: "web"}])
+
+
+def _topology_labels(draw: Draw, case: Json) -> None:
+    """Pods that carry their node's zone and region since they were bound, and selectors that ask for them."""
+    labels_of = {node["metadata"]["name"]: node["metadata"]["labels"] for node in case["nodes"]}
+    for pod in case["pods"]:
+        theirs = labels_of.get(pod["spec"]["nodeName"], {})
+        if draw.chance(0.7):
+            pod["metadata"]["labels"] |= {key: theirs[key] for key in (ZONE, REGION) if key in theirs}
+    for pod in _every_pod(case):
+        for selector in _selectors(pod["spec"]):
+            if draw.chance(0.3):
+                wanted = draw.choice(
+                    [
+                        {"key": ZONE, "operator": "In", "values": ["z0", "z1", ""]},
+                        {"key": ZONE, "operator": "Exists"},
+                        {"key": REGION, "operator": "NotIn", "values": ["eu"]},
+                    ]
+                )
+                selector.setdefault("matchExpressions", []).append(wanted)
+        for constraint in pod["spec"].get("topologySpreadConstraints", []):
+            if draw.chance(0.2) and "labelSelector" in constraint and ZONE not in str(constraint["labelSelector"]):
+                constraint["matchLabelKeys"] = [ZONE]
+
+
+def _unparsed(draw: Draw, case: Json) -> None:
+    """Terms that do not parse, of pods that wait for their victims to go."""
+    for pod in case.get("nominated", []):
+        if draw.chance(0.3):
+            term = {"topologyKey": ZONE, "labelSelector": {"matchExpressions": [{"key": "app", "operator": "Near"}]}}
+            required = {"requiredDuringSchedulingIgnoredDuringExecution": [term]}
+            pod["spec"]["affinity"] = {draw.choice(["podAffinity", "podAntiAffinity"]): required}
+
+
+def _nulls(draw: Draw, case: Json) -> None:
+    """Maps with nulls for values, and null in place of maps and lists."""
+    for each in (*case["nodes"], *_every_pod(case)):
+        metadata, spec = each["metadata"], each["spec"]
+        x = draw.random()
+        if x < 0.1:
+            metadata["labels"] = metadata.get("labels", {}) | {"app": None}
+        elif x < 0.15:
+            metadata["annotations"] = None
+        elif x < 0.2:
+            spec["tolerations" if "containers" in spec else "taints"] = None
+        elif x < 0.25 and "containers" in spec:
+            spec["containers"][0]["resources"] = {"requests": {"cpu": None}, "limits": None}
+
+
+def _refused_at_start(draw: Draw) -> Json:
+    """A configuration that kube-scheduler may not start with: a plugin without a name, weights below zero."""
+    point = draw.choice(["filter", "score", "multiPoint", "preFilter", "bind"])
+    enabled: Json = {"name": ""}
+    if draw.chance(0.6):
+        point = draw.choice(["score", "multiPoint"])
+        enabled = {"name": draw.choice(["ImageLocality", "NodeAffinity", "PodTopologySpread"])}
+        enabled["weight"] = draw.choice([-1, -3, -40])
+    plugins = {point: {"enabled": [enabled]}}
+    profile = {"schedulerName": "default-scheduler", "plugins": plugins}
+    return {"apiVersion": API_VERSION, "kind": "KubeSchedulerConfiguration", "profiles": [profile]}
 
 
 def _ask_for_empty(draw: Draw, selector: Json) -> None:

@@ -24,6 +24,7 @@ from topospread.api.storage import (
     StorageClass,
     VolumeAttachment,
 )
+from topospread.api.validation.schema import decoded
 from topospread.api.workload import ReplicaSet, ReplicationController, Service, StatefulSet
 from topospread.cluster import Cluster
 from topospread.cluster.cluster import pod_key
@@ -58,6 +59,8 @@ OBJECTS: dict[str, type[KubeObject]] = {
     "deviceClasses": DeviceClass,
     "podDisruptionBudgets": PodDisruptionBudget,
 }
+
+_ENCODER = msgspec.json.Encoder(enc_hook=str)
 
 Kind = TypeVar("Kind", bound=KubeObject)
 
@@ -196,7 +199,12 @@ def _profiles(case: Case, gates: Gates) -> dict[str, Profile]:
 
 def read(objects: object, kind: type[Kind]) -> list[Kind]:
     """The objects of a key of a case."""
-    return msgspec.convert(objects or [], list[kind])  # type: ignore[valid-type]
+    try:
+        return msgspec.convert(objects or [], list[kind])  # type: ignore[valid-type]
+    except msgspec.ValidationError:
+        # Go reads a null in a map as the zero of its values.
+        given = [decoded(each, kind.__name__) for each in msgspec.convert(objects or [], list[Any])]
+        return msgspec.json.decode(_ENCODER.encode(given), type=list[kind])  # type: ignore[valid-type]
 
 
 def _free_key(cluster: Cluster, pod: Pod) -> str:

@@ -15,11 +15,11 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
-	"k8s.io/component-base/featuregate"
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
+
+	"topospread.dev/oracle/judging"
 )
 
 // Case is a history, and what the plugins look up besides the objects of its events.
@@ -71,20 +71,6 @@ func pointers[T any, P interface {
 	return
 }
 
-// setGates sets feature gates until restore is called.
-func setGates(gates map[string]bool) (restore func(), err error) {
-	before := map[string]bool{}
-	for name := range gates {
-		before[name] = utilfeature.DefaultFeatureGate.Enabled(featuregate.Feature(name))
-	}
-	restore = func() {
-		if err := utilfeature.DefaultMutableFeatureGate.SetFromMap(before); err != nil {
-			panic(err)
-		}
-	}
-	return restore, utilfeature.DefaultMutableFeatureGate.SetFromMap(gates)
-}
-
 func evaluate(parent context.Context, c *Case) (res Result) {
 	res.Name = c.Name
 	defer func() {
@@ -94,7 +80,7 @@ func evaluate(parent context.Context, c *Case) (res Result) {
 	}()
 	ctx, cancel := context.WithCancel(parent)
 	defer cancel()
-	restore, err := setGates(c.FeatureGates)
+	restore, err := judging.SetGates(c.FeatureGates)
 	if err != nil {
 		res.Error = err.Error()
 		return

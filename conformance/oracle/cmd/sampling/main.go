@@ -19,11 +19,9 @@ import (
 	v1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/events"
-	"k8s.io/component-base/featuregate"
 	"k8s.io/klog/v2"
 	kubeschedulerv1 "k8s.io/kube-scheduler/config/v1"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -34,6 +32,8 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	"k8s.io/kubernetes/pkg/scheduler/profile"
+
+	"topospread.dev/oracle/judging"
 )
 
 type Case struct {
@@ -114,25 +114,11 @@ func pointers[T any, P interface {
 	return
 }
 
-// setGates sets feature gates until restore is called.
-func setGates(gates map[string]bool) (restore func(), err error) {
-	before := map[string]bool{}
-	for name := range gates {
-		before[name] = utilfeature.DefaultFeatureGate.Enabled(featuregate.Feature(name))
-	}
-	restore = func() {
-		if err := utilfeature.DefaultMutableFeatureGate.SetFromMap(before); err != nil {
-			panic(err)
-		}
-	}
-	return restore, utilfeature.DefaultMutableFeatureGate.SetFromMap(gates)
-}
-
 func evaluate(parent context.Context, c *Case) (res Result) {
 	res.Name = c.Name
 	ctx, cancel := context.WithCancel(parent)
 	defer cancel()
-	restore, err := setGates(c.FeatureGates)
+	restore, err := judging.SetGates(c.FeatureGates)
 	if err != nil {
 		res.Error = err.Error()
 		return

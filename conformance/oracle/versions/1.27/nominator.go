@@ -11,10 +11,10 @@ type nominator map[string][]podInfo
 func newNominator(pods []v1.Pod) nominator {
 	n := nominator{}
 	for i := range pods {
-		if info, err := framework.NewPodInfo(&pods[i]); err == nil {
-			node := pods[i].Status.NominatedNodeName
-			n[node] = append(n[node], info)
-		}
+		// As in kube-scheduler's queue, a pod whose terms do not parse is kept without them.
+		info, _ := framework.NewPodInfo(&pods[i])
+		node := pods[i].Status.NominatedNodeName
+		n[node] = append(n[node], info)
 	}
 	return n
 }
