@@ -323,8 +323,10 @@ class SchedulingQueue:
     def _strategy_in_flight(self, info: QueuedPodInfo) -> Strategy:
         """The best of what happened while the pod was tried (``determineSchedulingHintForInFlightPod``)."""
         start = self._in_flight.get(info.uid)
-        if not info.rejectors or start is None:
+        if start is None or not info.rejectors:
             return Strategy.AFTER_BACKOFF
+        if start == self._forgotten + len(self._events):
+            return Strategy.SKIP
         best = Strategy.SKIP
         enough = Strategy.IMMEDIATELY if info.pending_plugins else Strategy.AFTER_BACKOFF
         for happened in self._since_popped(start):

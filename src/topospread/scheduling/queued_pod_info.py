@@ -56,7 +56,7 @@ class QueuedPodInfo:
     @property
     def rejectors(self) -> frozenset[str]:
         """All plugins that rejected it."""
-        return self.unschedulable_plugins | self.pending_plugins
+        return self.unschedulable_plugins | self.pending_plugins if self.pending_plugins else self.unschedulable_plugins
 
 
 def queue_order(info: QueuedPodInfo) -> tuple[int, int]:
