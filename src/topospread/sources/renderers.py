@@ -81,7 +81,8 @@ def find_renderer(known: tuple[tuple[str, str], ...], place: Place) -> Renderer:
 
 
 def _said(stderr: bytes) -> str:
-    """What a program wrote when it failed, on one line."""
-    words = " ".join(stderr.decode("utf-8", "replace").split())
+    """What a program wrote when it failed, on one line; without the warnings before it."""
+    text = stderr.decode("utf-8", "replace")
+    words = " ".join(text[max(f"\n{text}".rfind("\nError: "), 0) :].split())
     words = words.removeprefix("Error: ").removesuffix(" Use --debug flag to render out invalid YAML")
     return (words if len(words) <= _MOST_WORDS else f"{words[:_MOST_WORDS]}…") or "it did not say why"

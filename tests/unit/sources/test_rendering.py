@@ -230,7 +230,8 @@ def test_what_a_program_says_when_it_fails_is_in_the_error(programs: FakeProgram
     with pytest.raises(InputError) as caught:
         text_of(chart)
     assert str(caught.value) == f"{chart}: `helm template` failed: values don't meet the schema"
-    programs.install("kustomize", stderr="Error: no such resource in x\n", code=1)
+    warnings = "# Warning: 'vars' is deprecated.\n# Warning: 'bases' too.\n"
+    programs.install("kustomize", stderr=f"{warnings}Error: no such resource in x\n", code=1)
     with pytest.raises(InputError) as caught:
         text_of(overlay)
     assert str(caught.value) == f"{overlay}: `kustomize build` failed: no such resource in x"
