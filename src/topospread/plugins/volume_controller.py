@@ -44,9 +44,10 @@ class VolumeController:
         unused = (each for each in self._objects.persistent_volumes.values() if _is_unused(each))
         self._objects.add([_in_phase(each, "Available") for each in unused if _phase(each) != "Available"])
         index = _VolumeIndex(self._objects.persistent_volumes.values())
+        without_class = self._assumed_without_class()
         for key in sorted(self._objects.persistent_volume_claims):
             claim = self._objects.persistent_volume_claims[key]
-            if not _is_completed(claim) and key not in self._waiting_for_nobody_knows_what():
+            if not _is_completed(claim) and key not in without_class:
                 self._sync_unbound(claim, index, makes=_phase(claim) == "")
 
     def sync(self) -> None:
@@ -64,8 +65,8 @@ class VolumeController:
                 else:
                     self._sync_unbound(claim, index)
 
-    def _waiting_for_nobody_knows_what(self) -> set[Key]:
-        """Claims that are assumed, of classes that are not there."""
+    def _assumed_without_class(self) -> set[Key]:
+        """Claims that are assumed, of classes that are not there: those wait for their pod."""
         objects = self._objects
         claims = objects.persistent_volume_claims
         return {
