@@ -122,6 +122,7 @@ def simulate_orders(inventory: Inventory, orders: int, options: Options, progres
     if orders < 1:
         raise UsageError(f"{orders} orders: try at least one")
     seed = options.seed or 0
+    options = replace(options, one_of_many=True)
     source = random.Random(seed)
     found: list[Simulation] = []
     tallies: list[_Tally] = []

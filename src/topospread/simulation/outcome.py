@@ -79,7 +79,7 @@ def _order_may_decide(run: Run) -> list[str]:
     """What to say where pods are pending that may come in another order beside those of other workloads."""
     pending = {queued.priority for queued in run.queue if run.outcomes[id(queued)].verdict and _is_new(run, queued)}
     workloads = {id(queued.workload) for queued in run.queue if not queued.created and queued.priority in pending}
-    if len(workloads) < 2:
+    if len(workloads) < 2 or run.options.one_of_many:
         return []
     return [
         f"pods of {len(workloads)} workloads are placed in the order of the input; controllers create them at once, "

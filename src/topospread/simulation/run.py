@@ -46,6 +46,7 @@ class Options:
 
     Attributes:
         draws: draw among equal nodes, with ``seed``, also where the version's kube-scheduler does not.
+        one_of_many: other orders of the pods are tried as well, so that nobody has to be told that they may matter.
     """
 
     config: Configuration | None = None
@@ -60,6 +61,7 @@ class Options:
     autoscale: Autoscale = "keep"
     watch: Collection[str] = ()
     draws: bool = False
+    one_of_many: bool = False
 
     def control_plane(self, scheduler: Gates, scheduler_names: Collection[str]) -> ControlPlane:
         """The API server and the schedulers that the pods go through."""

@@ -146,6 +146,7 @@ def test_a_simulation_says_that_the_order_may_decide_where_it_may(
 ) -> None:
     (note,) = [each for each in topospread.simulate(contested).notes if "--orders" in each]
     assert note.startswith("pods of 2 workloads are placed in the order of the input")
+    assert note not in simulate_orders(contested, 2, Options()).given.notes
     alone = inventory(tmp_path, app("web", 3))
     assert not any("--orders" in each for each in topospread.simulate(alone).notes)
     placed = inventory(tmp_path, app("one"), app("two"))
