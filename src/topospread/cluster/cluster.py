@@ -167,6 +167,11 @@ class Cluster:
         """Classes that want to be near, or away from, pods of a namespace; other pods of it may be meant."""
         return self._classes.asking(namespace)
 
+    @property
+    def classes_made(self) -> int:
+        """The index that the next class gets."""
+        return self._classes.made
+
     def classes_since(self, index: int) -> tuple[list[PodClass], int]:
         """Classes whose index is no lower than this, and the index that the next one gets."""
         made = self._classes.made

@@ -51,6 +51,10 @@ class Selections:
             finalize(known, self._selectors.remove, namespace, selector, number)
         return known
 
+    def classes(self, namespace: str, selector: Selector) -> Iterator[PodClass]:
+        """The classes that a selector selects now, in no order."""
+        return (each for found in self._labelled.matching(namespace, selector) for each in found.items.values())
+
     def add(self, pod_class: PodClass) -> None:
         """Take note of a class that is new."""
         found = pod_class.label_set = self._labelled.add(pod_class.namespace, pod_class.labels, pod_class)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, Protocol
+from weakref import WeakValueDictionary
 
 from topospread.api.pod import Pod, Volume
 
@@ -46,11 +47,18 @@ class VolumeUse:
     def __init__(self) -> None:
         self.users: dict[VolumeRef, dict[int, int]] = {}
         self._of_claim: dict[tuple[str, str], set[VolumeRef]] = {}
-        self._followers: list[Follower] = []
+        self._followers: WeakValueDictionary[int, Follower] = WeakValueDictionary()
+        self._followed = 0
 
     def follow(self, follower: Follower) -> None:
-        """Tell somebody of every change from now on."""
-        self._followers.append(follower)
+        """Tell somebody of every change from now on, as long as anybody else holds them."""
+        self._followers[self._followed] = follower
+        self._followed += 1
+
+    @property
+    def followers(self) -> int:
+        """How many are told."""
+        return len(self._followers)
 
     def total(self, ref: VolumeRef) -> int:
         """How often pods anywhere name the volume."""
@@ -102,7 +110,7 @@ class VolumeUse:
                 del self._of_claim[ref.namespace, ref.name]
 
     def _tell(self, row: int, ref: VolumeRef, used: bool) -> None:
-        for follower in self._followers:
+        for follower in self._followers.values():
             follower.on_volume(row, ref, used)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -106,7 +106,7 @@ def _unknown(part: PodPart) -> Iterator[Problem]:
             yield Problem(field, f'unknown field "{field}"; is "{close[0]}" meant?')
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _type_named(kind: str) -> type[KubeObject]:
     """A type by the name of a kind, as rules name what they found."""
     return msgspec.defstruct(kind, [], bases=(KubeObject,))  # type: ignore[return-value]

@@ -23,7 +23,7 @@ from .affinity_requeueing import affinity_registrations
 from .affinity_tally import Tally
 from .affinity_terms import NO_LABELS, Term, Terms, terms_of
 from .cluster_event import Registration
-from .interface import MAX_NODE_SCORE, UNRESOLVABLE, UNSCHEDULABLE, Prepared, Scope, Status, length
+from .interface import MAX_NODE_SCORE, UNRESOLVABLE, UNSCHEDULABLE, Listener, Prepared, Scope, Status, length
 
 REASON_AFFINITY = "node(s) didn't match pod affinity rules"
 REASON_ANTI_AFFINITY = "node(s) didn't match pod anti-affinity rules"
@@ -89,10 +89,6 @@ Effect = tuple[Tally, int]
 """What one pod of a class adds to a tally, in the domain of its node."""
 
 
-_CLASSES_REMEMBERED = 1 << 14
-"""So many classes are remembered for what their pods add to the sums."""
-
-
 class Affinities:
     """The counts behind one pod class; the plugin's `Watcher`.
 
@@ -131,13 +127,14 @@ class Affinities:
         self._namespace_labels: Mapping[str, str] = own.labels if own else NO_LABELS
         preferred = terms.preferred_affinity or terms.preferred_anti_affinity
         self._scores = bool(preferred) or not args.ignore_preferred_terms_of_existing_pods
-        self._effects: dict[int, list[Effect]] = {}
+        self._found_at_first: dict[PodClass, list[Effect]] = {}
         self.may_be_skipped = self.skipped = False
         for key in (term.topology_key for term in terms.affinity):
             self._tally(self.affinity, key)
         for each in self._concerned(cluster):
-            if each.occupancy:
-                for tally, amount in self.effects(each):
+            if effects := self.effects(each):
+                self._found_at_first[each] = effects
+                for tally, amount in effects:
                     for row, count in each.occupancy.items():
                         tally.add(row, amount * count)
 
@@ -147,8 +144,9 @@ class Affinities:
         if own is None:
             return cluster.classes.values()
         found = {each.index: each for each in cluster.classes_asking(self.pod_class.namespace)}
-        for namespace in own:
-            found.update((each.index, each) for each in cluster.classes_in(namespace))
+        for term in self.terms.every:
+            for namespace in term.namespaces:
+                found.update((each.index, each) for each in cluster.selections.classes(namespace, term.selector))
         return [found[index] for index in sorted(found)]
 
     @property
@@ -171,16 +169,11 @@ class Affinities:
         self.skipped = False
 
     def effects(self, other: PodClass) -> list[Effect]:
-        """What a pod of a class changes by being on a node; found once for each class."""
-        known = self._effects.get(other.index)
-        if known is None:
-            sums: dict[int, Effect] = {}
-            for tally, amount in self._found(other):
-                sums[id(tally)] = (tally, sums.get(id(tally), (tally, 0))[1] + amount)
-            if len(self._effects) > _CLASSES_REMEMBERED:
-                self._effects.clear()
-            known = self._effects[other.index] = [effect for effect in sums.values() if effect[1]]
-        return known
+        """What a pod of a class changes by being on a node."""
+        sums: dict[int, Effect] = {}
+        for tally, amount in self._found(other):
+            sums[id(tally)] = (tally, sums.get(id(tally), (tally, 0))[1] + amount)
+        return [effect for effect in sums.values() if effect[1]]
 
     def _found(self, other: PodClass) -> Iterable[Effect]:
         theirs = terms_of(other, namespace_selectors=self._rules.namespace_selectors)
@@ -219,21 +212,25 @@ class Affinities:
             self.layout += 1
         return tally
 
-    def ignores(self, pod_class: PodClass) -> bool:
-        """Whether no term, of the pod or of pods of the class, means the other."""
-        return not self.effects(pod_class)
+    def concerned(self) -> Iterable[PodClass]:
+        """Classes with a term that means the other, the pod's or theirs."""
+        return list(self._found_at_first)
 
-    def on_pod(self, row: int, pod_class: PodClass, delta: int) -> Iterable[int]:
-        """Count the pod; the rows of domains whose sum groups them."""
-        effects = self.effects(pod_class)
+    def listener(self, pod_class: PodClass) -> Listener | None:
+        """Counts pods of a class, where a term means the other; the rows of domains whose sum groups them."""
+        effects = self._found_at_first.pop(pod_class, None) or self.effects(pod_class)
         if not effects:
-            return ()
-        touched: set[int] = set()
-        for tally, amount in effects:
-            code = tally.add(row, amount * delta)
-            if code >= 0 and not tally.by_domain:
-                touched |= tally.column.rows(code)
-        return touched
+            return None
+
+        def count(row: int, delta: int) -> Iterable[int]:
+            touched: set[int] = set()
+            for tally, amount in effects:
+                code = tally.add(row, amount * delta)
+                if code >= 0 and not tally.by_domain:
+                    touched |= tally.column.rows(code)
+            return touched
+
+        return count
 
     def on_node(self, row: int) -> Iterable[int]:
         """Count the node's pods where it now belongs; it, and the rows of domains whose sum groups them."""

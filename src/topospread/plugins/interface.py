@@ -7,7 +7,7 @@ row that changed is a slice of one. Who rests on the whole cluster is told of ev
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Literal, Protocol, runtime_checkable
@@ -133,6 +133,10 @@ class FewScore(Normalized, Protocol):
         """What `normalize` says."""
 
 
+Listener = Callable[[int, int], Iterable[int]]
+"""Told that a pod came to a node (row, +1) or left it (row, −1); gives the rows whose group may have changed."""
+
+
 class Watcher(Protocol):
     """What a filter or score of scope CLUSTER is besides: it keeps counts, and sorts nodes that look alike."""
 
@@ -140,11 +144,11 @@ class Watcher(Protocol):
     def layout(self) -> int:
         """Changes when `groups` gets other columns, or when ``idle`` of the filter or score changes."""
 
-    def ignores(self, pod_class: PodClass) -> bool:
-        """Whether pods of the class change nothing by coming or going; asked once for each class."""
+    def concerned(self) -> Iterable[PodClass]:
+        """Classes there are whose pods may mean something, so that not every one has to be asked about."""
 
-    def on_pod(self, row: int, pod_class: PodClass, delta: int) -> Iterable[int]:
-        """A pod came to a node (+1) or left it (−1); rows whose group may have changed."""
+    def listener(self, pod_class: PodClass) -> Listener | None:
+        """What to tell of pods of a class; ``None`` where they change nothing by coming or going."""
 
     def on_node(self, row: int) -> Iterable[int]:
         """A node was added, changed or removed; rows whose group may have changed."""

@@ -17,7 +17,7 @@ from topospread.cluster.zone_key import zone_key
 
 from .default_selector import default_selector, looked_up
 from .domain_counts import MatchingPods
-from .interface import MAX_NODE_SCORE, Prepared, Scope
+from .interface import MAX_NODE_SCORE, Listener, Prepared, Scope
 from .pod_topology_spread_rules import PodTopologySpreadRules
 
 _ZONE_SHARE = 2.0 / 3.0
@@ -75,12 +75,15 @@ class _SpreadScore:
             points = np.where(in_zone, points * (1.0 - _ZONE_SHARE) + _ZONE_SHARE * zone_points, points)
         return points.astype(np.int64)
 
-    def ignores(self, pod_class: PodClass) -> bool:
-        """Whether pods of the class do not count."""
-        return not self._pods.matches(pod_class)
+    def concerned(self) -> Iterable[PodClass]:
+        """Classes whose pods count."""
+        return self._pods.classes
 
-    def on_pod(self, row: int, pod_class: PodClass, delta: int) -> Iterable[int]:
-        """Count a pod."""
+    def listener(self, pod_class: PodClass) -> Listener | None:
+        """Counts a pod."""
+        return self._count if self._pods.matches(pod_class) else None
+
+    def _count(self, row: int, delta: int) -> Iterable[int]:
         self._pods.add(row, delta)
         return ()
 

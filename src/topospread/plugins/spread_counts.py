@@ -16,7 +16,7 @@ from topospread.cluster.arrays import Bools, Codes, Ints, Rows
 
 from .domain_counts import DomainCounts, MatchingPods
 from .inclusion import Inclusion
-from .interface import length
+from .interface import Listener, length
 from .keyless_counts import KeylessCounts
 from .pod_topology_spread_rules import PodTopologySpreadRules
 from .spread_constraints import Constraint
@@ -25,10 +25,6 @@ from .spread_until_1_23 import WholeDomainCounts
 HOSTNAME = "kubernetes.io/hostname"
 _GROUPED_BY_DOMAIN = 32
 """Up to so many domains, nodes are grouped by domain; above, by their domain's count."""
-
-
-_CLASSES_REMEMBERED = 1 << 14
-"""So many classes are remembered for the counts that their pods change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +72,6 @@ class Spread:
         soft_keys = [c.topology_key for c in soft] if self.requires_all_keys else []
         self.soft = [CountedConstraint(each, self, soft_keys) for each in soft]
         self._all = (*self.hard, *self.soft)
-        self._counting: dict[int, tuple[list[MatchingPods], list[tuple[CountedConstraint, DomainCounts]]]] = {}
         self._by_node = any(each.counts is None for each in self.soft)
         # The sum over all nodes counts, or how many domains have feasible nodes: nothing groups nodes then.
         self._ungrouped = bool(self.soft) and not (
@@ -99,27 +94,29 @@ class Spread:
             result &= self.codes(key, rows) >= 0
         return result
 
-    def ignores(self, pod_class: PodClass) -> bool:
-        """Whether no selector matches pods of the class."""
-        return not any(pods.matches(pod_class) for pods in self._pods.values())
+    def concerned(self) -> Iterable[PodClass]:
+        """Classes that some selector matches."""
+        return {each for pods in self._pods.values() for each in pods.classes}
 
-    def on_pod(self, row: int, pod_class: PodClass, delta: int) -> Iterable[int]:
-        """Count the pod; the rows of its domain, where the count groups them."""
-        counting = self._counting.get(pod_class.index)
-        if counting is None:
-            pods = [each for each in self._pods.values() if each.matches(pod_class)]
-            counts = [(each, each.counts) for each in self._all if each.counts is not None and each.pods in pods]
-            if len(self._counting) > _CLASSES_REMEMBERED:
-                self._counting.clear()
-            counting = self._counting[pod_class.index] = (pods, counts)
-        for matching in counting[0]:
-            matching.add(row, delta)
-        touched: Iterable[int] = (row,) if self._by_node and counting[0] else ()
-        for each, domains in counting[1]:
-            code = domains.add(row, delta)
-            if code >= 0 and each.grouped_by_count:
-                touched = {*touched, *each.column.rows(code)}
-        return touched
+    def listener(self, pod_class: PodClass) -> Listener | None:
+        """Counts pods of a class that a selector matches; the rows of their domain, where the count groups them."""
+        pods = [each for each in self._pods.values() if each.matches(pod_class)]
+        if not pods:
+            return None
+        counts = [(each, each.counts) for each in self._all if each.counts is not None and each.pods in pods]
+        by_node = self._by_node
+
+        def count(row: int, delta: int) -> Iterable[int]:
+            for matching in pods:
+                matching.add(row, delta)
+            touched: Iterable[int] = (row,) if by_node else ()
+            for each, domains in counts:
+                code = domains.add(row, delta)
+                if code >= 0 and each.grouped_by_count:
+                    touched = {*touched, *each.column.rows(code)}
+            return touched
+
+        return count
 
     def on_node(self, row: int) -> Iterable[int]:
         """Count the node's pods where it now belongs; it, and rows of domains whose count groups them."""

@@ -132,13 +132,12 @@ class FailingScore:
             raise PluginError(self._words)
         return np.zeros(0, dtype=np.int64)
 
-    def ignores(self, pod_class: PodClass) -> bool:
-        """Pods change nothing here."""
-        return True
-
-    def on_pod(self, row: int, pod_class: PodClass, delta: int) -> Iterable[int]:
-        """Nothing follows from a pod."""
+    def concerned(self) -> Iterable[PodClass]:
+        """No pods mean anything here."""
         return ()
+
+    def listener(self, pod_class: PodClass) -> None:
+        """Nothing follows from a pod."""
 
     def on_node(self, row: int) -> Iterable[int]:
         """Nothing follows from a node."""

@@ -15,7 +15,7 @@ from topospread.cluster.volume_use import AWS_DISK, CLAIM, GCE_DISK, ISCSI, RBD,
 from topospread.config.version_rules import by_version, gated, since
 
 from .cluster_event import ADD, ASSIGNED_POD_DELETE, ClusterEvent, Registration
-from .interface import UNRESOLVABLE, UNSCHEDULABLE, Prepared, Scope, Status, StatusCode, length
+from .interface import UNRESOLVABLE, UNSCHEDULABLE, Listener, Prepared, Scope, Status, StatusCode, length
 from .pod_volumes import not_found, pod_claims
 
 REASON_DISK = "node(s) had no available disk"
@@ -159,6 +159,7 @@ class _Exclusive:
         self._claims = claims
         self._names = {ref.name for ref in claims}
         self._disks = disks
+        self._cluster = cluster
         self._use = cluster.volume_use
         self._rules = rules
         self._assumed = 0
@@ -190,13 +191,13 @@ class _Exclusive:
                 if ref in self._claims:
                     self._moved[ref] = self._moved.get(ref, 0) + delta
 
-    def ignores(self, pod_class: PodClass) -> bool:
+    def concerned(self) -> Iterable[PodClass]:
         """What is counted is looked up; only a pod with volumes can change how a node's disks are used."""
-        return self._disks is None or not pod_class.volumes
+        return () if self._disks is None else [each for each in self._cluster.classes.values() if each.volumes]
 
-    def on_pod(self, row: int, pod_class: PodClass, delta: int) -> Iterable[int]:
+    def listener(self, pod_class: PodClass) -> Listener | None:
         """Only the disks on a node tell it from others."""
-        return (row,) if self._disks is not None and pod_class.volumes else ()
+        return None if self._disks is None or not pod_class.volumes else _only_the_node
 
     def on_node(self, row: int) -> Iterable[int]:
         return (row,) if self._disks is not None else ()
@@ -206,6 +207,10 @@ class _Exclusive:
 
     def group(self, row: int) -> tuple[int, ...]:
         return () if self._disks is None else (_DISK * self._disks.conflicts(row),)
+
+
+def _only_the_node(row: int, delta: int) -> Iterable[int]:
+    return (row,)
 
 
 def _conflict(mine: Volume, theirs: Volume) -> bool:

@@ -33,6 +33,7 @@ from .view import Shared, View
 
 _VIEW_MEMORY = 3 << 29
 _BYTES_PER_ROW = 80
+_BYTES_PER_VIEW = 1 << 15
 _MANY_VIEWS = 256
 _LOOKED_AT = 4
 """So many views are looked at, in rounds, whenever there is a new one."""
@@ -293,4 +294,4 @@ class Scheduler:
             self._round = iter(list(self.views)[:-1])
 
     def _views_kept(self) -> int:
-        return max(8, _VIEW_MEMORY // (_BYTES_PER_ROW * max(self.cluster.nodes.size, 1)))
+        return max(8, _VIEW_MEMORY // (_BYTES_PER_VIEW + _BYTES_PER_ROW * self.cluster.nodes.size))

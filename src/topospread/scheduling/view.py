@@ -6,7 +6,7 @@ and on the changed rows after that.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import cast
 from weakref import WeakValueDictionary
@@ -16,14 +16,24 @@ import numpy as np
 from topospread.cluster import NO_ROW, Change, Cluster, PodClass
 from topospread.cluster.arrays import Bools, Ints, Rows
 from topospread.cluster.objects import Reading
-from topospread.plugins.interface import Assuming, CanBeIdle, FewFilter, FewScore, Filter, Scope, Settling, Watcher
+from topospread.plugins.interface import (
+    Assuming,
+    CanBeIdle,
+    FewFilter,
+    FewScore,
+    Filter,
+    Listener,
+    Scope,
+    Settling,
+    Watcher,
+)
 
 from .buckets import Buckets, GroupKey
 from .framework import Framework, Judges, WeightedScore
 from .own_answers import OwnAnswers, Work, sharing_key
 
-_CLASSES_REMEMBERED = 1024
-"""So many classes more than the cluster has are remembered for what they mean to a view."""
+_HEARD = 64
+"""So many classes more, and a quarter, than the last time are listened to before those that went are sorted out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +105,11 @@ class View:
         self.relative_scores = [each for each in relative if each.plugin not in self.own.flat]
         self._grouping = [each for each in self.relative_scores if each.score.scope is Scope.NODE]
         self._can_group = all(each.score.scope in (Scope.NODE, Scope.CLUSTER) for each in self.relative_scores)
-        self._listeners: dict[PodClass | None, tuple[Watcher, ...]] = {}
-        self._quiet: set[PodClass | None] = set()
+        self._asked = cluster.classes_made
+        self._heard: dict[PodClass | None, tuple[Listener, ...]] = {None: ()}
+        self._heard_most = _HEARD
+        for watcher in self.judges.watchers:
+            self._listen(watcher.concerned())
         self._grouping_watchers: list[Watcher] = []
         self._buckets: Buckets | None = None
         self._layout: list[int] | None = None
@@ -167,38 +180,50 @@ class View:
             total += each.weight * points_of(each, rows, nodes)
         return total
 
+    @property
+    def heard(self) -> int:
+        """How many classes it listens to: those that a plugin counts, not all that there are."""
+        return len(self._heard) - 1
+
     def _apply(self, changes: Sequence[Change]) -> tuple[set[int], set[int]]:
         """Tell the watchers; all rows named, and rows that may belong to another group."""
+        if self._asked != self.cluster.classes_made:
+            new, self._asked = self.cluster.classes_since(self._asked)
+            self._listen(new)
         rows = {row for row, _, _ in changes}
         rows.discard(NO_ROW)
         regrouped: set[int] = set()
-        quiet = self._quiet
-        for row, pod_class, delta in [change for change in changes if change[1] not in quiet]:
+        heard = self._heard
+        for row, pod_class, delta in [change for change in changes if change[1] in heard]:
             if pod_class is None:
                 if row != NO_ROW:
                     regrouped.add(row)
                     for watcher in self.judges.watchers:
                         regrouped.update(watcher.on_node(row))
                 continue
-            listening = self._listening(pod_class)
-            for watcher in listening:
-                touched = watcher.on_pod(row, pod_class, delta)
+            for listener in heard[pod_class]:
+                touched = listener(row, delta)
                 if touched:
                     regrouped.update(touched)
-            if not listening:
-                quiet.add(pod_class)
+        if len(heard) > self._heard_most:
+            self._let_go()
         return rows, regrouped
 
-    def _listening(self, pod_class: PodClass) -> tuple[Watcher, ...]:
-        """Watchers that pods of a class mean something to."""
-        known = self._listeners.get(pod_class)
-        if known is None:
-            known = tuple(each for each in self.judges.watchers if not each.ignores(pod_class))
-            if len(self._listeners) > 2 * len(self.cluster.classes) + _CLASSES_REMEMBERED:
-                self._listeners.clear()
-                self._quiet.clear()
-            self._listeners[pod_class] = known
-        return known
+    def _listen(self, classes: Iterable[PodClass]) -> None:
+        """Remember who wants to be told of pods of these classes, where anybody does."""
+        heard = self._heard
+        for each in classes:
+            if each not in heard:
+                found = [listener for watcher in self.judges.watchers if (listener := watcher.listener(each))]
+                if found:
+                    heard[each] = tuple(found)
+
+    def _let_go(self) -> None:
+        """Forget the classes that the cluster has let go of: all that happened to their pods is told."""
+        classes = self.cluster.classes
+        for each in [each for each in self._heard if each is not None and classes.get(each.index) is not each]:
+            del self._heard[each]
+        self._heard_most = _HEARD + len(self._heard) * 5 // 4
 
     def _group_columns(self, rows: Rows) -> list[Ints] | None:
         columns = [each.score.score(rows) for each in self._grouping]

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+
 from tests.unit.plugins.storage_builders import claimed, cluster, place, pod, zonal
 from topospread.cluster.volume_use import CLAIM, EPHEMERAL, RBD, VolumeRef, volume_refs
+from topospread.config.gates import gates_for
+from topospread.config.load import default_profile
+from topospread.scheduling.cycle import Scheduler
+from topospread.scheduling.framework import Framework
 
 
 def test_names_what_a_volume_plugin_looks_at() -> None:
@@ -51,6 +57,17 @@ def test_tells_its_followers_when_a_node_begins_and_ceases_to_use_a_volume() -> 
     made.volume_use.rename_claim(("ns", "data"))
     made.unbind("ns/two")
     assert diary.lines[1:] == [(0, "data", False), (0, "data", True), (0, "data", False)]
+
+
+def test_who_follows_and_is_held_by_nobody_else_is_released() -> None:
+    made = cluster(zonal(n0="a"))
+    for _ in range(5):
+        scheduler = Scheduler(made, {"default-scheduler": Framework(default_profile(), gates_for())})
+        scheduler.schedule(pod(claimed("data"), name="one"))
+        assert made.volume_use.followers == 1
+        del scheduler
+        gc.collect()
+    assert made.volume_use.followers == 0
 
 
 def test_pods_with_other_claims_are_of_another_class() -> None:

@@ -67,7 +67,7 @@ def kept(scheduler: Scheduler) -> dict[str, int]:
         "images": len(nodes.images._states),
         "journal": len(cluster.journal.kept),
         "views": len(views),
-        "listeners": max(len(view._listeners) for view in views),
+        "listeners": max(view.heard for view in views),
         "pending": len(scheduler._pending._known),
     }
 

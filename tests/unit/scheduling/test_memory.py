@@ -1,0 +1,85 @@
+"""What is remembered is counted: it grows with what there is, not with views times classes, and goes with what goes."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+import msgspec
+import pytest
+
+from topospread.api.node import Node
+from topospread.api.pod import Pod
+from topospread.cluster import Cluster
+from topospread.config.gates import gates_for
+from topospread.config.load import default_profile
+from topospread.scheduling.cycle import Scheduler
+from topospread.scheduling.framework import Framework
+
+ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
+
+
+def scheduler_of(nodes: int) -> Scheduler:
+    cluster = Cluster()
+    for i in range(nodes):
+        metadata = {"name": f"node-{i}", "labels": {ZONE: f"zone-{i % 3}", HOST: f"node-{i}"}}
+        status = {"allocatable": {"cpu": "64", "pods": "5000"}}
+        cluster.add_node(msgspec.convert({"metadata": metadata, "status": status}, Node))
+    return Scheduler(cluster, {"default-scheduler": Framework(default_profile(), gates_for())})
+
+
+def spread(labels: dict[str, str]) -> dict[str, Any]:
+    selector = {"matchLabels": labels}
+    hard = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector}
+    return {"topologySpreadConstraints": [hard]}
+
+
+def near(labels: dict[str, str]) -> dict[str, Any]:
+    term = {"topologyKey": ZONE, "labelSelector": {"matchLabels": labels}}
+    preferred = [{"weight": 1, "podAffinityTerm": term}]
+    return {"affinity": {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}}}
+
+
+def replica(app: str, spec: dict[str, Any], **labels: str) -> Pod:
+    metadata = {"name": app, "namespace": "default", "labels": {"app": app, **labels}}
+    return msgspec.convert({"metadata": metadata, "spec": {"containers": [{"name": "c"}], **spec}}, Pod)
+
+
+@pytest.mark.parametrize("says", [spread, near])
+@pytest.mark.parametrize("count", [20, 150])
+def test_a_view_listens_to_the_classes_that_its_selectors_match(says: Any, count: int) -> None:
+    scheduler = scheduler_of(6)
+    pods = [replica(f"app-{i}", says({"app": f"app-{i}"})) for i in range(count)]
+    for turn in range(2):
+        for i, pod in enumerate(pods):
+            assert scheduler.schedule(pod, f"app-{i}-{turn}").node is not None
+
+    views = [scheduler.view(scheduler.cluster.shared_class(pod)) for pod in pods]
+
+    assert scheduler.work.built == count
+    assert sum(view.heard for view in views) == count, "its own pods' class each"
+    assert len(scheduler.cluster.selections) <= count
+
+
+def test_classes_that_went_are_not_listened_to_for_good() -> None:
+    scheduler = scheduler_of(3)
+    cluster, web, heard = scheduler.cluster, replica("web", spread({"app": "web"})), []
+    for revision in range(6_000):
+        cluster.bind("default/old", cluster.pod_class(replica("web", {}, hash=str(revision))), 0)
+        heard.append(scheduler.view(cluster.shared_class(web)).heard)
+        cluster.unbind("default/old")
+
+    assert max(heard) < 3_500, "what the cluster lets go of goes from the views, too"
+
+
+def test_views_that_are_dropped_leave_no_selections() -> None:
+    scheduler = scheduler_of(3)
+    cluster = scheduler.cluster
+    for i in range(30):
+        scheduler.schedule(replica(f"app-{i}", spread({"app": f"app-{i}"})), f"app-{i}")
+    assert len(cluster.selections) == 30
+
+    del scheduler
+    gc.collect()
+
+    assert len(cluster.selections) == 0
