@@ -54,8 +54,11 @@ PX = InTree("kubernetes.io/portworx-volume", "pxd.portworx.com", 31, 36)
 
 MIGRATED = {each.name: each for each in (AWS, GCE, AZURE, OPENSTACK, PX)}
 """In-tree plugins whose volumes kube-scheduler counts and places as their CSI driver's."""
-NEVER_MIGRATED = frozenset({"kubernetes.io/azure-file", "kubernetes.io/vsphere-volume"})
-"""In-tree plugins that have a driver, but of which kube-scheduler takes no notice."""
+NEVER_MIGRATED = {
+    "kubernetes.io/azure-file": "file.csi.azure.com",
+    "kubernetes.io/vsphere-volume": "csi.vsphere.vmware.com",
+}
+"""In-tree plugins that have a driver, but of which kube-scheduler takes no notice: name → driver."""
 
 _BY_SOURCE = {AWS_DISK: AWS, GCE_DISK: GCE, AZURE_DISK: AZURE, CINDER: OPENSTACK, PORTWORX: PX}
 

@@ -30,7 +30,7 @@ from topospread.api.storage import (
 )
 from topospread.cluster.objects import ClusterObjects
 
-from .csi_migration import MIGRATED, ZONE
+from .csi_migration import MIGRATED, NEVER_MIGRATED, ZONE
 from .pod_volumes import NO_PROVISIONER, claim_class
 
 DELETE = "Delete"
@@ -56,7 +56,7 @@ def provisioned(claim: PersistentVolumeClaim, node: Node | None, objects: Cluste
     storage_class = objects.storage_classes.get(claim_class(claim))
     name = f"pvc-{claim.metadata.uid or f'{claim.namespace}-{claim.name}'}"
     driver = storage_class.provisioner if storage_class is not None else ""
-    driver = MIGRATED[driver].driver if driver in MIGRATED else driver
+    driver = MIGRATED[driver].driver if driver in MIGRATED else NEVER_MIGRATED.get(driver, driver)
     wanted = claim.spec.resources
     policy = storage_class.reclaim_policy if storage_class is not None else None
     return PersistentVolume(

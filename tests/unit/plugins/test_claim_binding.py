@@ -141,6 +141,22 @@ def test_a_claim_that_was_being_provisioned_gets_a_new_volume() -> None:
     assert made.objects.persistent_volume_claims["ns", "data"].spec.volume_name == "pvc-uid-data"
 
 
+@pytest.mark.parametrize(
+    ("provisioner", "driver"),
+    [
+        ("disk", "disk"),
+        ("kubernetes.io/aws-ebs", "ebs.csi.aws.com"),
+        ("kubernetes.io/vsphere-volume", "csi.vsphere.vmware.com"),
+    ],
+)
+def test_a_new_volume_is_of_the_driver_that_makes_it(provisioner: str, driver: str) -> None:
+    made = cluster(NODES, storage_class(provisioner=provisioner), claim("data"))
+    bind(made, pod(claimed("data")), "a0")
+    (new,) = made.objects.persistent_volumes.values()
+    assert new.spec.csi is not None
+    assert new.spec.csi.driver == driver
+
+
 def test_attached_volumes_are_still_counted_once() -> None:
     made = cluster(NODES, storage_class(), csi_node("a0", disk=1), claim("data"), claim("other"))
     plugin, each = NodeVolumeLimits(), pod(claimed("data"))
