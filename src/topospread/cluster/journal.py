@@ -113,6 +113,7 @@ class Journal:
         """What was written since the last mark undoes itself: let who read of it read the rest, and forget it all."""
         mark = self._marks[-1]
         if mark.position < self._dropped:  # so much was written that the beginning is gone: all is read as it comes
+            self._pass_on(mark)
             self._marks[-1] = Mark(self.position, self.stamp)
             return
         up_to_date: dict[int, tuple[Reader, bool]] = {}
@@ -121,12 +122,17 @@ class Journal:
                 up_to_date[id(each)] = (each, each.catch_up())
         for reader, is_up_to_date in up_to_date.values():
             reader.rewind(mark.position if is_up_to_date else -1)
+        self._pass_on(mark)
         mark.readers.clear()
         del self._changes[mark.position - self._dropped :]
         self.stamp = mark.stamp
 
     def drop_mark(self) -> None:
-        """End what `mark` began; an outer mark's readers are also those of the inner one."""
-        mark = self._marks.pop()
-        if self._marks:
-            self._marks[-1].readers.update(mark.readers)
+        """End what `mark` began."""
+        self._pass_on(self._marks[-1])
+        self._marks.pop()
+
+    def _pass_on(self, mark: Mark) -> None:
+        """Who has read on since the last mark has read of what was written between the one before and that one, too."""
+        if len(self._marks) > 1:
+            self._marks[-2].readers.update(mark.readers)
