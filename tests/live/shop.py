@@ -77,6 +77,18 @@ def objects() -> list[list[Json]]:
         made("PriorityClass", "important", "scheduling.k8s.io/v1", value=1000),
         made("StorageClass", "fast", "storage.k8s.io/v1", provisioner="csi.acme.example"),
         made("RuntimeClass", "sandbox", "node.k8s.io/v1", handler="sandbox"),
+        made("DeviceClass", "gpus", "resource.k8s.io/v1", spec={}),
+        made(
+            "HorizontalPodAutoscaler",
+            "web",
+            "autoscaling/v2",
+            **shop,
+            spec={
+                "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+                "minReplicas": 1,
+                "maxReplicas": 99,
+            },
+        ),
         made(
             "PersistentVolume",
             "disk-1",
