@@ -10,7 +10,6 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from topospread.api.meta import KubeObject, ObjectMeta
@@ -68,13 +67,14 @@ class Sequence:
         answer: Json = {}
         self._steps += 1
         if "schedule" in step:
-            pod = msgspec.convert(step["schedule"], Pod)
+            (pod,) = read([step["schedule"]], Pod)
             answer = self._try(self._pending.setdefault(pod_key(pod.namespace, pod.name), pod), step)
         elif "again" in step:
             if step["again"] in self._pending:
                 answer = self._try(self._pending[step["again"]], step)
         elif "put" in step:
-            self._cluster.apply("MODIFIED", msgspec.convert(step["put"], KINDS[step["put"]["kind"]]))
+            (item,) = read([step["put"]], KINDS[step["put"]["kind"]])
+            self._cluster.apply("MODIFIED", item)
         elif "remove" in step:
             self._remove(step["remove"])
         self._volumes.sync()
