@@ -1,0 +1,57 @@
+"""What can go wrong with a request to the API server, as one tree. It asks nothing.
+
+RequestError
+├── ApiError          the server answered that it will not, or cannot
+└── ApiUnreachable    no answer: what was asked for may have happened all the same
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from topospread.errors import TopospreadError
+
+
+class RequestError(TopospreadError):
+    """A request that brought nothing."""
+
+
+class ApiError(RequestError):
+    """The API server's answer where it is no success (``metav1.Status``).
+
+    Attributes:
+        status: the HTTP status, or the code of an ERROR event of a watch.
+        reason: ``NotFound``, ``Conflict``, ``Expired`` …, "" where there is none.
+        retry_after: seconds after which to ask again, ``None`` where it does not say.
+    """
+
+    def __init__(self, status: int, reason: str, message: str, retry_after: float | None = None) -> None:
+        self.status = status
+        self.reason = reason
+        self.message = message
+        self.retry_after = retry_after
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        return f"{self.status} {self.reason}: {self.message}" if self.reason else f"{self.status}: {self.message}"
+
+
+class ApiUnreachable(RequestError):  # noqa: N818 - what is wrong is that it is not reached
+    """No answer came: no connection, or it broke, or it took too long."""
+
+
+class _Status(msgspec.Struct):
+    """``metav1.Status``."""
+
+    code: int | None = None
+    reason: str | None = None
+    message: str | None = None
+
+
+def error_of(body: bytes, status: int = 500, retry_after: float | None = None) -> ApiError:
+    """The error that a body tells of: a Status, or plain words."""
+    try:
+        told = msgspec.json.decode(body, type=_Status)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return ApiError(status, "", body[:200].decode(errors="replace").strip(), retry_after)
+    return ApiError(told.code or status, told.reason or "", told.message or "", retry_after)

@@ -1,0 +1,250 @@
+"""Requests to the API server: single ones, lists in pages, and watches. It knows no kinds and keeps no objects.
+
+Reads and writes have connections of their own, so that a long list holds up no binding. What the server asks to be
+sent again later (429, or 5xx with ``Retry-After``) is, as client-go does it (rest/with_retry.go). The server closes
+connections that are idle: a request that met one is sent once more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass
+
+import aiohttp
+import msgspec
+
+from .api_error import ApiError, ApiUnreachable, error_of
+from .connection import Connection
+from .observer import NobodyWatches, Observer
+from .rate_limit import RateLimit
+
+PAGE = 500
+"""Objects a page, as client-go's pager asks for."""
+_TIMEOUT = 30.0
+_CONNECTING = 10.0
+_SILENCE = 150.0
+"""A watch that says nothing for so long is taken for broken: bookmarks come every minute."""
+_RETRIES = 10
+_CONNECTIONS = 16
+_READ = {"Accept": "application/json", "Accept-Encoding": "identity"}
+
+
+class _ListMeta(msgspec.Struct, rename="camel"):
+    continue_: str = msgspec.field(default="", name="continue")
+
+
+class _Page(msgspec.Struct):
+    metadata: _ListMeta = msgspec.field(default_factory=_ListMeta)
+
+
+class _Event(msgspec.Struct):
+    type: str
+    object: msgspec.Raw
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What is sent; ``timeout``: seconds until the answer has to be there."""
+
+    method: str
+    path: str
+    params: Mapping[str, str] | None
+    data: bytes | None
+    headers: Mapping[str, str]
+    timeout: float
+
+
+class ApiClient:
+    """A client of one API server.
+
+    Args:
+        connection: where it is and who asks.
+        qps, burst: how many requests a second; watches are not counted.
+        observer: told of every request.
+    """
+
+    def __init__(
+        self, connection: Connection, *, qps: float = 50, burst: int = 100, observer: Observer | None = None
+    ) -> None:
+        self._connection = connection
+        self._observer = observer or NobodyWatches()
+        self._limit = RateLimit(qps, burst, time.monotonic)
+        self._decoder = msgspec.json.Decoder(_Event)
+        self._reads: aiohttp.ClientSession | None = None
+        self._writes: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> ApiClient:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close all connections."""
+        for session in (self._reads, self._writes):
+            if session is not None:
+                await session.close()
+        self._reads = self._writes = None
+
+    async def request(  # noqa: PLR0913 - a request has that many parts
+        self,
+        method: str,
+        path: str,
+        *,
+        params: Mapping[str, str] | None = None,
+        body: object = None,
+        content_type: str = "application/json",
+        timeout: float = _TIMEOUT,
+    ) -> bytes:
+        """The body of the answer.
+
+        Args:
+            method: GET, POST, PUT, PATCH or DELETE.
+            path: from the root, ``/api/v1/…``.
+            params: the query.
+            body: bytes, or what msgspec can encode.
+            content_type: of the body; patches have several.
+            timeout: seconds for one try.
+
+        Raises:
+            ApiError: the server refused.
+            ApiUnreachable: no answer; what was asked for may have happened.
+        """
+        data = body if body is None or isinstance(body, bytes) else msgspec.json.encode(body)
+        headers = {"Content-Type": content_type} if data is not None else {}
+        request = _Request(method, path, params, data, headers, timeout)
+        for retry in range(_RETRIES + 1):
+            await self._limit.wait()
+            try:
+                return await self._once_more(request)
+            except ApiError as error:
+                asked = error.retry_after is not None and (error.status == 429 or error.status >= 500)
+                if not asked or retry == _RETRIES:
+                    raise
+                await asyncio.sleep(error.retry_after or 0)
+        raise AssertionError("the last retry returns or raises")
+
+    async def list_pages(self, path: str, *, params: Mapping[str, str] | None = None) -> AsyncIterator[bytes]:
+        """The pages of a list, each a whole ``…List`` object; all of them are of one resource version.
+
+        Raises:
+            ApiError: 410 ``Expired`` where it took so long that the rest cannot be had any more.
+            ApiUnreachable: no answer.
+        """
+        asked = {"limit": str(PAGE), **(params or {})}
+        while True:
+            page = await self.request("GET", path, params=asked)
+            yield page
+            token = msgspec.json.decode(page, type=_Page).metadata.continue_
+            if not token:
+                return
+            asked["continue"] = token
+
+    async def watch(
+        self, path: str, resource_version: str, *, params: Mapping[str, str] | None = None, seconds: int = 300
+    ) -> AsyncIterator[tuple[str, msgspec.Raw]]:
+        """What happens after a version: ADDED, MODIFIED, DELETED or BOOKMARK, and the object's bytes.
+
+        It ends when the server ends it, after ``seconds`` at the latest.
+
+        Raises:
+            ApiError: the server refuses, or tells of an error: 410 where the version is too old.
+            ApiUnreachable: the connection could not be made, or broke.
+        """
+        asked = {
+            "watch": "1",
+            "allowWatchBookmarks": "true",
+            "resourceVersion": resource_version,
+            "timeoutSeconds": str(seconds),
+            **(params or {}),
+        }
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECTING, sock_read=_SILENCE)
+        headers = {**_READ, **await self._connection.headers()}
+        try:
+            async with self._session(write=False).get(
+                path, params=asked, headers=headers, timeout=timeout, proxy=self._connection.proxy
+            ) as response:
+                if response.status != 200:
+                    raise error_of(await response.read(), response.status, _retry_after(response))
+                async for line in _lines(response.content):
+                    event = self._decoder.decode(line)
+                    if event.type == "ERROR":
+                        raise error_of(bytes(event.object))
+                    yield event.type, event.object
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise ApiUnreachable(_words(error)) from error
+        except msgspec.DecodeError as error:
+            raise ApiUnreachable(f"the watch of {path} broke: {error}") from error
+
+    async def _once_more(self, request: _Request) -> bytes:
+        """Send a request; again where its connection had been closed by the server before it was there."""
+        try:
+            return await self._send(request)
+        except aiohttp.ServerDisconnectedError:
+            pass
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise ApiUnreachable(_words(error)) from error
+        try:
+            return await self._send(request)
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise ApiUnreachable(_words(error)) from error
+
+    async def _send(self, request: _Request) -> bytes:
+        session = self._session(write=request.method != "GET")
+        started, code = time.monotonic(), "<error>"
+        headers = {**_READ, **request.headers, **await self._connection.headers()}
+        try:
+            async with session.request(
+                request.method,
+                request.path,
+                params=request.params,
+                data=request.data,
+                headers=headers,
+                timeout=aiohttp.ClientTimeout(total=request.timeout, sock_connect=_CONNECTING),
+                proxy=self._connection.proxy,
+            ) as response:
+                code = str(response.status)
+                body = await response.read()
+                if response.status >= 300:
+                    raise error_of(body, response.status, _retry_after(response))
+                return body
+        finally:
+            self._observer.requested(request.method, code, time.monotonic() - started)
+
+    def _session(self, *, write: bool) -> aiohttp.ClientSession:
+        session = self._writes if write else self._reads
+        if session is None:
+            tls = self._connection.ssl
+            connector = aiohttp.TCPConnector(limit=_CONNECTIONS if write else 0, ssl=True if tls is None else tls)
+            session = aiohttp.ClientSession(self._connection.server, connector=connector)
+            if write:
+                self._writes = session
+            else:
+                self._reads = session
+        return session
+
+
+async def _lines(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
+    """The lines of a stream, however long."""
+    parts: list[bytes] = []
+    async for chunk in content.iter_any():
+        head, *rest = chunk.split(b"\n")
+        parts.append(head)
+        if not rest:
+            continue
+        yield b"".join(parts)
+        for line in rest[:-1]:
+            yield line
+        parts = [rest[-1]]
+
+
+def _retry_after(response: aiohttp.ClientResponse) -> float | None:
+    """Seconds that the server asks to wait; client-go reads whole seconds only."""
+    given = response.headers.get("Retry-After", "")
+    return float(given) if given.isdigit() else None
+
+
+def _words(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

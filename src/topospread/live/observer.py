@@ -1,0 +1,114 @@
+"""What may be told of a live scheduler as it works: for metrics and logs. It changes nothing.
+
+The words are those of kube-scheduler's metrics (pkg/scheduler/metrics/metrics.go).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+AttemptResult = Literal["scheduled", "unschedulable", "error"]
+WatchChange = Literal["listed", "watching", "relisting", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class PendingPods:
+    """How many pods wait, by where (``scheduler_pending_pods``)."""
+
+    active: int = 0
+    backoff: int = 0
+    unschedulable: int = 0
+    gated: int = 0
+
+
+class Observer(Protocol):
+    """Is told; answers nothing. Times are seconds."""
+
+    def attempted(self, profile: str, result: AttemptResult, seconds: float) -> None:
+        """An attempt ended: for a pod that is bound with its binding, else with the decision that it finds no node."""
+
+    def decided(self, profile: str, seconds: float) -> None:
+        """Filter and score of one pod took so long, preemption included (``scheduling_algorithm_duration_seconds``)."""
+
+    def bound(self, pod: str, node: str, profile: str, attempts: int, sli_seconds: float) -> None:
+        """A pod was bound, at its so-manieth attempt; ``sli_seconds`` since it first could be tried."""
+
+    def binding_failed(self, pod: str, node: str, why: str) -> None:
+        """A pod that had a node could not be bound, and is forgotten there."""
+
+    def incoming(self, queue: str, event: str, pods: int) -> None:
+        """Pods came into a queue by an event (``queue_incoming_pods_total``)."""
+
+    def pending(self, counts: PendingPods) -> None:
+        """How many pods wait now; told often."""
+
+    def preempted(self, pod: str, node: str, victims: int) -> None:
+        """A pod chose so many victims."""
+
+    def preemption_attempted(self, profile: str) -> None:
+        """A pod that fits nowhere looked for victims (``preemption_attempts_total``)."""
+
+    def preemption_ended(self, result: Literal["success", "error"], seconds: float) -> None:
+        """The evictions for one pod were carried out, or failed."""
+
+    def requested(self, verb: str, code: str, seconds: float) -> None:
+        """A request ended: its HTTP method and status, ``<error>`` where none came."""
+
+    def watching(self, kind: str, change: WatchChange, why: str = "") -> None:
+        """A kind was listed, is being watched, has to be listed again, or cannot be read."""
+
+    def cached(self, nodes: int, pods: int, assumed_pods: int) -> None:
+        """What the cluster holds (``scheduler_cache_size``); told often."""
+
+    def dropped(self, events: int) -> None:
+        """Events for people were dropped as too many waited to be sent."""
+
+    def failed(self, what: str, why: str) -> None:
+        """Something that is tried again, or not critical, went wrong."""
+
+
+class NobodyWatches:
+    """An observer that keeps nothing."""
+
+    def attempted(self, profile: str, result: AttemptResult, seconds: float) -> None:
+        """Nothing."""
+
+    def decided(self, profile: str, seconds: float) -> None:
+        """Nothing."""
+
+    def bound(self, pod: str, node: str, profile: str, attempts: int, sli_seconds: float) -> None:
+        """Nothing."""
+
+    def binding_failed(self, pod: str, node: str, why: str) -> None:
+        """Nothing."""
+
+    def incoming(self, queue: str, event: str, pods: int) -> None:
+        """Nothing."""
+
+    def pending(self, counts: PendingPods) -> None:
+        """Nothing."""
+
+    def preempted(self, pod: str, node: str, victims: int) -> None:
+        """Nothing."""
+
+    def preemption_attempted(self, profile: str) -> None:
+        """Nothing."""
+
+    def preemption_ended(self, result: Literal["success", "error"], seconds: float) -> None:
+        """Nothing."""
+
+    def requested(self, verb: str, code: str, seconds: float) -> None:
+        """Nothing."""
+
+    def watching(self, kind: str, change: WatchChange, why: str = "") -> None:
+        """Nothing."""
+
+    def cached(self, nodes: int, pods: int, assumed_pods: int) -> None:
+        """Nothing."""
+
+    def dropped(self, events: int) -> None:
+        """Nothing."""
+
+    def failed(self, what: str, why: str) -> None:
+        """Nothing."""

@@ -1,0 +1,185 @@
+"""Requests, lists and watches against a server that answers as the test wants it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+from topospread.live.api_error import ApiError, ApiUnreachable
+from topospread.live.client import ApiClient
+from topospread.live.connection import Connection
+from topospread.live.rate_limit import RateLimit
+
+T = TypeVar("T")
+Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+async def no_headers() -> dict[str, str]:
+    return {"Authorization": "Bearer x"}
+
+
+def asked(answer: Answer, ask: Callable[[ApiClient], Awaitable[T]]) -> T:
+    """What a client gets from a server that answers everything with ``answer``."""
+
+    async def run() -> T:
+        app = web.Application()
+        app.router.add_route("*", "/{rest:.*}", answer)
+        async with TestServer(app) as server:
+            client = ApiClient(Connection(str(server.make_url("")).rstrip("/"), None, no_headers), qps=0)
+            async with client:
+                return await ask(client)
+
+    return asyncio.run(run())
+
+
+def test_a_request_says_who_asks_and_gives_the_body() -> None:
+    seen = {}
+
+    async def answer(request: web.Request) -> web.Response:
+        seen.update(request.headers, body=await request.text(), path=request.path_qs)
+        return web.Response(text='{"ok":1}', status=201)
+
+    body = asked(answer, lambda c: c.request("POST", "/api/v1/x", params={"a": "b"}, body={"k": "v"}))
+    assert body == b'{"ok":1}'
+    assert (seen["Authorization"], seen["body"], seen["path"]) == ("Bearer x", '{"k":"v"}', "/api/v1/x?a=b")
+
+
+def test_a_refusal_is_told_in_the_servers_words() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        return web.json_response({"code": 404, "reason": "NotFound", "message": 'pods "a" not found'}, status=404)
+
+    with pytest.raises(ApiError) as told:
+        asked(answer, lambda c: c.request("GET", "/x"))
+    assert (told.value.status, told.value.reason, told.value.message) == (404, "NotFound", 'pods "a" not found')
+
+
+def test_too_many_requests_are_sent_again_when_the_server_says_so() -> None:
+    times = []
+
+    async def answer(request: web.Request) -> web.Response:
+        times.append(asyncio.get_running_loop().time())
+        if len(times) < 2:
+            return web.Response(status=429, headers={"Retry-After": "1"}, text="slow down")
+        return web.Response(text="done")
+
+    assert asked(answer, lambda c: c.request("POST", "/x", body=b"{}")) == b"done"
+    assert times[1] - times[0] >= 0.99
+
+
+def test_an_internal_error_without_a_time_to_wait_is_not_sent_again() -> None:
+    count = []
+
+    async def answer(request: web.Request) -> web.Response:
+        count.append(1)
+        return web.Response(status=500, text="etcd: no")
+
+    with pytest.raises(ApiError, match="etcd: no"):
+        asked(answer, lambda c: c.request("POST", "/x", body=b"{}"))
+    assert len(count) == 1
+
+
+def test_a_connection_that_the_server_closed_is_made_anew() -> None:
+    """The server closes each connection after one answer without saying so, as it does with idle ones."""
+
+    async def run() -> list[bytes]:
+        served = 0
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            nonlocal served
+            await reader.readuntil(b"\r\n\r\n")
+            served += 1
+            if served != 2:  # the second request finds a connection that is closed on it
+                writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                await writer.drain()
+                await reader.read(1)
+            writer.close()
+
+        server = await asyncio.start_server(serve, "127.0.0.1")
+        port = server.sockets[0].getsockname()[1]
+        async with server, ApiClient(Connection(f"http://127.0.0.1:{port}", None, no_headers), qps=0) as client:
+            first = await client.request("DELETE", "/x")
+            return [first, await client.request("DELETE", "/x")]
+
+    assert asyncio.run(run()) == [b"ok", b"ok"]
+
+
+def test_no_server_is_unreachable() -> None:
+    async def run() -> None:
+        async with ApiClient(Connection("http://127.0.0.1:1", None, no_headers)) as client:
+            await client.request("GET", "/x")
+
+    with pytest.raises(ApiUnreachable):
+        asyncio.run(run())
+
+
+def test_a_list_is_followed_to_its_last_page() -> None:
+    pages = {"": ("a", "1"), "1": ("b", "2"), "2": ("c", "")}
+
+    async def answer(request: web.Request) -> web.Response:
+        assert request.query["limit"] == "500"
+        item, following = pages[request.query.get("continue", "")]
+        return web.json_response({"items": [item], "metadata": {"resourceVersion": "7", "continue": following}})
+
+    async def ask(client: ApiClient) -> list[bytes]:
+        return [page async for page in client.list_pages("/api/v1/pods")]
+
+    assert [json.loads(page)["items"] for page in asked(answer, ask)] == [["a"], ["b"], ["c"]]
+
+
+def test_a_watch_gives_objects_however_they_are_cut() -> None:
+    long = "x" * 300_000
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        assert request.query["resourceVersion"] == "5"
+        assert request.query["allowWatchBookmarks"] == "true"
+        stream = web.StreamResponse()
+        await stream.prepare(request)
+        for part in ('{"type":"ADDED","obj', 'ect":{"a":"', long, '"}}\n{"type":"BOOKMARK","object":{}}\n'):
+            await stream.write(part.encode())
+            await asyncio.sleep(0.01)
+        return stream
+
+    async def ask(client: ApiClient) -> list[tuple[str, bytes]]:
+        return [(kind, bytes(raw)) async for kind, raw in client.watch("/api/v1/pods", "5")]
+
+    assert asked(answer, ask) == [("ADDED", b'{"a":"' + long.encode() + b'"}'), ("BOOKMARK", b"{}")]
+
+
+@pytest.mark.parametrize("in_stream", [True, False])
+def test_a_watch_of_a_version_that_is_too_old_is_gone(in_stream: bool) -> None:
+    gone = {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old resource version: 1 (5)"}
+
+    async def answer(request: web.Request) -> web.Response:
+        told = {"type": "ERROR", "object": gone} if in_stream else gone
+        return web.Response(text=json.dumps(told) + "\n", status=200 if in_stream else 410)
+
+    async def ask(client: ApiClient) -> list[object]:
+        return [each async for each in client.watch("/api/v1/pods", "1")]
+
+    with pytest.raises(ApiError) as told:
+        asked(answer, ask)
+    assert told.value.status == 410
+
+
+def test_a_watch_that_is_cut_in_the_middle_of_an_object_gives_no_half_object() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        return web.Response(text='{"type":"ADDED","object":{"a":1}}\n{"type":"ADDED","obj')
+
+    async def ask(client: ApiClient) -> list[object]:
+        return [each async for each in client.watch("/api/v1/pods", "1")]
+
+    assert len(asked(answer, ask)) == 1
+
+
+def test_a_burst_is_sent_at_once_and_the_rest_at_the_rate() -> None:
+    now = [0.0]
+    limit = RateLimit(10, 3, lambda: now[0])
+    assert [limit.reserve() for _ in range(5)] == [0, 0, 0, pytest.approx(0.1), pytest.approx(0.2)]
+    now[0] = 10.0
+    assert [limit.reserve() for _ in range(3)] == [0, 0, 0]
