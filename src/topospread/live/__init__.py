@@ -1,1 +1,4 @@
-"""A scheduler for a real cluster: what waits, sends and reads the clock. Every rule it follows stands below."""
+"""A scheduler for a real cluster: what waits, sends and reads the clock around the engine that decides.
+
+Needs the extra ``live``; nothing outside this package imports what that brings.
+"""

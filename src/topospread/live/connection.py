@@ -1,24 +1,251 @@
-"""How an API server is reached and who asks it; it sends nothing itself."""
+"""Where the API server is and who we are to it: kubeconfig or service account, kept fresh; it sends no request.
+
+kubernetes_asyncio's configuration reads exec plugins, OIDC, token files and the service account; the order in which
+files are looked for is kubectl's, with the service account before the file in the home directory.
+"""
 
 from __future__ import annotations
 
-import ssl as tls
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+import asyncio
+import ipaddress
+import logging
+import os
+import ssl
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+from urllib.request import getproxies
+
+from topospread.errors import InputError, Place
+
+if TYPE_CHECKING:
+    from topospread.live.credentials import Credentials
+
+log = logging.getLogger(__name__)
+
+RECHECK = 10.0
+"""Seconds after which tokens and certificates are looked at again."""
+PROXY_SCHEMES = ("http", "https")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Connection:
-    """Where the API server is, and how to prove who one is.
+    """A way to the API server.
 
     Attributes:
-        server: its URL, without a slash at the end.
-        ssl: what is trusted and the client's certificate; ``None`` for plain HTTP.
-        headers: asked before every request, as tokens expire: ``Authorization`` and the like.
-        proxy: URL of an HTTP proxy, if there is one.
+        server: ``https://host:port``, with a path where there is one, without a slash at its end.
+        ssl: for every connection, ``None`` for plain HTTP. Rotated client certificates are loaded into this same
+            context: connections that are made later use them.
+        headers: what every request carries (``Authorization``, ``Impersonate-User``). Cheap: call it for each request.
+        proxy: URL of the proxy, ``None`` without.
+        server_hostname: name that the server's certificate is for, ``None`` for the host of ``server``.
+        renew: fetch credentials anew at once; for a 401.
+        source: where this comes from, for messages.
+        generation: grows when the client's certificate changed: older connections show the old one.
     """
 
     server: str
-    ssl: tls.SSLContext | None
+    ssl: ssl.SSLContext | None
     headers: Callable[[], Awaitable[dict[str, str]]]
     proxy: str | None = None
+    server_hostname: str | None = None
+    renew: Callable[[], Awaitable[None]] = field(default=lambda: asyncio.sleep(0))
+    source: str = ""
+    generation: int = 0
+
+
+async def connect(
+    kubeconfig: str | None = None, context: str | None = None, in_cluster: bool = False, as_user: str | None = None
+) -> Connection:
+    """The connection that a kubeconfig or the service account of this pod gives.
+
+    Without ``kubeconfig``: the files of ``KUBECONFIG``, the service account where there is one, ``~/.kube/config``.
+
+    Raises:
+        InputError: nothing is there, a file or a part of it cannot be used, a plugin fails.
+    """
+    from topospread.live.credentials import in_cluster_credentials, kubeconfig_credentials
+
+    environment = os.environ
+    paths = kubeconfig or ("" if in_cluster else environment.get("KUBECONFIG", ""))
+    if in_cluster or (not paths and environment.get("KUBERNETES_SERVICE_HOST")):
+        credentials = await in_cluster_credentials()
+    else:
+        home = str(Path.home() / ".kube" / "config")
+        if not paths and not Path(home).exists():
+            raise InputError(
+                "there is no way to an API server: give --kubeconfig FILE or set KUBECONFIG; there is no "
+                f"{home}, and this is no pod with a service account"
+            )
+        credentials = await kubeconfig_credentials(paths or home, context)
+    fresh = _Fresh(credentials, as_user)
+    connection = Connection(
+        credentials.server,
+        fresh.context,
+        fresh.headers,
+        _proxy(credentials, environment),
+        credentials.tls_server_name,
+        fresh.renew,
+        credentials.source,
+    )
+    fresh.connection = connection
+    return connection
+
+
+class _Fresh:
+    """Credentials as request headers and TLS context, looked at again every `RECHECK` seconds."""
+
+    def __init__(self, credentials: Credentials, as_user: str | None) -> None:
+        self._credentials = credentials
+        self._as_user = as_user or credentials.as_user
+        self._checked = time.monotonic()
+        self._turn = asyncio.Lock()
+        self._loaded = _stamps(credentials)
+        self._headers = self._made()
+        self.context = _context(credentials)
+        self.connection: Connection | None = None
+
+    async def headers(self) -> dict[str, str]:
+        if time.monotonic() - self._checked >= RECHECK:
+            await self._look(renew=False)
+        return self._headers
+
+    async def renew(self) -> None:
+        await self._look(renew=True)
+
+    async def _look(self, *, renew: bool) -> None:
+        """Refresh; what fails is said and the old stays: the API server answers 401 when it is really over."""
+        seen = self._checked
+        async with self._turn:
+            if self._checked != seen:
+                return
+            try:
+                await self._credentials.refresh(renew)
+                self._load_certificates()
+            except (InputError, OSError, ssl.SSLError) as error:
+                log.warning("credentials were not renewed, the old ones are kept: %s", error)
+            self._checked = time.monotonic()
+            self._headers = self._made()
+
+    def _load_certificates(self) -> None:
+        stamps = _stamps(self._credentials)
+        if stamps == self._loaded or self.context is None:
+            return
+        _load(self.context, self._credentials)
+        self._loaded = stamps
+        if self.connection is not None:
+            self.connection.generation += 1
+        log.info("certificates were loaded anew")
+
+    def _made(self) -> dict[str, str]:
+        made = {}
+        if self._credentials.authorization:
+            made["Authorization"] = self._credentials.authorization
+        if self._as_user:
+            made["Impersonate-User"] = self._as_user
+        return made
+
+
+def _context(credentials: Credentials) -> ssl.SSLContext | None:
+    if not credentials.server.startswith("https"):
+        return None
+    context = ssl.create_default_context()
+    # As Go verifies: what stands in the file is trusted, root or not, and old extensions may be missing.
+    context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    if not credentials.verify:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    if credentials.ca_file:
+        # Its own authority, and none of the system's.
+        own = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        own.check_hostname, own.verify_mode = context.check_hostname, context.verify_mode
+        own.verify_flags = context.verify_flags
+        context = own
+    _load(context, credentials)
+    return context
+
+
+def _load(context: ssl.SSLContext, credentials: Credentials) -> None:
+    """Load authority and client certificate.
+
+    Raises:
+        InputError: a file is missing or holds no certificate.
+    """
+    authority, certificate, key = credentials.ca_file, credentials.cert_file, credentials.key_file
+    if authority:
+        try:
+            context.load_verify_locations(cafile=authority)
+        except (OSError, ssl.SSLError) as error:
+            place = Place(source=credentials.source, field=f"certificate-authority ({authority})")
+            raise InputError(_reason(error), place) from None
+    if certificate:
+        try:
+            context.load_cert_chain(certificate, key)
+        except (OSError, ssl.SSLError) as error:
+            place = Place(source=credentials.source, field=f"client-certificate and its key ({certificate})")
+            raise InputError(_reason(error), place) from None
+
+
+def _reason(error: OSError) -> str:
+    if isinstance(error, ssl.SSLError):
+        return f"this is no certificate in PEM form that can be used ({error.reason or error.args[-1]})"
+    return error.strerror or str(error)
+
+
+def _stamps(credentials: Credentials) -> tuple[tuple[str, int, int], ...]:
+    """What changes when a file of certificates does."""
+    found = []
+    for path in (credentials.ca_file, credentials.cert_file, credentials.key_file):
+        if path:
+            try:
+                status = os.stat(path)
+            except OSError:
+                continue
+            found.append((path, status.st_mtime_ns, status.st_ino))
+    return tuple(found)
+
+
+def _proxy(credentials: Credentials, environment: Mapping[str, str]) -> str | None:
+    """The kubeconfig's ``proxy-url``, or the environment's proxy, as Go's ``ProxyFromEnvironment`` chooses it.
+
+    Raises:
+        InputError: a proxy of a kind that is not spoken.
+    """
+    parts = urlsplit(credentials.server)
+    proxy, said = credentials.proxy, f"{credentials.source}: proxy-url"
+    if not proxy:
+        proxy, said = getproxies().get(parts.scheme, ""), f"{parts.scheme.upper()}_PROXY"
+        if not proxy or _bypassed(parts.hostname or "", environment):
+            return None
+    if urlsplit(proxy).scheme not in PROXY_SCHEMES:
+        raise InputError(f"{said}: only http:// and https:// proxies can be used, not {urlsplit(proxy).scheme}://")
+    return proxy
+
+
+def _bypassed(host: str, environment: Mapping[str, str]) -> bool:
+    """Whether ``NO_PROXY`` names a host: names with their subdomains, addresses, networks, ``*``."""
+    listed = environment.get("no_proxy") or environment.get("NO_PROXY") or ""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        address = None
+    if host == "localhost" or (address is not None and address.is_loopback):
+        return True
+    for entry in (each.strip() for each in listed.split(",") if each.strip()):
+        name = (entry.partition(":")[0] if entry.count(":") == 1 else entry).lower().lstrip(".")
+        if name in ("*", host.lower()):
+            return True
+        if _in_network(address, entry) if address is not None else host.lower().endswith("." + name):
+            return True
+    return False
+
+
+def _in_network(address: ipaddress.IPv4Address | ipaddress.IPv6Address, text: str) -> bool:
+    try:
+        return address in ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        return False

@@ -1,0 +1,226 @@
+"""What a kubeconfig or a service account says, through kubernetes_asyncio's configuration, and how it is read again.
+
+Not its client: only ``kubernetes_asyncio.config``. Its faults become `InputError` with the file's place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+from kubernetes_asyncio.client import Configuration
+from kubernetes_asyncio.config.config_exception import ConfigException
+from kubernetes_asyncio.config.incluster_config import InClusterConfigLoader
+from kubernetes_asyncio.config.kube_config import (
+    ENV_KUBECONFIG_PATH_SEPARATOR,
+    ConfigNode,
+    KubeConfigLoader,
+    KubeConfigMerger,
+)
+
+from topospread.errors import InputError, Place
+
+log = logging.getLogger(__name__)
+# It prints warnings and errors of its own, some with what a plugin said: what matters is raised.
+logging.getLogger("kubernetes_asyncio").setLevel(logging.CRITICAL)
+
+SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
+SERVICE_ACCOUNT_VARIABLE = "TOPOSPREAD_SERVICE_ACCOUNT"
+"""Environment variable with another folder for the service account's token and ca.crt, for tests outside a pod."""
+_ANONYMOUS = "<nobody>"
+_FAULTS = (ConfigException, ValueError, KeyError, TypeError, AssertionError, RuntimeError)
+"""What kubernetes_asyncio raises where a kubeconfig is not as it expects it."""
+
+
+@dataclass
+class Credentials:
+    """Where the server is and what proves who we are; ``refresh(renew)`` brings it up to date.
+
+    ``renew``: also what has no end of its own, as an exec plugin's token without a timestamp.
+    """
+
+    server: str
+    source: str
+    refresh: Callable[[bool], Awaitable[None]]
+    authorization: str = ""
+    ca_file: str | None = None
+    cert_file: str | None = None
+    key_file: str | None = None
+    verify: bool = True
+    tls_server_name: str | None = None
+    proxy: str | None = None
+    as_user: str | None = None
+
+    def take(self, configuration: Configuration) -> None:
+        """Take over what kubernetes_asyncio found."""
+        self.server = str(configuration.host).rstrip("/")
+        self.authorization = str(configuration.api_key.get("BearerToken") or "").strip()
+        self.ca_file = configuration.ssl_ca_cert
+        self.cert_file, self.key_file = configuration.cert_file, configuration.key_file
+        self.verify = bool(configuration.verify_ssl)
+        self.tls_server_name, self.proxy = configuration.tls_server_name, configuration.proxy
+
+
+async def in_cluster_credentials() -> Credentials:
+    """The service account of this pod; its token is read again as it rotates.
+
+    Raises:
+        InputError: this is no pod, or it has no token.
+    """
+    folder = os.environ.get(SERVICE_ACCOUNT_VARIABLE, SERVICE_ACCOUNT)
+    found = Credentials("", "service account", _nothing)
+
+    async def refresh(renew: bool) -> None:
+        configuration = type.__call__(Configuration)
+        try:
+            InClusterConfigLoader(f"{folder}/token", f"{folder}/ca.crt").load_and_set(configuration)
+        except (ConfigException, OSError) as error:
+            raise InputError(f"in-cluster configuration: {error}", Place(source=folder)) from None
+        found.take(configuration)
+
+    found.refresh = refresh
+    await refresh(True)
+    return found
+
+
+async def kubeconfig_credentials(paths: str, context: str | None) -> Credentials:
+    """What the current (or the named) context of kubeconfig files says; several as ``KUBECONFIG`` lists them.
+
+    Raises:
+        InputError: no file, not YAML, an unknown context, a part that is missing, a plugin that fails.
+    """
+    merger, place = _merged(paths), Place(source=paths)
+    assert merger.config is not None
+    name = context or merger.config.value.get("current-context")
+    user = _checked_context(merger.config, name, place)
+    found = Credentials("", paths, _nothing, as_user=user.get("as"))
+    loader = KubeConfigLoader(
+        config_dict=merger.config,
+        active_context=name,
+        config_base_path=None,
+        config_persister=lambda _: _persist(merger),
+    )
+
+    async def refresh(renew: bool) -> None:
+        if "exec" in user and found.server:
+            expires = hasattr(loader, "exec_plugin_expiry")
+            if renew and expires:
+                del loader.exec_plugin_expiry
+            elif not renew and not expires:
+                return
+        configuration = type.__call__(Configuration)
+        try:
+            await loader.load_and_set(configuration)
+        except FileNotFoundError as error:
+            raise InputError(_missing_program(error, user), place.at(f"users[{name}]")) from None
+        except OSError as error:
+            raise InputError(error.strerror or str(error), Place(source=str(error.filename or paths))) from None
+        except _FAULTS as error:
+            raise InputError(_words(error), place) from None
+        found.take(configuration)
+
+    found.refresh = refresh
+    await refresh(True)
+    return found
+
+
+async def _nothing(_: bool) -> None:
+    await asyncio.sleep(0)
+
+
+def _merged(paths: str) -> KubeConfigMerger:
+    """The files, merged as kubectl merges them.
+
+    Raises:
+        InputError: none is there, or one is no kubeconfig.
+    """
+    for path in paths.split(ENV_KUBECONFIG_PATH_SEPARATOR):
+        if path and os.path.exists(os.path.expanduser(path)):
+            _checked_file(os.path.expanduser(path))
+    merger = KubeConfigMerger(paths)
+    if merger.config is None:
+        raise InputError("there is no such kubeconfig", Place(source=paths))
+    return merger
+
+
+def _checked_file(path: str) -> None:
+    place = Place(source=path)
+    try:
+        with open(path, encoding="utf-8") as file:
+            data = yaml.safe_load(file)
+    except OSError as error:
+        raise InputError(f"this kubeconfig cannot be read: {error.strerror}", place) from None
+    except (yaml.YAMLError, UnicodeDecodeError):
+        raise InputError("this is no YAML, so no kubeconfig", place) from None
+    if not isinstance(data, dict) or data.get("kind", "Config") != "Config":
+        raise InputError("this is no kubeconfig (kind Config)", place)
+    for part in ("clusters", "contexts", "users"):
+        entries = data.get(part) or []
+        if not isinstance(entries, list) or not all(isinstance(each, dict) and "name" in each for each in entries):
+            raise InputError("must be a list of entries with names each", place.at(part))
+
+
+def _checked_context(config: ConfigNode, name: str | None, place: Place) -> dict[str, Any]:
+    """The user of a context, with what kubernetes_asyncio would fall over mended or refused.
+
+    Raises:
+        InputError: no such context, or it names what is not there.
+    """
+    by_name = {
+        part: {each.value["name"]: each.value for each in config.value[part]}
+        for part in ("clusters", "contexts", "users")
+    }
+    listed = ", ".join(sorted(by_name["contexts"])) or "none"
+    if not name:
+        raise InputError(f"no current-context is set; there are {listed}", place)
+    if name not in by_name["contexts"]:
+        raise InputError(f'there is no context "{name}"; there are {listed}', place)
+    chosen = by_name["contexts"][name].get("context") or {}
+    cluster = by_name["clusters"].get(chosen.get("cluster"))
+    if cluster is None or not (cluster.get("cluster") or {}).get("server"):
+        raise InputError(f'context "{name}": there is no cluster "{chosen.get("cluster", "")}" with a server', place)
+    wanted = chosen.get("user")
+    if wanted and wanted not in by_name["users"]:
+        raise InputError(f'context "{name}": there is no user "{wanted}"', place)
+    if not wanted:
+        # A context without a user is anonymous; the library would fall over it.
+        chosen["user"] = wanted = _ANONYMOUS
+        entry = {"name": _ANONYMOUS, "user": {}}
+        config.value["users"].append(ConfigNode("users[]", entry, place.source))
+        by_name["users"][_ANONYMOUS] = entry
+    user = by_name["users"][wanted]
+    user["user"] = user.get("user") or {}
+    given: dict[str, Any] = user["user"]
+    if given.get("as-groups") or given.get("as-user-extra"):
+        raise InputError(f'user "{wanted}": as-groups and as-user-extra are not supported, only as', place)
+    return given
+
+
+def _persist(merger: KubeConfigMerger) -> None:
+    """A refreshed OIDC token goes into the file, as kubectl does it; a read-only one stays as it is."""
+    try:
+        merger.save_changes()
+    except OSError as error:
+        log.warning("the refreshed token could not be written: %s", error.strerror)
+
+
+def _missing_program(error: FileNotFoundError, user: dict[str, Any]) -> str:
+    command = (user.get("exec") or {}).get("command", "")
+    if command and str(error.filename) == command:
+        hint = str((user["exec"]).get("installHint") or "").strip()
+        return f"exec plugin {command}: there is no such program" + (f"; {hint}" if hint else "")
+    return f"{error.filename}: {error.strerror}"
+
+
+def _words(error: Exception) -> str:
+    """A fault of the library as a sentence, without what it quotes of plugins' output."""
+    if isinstance(error, json.JSONDecodeError):
+        return "the token of this user is no JWT"
+    text = str(error).splitlines()[0] if str(error) else ""
+    return text or "this kubeconfig is not whole"
