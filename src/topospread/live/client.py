@@ -2,7 +2,7 @@
 
 Reads and writes have connections of their own, so that a long list holds up no binding. What the server asks to be
 sent again later (429, or 5xx with ``Retry-After``) is, as client-go does it (rest/with_retry.go). The server closes
-connections that are idle: a request that met one is sent once more.
+connections that are idle: a request that met one is sent once more. After a 401 the credentials are fetched anew.
 """
 
 from __future__ import annotations
@@ -74,6 +74,9 @@ class ApiClient:
         self._decoder = msgspec.json.Decoder(_Event)
         self._reads: aiohttp.ClientSession | None = None
         self._writes: aiohttp.ClientSession | None = None
+        self._generation = connection.generation
+        self._outdated: list[aiohttp.ClientSession] = []
+        """Made with a client certificate that was replaced; what is under way in them ends there."""
 
     async def __aenter__(self) -> ApiClient:
         return self
@@ -83,10 +86,11 @@ class ApiClient:
 
     async def close(self) -> None:
         """Close all connections."""
-        for session in (self._reads, self._writes):
+        for session in (self._reads, self._writes, *self._outdated):
             if session is not None:
                 await session.close()
         self._reads = self._writes = None
+        self._outdated.clear()
 
     async def request(  # noqa: PLR0913 - a request has that many parts
         self,
@@ -120,6 +124,9 @@ class ApiClient:
             try:
                 return await self._once_more(request)
             except ApiError as error:
+                if error.status == 401 and retry == 0:
+                    await self._connection.renew()
+                    continue
                 asked = error.retry_after is not None and (error.status == 429 or error.status >= 500)
                 if not asked or retry == _RETRIES:
                     raise
@@ -164,8 +171,15 @@ class ApiClient:
         headers = {**_READ, **await self._connection.headers()}
         try:
             async with self._session(write=False).get(
-                path, params=asked, headers=headers, timeout=timeout, proxy=self._connection.proxy
+                self._connection.server + path,
+                params=asked,
+                headers=headers,
+                timeout=timeout,
+                proxy=self._connection.proxy,
+                server_hostname=self._connection.server_hostname,
             ) as response:
+                if response.status == 401:
+                    await self._connection.renew()
                 if response.status != 200:
                     raise error_of(await response.read(), response.status, _retry_after(response))
                 async for line in _lines(response.content):
@@ -198,12 +212,13 @@ class ApiClient:
         try:
             async with session.request(
                 request.method,
-                request.path,
+                self._connection.server + request.path,
                 params=request.params,
                 data=request.data,
                 headers=headers,
                 timeout=aiohttp.ClientTimeout(total=request.timeout, sock_connect=_CONNECTING),
                 proxy=self._connection.proxy,
+                server_hostname=self._connection.server_hostname,
             ) as response:
                 code = str(response.status)
                 body = await response.read()
@@ -214,11 +229,15 @@ class ApiClient:
             self._observer.requested(request.method, code, time.monotonic() - started)
 
     def _session(self, *, write: bool) -> aiohttp.ClientSession:
+        if self._generation != self._connection.generation:
+            self._generation = self._connection.generation
+            self._outdated = [*self._outdated, *filter(None, (self._reads, self._writes))][-4:]
+            self._reads = self._writes = None
         session = self._writes if write else self._reads
         if session is None:
             tls = self._connection.ssl
             connector = aiohttp.TCPConnector(limit=_CONNECTIONS if write else 0, ssl=True if tls is None else tls)
-            session = aiohttp.ClientSession(self._connection.server, connector=connector)
+            session = aiohttp.ClientSession(connector=connector)
             if write:
                 self._writes = session
             else:

@@ -183,3 +183,57 @@ def test_a_burst_is_sent_at_once_and_the_rest_at_the_rate() -> None:
     assert [limit.reserve() for _ in range(5)] == [0, 0, 0, pytest.approx(0.1), pytest.approx(0.2)]
     now[0] = 10.0
     assert [limit.reserve() for _ in range(3)] == [0, 0, 0]
+
+
+def test_after_a_401_the_credentials_are_fetched_anew_once() -> None:
+    seen: list[str] = []
+    renewed: list[int] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        seen.append(request.headers["Authorization"])
+        return web.Response(text="in") if len(renewed) == 1 and seen[-1] == "new" else web.Response(status=401)
+
+    async def headers() -> dict[str, str]:
+        return {"Authorization": "new" if renewed else "old"}
+
+    async def renew() -> None:
+        renewed.append(1)
+
+    async def run(path: str) -> bytes:
+        app = web.Application()
+        app.router.add_route("*", "/{rest:.*}", answer)
+        async with TestServer(app) as server:
+            at = str(server.make_url("/behind/a/path"))
+            async with ApiClient(Connection(at, None, headers, renew=renew), qps=0) as client:
+                return await client.request("GET", path)
+
+    assert asyncio.run(run("/x")) == b"in"
+    assert seen == ["old", "new"]
+    renewed.append(1)
+    with pytest.raises(ApiError, match="401"):
+        asyncio.run(run("/x"))
+    assert seen[2:] == ["new", "new"]
+
+
+def test_a_server_may_stand_behind_a_path_and_a_new_certificate_makes_new_connections() -> None:
+    peers: list[tuple[str, object]] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        assert request.transport is not None
+        peers.append((request.path, request.transport.get_extra_info("peername")))
+        return web.Response(text="ok")
+
+    async def run() -> None:
+        app = web.Application()
+        app.router.add_route("*", "/{rest:.*}", answer)
+        async with TestServer(app) as server:
+            connection = Connection(str(server.make_url("/k8s/one")), None, no_headers)
+            async with ApiClient(connection, qps=0) as client:
+                await client.request("GET", "/api")
+                await client.request("GET", "/api")
+                connection.generation += 1
+                await client.request("GET", "/api")
+
+    asyncio.run(run())
+    assert {path for path, _ in peers} == {"/k8s/one/api"}
+    assert peers[0] == peers[1] != peers[2]
