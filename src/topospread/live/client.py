@@ -231,7 +231,7 @@ class ApiClient:
     def _session(self, *, write: bool) -> aiohttp.ClientSession:
         if self._generation != self._connection.generation:
             self._generation = self._connection.generation
-            self._outdated = [*self._outdated, *filter(None, (self._reads, self._writes))][-4:]
+            self._outdated += filter(None, (self._reads, self._writes))
             self._reads = self._writes = None
         session = self._writes if write else self._reads
         if session is None:

@@ -1,0 +1,143 @@
+"""Who leads, by what was seen of a lease and when: client-go's rules as a state machine, which sends nothing itself.
+
+Source: client-go/tools/leaderelection/leaderelection.go (``tryAcquireOrRenew``, ``isLeaseValid``, ``Check``) and
+resourcelock/interface.go (``LeaderElectionRecord``). What others wrote is timed by the own clock, from when it was
+seen: the clocks of two machines need not agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from topospread.errors import ConfigError
+
+JITTER = 1.2
+WATCHDOG = 20.0
+"""Seconds past the lease after which a leader that does not renew counts as dead (cmd/kube-scheduler's options.go)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """Durations of an election, in seconds.
+
+    Attributes:
+        lease: how long others wait after the last change that they saw.
+        renew: how long a leader tries to renew before it gives up.
+        retry: between two tries.
+    """
+
+    lease: float = 15.0
+    renew: float = 10.0
+    retry: float = 2.0
+
+    def check(self) -> None:
+        """Raise ConfigError where client-go would refuse these."""
+        if self.lease <= self.renew:
+            raise ConfigError("leaderElection: leaseDuration must be greater than renewDeadline")
+        if self.renew <= JITTER * self.retry:
+            raise ConfigError("leaderElection: renewDeadline must be greater than retryPeriod*JitterFactor")
+        if self.retry <= 0 or self.lease < 1:
+            raise ConfigError("leaderElection: retryPeriod must be greater than zero, leaseDuration a second or more")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a lease says (``LeaderElectionRecord``); ``seconds`` is its duration, "" no holder."""
+
+    holder: str = ""
+    seconds: int = 0
+    acquired: datetime | None = None
+    renewed: datetime | None = None
+    transitions: int = 0
+    strategy: str = ""
+    preferred_holder: str = ""
+
+
+class Election:
+    """One candidate's view of a lease.
+
+    Args:
+        identity: of this candidate.
+        timing: the durations.
+        now: seconds of a clock that only goes forward, and also while the process is stopped.
+        date: what is written into the record.
+    """
+
+    def __init__(
+        self,
+        identity: str,
+        timing: Timing,
+        now: Callable[[], float],
+        date: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self.identity = identity
+        self.timing = timing
+        self._now = now
+        self._date = date
+        self._observed = Record()
+        self._observed_at = float("-inf")
+        self._renewed_at = float("-inf")
+
+    @property
+    def leader(self) -> str:
+        """Identity of the last leader that was seen, "" for none."""
+        return self._observed.holder
+
+    @property
+    def leads(self) -> bool:
+        """Whether the last leader that was seen is this candidate; its lease may be over."""
+        return self._observed.holder == self.identity
+
+    @property
+    def may_bind(self) -> bool:
+        """Whether nobody else can lead yet: until the renew deadline after the last renewal was sent."""
+        return self.leads and self._now() < self._renewed_at + self.timing.renew
+
+    def alive(self) -> bool:
+        """False where a leader did not renew for so long that it should have been dead (``HealthzAdaptor``)."""
+        return not self.leads or self._now() - self._observed_at <= self.timing.lease + WATCHDOG
+
+    def renewal(self) -> Record | None:
+        """What to write without reading first: what was seen last is taken for what is there; ``None``: read first."""
+        if not (self.leads and self._valid()):
+            return None
+        seen = self._observed
+        return replace(self._wanted(), acquired=seen.acquired, transitions=seen.transitions)
+
+    def answer(self, found: Record | None) -> Record | None:
+        """What to write after a lease was read (``None``: there is none); ``None`` where another holds it."""
+        if found is None:
+            return self._wanted()
+        if found != self._observed:
+            self._see(found)
+        if found.holder and not self.leads and self._valid():
+            return None
+        if self.leads:
+            return replace(self._wanted(), acquired=found.acquired, transitions=found.transitions)
+        return replace(self._wanted(), transitions=found.transitions + 1)
+
+    def wrote(self, record: Record, sent_at: float) -> None:
+        """A record of ours was accepted; ``sent_at``: when it was sent, by the own clock."""
+        self._see(record)
+        if record.holder == self.identity:
+            self._renewed_at = sent_at
+
+    def released(self, found: Record) -> Record | None:
+        """What to write to let others lead at once; ``None`` where this candidate does not lead."""
+        if not self.leads:
+            return None
+        date = self._date()
+        return Record("", 1, date, date, found.transitions)
+
+    def _wanted(self) -> Record:
+        date = self._date()
+        return Record(self.identity, int(self.timing.lease), date, date)
+
+    def _see(self, record: Record) -> None:
+        self._observed = record
+        self._observed_at = self._now()
+
+    def _valid(self) -> bool:
+        return self._observed_at + self._observed.seconds > self._now()

@@ -1,0 +1,272 @@
+"""Leader election through a Lease: carries out what `election.Election` decides, and says who leads.
+
+Source: client-go/tools/leaderelection (``acquire``, ``renew``, ``tryRelease``) and resourcelock/leaselock.go; as
+cmd/kube-scheduler uses them: released on stop, the identity is ``host_uid``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import socket
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, Protocol
+from uuid import uuid4
+
+import msgspec
+
+from topospread.live.api_error import ApiError, RequestError
+from topospread.live.client import ApiClient
+from topospread.live.election import JITTER, Election, Record, Timing
+
+log = logging.getLogger(__name__)
+
+_API = "/apis/coordination.k8s.io/v1/namespaces"
+
+
+class LeaseObserver(Protocol):
+    """Is told of an election; answers nothing."""
+
+    def leads(self, name: str, leads: bool) -> None:
+        """This candidate leads now, or no more (``leader_election_master_status``)."""
+
+    def slow_path(self, name: str) -> None:
+        """A renewal had to read the lease first (``leader_election_slowpath_total``)."""
+
+
+def own_identity() -> str:
+    """As kube-scheduler makes it: two on one host are two."""
+    return f"{socket.gethostname()}_{uuid4()}"
+
+
+class LeaseLock:
+    """The Lease object: read, created and updated with what it had besides."""
+
+    def __init__(self, client: ApiClient, namespace: str, name: str, timeout: float) -> None:
+        self._client = client
+        self.namespace, self.name = namespace, name
+        self._timeout = timeout
+        self._lease: dict[str, Any] | None = None
+
+    async def get(self) -> Record | None:
+        """What it says; ``None`` where there is none.
+
+        Raises:
+            RequestError: it cannot be read.
+        """
+        try:
+            self._lease = await self._send("GET", f"/{self.name}")
+        except ApiError as error:
+            if error.status != 404:
+                raise
+            return None
+        return record_of(self._lease.get("spec") or {})
+
+    async def write(self, record: Record) -> None:
+        """Create or update it; a conflict is an error.
+
+        Raises:
+            RequestError: another was faster, or it cannot be written.
+        """
+        if self._lease is None:
+            fresh = {
+                "apiVersion": "coordination.k8s.io/v1",
+                "kind": "Lease",
+                "metadata": {"name": self.name, "namespace": self.namespace},
+                "spec": spec_of(record),
+            }
+            self._lease = await self._send("POST", "", fresh)
+        else:
+            self._lease = await self._send("PUT", f"/{self.name}", self._lease | {"spec": spec_of(record)})
+
+    @property
+    def known(self) -> bool:
+        """Whether it was read or written, so that it can be updated."""
+        return self._lease is not None
+
+    def forget(self) -> None:
+        """It is not there any more."""
+        self._lease = None
+
+    async def _send(self, method: str, name: str, body: object = None) -> dict[str, Any]:
+        path = f"{_API}/{self.namespace}/leases{name}"
+        answer = await self._client.request(method, path, body=body, timeout=self._timeout)
+        return msgspec.json.decode(answer, type=dict[str, Any])
+
+
+class LeaderElection:
+    """A candidate. ``acquire``, then ``hold`` while leading, then ``release``.
+
+    Args:
+        lock: the lease.
+        identity: of this candidate.
+        timing: the durations.
+        observer: told of who leads.
+        now: seconds of a clock that only goes forward.
+    """
+
+    def __init__(
+        self,
+        lock: LeaseLock,
+        identity: str,
+        timing: Timing,
+        observer: LeaseObserver,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        timing.check()
+        self._lock = lock
+        self._timing = timing
+        self._observer = observer
+        self._now = now
+        self._reported = ""
+        self.election = Election(identity, timing, now)
+        observer.leads(lock.name, False)
+
+    async def acquire(self, stop: asyncio.Event) -> bool:
+        """Try until this candidate leads; False where it is to stop before."""
+        log.info('Attempting to acquire leader lease... lock="%s/%s"', self._lock.namespace, self._lock.name)
+        while not stop.is_set():
+            if await self._try():
+                log.info('Successfully acquired lease lock="%s/%s"', self._lock.namespace, self._lock.name)
+                self._observer.leads(self._lock.name, True)
+                return True
+            await _wait(stop, self._timing.retry * (1 + JITTER * random.random()))
+        return False
+
+    async def hold(self, stop: asyncio.Event) -> bool:
+        """Renew until it is to stop (True), or until the lease is lost (False)."""
+        while not stop.is_set():
+            await _wait(stop, self._timing.retry)
+            if stop.is_set():
+                break
+            if not await self._renewed(stop):
+                self._observer.leads(self._lock.name, False)
+                log.error('Failed to renew lease lock="%s/%s"', self._lock.namespace, self._lock.name)
+                return False
+        return True
+
+    async def release(self) -> None:
+        """Give the lease up where it is still ours; what fails is said, and the lease runs out by itself."""
+        self._observer.leads(self._lock.name, False)
+        try:
+            async with asyncio.timeout(self._timing.renew):
+                while not await self._released():
+                    log.debug("conflict when releasing the lease, once more")
+        except (RequestError, TimeoutError) as error:
+            log.warning("Failed to release lease: %s", error)
+
+    async def _released(self) -> bool:
+        """True where nothing is left to be done; False on a conflict with a renewal of our own."""
+        found = await self._lock.get()
+        record = None if found is None else self.election.released(found)
+        if record is None:
+            return True
+        try:
+            await self._lock.write(record)
+        except ApiError as error:
+            if error.status != 409:
+                raise
+            return False
+        self.election.wrote(record, self._now())
+        log.info('released lease lock="%s/%s"', self._lock.namespace, self._lock.name)
+        return True
+
+    async def _renewed(self, stop: asyncio.Event) -> bool:
+        """Try to renew until the deadline."""
+        try:
+            async with asyncio.timeout(self._timing.renew):
+                while not await self._try():
+                    await _wait(stop, self._timing.retry)
+                    if stop.is_set():
+                        return True
+        except TimeoutError:
+            return False
+        return True
+
+    async def _try(self) -> bool:
+        """One try (``tryAcquireOrRenew``): whether this candidate leads now."""
+        try:
+            return await self._try_fast() or await self._try_slow()
+        except (RequestError, msgspec.DecodeError) as error:
+            log.warning('lease lock="%s/%s": %s', self._lock.namespace, self._lock.name, error)
+            return False
+        finally:
+            self._report()
+
+    async def _try_fast(self) -> bool:
+        record = self.election.renewal()
+        if record is None or not self._lock.known:
+            return False
+        sent = self._now()
+        try:
+            await self._lock.write(record)
+        except RequestError as error:
+            log.info("failed to update lease optimistically, falling back to slow path: %s", error)
+            return False
+        self.election.wrote(record, sent)
+        return True
+
+    async def _try_slow(self) -> bool:
+        found = await self._lock.get()
+        if found is None:
+            self._lock.forget()
+        record = self.election.answer(found)
+        if record is None:
+            return False
+        if self.election.leads:
+            self._observer.slow_path(self._lock.name)
+        sent = self._now()
+        await self._lock.write(record)
+        self.election.wrote(record, sent)
+        return True
+
+    def _report(self) -> None:
+        if self.election.leader != self._reported:
+            self._reported = self.election.leader
+            log.info('new leader elected identity="%s"', self._reported)
+
+
+def record_of(spec: dict[str, Any]) -> Record:
+    """What a LeaseSpec says."""
+    return Record(
+        spec.get("holderIdentity") or "",
+        spec.get("leaseDurationSeconds") or 0,
+        _date(spec.get("acquireTime")),
+        _date(spec.get("renewTime")),
+        spec.get("leaseTransitions") or 0,
+        spec.get("strategy") or "",
+        spec.get("preferredHolder") or "",
+    )
+
+
+def spec_of(record: Record) -> dict[str, Any]:
+    """The LeaseSpec of a record, with microseconds as ``metav1.MicroTime`` has them."""
+    spec: dict[str, Any] = {
+        "holderIdentity": record.holder,
+        "leaseDurationSeconds": record.seconds,
+        "leaseTransitions": record.transitions,
+    }
+    for field, date in (("acquireTime", record.acquired), ("renewTime", record.renewed)):
+        if date is not None:
+            spec[field] = date.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    if record.preferred_holder:
+        spec["preferredHolder"] = record.preferred_holder
+    if record.strategy:
+        spec["strategy"] = record.strategy
+    return spec
+
+
+def _date(text: str | None) -> datetime | None:
+    return None if text is None else msgspec.convert(text, datetime)
+
+
+async def _wait(stop: asyncio.Event, seconds: float) -> None:
+    """So long, or until it is to stop."""
+    try:
+        async with asyncio.timeout(seconds):
+            await stop.wait()
+    except TimeoutError:
+        pass
