@@ -98,6 +98,7 @@ _WHERE = {
     "SamplingRules": "`--sampling kube`",
     "StrategyRules": "scores by resources",
     "BalancedAllocationRules": "NodeResourcesBalancedAllocation",
+    "BalanceOfTwoRules": "NodeResourcesBalancedAllocation",
     "NodeVolumeLimitsRules": "NodeVolumeLimits and its in-tree siblings",
 }
 
@@ -131,8 +132,8 @@ def told() -> Iterator[str]:
 
 def _kinds() -> Iterator[type[Any]]:
     plugins = (
-        importlib.import_module(f"topospread.plugins.{each.name}")
-        for each in pkgutil.iter_modules(topospread.plugins.__path__)
+        importlib.import_module(each.name)
+        for each in pkgutil.walk_packages(topospread.plugins.__path__, "topospread.plugins.")
     )
     modules: list[ModuleType] = [framework, choice, preemption, sampling, request_rules, *plugins]
     for module in modules:

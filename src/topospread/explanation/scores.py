@@ -11,7 +11,7 @@ import numpy as np
 
 from topospread.cluster.arrays import Ints
 from topospread.plugins.pod_topology_spread import IGNORED, SoftConstraints, normalizing_weight
-from topospread.plugins.spread_until_1_23 import PlainSum
+from topospread.plugins.until.plain_sum import PlainSum
 from topospread.scheduling.framework import WeightedScore
 from topospread.scheduling.verdict import Verdict
 from topospread.scheduling.view import View

@@ -1,10 +1,11 @@
 """The selector of the Services and the controller a pod belongs to, for constraints that bring none.
 
-Source: pkg/scheduler/framework/plugins/helper/spread.go (``DefaultSelector``); for versions until 1.21 also the
-expansions of client-go's listers (``GetPodControllers``, ``GetPodReplicaSets``, ``GetPodStatefulSets``).
+Source: pkg/scheduler/framework/plugins/helper/spread.go (``DefaultSelector``).
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from topospread.api.labels import InvalidSelectorError, Selector
 from topospread.api.workload import ReplicaSet, ReplicationController, Service, StatefulSet
@@ -17,22 +18,17 @@ def looked_up(pod_class: PodClass) -> tuple[Subject, ...]:
     return tuple((kind, pod_class.namespace) for kind in (Service, ReplicationController, ReplicaSet, StatefulSet))
 
 
-def default_selector(pod_class: PodClass, objects: ClusterObjects, *, by_owner: bool = True) -> Selector:
+SelectorOf = Callable[[PodClass, ClusterObjects], Selector]
+"""What selects the group of a pod."""
+
+
+def default_selector(pod_class: PodClass, objects: ClusterObjects) -> Selector:
     """What selects the pod's group; empty when nothing owns it.
 
     Services add up to one set of labels; a ReplicationController adds its own to them; a ReplicaSet or
     StatefulSet adds its requirements. The owner's group and version must be exact, and the object must be there.
-    ``by_owner``: only the pod's owner counts (since 1.22), else whatever selects the pod.
     """
-    labels: dict[str, str] = {}
-    for service in objects.services_selecting(pod_class.namespace, pod_class.labels):
-        labels |= service.spec.selector or {}
-    if not by_owner:
-        return _of_all_that_select(pod_class, objects, labels)
-    return _of_owner(pod_class, objects, labels)
-
-
-def _of_owner(pod_class: PodClass, objects: ClusterObjects, labels: dict[str, str]) -> Selector:
+    labels = labels_of_services(pod_class, objects)
     selector = Selector.from_set(labels)
     owner = pod_class.owner
     if owner is None:
@@ -58,23 +54,9 @@ def _of_owner(pod_class: PodClass, objects: ClusterObjects, labels: dict[str, st
     return selector.with_requirements(*of_owner.requirements)
 
 
-def _of_all_that_select(pod_class: PodClass, objects: ClusterObjects, labels: dict[str, str]) -> Selector:
-    namespace, own = pod_class.namespace, pod_class.labels
-    for (where, _), controller in objects.replication_controllers.items():
-        wanted = controller.spec.selector
-        if where == namespace and wanted and Selector.from_set(wanted).matches(own):
-            labels = labels | wanted
-    selector = Selector.from_set(labels)
-    owners: list[tuple[tuple[str, str], ReplicaSet | StatefulSet]] = []
-    owners += objects.replica_sets.items()
-    owners += objects.stateful_sets.items()
-    for (where, _), each in owners:
-        if where != namespace or not own:
-            continue
-        try:
-            of_owner = Selector.from_label_selector(each.spec.selector)
-        except InvalidSelectorError:
-            continue
-        if not of_owner.empty and of_owner.matches(own):
-            selector = selector.with_requirements(*of_owner.requirements)
-    return selector
+def labels_of_services(pod_class: PodClass, objects: ClusterObjects) -> dict[str, str]:
+    """What the Services select by that select the pod, as one set of labels; of two values the last one's."""
+    labels: dict[str, str] = {}
+    for service in objects.services_selecting(pod_class.namespace, pod_class.labels):
+        labels |= service.spec.selector or {}
+    return labels

@@ -6,7 +6,6 @@ Source: plugins/noderesources/balanced_allocation.go.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -14,31 +13,20 @@ from topospread.api.requests import scoring_requests
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Ints, Rows
 from topospread.config.args import NodeResourcesBalancedAllocationArgs
-from topospread.config.version_rules import by_version, since, until
+from topospread.config.version_rules import since
 
 from .interface import MAX_NODE_SCORE, Prepared, Scope, length
 from .resource_scoring import Demand, ResourceReader
-
-Formula = Literal["difference", "deviation", "change"]
-"""How balance gives points: by the difference of two fractions, by their deviation, by what the pod changes in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class BalancedAllocationRules:
     """What is not the same in every Kubernetes version."""
 
-    formula: Formula = by_version(  # noqa: RUF009
-        {"1.18": "difference", "1.22": "deviation", "1.36": "change"},
-        {
-            "1.22": "Points are 100 · (1 − σ) of the fractions used of any number of resources. Before, they were "
-            "100 · (1 − |cpu − memory|), and 0 where one of them is used up.",
-            "1.36": "Points are for what the pod changes in the balance, no longer for the balance with the pod. That "
-            "sends one pod in ten to another node.",
-        },
-    )
-    counts_missing: bool = until(
-        "1.21",
-        "Containers without requests count as nothing. Before, as 100m and 200Mi, as in NodeResourcesFit's score.",
+    of_change: bool = since(
+        "1.36",
+        "Points are for what the pod changes in the balance, no longer for the balance with the pod. That "
+        "sends one pod in ten to another node.",
     )
     skips_best_effort: bool = since(
         "1.33", "Pods that request none of the resources are not scored; before, the balance of the node was."
@@ -57,49 +45,32 @@ class NodeResourcesBalancedAllocation:
         self, args: NodeResourcesBalancedAllocationArgs | None = None, rules: BalancedAllocationRules | None = None
     ) -> None:
         self._rules = rules or BalancedAllocationRules()
-        fixed = self._rules.formula == "difference"  # of cpu and memory: there was nothing to be set
-        self._args = NodeResourcesBalancedAllocationArgs() if fixed or args is None else args
+        self._args = args or NodeResourcesBalancedAllocationArgs()
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
         """Skips pods that request none of the resources."""
-        rules = self._rules
-        requests = scoring_requests(pod_class.pod, pod_class.rules, missing_count=rules.counts_missing)
-        if rules.skips_best_effort and not any(requests.get(each.name, 0) for each in self._args.resources):
+        requests = scoring_requests(pod_class.pod, pod_class.rules, missing_count=False)
+        if self._rules.skips_best_effort and not any(requests.get(each.name, 0) for each in self._args.resources):
             return Prepared()
-        reader = ResourceReader(self._args.resources, requests, cluster.nodes, non_zero=rules.counts_missing)
-        return Prepared(score=_BalanceScore(reader, rules.formula))
+        reader = ResourceReader(self._args.resources, requests, cluster.nodes, non_zero=False)
+        return Prepared(score=_BalanceScore(reader, of_change=self._rules.of_change))
 
 
 class _BalanceScore:
     scope = Scope.USAGE
 
-    def __init__(self, reader: ResourceReader, formula: Formula) -> None:
+    def __init__(self, reader: ResourceReader, *, of_change: bool) -> None:
         self._reader = reader
-        self._formula = formula
+        self._of_change = of_change
 
     def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
         demands, count = self._reader(rows), length(rows)
-        if self._formula == "difference":
-            return difference(demands, count)
         with_pod = balance(demands, [demand.requested for demand in demands], count)
-        if self._formula == "deviation":
+        if not self._of_change:
             return with_pod
         without_pod = balance(demands, [demand.allocated for demand in demands], count)
         half = MAX_NODE_SCORE // 2
         return half + (half + with_pod - without_pod) // 2
-
-
-def difference(demands: list[Demand], nodes: int) -> Ints:
-    """``(1 − |a − b|)·100`` of the used fractions of two resources; 0 where one is used up, or the node has none."""
-    usable = np.ones(nodes, dtype=np.bool_)
-    fractions = []
-    for demand in demands:
-        present = demand.allocatable != 0
-        fraction = demand.requested / np.where(present, demand.allocatable, 1)
-        usable &= present & (fraction < 1)
-        fractions.append(fraction)
-    apart = np.abs(fractions[0] - fractions[1])
-    return np.where(usable, (1 - apart) * float(MAX_NODE_SCORE), 0.0).astype(np.int64)
 
 
 def balance(demands: list[Demand], amounts: list[Ints], nodes: int) -> Ints:

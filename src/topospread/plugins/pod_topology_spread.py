@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -32,7 +33,7 @@ from .cluster_event import (
     ClusterEvent,
     Registration,
 )
-from .default_selector import looked_up
+from .default_selector import SelectorOf, default_selector, looked_up
 from .domain_counts import DomainCounts
 from .inclusion import Inclusion
 from .interface import (
@@ -51,7 +52,6 @@ from .pod_topology_spread_rules import PodTopologySpreadRules
 from .resource_scoring import rounded, rounded_one
 from .spread_constraints import Constraint, ConstraintsInForce
 from .spread_counts import HOSTNAME, Spread, SpreadSettings
-from .spread_until_1_23 import PlainSum
 from .unprepared import FailingScore
 
 REASON = "node(s) didn't match pod topology spread constraints"
@@ -92,14 +92,21 @@ class PodTopologySpread:
     Args:
         args: default constraints for pods that bring none.
         rules: what is not the same in every Kubernetes version.
+        methods: how it counts and scores; old versions have others.
     """
 
     name = "PodTopologySpread"
 
-    def __init__(self, args: PodTopologySpreadArgs | None = None, rules: PodTopologySpreadRules | None = None) -> None:
+    def __init__(
+        self,
+        args: PodTopologySpreadArgs | None = None,
+        rules: PodTopologySpreadRules | None = None,
+        methods: SpreadMethods | None = None,
+    ) -> None:
         self._args = args or PodTopologySpreadArgs()
         self._rules = rules or PodTopologySpreadRules()
-        self._constraints = ConstraintsInForce(self._args, self._rules)
+        self._methods = methods or SpreadMethods()
+        self._constraints = ConstraintsInForce(self._args, self._rules, self._methods.selector_of)
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
         """Counts for the constraints in force; nothing to say where there are none."""
@@ -114,10 +121,11 @@ class PodTopologySpread:
             return Prepared(score=everywhere, reads=reads)
         requires_all_keys = bool(pod_class.pod.spec.topology_spread_constraints) or self._args.defaulting_type == "List"
         inclusion = Inclusion(pod_class, cluster.nodes, self._rules.comparison_operators)
-        spread = Spread(inclusion, cluster, hard, soft, SpreadSettings(requires_all_keys, self._rules))
+        settings = SpreadSettings(requires_all_keys, self._rules, self._methods.hard_counts)
+        spread = Spread(inclusion, cluster, hard, soft, settings)
         return Prepared(
             filter=HardConstraints(spread) if hard else None,
-            score=self._score(spread) if soft else everywhere,
+            score=self._methods.soft_score(spread) if soft else everywhere,
             watcher=spread,
             counts_own_nodes=any(each.honors_affinity for each in hard),
             reads=reads,
@@ -150,9 +158,6 @@ class PodTopologySpread:
             return found[1]
 
         return hard
-
-    def _score(self, spread: Spread) -> Score:
-        return SoftConstraints(spread) if self._rules.weighs_domains else PlainSum(spread)
 
 
 def _after_assigned_pod(pod: Pod, old: Pod | None, new: Pod | None, hard: Callable[[Pod], list[Constraint]]) -> bool:
@@ -339,3 +344,18 @@ class SoftConstraints:
         if highest == 0:
             return [MAX_NODE_SCORE] * len(raw)
         return [points_among(each, lowest, highest) for each in raw]
+
+
+@dataclass(frozen=True, slots=True)
+class SpreadMethods:
+    """What old versions do in a way of their own, as it is done now; theirs is in `until`.
+
+    Attributes:
+        hard_counts: which pods hard constraints count.
+        soft_score: the points of soft constraints.
+        selector_of: the selector of default constraints.
+    """
+
+    hard_counts: type[DomainCounts] = DomainCounts
+    soft_score: Callable[[Spread], Score] = SoftConstraints
+    selector_of: SelectorOf = default_selector

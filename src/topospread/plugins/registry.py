@@ -10,6 +10,8 @@ from topospread.config.args import PluginArgs
 from topospread.config.gates import Gates, gates_for
 from topospread.config.version_rules import rules_for
 
+from .default_selector import default_selector
+from .domain_counts import DomainCounts
 from .dynamic_resources import DynamicResources, DynamicResourcesRules
 from .image_locality import ImageLocality, ImageLocalityRules
 from .inter_pod_affinity import InterPodAffinity, InterPodAffinityRules
@@ -22,12 +24,16 @@ from .node_resources_balanced_allocation import BalancedAllocationRules, NodeRes
 from .node_resources_fit import NodeResourcesFit, NodeResourcesFitRules
 from .node_unschedulable import NodeUnschedulable, NodeUnschedulableRules
 from .node_volume_limits import NodeVolumeLimits, NodeVolumeLimitsRules
-from .non_csi_limits import KINDS, NonCsiLimits
-from .pod_topology_spread import PodTopologySpread
+from .pod_topology_spread import PodTopologySpread, SoftConstraints, SpreadMethods
 from .pod_topology_spread_rules import PodTopologySpreadRules
-from .resource_strategies_until_1_22 import StrategyPlugin, StrategyRules
-from .selector_spread import SelectorSpread
 from .taint_toleration import TaintToleration, TaintTolerationRules
+from .until.any_owner import selector_of_all
+from .until.balance_of_two import BalanceOfTwo, BalanceOfTwoRules
+from .until.non_csi_limits import KINDS, NonCsiLimits
+from .until.plain_sum import PlainSum
+from .until.resource_strategies import StrategyPlugin, StrategyRules
+from .until.selector_spread import SelectorSpread
+from .until.whole_domains import WholeDomainCounts
 from .volume_binding import VolumeBinding, VolumeBindingRules, scores_storage
 from .volume_restrictions import VolumeRestrictions, VolumeRestrictionsRules
 from .volume_zone import VolumeZone, VolumeZoneRules
@@ -51,8 +57,24 @@ def _non_csi_limits(name: str) -> Callable[[Settings], Plugin]:
     return lambda settings: NonCsiLimits(name, settings.gates.kube_version.minor)
 
 
+def _balanced_allocation(settings: Settings) -> Plugin:
+    if settings.rules(BalanceOfTwoRules).in_force:
+        return BalanceOfTwo()
+    args, rules = settings.args.node_resources_balanced_allocation, settings.rules(BalancedAllocationRules)
+    return NodeResourcesBalancedAllocation(args, rules)
+
+
+def _spread_methods(settings: Settings) -> SpreadMethods:
+    rules = settings.rules(PodTopologySpreadRules)
+    return SpreadMethods(
+        hard_counts=WholeDomainCounts if rules.counts_whole_domain else DomainCounts,
+        soft_score=SoftConstraints if rules.weighs_domains else PlainSum,
+        selector_of=default_selector if rules.selector_by_owner else selector_of_all,
+    )
+
+
 def _selector_spread(name: str) -> Callable[[Settings], Plugin]:
-    return lambda settings: SelectorSpread(name, settings.rules(PodTopologySpreadRules))
+    return lambda settings: SelectorSpread(name, _spread_methods(settings).selector_of)
 
 
 def _volume_binding(settings: Settings) -> Plugin:
@@ -74,9 +96,7 @@ PLUGINS: Mapping[str, Callable[[Settings], Plugin]] = {
         settings.rules(NodeResourcesFitRules),
         settings.rules(DynamicResourcesRules),
     ),
-    "NodeResourcesBalancedAllocation": lambda settings: NodeResourcesBalancedAllocation(
-        settings.args.node_resources_balanced_allocation, settings.rules(BalancedAllocationRules)
-    ),
+    "NodeResourcesBalancedAllocation": _balanced_allocation,
     "NodeResourcesLeastAllocated": lambda settings: StrategyPlugin(
         "NodeResourcesLeastAllocated", settings.args.node_resources_least_allocated, settings.rules(StrategyRules)
     ),
@@ -97,7 +117,7 @@ PLUGINS: Mapping[str, Callable[[Settings], Plugin]] = {
     ),
     "DynamicResources": lambda settings: DynamicResources(),
     "PodTopologySpread": lambda settings: PodTopologySpread(
-        settings.args.pod_topology_spread, settings.rules(PodTopologySpreadRules)
+        settings.args.pod_topology_spread, settings.rules(PodTopologySpreadRules), _spread_methods(settings)
     ),
     **{name: _selector_spread(name) for name in ("SelectorSpread", "DefaultPodTopologySpread")},
     "InterPodAffinity": lambda settings: InterPodAffinity(

@@ -14,7 +14,7 @@ from topospread.api.spread import TopologySpreadConstraint
 from topospread.cluster import Cluster, PodClass
 from topospread.config.args import DefaultConstraint, PodTopologySpreadArgs
 
-from .default_selector import default_selector
+from .default_selector import SelectorOf, default_selector
 from .interface import PluginError
 from .pod_topology_spread_rules import PodTopologySpreadRules
 
@@ -49,9 +49,12 @@ class Constraint:
 class ConstraintsInForce:
     """Finds the constraints of a pod, under a profile's arguments and a version's rules."""
 
-    def __init__(self, args: PodTopologySpreadArgs, rules: PodTopologySpreadRules) -> None:
+    def __init__(
+        self, args: PodTopologySpreadArgs, rules: PodTopologySpreadRules, selector_of: SelectorOf = default_selector
+    ) -> None:
         self._args = args
         self._rules = rules
+        self._selector_of = selector_of
 
     def __call__(self, pod_class: PodClass, cluster: Cluster, when: WhenUnsatisfiable) -> list[Constraint]:
         """The constraints of one kind that are in force for a pod: its own, or else the default ones.
@@ -73,7 +76,7 @@ class ConstraintsInForce:
         defaults = [(i, c) for i, c in enumerate(self._args.constraints_in_force) if c.when_unsatisfiable == when]
         if not defaults:
             return []
-        selector = default_selector(pod_class, cluster.objects, by_owner=self._rules.selector_by_owner)
+        selector = self._selector_of(pod_class, cluster.objects)
         if selector.empty:
             return []
         origin: Origin = "system" if self._args.defaulting_type == "System" else "profile"

@@ -20,7 +20,6 @@ from .interface import Listener, length
 from .keyless_counts import KeylessCounts
 from .pod_topology_spread_rules import PodTopologySpreadRules
 from .spread_constraints import Constraint
-from .spread_until_1_23 import WholeDomainCounts
 
 HOSTNAME = "kubernetes.io/hostname"
 _GROUPED_BY_DOMAIN = 32
@@ -33,10 +32,12 @@ class SpreadSettings:
 
     Attributes:
         requires_all_keys: nodes that lack the key of a soft constraint are not scored.
+        hard_counts: how hard constraints count.
     """
 
     requires_all_keys: bool
     rules: PodTopologySpreadRules
+    hard_counts: type[DomainCounts] = DomainCounts
 
 
 class Spread:
@@ -62,6 +63,7 @@ class Spread:
         self.pod_class = pod_class = inclusion.pod_class
         self.nodes: NodeTable = cluster.nodes
         self.requires_all_keys = settings.requires_all_keys
+        self.hard_counts = settings.hard_counts
         self._pods: dict[Selector, MatchingPods] = {}
         for each in (*hard, *soft):
             if each.selector not in self._pods:
@@ -177,7 +179,7 @@ class CountedConstraint:
 
     def _kind_of_counts(self, hard: bool) -> type[DomainCounts]:
         if hard:
-            return WholeDomainCounts if self._spread.rules.counts_whole_domain else DomainCounts
+            return self._spread.hard_counts
         return DomainCounts if self.keys else KeylessCounts
 
     def joined(self, codes: Codes) -> Codes:

@@ -18,10 +18,18 @@ from topospread.api.storage import NamedDisk, PersistentVolumeClaim, PersistentV
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Ints, Rows
 from topospread.cluster.volume_use import AWS_DISK, AZURE_DISK, CINDER, CLAIM, EPHEMERAL, GCE_DISK, VolumeRef
-
-from .csi_migration import AWS, AZURE, GCE, OPENSTACK, InTree, counts_as_csi
-from .interface import UNRESOLVABLE, UNSCHEDULABLE, PluginError, Prepared, Scope, Status, length, numbers
-from .pod_volumes import is_owned, not_found, not_owner
+from topospread.plugins.csi_migration import AWS, AZURE, GCE, OPENSTACK, InTree, counts_as_csi
+from topospread.plugins.interface import (
+    UNRESOLVABLE,
+    UNSCHEDULABLE,
+    PluginError,
+    Prepared,
+    Scope,
+    Status,
+    length,
+    numbers,
+)
+from topospread.plugins.pod_volumes import is_owned, not_found, not_owner
 
 REASON = "node(s) exceed max volume count"
 _EXCEEDED, _MISSING, _ERROR = 1, 2, 3

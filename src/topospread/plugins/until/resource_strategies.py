@@ -16,9 +16,8 @@ from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Ints
 from topospread.config.args import ScoringStrategy
 from topospread.config.version_rules import since, until
-
-from .interface import MAX_NODE_SCORE, Prepared
-from .resource_scoring import (
+from topospread.plugins.interface import MAX_NODE_SCORE, Prepared
+from topospread.plugins.resource_scoring import (
     Demand,
     RequestedToCapacityRatio,
     ResourceReader,

@@ -14,11 +14,9 @@ import numpy as np
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Ints, Rows, grown
 from topospread.cluster.zone_key import zone_key
-
-from .default_selector import default_selector, looked_up
-from .domain_counts import MatchingPods
-from .interface import MAX_NODE_SCORE, Listener, Prepared, Scope
-from .pod_topology_spread_rules import PodTopologySpreadRules
+from topospread.plugins.default_selector import SelectorOf, default_selector, looked_up
+from topospread.plugins.domain_counts import MatchingPods
+from topospread.plugins.interface import MAX_NODE_SCORE, Listener, Prepared, Scope
 
 _ZONE_SHARE = 2.0 / 3.0
 _NO_ZONE = -1
@@ -29,18 +27,18 @@ class SelectorSpread:
 
     Args:
         name: what the version calls it.
-        rules: those of PodTopologySpread; the selector comes from the same place.
+        selector_of: where the selector comes from, as for PodTopologySpread's default constraints.
     """
 
-    def __init__(self, name: str = "SelectorSpread", rules: PodTopologySpreadRules | None = None) -> None:
+    def __init__(self, name: str = "SelectorSpread", selector_of: SelectorOf = default_selector) -> None:
         self.name = name
-        self._rules = rules or PodTopologySpreadRules()
+        self._selector_of = selector_of
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
         """Nothing to say about pods that bring constraints."""
         if pod_class.pod.spec.topology_spread_constraints:
             return Prepared()
-        selector = default_selector(pod_class, cluster.objects, by_owner=self._rules.selector_by_owner)
+        selector = self._selector_of(pod_class, cluster.objects)
         score = _SpreadScore(MatchingPods(cluster, pod_class.namespace, selector), cluster)
         return Prepared(score=score, watcher=score, reads=looked_up(pod_class))
 

@@ -1,24 +1,17 @@
-"""How topology spread counted and scored in older versions: whole domains (1.19 to 1.23) and plain sums (1.18).
+"""Hard spread constraints that count every pod in a domain, on whatever node: 1.19 to 1.23.
 
-Source: plugins/podtopologyspread/filtering.go of 1.19 to 1.23, scoring.go of 1.18. What holds since then is in
-`domain_counts` and `pod_topology_spread`.
+Source: plugins/podtopologyspread/filtering.go of these versions. What holds since then is in `domain_counts`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topospread.cluster.arrays import Bools, Codes, Ints, Rows, grown
+from topospread.cluster.arrays import Bools, Codes, Ints, grown
 from topospread.cluster.nodes import LabelColumn
-
-from .domain_counts import DomainCounts, MatchingPods
-from .interface import MAX_NODE_SCORE, Scope, length
-
-if TYPE_CHECKING:
-    from .spread_counts import Spread
+from topospread.plugins.domain_counts import DomainCounts, MatchingPods
 
 
 class WholeDomainCounts(DomainCounts):
@@ -66,32 +59,3 @@ class WholeDomainCounts(DomainCounts):
     def _moving(self, row: int) -> int:
         """Pods do not move with their node's membership here."""
         return 0
-
-
-class PlainSum:
-    """The Score extension point of 1.18: matching pods, added up over the soft constraints."""
-
-    scope = Scope.CLUSTER
-
-    def __init__(self, spread: Spread) -> None:
-        self._spread = spread
-        self._keys = [each.constraint.topology_key for each in spread.soft]
-
-    def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
-        """``Σ count``, 0 for nodes that lack a key, int64[rows]."""
-        total = np.zeros(length(rows), dtype=np.int64)
-        for each in self._spread.soft:
-            assert each.counts is not None
-            total += each.counts.at(each.column.codes[rows])
-        return np.where(self._spread.has_keys(self._keys, rows), total, 0)
-
-    def normalize(self, raw: Ints, rows: Rows) -> Ints:
-        """``100 · (sum − raw) / (sum − lowest)`` ; nodes that lack a key get 0, or 100 where all are equal."""
-        scored = self._spread.has_keys(self._keys, rows)
-        if not scored.any():
-            return np.zeros(len(raw), dtype=np.int64)
-        total, lowest = int(raw[scored].sum()), int(raw[scored].min())
-        if total == lowest:
-            return np.full(len(raw), MAX_NODE_SCORE, dtype=np.int64)
-        points = MAX_NODE_SCORE * ((total - raw) / (total - lowest))
-        return np.where(scored, points, 0.0).astype(np.int64)

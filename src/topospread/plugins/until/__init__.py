@@ -1,0 +1,13 @@
+"""What only old versions of kube-scheduler do; the newest rules stand in the folder above and read without these.
+
+    until 1.18   the score as a plain sum                           `plain_sum`
+    until 1.21   the selector of all owners that select the pod     `any_owner`
+    until 1.21   balance of cpu and memory alone                    `balance_of_two`
+    until 1.22   one plugin for each way of scoring resources       `resource_strategies`
+    until 1.23   counting on every node of a domain                 `whole_domains`
+    until 1.28   SelectorSpread                                     `selector_spread`
+    until 1.31   limits of in-tree disks                            `non_csi_limits`
+
+Of the plugins' modules only the registry imports them. What differs in a line or two is a field of a
+plugin's rules instead.
+"""

@@ -1,0 +1,56 @@
+"""NodeResourcesBalancedAllocation until 1.21: points for little difference between the use of cpu and of memory.
+
+Source: plugins/noderesources/balanced_allocation.go of 1.18 to 1.21. What holds since then is in
+`node_resources_balanced_allocation`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from topospread.api.requests import scoring_requests
+from topospread.cluster import Cluster, PodClass
+from topospread.cluster.arrays import Ints
+from topospread.config.args import NodeResourcesBalancedAllocationArgs
+from topospread.config.version_rules import until
+from topospread.plugins.interface import MAX_NODE_SCORE, Prepared
+from topospread.plugins.resource_scoring import Demand, ResourceReader, StrategyScore
+
+
+@dataclass(frozen=True, slots=True)
+class BalanceOfTwoRules:
+    """Whether this is how the version balances."""
+
+    in_force: bool = until(
+        "1.21",
+        "Points are 100 · (1 − σ) of the fractions used of any number of resources, and containers without requests "
+        "count as nothing. Before, they were 100 · (1 − |cpu − memory|), and 0 where one of them is used up; "
+        "containers without requests counted as 100m and 200Mi, as in NodeResourcesFit's score.",
+    )
+
+
+class BalanceOfTwo:
+    """Score: how alike the used fractions of cpu and memory are; nothing of it can be set."""
+
+    name = "NodeResourcesBalancedAllocation"
+
+    def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
+        """Always scores."""
+        requests = scoring_requests(pod_class.pod, pod_class.rules)
+        reader = ResourceReader(NodeResourcesBalancedAllocationArgs().resources, requests, cluster.nodes)
+        return Prepared(score=StrategyScore(reader, difference))
+
+
+def difference(demands: list[Demand], nodes: int) -> Ints:
+    """``(1 − |a − b|)·100`` of the used fractions of two resources; 0 where one is used up, or the node has none."""
+    usable = np.ones(nodes, dtype=np.bool_)
+    fractions = []
+    for demand in demands:
+        present = demand.allocatable != 0
+        fraction = demand.requested / np.where(present, demand.allocatable, 1)
+        usable &= present & (fraction < 1)
+        fractions.append(fraction)
+    apart = np.abs(fractions[0] - fractions[1])
+    return np.where(usable, (1 - apart) * float(MAX_NODE_SCORE), 0.0).astype(np.int64)
