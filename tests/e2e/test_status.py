@@ -117,6 +117,17 @@ def test_it_fails_when_checked_and_a_hard_constraint_of_what_is_chosen_is_exceed
     assert run(SHOP, *words).returncode == code
 
 
+def test_a_summary_is_a_line_for_each_that_is_in_trouble() -> None:
+    lines = run(SHOP, "-o", "summary").stdout.splitlines()
+    assert lines[0].startswith(f"shop/web       Deployment   {ZONE} skew 2 > maxSkew 1;")
+    assert lines[-2].startswith("3 workloads on 6 nodes: 1 exceeds a hard constraint,")
+    assert [line.split()[0] for line in lines[:-2] if line.startswith("shop/")] == [
+        "shop/web",
+        "shop/payments",
+        "shop/cache",
+    ]
+
+
 def test_the_worst_come_first() -> None:
     assert [each["name"] for each in as_json(SHOP)["workloads"]] == ["web", "payments", "cache"]
 
@@ -152,8 +163,10 @@ def test_a_large_cluster_is_readable(tmp_path: Path) -> None:
     lines = run(path).stdout.splitlines()
     assert max(map(len, lines)) <= 80
     assert len(lines) < 140
-    assert any("more workloads in trouble" in line for line in lines)
-    assert any("20 workloads as spread as the constraints want" in line for line in lines)
+    blocks = [line for line in lines if line.startswith("shop/") and "replicas" in line]
+    rows = [line for line in lines if line.startswith("shop/") and " 6 on nodes  " in line]
+    assert (len(blocks), len(rows)) == (10, 30)
+    assert sum("skew" in line for line in rows) == 10
     assert len(run(path, "-o", "wide").stdout.splitlines()) > len(lines)
 
 

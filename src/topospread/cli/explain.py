@@ -50,7 +50,7 @@ Examples:
   topospread explain deploy/web cluster.json --graph web.svg
 """
 
-FORMATS = click.Choice(["table", "wide", "json", "yaml"])
+FORMATS = click.Choice(["table", "wide", "summary", "json", "yaml"])
 _KINDS = frozenset({"Pod", "Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job"})
 """Kinds that a manifest may bring to be explained."""
 
@@ -160,10 +160,11 @@ def _write_graph(explanation: Explanation, path: str) -> None:
 
 
 def _text(explanation: Explanation, output: str, color: str) -> str:
-    if output in ("table", "wide"):
-        from topospread.report.explanation import Layout, explanation_text
+    if output in ("table", "wide", "summary"):
+        from topospread.report.explanation import Layout, explanation_summary, explanation_text
 
-        return explanation_text(explanation, Layout(width(), output == "wide", style(color)))
+        write = explanation_summary if output == "summary" else explanation_text
+        return write(explanation, Layout(width(), output == "wide", style(color)))
     import msgspec
 
     from topospread.report.explanation_json import explanation_json

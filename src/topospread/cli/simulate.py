@@ -43,8 +43,9 @@ PATHs are YAML or JSON files, folders, or - for standard input, applied in their
 are Helm charts or kustomizations are rendered, with helm and kustomize or kubectl; --raw reads files as they are.
 
 The table shows each workload, its spread constraints with the pods of each domain before → after, and for pods that
-stay pending the sum that forbids each domain. Many domains are summed up; -o wide shows all. The exit code is 1 when
-pods stay pending.
+stay pending the sum that forbids each domain. Of more than ten workloads those that are pending, skewed or at risk come
+first, the others in a line each; many domains are summed up. -o wide shows all, -o summary only who is in trouble. The
+exit code is 1 when pods stay pending.
 
 All namespaces take part. As with kubectl, -n is where objects go that name no namespace (without it: default), and what
 is shown; -A shows all.
@@ -69,7 +70,7 @@ Examples:
 """
 
 SAMPLING = click.Choice(["all", "kube"])
-FORMATS = click.Choice(["table", "wide", "json", "yaml", "name"])
+FORMATS = click.Choice(["table", "wide", "summary", "json", "yaml", "name"])
 
 
 def _grammar() -> str:
@@ -161,7 +162,7 @@ def _in_orders(given: dict[str, Any], inventory: Inventory, side: Side) -> int:
     Raises:
         UsageError: it is to be compared, or shown in a way that has no ranges.
     """
-    from topospread.report.orders import orders_json, orders_text
+    from topospread.report.orders import orders_json, orders_summary, orders_text
     from topospread.report.table import Layout
     from topospread.simulation.orders import simulate_orders
     from topospread.simulation.run import Options
@@ -193,7 +194,8 @@ def _in_orders(given: dict[str, Any], inventory: Inventory, side: Side) -> int:
 
             show(yaml_text(data))
     else:
-        show(orders_text(found, Layout(width(), output == "wide", style(given["color"])), namespace))
+        write = orders_summary if output == "summary" else orders_text
+        show(write(found, Layout(width(), output == "wide", style(given["color"])), namespace))
     return int(found.pending.high > 0)
 
 
@@ -252,7 +254,7 @@ def _other(given: dict[str, Any], side: Side) -> tuple[tuple[str, str], Side] | 
 
 
 def _comparison_text(comparison: Comparison, given: dict[str, Any]) -> str:
-    from topospread.report.comparison import comparison_text
+    from topospread.report.comparison import comparison_summary, comparison_text
     from topospread.report.comparison_json import comparison_json
     from topospread.report.table import Layout
 
@@ -265,15 +267,17 @@ def _comparison_text(comparison: Comparison, given: dict[str, Any]) -> str:
 
             return yaml_text(comparison_json(comparison, namespace))
         case _:
-            return comparison_text(comparison, Layout(width(), output == "wide", style(given["color"])), namespace)
+            write = comparison_summary if output == "summary" else comparison_text
+            return write(comparison, Layout(width(), output == "wide", style(given["color"])), namespace)
 
 
 def _text(result: Simulation, output: str, namespace: str | None, color: str) -> str:
     from topospread.report.json import names, simulation_json
-    from topospread.report.table import Layout, table
+    from topospread.report.table import Layout, summary, table
 
-    if output in ("table", "wide"):
-        return table(result, Layout(width(), output == "wide", style(color)), namespace)
+    if output in ("table", "wide", "summary"):
+        write = summary if output == "summary" else table
+        return write(result, Layout(width(), output == "wide", style(color)), namespace)
     # The table has its warnings; who reads a program's form of the result sees them on stderr.
     for warning in result.warnings:
         click.echo(f"warning: {warning}", err=True)

@@ -28,7 +28,8 @@ cluster.
 
 Workloads stand worst first: hard constraints that are exceeded, pods that kube-scheduler would refuse on the node that
 they are on if they were placed anew, soft constraints that are unsatisfied, and what the failure of one domain takes.
-Of many workloads the worst are shown and the others counted; -o wide shows all. The pods of all namespaces count,
+Of more than ten workloads the worst ten are shown with what is wrong, the others in a line each; -o wide shows all, -o
+summary only who is in trouble. The pods of all namespaces count,
 whichever are shown. Pods of DaemonSets belong to their nodes and are not asked.
 
 With --check the exit code is 1 when a hard constraint of the workloads that were chosen is exceeded.
@@ -42,7 +43,7 @@ Examples:
   kubectl get no,po,svc,rs,sts -A -o json | topospread status -
 """
 
-FORMATS = click.Choice(["table", "wide", "json", "yaml"])
+FORMATS = click.Choice(["table", "wide", "summary", "json", "yaml"])
 
 
 @click.command(cls=Explained, help=HELP)
@@ -80,11 +81,12 @@ def _text(found: Status, min_skew: int | None, output: str, color: str) -> str:
     from topospread.spread_status.status import with_min_skew
 
     shown = found if min_skew is None else with_min_skew(found, min_skew)
-    if output in ("table", "wide"):
+    if output in ("table", "wide", "summary"):
         from topospread.report.layout import Layout
-        from topospread.report.status import status_text
+        from topospread.report.status import status_summary, status_text
 
-        return status_text(shown, Layout(width(), output == "wide", style(color)))
+        write = status_summary if output == "summary" else status_text
+        return write(shown, Layout(width(), output == "wide", style(color)))
     import msgspec
 
     from topospread.report.status_json import status_json

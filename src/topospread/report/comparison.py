@@ -41,6 +41,17 @@ def comparison_text(comparison: Comparison, layout: Layout, namespace: str | Non
     return "\n\n".join(blocks) + "\n"
 
 
+def comparison_summary(comparison: Comparison, layout: Layout, namespace: str | None = None) -> str:
+    """What is compared, and the numbers.
+
+    Raises:
+        UsageError: there is nothing in the namespace.
+    """
+    shown = comparison if namespace is None else restricted(comparison, namespace)
+    lines = [_title(shown.names, layout), *_warnings(shown, layout)]
+    return "\n".join([*lines, *hanging("", _summary(shown, layout), layout.width, 2)]) + "\n"
+
+
 def restricted(comparison: Comparison, namespace: str) -> Comparison:
     """What differs in one namespace; its two simulations are restricted, too.
 

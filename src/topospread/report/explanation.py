@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from .explanation_domains import constraint_lines
 from .explanation_scores import score_lines
-from .explanation_suggestions import suggestion_lines
+from .explanation_suggestions import outcome_words, suggestion_lines
 from .layout import Layout
 from .paragraphs import counted, hanging, together
 
 if TYPE_CHECKING:
     from topospread.explanation import Explanation, NearNode, Obstacle, PluginRejections
 
-__all__ = ["Layout", "explanation_text"]
+__all__ = ["Layout", "explanation_summary", "explanation_text"]
 
 
 def explanation_text(explanation: Explanation, layout: Layout) -> str:
@@ -31,6 +31,16 @@ def explanation_text(explanation: Explanation, layout: Layout) -> str:
     blocks.append(_remarks(explanation, layout))
     texts = ["\n".join(lines) for lines in map(list, blocks)]
     return "\n\n".join(text for text in texts if text) + "\n"
+
+
+def explanation_summary(explanation: Explanation, layout: Layout) -> str:
+    """Who, where and kube-scheduler's sentence, the changes that let it in, and the warnings."""
+    lines = list(_heading(explanation, layout))
+    for number, each in enumerate(explanation.suggestions, 1):
+        lines += hanging(f"  {number}  ", f"{each.title}: {outcome_words(each, explanation)}", layout.width, 5)
+    for warning in explanation.warnings:
+        lines += hanging(layout.style("warning", "bold") + ": ", warning, layout.width, 2)
+    return "\n".join(lines) + "\n"
 
 
 def _heading(explanation: Explanation, layout: Layout) -> Iterator[str]:

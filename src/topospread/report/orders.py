@@ -9,6 +9,7 @@ from .json import API_VERSION
 from .layout import Layout
 from .namespace import in_namespace
 from .paragraphs import counted, hanging, in_order, together
+from .rows import Row, row_lines
 
 if TYPE_CHECKING:
     from topospread.simulation.orders import Orders, Range, SpreadRange, WorkloadRange
@@ -19,6 +20,8 @@ Json = dict[str, Any]
 def orders_text(orders: Orders, layout: Layout, namespace: str | None = None) -> str:
     """The ranges, workload by workload; of what every order gives alike one line.
 
+    Of many workloads those that may be pending or skewed stand first, the others are a line each.
+
     Raises:
         UsageError: there is nothing in the namespace.
     """
@@ -26,7 +29,9 @@ def orders_text(orders: Orders, layout: Layout, namespace: str | None = None) ->
     same: list[WorkloadRange] = []
     for each in _shown(orders, namespace):
         (same if each.same and not each.pending.high and not layout.wide else blocks).append(each)
-    texts = ["\n".join(_workload(each, layout)) for each in blocks]
+    others = [] if layout.few(len(blocks)) else [each for each in blocks if not _may_be_in_trouble(each)]
+    texts = ["\n".join(_workload(each, layout)) for each in blocks if each not in others]
+    texts += ["\n".join(row_lines([_row(each) for each in others], layout))] if others else []
     if same:
         names = layout.names([f"{each.workload.namespace}/{each.workload.name}" for each in same], 6)
         texts.append("\n".join(hanging("", f"alike in every order, nothing pending: {names}", layout.width, 2)))
@@ -34,6 +39,35 @@ def orders_text(orders: Orders, layout: Layout, namespace: str | None = None) ->
     texts += ["\n".join("\n".join(hanging(head, text, layout.width, 2)) for head, text in said)] if said else []
     texts.append("\n".join(hanging("", _summary(orders), layout.width, 2)))
     return "\n\n".join(texts) + "\n"
+
+
+def orders_summary(orders: Orders, layout: Layout, namespace: str | None = None) -> str:
+    """A line for each workload that may be pending or skewed, the warnings, and the numbers.
+
+    Raises:
+        UsageError: there is nothing in the namespace.
+    """
+    rows = [_row(each) for each in _shown(orders, namespace) if _may_be_in_trouble(each)]
+    lines = list(row_lines(rows, layout))
+    for warning in orders.given.warnings:
+        lines += hanging("warning: ", warning, layout.width, 2)
+    return "\n".join([*lines, *hanging("", _summary(orders), layout.width, 2)]) + "\n"
+
+
+def _may_be_in_trouble(each: WorkloadRange) -> bool:
+    return bool(each.pending.high or any(one.skew.high > one.spread.max_skew for one in each.spreads))
+
+
+def _row(each: WorkloadRange) -> Row:
+    workload = each.workload
+    pending = f"pending {each.pending}" if each.pending.high else "nothing pending"
+    skews = [f"{one.spread.topology_key} skew {one.skew}" for one in each.spreads]
+    exceeded = [
+        f"{one.spread.topology_key} skew {one.skew}" for one in each.spreads if one.skew.high > one.spread.max_skew
+    ]
+    return Row(
+        f"{workload.namespace}/{workload.name}", (workload.kind, pending), ("; ".join(skews), "; ".join(exceeded))
+    )
 
 
 def _shown(orders: Orders, namespace: str | None) -> list[WorkloadRange]:

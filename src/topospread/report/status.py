@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from .layout import Layout
 from .paragraphs import counted, hanging, in_order, listed, together
+from .rows import Row, notes_once, row_lines
 from .status_domains import HOSTNAME, constraint_lines
 
 if TYPE_CHECKING:
@@ -27,8 +28,41 @@ def status_text(status: Status, layout: Layout) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
+def status_summary(status: Status, layout: Layout) -> str:
+    """A line for each workload in trouble, the warnings, and the numbers."""
+    troubled = [each for each in _together(status.workloads, layout) if _in_trouble(each)]
+    rows = [Row(f"{each.namespace}/{each.name}", (each.kind,), (_trouble_of(each),)) for each in troubled]
+    lines = list(row_lines(rows, layout))
+    for warning in status.warnings:
+        lines += hanging(layout.style("warning", "bold") + ": ", warning, layout.width, 2)
+    return "\n".join([*lines, _summary(status, layout)]) + "\n"
+
+
 def _in_trouble(workload: WorkloadStatus) -> bool:
-    return bool(workload.hard_excess or workload.soft_excess or workload.refused)
+    return bool(workload.missing) or _is_badly_spread(workload)
+
+
+def _is_badly_spread(workload: WorkloadStatus) -> bool:
+    return bool(workload.hard_excess or workload.soft_excess or workload.refused or _lost_whole(workload))
+
+
+def _lost_whole(workload: WorkloadStatus) -> list[str]:
+    """Domains that hold all of several pods of it."""
+    return [each.domain for each in workload.worst_losses if each.lost == each.of]
+
+
+def _trouble_of(workload: WorkloadStatus) -> str:
+    """``topology.kubernetes.io/zone skew 2 > maxSkew 1; 3 of 6 refused where they are``."""
+    parts = [
+        f"{each.topology_key} skew {each.skew} > maxSkew {each.max_skew}"
+        for each in workload.constraints
+        if each.excess
+    ]
+    if workload.refused:
+        parts.append(f"{len(workload.refused)} of {workload.existing} refused where they are")
+    if workload.missing:
+        parts.append(_missing(workload))
+    return "; ".join([*parts, *(f"all in {domain}" for domain in _lost_whole(workload))])
 
 
 def _together(workloads: Sequence[WorkloadStatus], layout: Layout) -> list[WorkloadStatus]:
@@ -52,24 +86,38 @@ def _one(pods: Sequence[WorkloadStatus], layout: Layout) -> WorkloadStatus:
 
 
 def _workloads(status: Status, layout: Layout) -> Iterator[str]:
-    """A block for each; of many, for the worst that are in trouble, and the others are counted."""
+    """A block for each; of many, for the worst, with what is wrong alone, and a line for each of the others."""
     every = _together(status.workloads, layout)
-    shown: Sequence[WorkloadStatus] = every
-    rest: Sequence[WorkloadStatus] = ()
-    if not layout.few(len(shown)):
-        troubled = [each for each in shown if _in_trouble(each)]
-        shown, rest = troubled[: layout.most], troubled[layout.most :]
-    brief = not layout.few(len(every))
-    yield from ("\n".join(_block(_in_brief(each) if brief else each, layout)) for each in shown)
-    if rest:
-        text = f"and {counted(len(rest), 'more workload')} in trouble: {_names(rest, layout)}; -o wide shows them"
-        yield "\n".join(hanging("", text, layout.width, 2))
-    sound = [each for each in every if not _in_trouble(each)]
-    if sound and len(shown) + len(rest) < len(every):
-        bound = [each for each in sound if each.constraints]
-        parts = [f"{counted(len(bound), 'workload')} as spread as the constraints want"] if bound else []
-        parts += [f"{len(sound) - len(bound)} without constraints"] if len(bound) < len(sound) else []
-        yield "\n".join(hanging("", f"{' and '.join(parts)}; -o wide shows them", layout.width, 2))
+    if layout.few(len(every)):
+        yield from _blocks(every, layout)
+        return
+    worst = [each for each in every if _is_badly_spread(each)]
+    shown, rest = worst[: layout.most], worst[layout.most :]
+    others = [each for each in every if not _is_badly_spread(each)]
+    rest += [each for each in others if each.missing] + [each for each in others if not each.missing]
+    yield from _blocks([_in_brief(each) for each in shown], layout)
+    for lines in (row_lines(list(map(_row, rest)), layout), notes_once(rest, layout)):
+        if text := "\n".join(lines):
+            yield text
+
+
+def _blocks(workloads: Sequence[WorkloadStatus], layout: Layout) -> Iterator[str]:
+    yield from ("\n".join(_block(each, layout)) for each in workloads)
+
+
+def _row(workload: WorkloadStatus) -> Row:
+    """``3 on nodes``, and what is wrong with it, or else the domains that hold most of it."""
+    held = [f"{each.domain} {each.lost} of {each.of}" for each in workload.worst_losses]
+    ways: tuple[str, ...] = (f"most in one domain: {', '.join(held)}", f"most: {held[0]}", "") if held else ()
+    if _in_trouble(workload):
+        ways = (_trouble_of(workload), _trouble_of(workload).partition(";")[0])
+    amount = f"{workload.existing} on {'a node' if workload.existing == 1 else 'nodes'}"
+    name = f"{workload.namespace}/{workload.name}"
+    return Row(name, (workload.kind, amount if workload.existing or workload.replicas else "no pods"), ways)
+
+
+def _missing(workload: WorkloadStatus) -> str:
+    return f"{workload.missing} of {workload.replicas} without a node"
 
 
 def _in_brief(workload: WorkloadStatus) -> WorkloadStatus:
@@ -79,10 +127,6 @@ def _in_brief(workload: WorkloadStatus) -> WorkloadStatus:
         constraints=tuple(each for each in workload.constraints if each.excess),
         losses=tuple(each for each in workload.losses if each.lost * 2 > each.of),
     )
-
-
-def _names(workloads: Sequence[WorkloadStatus], layout: Layout) -> str:
-    return layout.names([f"{each.namespace}/{each.name}" for each in workloads])
 
 
 def _block(workload: WorkloadStatus, layout: Layout) -> Iterator[str]:

@@ -9,12 +9,12 @@ from .layout import Layout
 from .namespace import in_namespace
 from .paragraphs import counted, hanging
 from .pending import pending_lines
-from .workloads import workload_blocks
+from .workloads import trouble_lines, workload_blocks
 
 if TYPE_CHECKING:
     from topospread.simulation import Simulation
 
-__all__ = ["Layout", "table"]
+__all__ = ["Layout", "summary", "table"]
 
 
 def table(simulation: Simulation, layout: Layout, namespace: str | None = None) -> str:
@@ -31,6 +31,19 @@ def table(simulation: Simulation, layout: Layout, namespace: str | None = None) 
     blocks += [text for lines in sections if (text := "\n".join(lines))]
     blocks.append(_summary(shown, simulation, layout))
     return "\n\n".join(blocks) + "\n"
+
+
+def summary(simulation: Simulation, layout: Layout, namespace: str | None = None) -> str:
+    """What a person has to know: who is pending, skewed or at risk, a line each, the warnings, and the numbers.
+
+    Raises:
+        UsageError: there is nothing in the namespace.
+    """
+    shown = simulation if namespace is None else in_namespace(simulation, namespace)
+    lines = list(trouble_lines(shown.workloads, layout))
+    for warning in shown.warnings:
+        lines += hanging(layout.style("warning", "bold") + ": ", warning, layout.width, 2)
+    return "\n".join([*lines, _summary(shown, simulation, layout)]) + "\n"
 
 
 def _evictions(simulation: Simulation, layout: Layout) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -12,17 +12,23 @@ from .domains import spread_lines
 from .layout import Layout
 from .paragraphs import counted, hanging, in_order, natural, together
 from .reasons import closed, full, others
+from .rows import Row, notes_once, row_lines
 
 if TYPE_CHECKING:
     from topospread.simulation import PodPlacement, Simulation, WorkloadResult, WorkloadSpread
 
 _SHOWN_NODES = 8
 _SHOWN_UNCHANGED = 6
+_LAST = 4
+"""Behind every rank."""
 _PODS = ("DaemonSet", "Job", "Pod")
 """Kinds that have no replicas to speak of."""
 
 Landed = Counter[str]
 """Node → how many of a workload's pods were placed there."""
+
+AllLanded = Mapping[tuple[str, str], Landed]
+"""(namespace, ``Kind/name``) → where its pods were placed."""
 
 
 @dataclass(frozen=True)
@@ -42,22 +48,97 @@ class _Block:
 
 
 def workload_blocks(simulation: Simulation, layout: Layout) -> Iterator[str]:
-    """A block for each workload; of many, those that nothing happened to are only named."""
+    """A block for each workload; of many, for those in trouble, and then a line for each of the others.
+
+    Those that nothing happened to are only named.
+    """
     landed = _landed(simulation.placements)
     workloads = [each for each in simulation.workloads if _says_something(each)]
-    unchanged: list[WorkloadResult] = []
-    if not layout.few(len(workloads)):
-        unchanged = [each for each in workloads if _is_unchanged(each)]
-        changed = [each for each in workloads if not _is_unchanged(each)]
-        workloads = [replace(each, spread=()) if _waits_for_room(each) else each for each in changed]
+    if layout.few(len(workloads)) and not layout.wide:
+        yield from _texts(workloads, landed, layout)
+        return
+    ranked = sorted(workloads, key=lambda each: _rank(each) or _LAST)
+    if layout.wide:
+        yield from _texts(ranked, landed, layout)
+        return
+    changed = [each for each in workloads if not _is_unchanged(each)]
+    few = layout.few(len(changed))
+    shown = changed if few else [each for each in ranked if _rank(each)]
+    brief = [replace(each, spread=()) if _waits_for_room(each) else each for each in shown]
+    yield from _texts(brief, landed, layout)
+    yield from _in_lines([] if few else [each for each in changed if not _rank(each)], landed, layout)
+    yield from _unchanged([each for each in workloads if _is_unchanged(each)], layout)
+
+
+def trouble_lines(workloads: Sequence[WorkloadResult], layout: Layout) -> Iterator[str]:
+    """A line for each workload in trouble: the pending ones first, last those that nothing happened to."""
+    troubled = sorted((each for each in workloads if _trouble_of(each)), key=lambda each: _rank(each) or _LAST)
+    rows = [Row(f"{each.namespace}/{each.name}", (each.kind,), (_trouble_of(each),)) for each in troubled]
+    yield from row_lines(rows, layout)
+
+
+def _trouble_of(workload: WorkloadResult) -> str:
+    """``2 of 8 pending``, ``topology.kubernetes.io/zone skew 3 > maxSkew 1``, "" when all is well."""
+    parts = [f"{workload.pending} of {workload.placed + workload.pending} pending"] if workload.pending else []
+    for each in workload.spread:
+        if each.is_exceeded:
+            parts.append(f"{each.topology_key} skew {each.skew} > maxSkew {each.max_skew}")
+        elif each.only_domain:
+            parts.append(f"all in {each.only_domain}")
+    return "; ".join(parts)
+
+
+def _texts(workloads: Sequence[WorkloadResult], landed: AllLanded, layout: Layout) -> Iterator[str]:
+    """Blocks; those that are a line alone stand together."""
     texts = ["\n".join(_block(block, landed, layout)) for block in _blocks(workloads)]
     for in_a_line, found in groupby(texts, lambda text: "\n" not in text):
         alike = list(found)
         yield from ["\n".join(alike)] if in_a_line else alike
-    if unchanged:
-        names = layout.names([f"{each.namespace}/{each.name}" for each in unchanged], _SHOWN_UNCHANGED)
-        text = f"{counted(len(unchanged), 'workload')} had nothing to place: {names}; -o wide shows them"
-        yield "\n".join(hanging("", text, layout.width, 2))
+
+
+def _rank(workload: WorkloadResult) -> int:
+    """1 while pods of it are pending, 2 when it is skewed, 3 when one domain holds it all; 0 when all is well.
+
+    What is skewed and did not change is `topospread status`'s matter.
+    """
+    if workload.pending:
+        return 1
+    if _is_unchanged(workload):
+        return 0
+    return 2 if workload.is_skewed else 3 if workload.is_at_risk else 0
+
+
+def _in_lines(workloads: Sequence[WorkloadResult], landed: AllLanded, layout: Layout) -> Iterator[str]:
+    """A line each, and what is noted of several of them once."""
+    if workloads:
+        yield "\n".join(row_lines([_row(block, landed, layout) for block in _blocks(workloads)], layout))
+    if lines := list(notes_once(workloads, layout)):
+        yield "\n".join(lines)
+
+
+def _row(block: _Block, landed: AllLanded, layout: Layout) -> Row:
+    first = block.only
+    names = layout.names(sorted((each.name for each in block.members), key=natural))
+    kind = f"{len(block.members)} Pods" if len(block.members) > 1 else first.kind
+    placed, existing, replicas = (block.sum_of(each) for each in ("placed", "existing", "replicas"))
+    amount = f"{placed} placed" if placed >= replicas else f"{placed} of {replicas} placed"
+    if existing:
+        amount += " before" if existing == placed else f" ({existing} before)"
+    found = [landed.get((each.namespace, f"{each.kind}/{each.name}")) or Counter() for each in block.members]
+    where = {node for each in found for node in each}
+    ways = (f"→ {', '.join(in_order(where))}", f"→ {counted(len(where), 'node')}") if where else ()
+    return Row(f"{first.namespace}/{names}", (kind, amount), ways)
+
+
+def _unchanged(workloads: Sequence[WorkloadResult], layout: Layout) -> Iterator[str]:
+    if not workloads:
+        return
+    names = layout.names([f"{each.namespace}/{each.name}" for each in workloads], _SHOWN_UNCHANGED)
+    text = f"{counted(len(workloads), 'workload')} had nothing to place: {names}; -o wide shows them"
+    skewed = [f"{each.namespace}/{each.name}" for each in workloads if each.is_skewed]
+    if skewed:
+        text += f". Skewed as they are: {layout.names(skewed)}; topospread status says how"
+    yield "\n".join(hanging("", text, layout.width, 2))
 
 
 def _says_something(workload: WorkloadResult) -> bool:
@@ -102,11 +183,14 @@ def _blocks(workloads: Sequence[WorkloadResult]) -> Iterator[_Block]:
         yield _Block(tuple(members))
 
 
-def _block(block: _Block, landed: dict[tuple[str, str], Landed], layout: Layout) -> Iterator[str]:
+def _block(block: _Block, landed: AllLanded, layout: Layout) -> Iterator[str]:
     first = block.only
     style = layout.style
     names = layout.names(sorted((each.name for each in block.members), key=natural))
     name = style(f"{first.namespace}/{names}", "bold")
+    if first.is_nothing and not first.notes:
+        yield from hanging(f"{name}  ", _amount(block), layout.width, 4)
+        return
     where = [(each, landed.get((each.namespace, f"{each.kind}/{each.name}"), Counter())) for each in block.members]
     single = first.kind == "Pod" and len(block.members) == 1
     state = _state_of_one(first, where[0][1], layout) if single else _state(block, layout)

@@ -7,7 +7,7 @@ Source: pkg/controller/disruption/disruption.go (``getExpectedPodCount``, ``coun
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
@@ -25,21 +25,41 @@ from topospread.workloads.planned import Plan, Workload
 _WITHOUT_SCALE = frozenset({"DaemonSet", "Job"})
 """Kinds for which the disruption controller gives up on maxUnavailable and percentages: nothing may be evicted."""
 
+_NAMED = 5
+"""How many of many budgets a note names."""
+
 
 def complete_budgets(plan: Plan, cluster: Cluster) -> None:
     """Give every budget of the cluster a status, and note those that had none."""
     pods = _PodsThere(plan)
+    completed = []
     for budget in list(cluster.objects.pod_disruption_budgets.values()):
         if budget.status is None or budget.status.disruptions_allowed is None:
-            made = replace(budget, status=_status(budget, pods))
-            cluster.objects.put(made)
-            assert made.status is not None
-            allowed = made.status.disruptions_allowed
-            evictions = "1 eviction" if allowed == 1 else f"{allowed} evictions"
-            plan.notes.append(
-                f"PodDisruptionBudget {budget.namespace}/{budget.name} has no status: by its spec and the "
-                f"{made.status.current_healthy} healthy of {made.status.expected_pods} pods it allows {evictions}"
-            )
+            status = _status(budget, pods)
+            cluster.objects.put(replace(budget, status=status))
+            completed.append((f"{budget.namespace}/{budget.name}", status))
+    if completed:
+        plan.notes.append(_note(completed))
+
+
+def _note(completed: Sequence[tuple[str, PodDisruptionBudgetStatus]]) -> str:
+    """One sentence on all of them; what each allows is said of a single one, and which allow nothing of many."""
+    if len(completed) == 1:
+        ((name, status),) = completed
+        allowed = "1 eviction" if status.disruptions_allowed == 1 else f"{status.disruptions_allowed} evictions"
+        return (
+            f"PodDisruptionBudget {name} has no status: by its spec and the {status.current_healthy} healthy of "
+            f"{status.expected_pods} pods it allows {allowed}"
+        )
+    begin = f"{len(completed)} PodDisruptionBudgets have no status: by their specs and healthy pods"
+    closed = [name for name, status in completed if not status.disruptions_allowed]
+    if not closed:
+        return f"{begin} each allows an eviction"
+    more = f" and {len(closed) - _NAMED} more" if len(closed) > _NAMED + 1 else ""
+    names = ", ".join(closed[:_NAMED] if more else closed) + more
+    allow = "1 allows none" if len(closed) == 1 else f"{len(closed)} allow none"
+    allow = "all allow none" if len(closed) == len(completed) else allow
+    return f"{begin} {allow}: {names}"
 
 
 class _PodsThere:

@@ -185,6 +185,19 @@ class WorkloadSpread:
         """DoNotSchedule."""
         return self.when_unsatisfiable == "DoNotSchedule"
 
+    @property
+    def is_exceeded(self) -> bool:
+        """Whether the skew is more than maxSkew."""
+        return self.skew > self.max_skew
+
+    @property
+    def only_domain(self) -> str:
+        """The domain that holds all of several pods although there are others, "" where there is none."""
+        after = self.domains.after
+        if len(after) < 2 or int(np.count_nonzero(after)) != 1 or int(after.max()) < 2:
+            return ""
+        return self.domains.names[int(after.argmax())]
+
 
 @dataclass(frozen=True, slots=True)
 class WorkloadResult:
@@ -208,6 +221,21 @@ class WorkloadResult:
     spread: tuple[WorkloadSpread, ...] = ()
     notes: tuple[str, ...] = ()
     autoscaling: Autoscaling | None = None
+
+    @property
+    def is_skewed(self) -> bool:
+        """Whether a constraint's skew is more than its maxSkew."""
+        return any(each.is_exceeded for each in self.spread)
+
+    @property
+    def is_at_risk(self) -> bool:
+        """Whether one domain holds all of several pods, of which others of its topology key hold none."""
+        return any(each.only_domain for each in self.spread)
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether it is to have no pods and has none."""
+        return not (self.replicas or self.existing or self.placed or self.pending)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from inline_snapshot import snapshot
@@ -24,7 +26,7 @@ from tests.unit.report.builders import (
 from topospread.errors import UsageError
 from topospread.report.layout import Layout
 from topospread.report.style import Style
-from topospread.report.table import table
+from topospread.report.table import summary, table
 from topospread.simulation import Eviction, Simulation
 
 FULL_ZONE = "0/9 nodes are available: 3 Insufficient cpu, 6 node(s) didn't match pod topology spread constraints."
@@ -287,6 +289,115 @@ shop/new  Deployment · 2 replicas · 2 placed
 no pod was to be placed on 9 nodes
 """)
     assert "old-19" in table(simulation([*idle, busy]), Layout(wide=True))
+
+
+def many() -> Simulation:
+    """Two dozen workloads: pending, skewed and at risk ones behind others."""
+    even = arithmetic({"zone-a": 1, "zone-b": 1})
+    uneven = arithmetic({"zone-a": 4, "zone-b": 0}, hard=False)
+    heaped = arithmetic({"zone-a": 2, "zone-b": 0}, hard=False, max_skew=5)
+    paused = ["it is paused: its pods are not created"]
+    quiet = [workload(f"svc-{i:02}", spread(even), placed=2) for i in range(20)]
+    quiet += [replace(workload(f"paused-{i}", notes=paused), replicas=2) for i in range(4)]
+    return simulation(
+        [
+            *quiet,
+            workload("heaped", spread(heaped), placed=2),
+            workload("uneven", spread(uneven), placed=4),
+            workload("off", spread(arithmetic({"zone-a": 0, "zone-b": 0}))),
+            workload("waiting", spread(even), placed=2, pending=1),
+        ],
+        [waiting(1, "no room", name="waiting")],
+        placements=placements({"svc-01-a": "node-1", "svc-01-b": "node-2"}, "Deployment/svc-01"),
+        warnings=("a warning",),
+        notes=("a note",),
+    )
+
+
+def test_of_many_workloads_those_in_trouble_stand_first_and_others_are_a_line_each() -> None:
+    assert table(many(), Layout()) == snapshot("""\
+shop/waiting  Deployment · 3 replicas · 2 placed, 1 pending
+  topology.kubernetes.io/zone  hard  maxSkew 1  skew 0
+    zone-a  0 → 1  █  3 nodes
+    zone-b  0 → 1  █  3 nodes
+
+shop/uneven  Deployment · 4 replicas · 4 placed
+  topology.kubernetes.io/zone  soft  maxSkew 1  skew 4 (more than maxSkew)
+    zone-a  0 → 4  ████  3 nodes
+    zone-b  0 → 0        3 nodes
+
+shop/heaped  Deployment · 2 replicas · 2 placed
+  topology.kubernetes.io/zone  soft  maxSkew 5  skew 2
+    zone-a  0 → 2  ██  3 nodes
+    zone-b  0 → 0      3 nodes
+
+shop/svc-00    Deployment  2 placed
+shop/svc-01    Deployment  2 placed       → node-1, node-2
+shop/svc-02    Deployment  2 placed
+shop/svc-03    Deployment  2 placed
+shop/svc-04    Deployment  2 placed
+shop/svc-05    Deployment  2 placed
+shop/svc-06    Deployment  2 placed
+shop/svc-07    Deployment  2 placed
+shop/svc-08    Deployment  2 placed
+shop/svc-09    Deployment  2 placed
+shop/svc-10    Deployment  2 placed
+shop/svc-11    Deployment  2 placed
+shop/svc-12    Deployment  2 placed
+shop/svc-13    Deployment  2 placed
+shop/svc-14    Deployment  2 placed
+shop/svc-15    Deployment  2 placed
+shop/svc-16    Deployment  2 placed
+shop/svc-17    Deployment  2 placed
+shop/svc-18    Deployment  2 placed
+shop/svc-19    Deployment  2 placed
+shop/paused-0  Deployment  0 of 2 placed
+shop/paused-1  Deployment  0 of 2 placed
+shop/paused-2  Deployment  0 of 2 placed
+shop/paused-3  Deployment  0 of 2 placed
+
+note: shop/paused-0, shop/paused-1, shop/paused-2, shop/paused-3: it is paused:
+  its pods are not created
+
+1 workload had nothing to place: shop/off; -o wide shows them
+
+Pending
+  shop/waiting (1)  no room
+
+warning: a warning
+note: a note
+
+2 pods placed on 9 nodes, nothing pending
+""")
+
+
+def test_wide_has_a_block_for_each_of_many_workloads() -> None:
+    text = table(many(), Layout(wide=True))
+    assert text.startswith("shop/waiting")
+    assert text.count("topology.kubernetes.io/zone") == 20 + 3
+    assert "\n\nshop/svc-00  Deployment · 2 replicas · 2 placed\n  topology" in text
+
+
+def test_a_workload_of_no_replicas_is_one_line() -> None:
+    text = table(simulation([workload("off", spread(arithmetic({"zone-a": 0, "zone-b": 0})))]), Layout())
+    assert text.splitlines()[0] == "shop/off  Deployment · 0 replicas"
+    assert "zone-a" not in text
+
+
+def test_a_summary_names_who_is_in_trouble() -> None:
+    assert summary(many(), Layout()) == snapshot("""\
+shop/waiting  Deployment  1 of 3 pending
+shop/uneven   Deployment  topology.kubernetes.io/zone skew 4 > maxSkew 1
+shop/heaped   Deployment  all in zone-a
+warning: a warning
+2 pods placed on 9 nodes, nothing pending
+""")
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("write", [table, summary])
+def test_of_many_workloads_lines_stay_within_the_width(width: int, write: Callable[..., str]) -> None:
+    assert max(map(len, write(many(), Layout(width=width)).splitlines())) <= width
 
 
 def test_everything_else_worth_knowing() -> None:

@@ -88,6 +88,16 @@ class TestCompleted:
             f"{allowed}"
         ]
 
+    def test_many_budgets_are_one_note(self) -> None:
+        replicas = web(2)
+        pods = [running(f"web-{i}", f"n{i}", "web", replicas) for i in (1, 2)]
+        none, one = budget(maxUnavailable=0), budget(maxUnavailable=1)
+        budgets = [each | {"metadata": each["metadata"] | {"name": f"p{i}"}} for i, each in enumerate([none, one, one])]
+        (note,) = notes(simulated(node("n1"), node("n2"), replicas, *pods, *budgets))
+        assert note == (
+            "3 PodDisruptionBudgets have no status: by their specs and healthy pods 1 allows none: default/p0"
+        )
+
     def test_pod_that_is_not_ready_is_not_healthy(self) -> None:
         replicas = web(2)
         pods = [running("web-1", "n1", "web", replicas), running("web-2", "n2", "web", replicas, ready=False)]
