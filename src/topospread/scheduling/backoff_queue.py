@@ -11,8 +11,10 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 
+from topospread.cluster.undo import UndoLog
+
 from .keyed_heap import KeyedHeap
-from .queued_pod_info import SECOND, QueuedPodInfo, queue_order
+from .queued_pod_info import SECOND, QueuedPodInfo, queue_order, remember
 
 NO_BACKOFF = -(1 << 62)
 """When the wait is over of a pod that need not wait."""
@@ -40,15 +42,16 @@ DEFAULT_BACKOFF = BackoffSettings()
 class BackoffQueue:
     """Two heaps by the end of the wait: pods that plugins rejected, and pods that failed by an error."""
 
-    def __init__(self, clock: Callable[[], int], settings: BackoffSettings) -> None:
+    def __init__(self, clock: Callable[[], int], settings: BackoffSettings, undo: UndoLog) -> None:
         self.settings = settings
         self._clock = clock
-        self._rejected: KeyedHeap[QueuedPodInfo] = KeyedHeap(self._order)
-        self._failed: KeyedHeap[QueuedPodInfo] = KeyedHeap(lambda info: (self.expiration(info),))
+        self._undo = undo
+        self._rejected: KeyedHeap[QueuedPodInfo] = KeyedHeap(self._order, undo)
+        self._failed: KeyedHeap[QueuedPodInfo] = KeyedHeap(lambda info: (self.expiration(info),), undo)
 
-    def copy(self, clock: Callable[[], int]) -> BackoffQueue:
+    def copy(self, clock: Callable[[], int], undo: UndoLog) -> BackoffQueue:
         """An independent one with copies of the pods, by another clock."""
-        other = BackoffQueue(clock, self.settings)
+        other = BackoffQueue(clock, self.settings, undo)
         for mine, theirs in ((self._rejected, other._rejected), (self._failed, other._failed)):
             for info in mine.items:
                 theirs.put(info.key, copy(info))
@@ -114,6 +117,7 @@ class BackoffQueue:
         if self.settings.maximum == 0 or count == 0:
             return NO_BACKOFF
         if info.backoff_expiration is None:
+            remember(info, self._undo)
             info.backoff_expiration = self._aligned(info.timestamp + self.duration(count))
         return info.backoff_expiration
 

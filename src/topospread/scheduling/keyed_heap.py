@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from topospread.cluster.undo import UndoLog
+
 Item = TypeVar("Item")
 Rank = tuple[int, ...]
 """What items are ordered by: the smallest is popped first."""
@@ -19,12 +21,14 @@ class KeyedHeap(Generic[Item]):
 
     Args:
         rank: an item's place in the order; asked when the item is put in or changed.
+        undo: what an open savepoint needs to put every item back where it was in the array.
     """
 
-    __slots__ = ("_index", "_items", "_keys", "_rank", "_ranks")
+    __slots__ = ("_index", "_items", "_keys", "_rank", "_ranks", "_undo")
 
-    def __init__(self, rank: Callable[[Item], Rank]) -> None:
+    def __init__(self, rank: Callable[[Item], Rank], undo: UndoLog | None = None) -> None:
         self._rank = rank
+        self._undo = UndoLog() if undo is None else undo
         self._items: list[Item] = []
         self._keys: list[str] = []
         self._ranks: list[Rank] = []
@@ -54,13 +58,13 @@ class KeyedHeap(Generic[Item]):
         """Add an item, or put it in the place of the one with that key (``AddOrUpdate``)."""
         index = self._index.get(key)
         if index is None:
-            index = self._index[key] = len(self._items)
-            self._items.append(item)
-            self._keys.append(key)
-            self._ranks.append(self._rank(item))
+            index = len(self._items)
+            self._append(key, item, self._rank(item))
+            self._undo.record(self._drop_last)
             self._up(index)
             return
-        self._items[index], self._ranks[index] = item, self._rank(item)
+        self._undo.record(self._set, index, self._items[index], self._ranks[index])
+        self._set(index, item, self._rank(item))
         if not self._down(index):
             self._up(index)
 
@@ -76,12 +80,25 @@ class KeyedHeap(Generic[Item]):
     def _take(self, index: int) -> Item:
         last = len(self._items) - 1
         self._swap(index, last)
-        item = self._items.pop()
-        del self._index[self._keys.pop()]
-        self._ranks.pop()
+        self._undo.record(self._append, self._keys[last], self._items[last], self._ranks[last])
+        item = self._drop_last()
         if index < last and not self._down(index):
             self._up(index)
         return item
+
+    def _append(self, key: str, item: Item, rank: Rank) -> None:
+        self._index[key] = len(self._items)
+        self._items.append(item)
+        self._keys.append(key)
+        self._ranks.append(rank)
+
+    def _drop_last(self) -> Item:
+        del self._index[self._keys.pop()]
+        self._ranks.pop()
+        return self._items.pop()
+
+    def _set(self, index: int, item: Item, rank: Rank) -> None:
+        self._items[index], self._ranks[index] = item, rank
 
     def _swap(self, one: int, other: int) -> None:
         items, keys, ranks = self._items, self._keys, self._ranks
@@ -89,6 +106,8 @@ class KeyedHeap(Generic[Item]):
         keys[one], keys[other] = keys[other], keys[one]
         ranks[one], ranks[other] = ranks[other], ranks[one]
         self._index[keys[one]], self._index[keys[other]] = one, other
+        if self._undo.steps is not None:
+            self._undo.record(self._swap, one, other)
 
     def _up(self, index: int) -> None:
         while index:

@@ -7,13 +7,14 @@ promised nodes stand in the cluster.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable
 from copy import copy
 from typing import Any
 
 from topospread.api.pod import Pod
 from topospread.api.requests import CURRENT_RULES, RequestRules
 from topospread.cluster.cluster import PodKey, pod_key
+from topospread.cluster.undo import UndoLog
 from topospread.plugins.cluster_event import (
     ASSIGNED_POD_ADD,
     ASSIGNED_POD_DELETE,
@@ -23,9 +24,10 @@ from topospread.plugins.cluster_event import (
 )
 
 from .backoff_queue import DEFAULT_BACKOFF, BackoffQueue, BackoffSettings
+from .in_flight import InFlight
 from .keyed_heap import KeyedHeap
 from .object_changes import pod_changes
-from .queued_pod_info import SECOND, QueuedPodInfo, queue_order
+from .queued_pod_info import SECOND, QueuedPodInfo, queue_order, remember
 from .requeueing import Happening, Requeueing, Strategy
 from .unschedulable_pods import Group, UnschedulablePods
 
@@ -46,6 +48,7 @@ class SchedulingQueue:
         requeueing_of: the plugins of the profile that a pod names; ``None`` where there is no such profile.
         settings: how long pods back off.
         rules: how requests are counted, to tell whether an updated pod requests less.
+        undo: with the cluster's own, the cluster's savepoints put the queue back, too.
     """
 
     def __init__(
@@ -54,36 +57,42 @@ class SchedulingQueue:
         requeueing_of: Callable[[Pod], Requeueing | None],
         settings: BackoffSettings = DEFAULT_BACKOFF,
         rules: RequestRules = CURRENT_RULES,
+        undo: UndoLog | None = None,
     ) -> None:
         self.clock = clock
         self.cycle = 0
-        self.active: KeyedHeap[QueuedPodInfo] = KeyedHeap(queue_order)
-        self.backoff = BackoffQueue(clock, settings)
-        self.unschedulable = UnschedulablePods()
+        self.undo = UndoLog() if undo is None else undo
+        self.active: KeyedHeap[QueuedPodInfo] = KeyedHeap(queue_order, self.undo)
+        self.backoff = BackoffQueue(clock, settings, self.undo)
+        self.unschedulable = UnschedulablePods(self.undo)
         self._requeueing_of = requeueing_of
         self._settings = settings
         self._rules = rules
-        self._in_flight: dict[str, int] = {}
-        self._events: list[Happening] = []
-        self._forgotten = 0
+        self._in_flight = InFlight(self.undo)
 
-    def copy(self, clock: Clock | None = None) -> SchedulingQueue:
-        """An independent queue with copies of the pods, by its own clock if one is given."""
-        other = SchedulingQueue(clock or self.clock, self._requeueing_of, self._settings, self._rules)
+    def fork(
+        self, requeueing_of: Callable[[Pod], Requeueing | None], undo: UndoLog | None = None, clock: Clock | None = None
+    ) -> SchedulingQueue:
+        """An independent queue with copies of the pods, beside a fork of the cluster.
+
+        Args:
+            requeueing_of: the plugins, that look things up in the fork of the cluster.
+            undo: that of the fork of the cluster.
+            clock: by default the same.
+        """
+        other = SchedulingQueue(clock or self.clock, requeueing_of, self._settings, self._rules, undo)
         other.cycle = self.cycle
         for info in self.active.items:
             other.active.put(info.key, copy(info))
-        other.backoff = self.backoff.copy(other.clock)
-        other.unschedulable = self.unschedulable.copy()
-        other._in_flight = dict(self._in_flight)
-        other._events = list(self._events)
-        other._forgotten = self._forgotten
+        other.backoff = self.backoff.copy(other.clock, other.undo)
+        other.unschedulable = self.unschedulable.copy(other.undo)
+        other._in_flight = self._in_flight.copy(other.undo)
         return other
 
     @property
     def in_flight(self) -> tuple[str, ...]:
         """Uids of the pods that are being tried."""
-        return tuple(self._in_flight)
+        return self._in_flight.uids
 
     # Pods come, are tried, and go.
 
@@ -112,6 +121,7 @@ class SchedulingQueue:
                 info = self.backoff.pop()
             if info is None:
                 return None
+            remember(info, self.undo)
             info.attempts += 1
             if info.uid not in self._in_flight:  # else it is tracked twice, and this one is dropped
                 break
@@ -119,17 +129,15 @@ class SchedulingQueue:
         return info
 
     def _fly(self, info: QueuedPodInfo) -> None:
-        self._in_flight[info.uid] = self._forgotten + len(self._events)
+        self._in_flight.start(info.uid)
         self.cycle += 1
+        if self.undo.steps is not None:
+            self.undo.record(setattr, self, "cycle", self.cycle - 1)
 
     def done(self, uid: str) -> None:
         """The pod was bound, or given up: it is no longer in flight. What happened before others were popped is
         forgotten."""
-        if self._in_flight.pop(uid, None) is None:
-            return
-        first = next(iter(self._in_flight.values()), self._forgotten + len(self._events))
-        del self._events[: first - self._forgotten]
-        self._forgotten = first
+        self._in_flight.end(uid)
 
     def add_unschedulable(
         self, info: QueuedPodInfo, unschedulable: Iterable[str] = (), pending: Iterable[str] = ()
@@ -147,6 +155,7 @@ class SchedulingQueue:
             self.done(info.uid)
 
     def _add_tried(self, info: QueuedPodInfo, unschedulable: frozenset[str], pending: frozenset[str]) -> bool:
+        remember(info, self.undo)
         info.unschedulable_plugins, info.pending_plugins, info.gating_plugin = unschedulable, pending, ""
         if info.key in self.unschedulable or info.key in self.active or info.key in self.backoff:
             return False
@@ -166,11 +175,13 @@ class SchedulingQueue:
         uid = new.metadata.uid or key
         events = pod_changes(old, new, is_target=True, rules=self._rules)
         if uid in self._in_flight:
-            self._events += (Happening(event, old, new) for event in events)
+            for event in events:
+                self._in_flight.happened(Happening(event, old, new))
             return
         for place, put in ((self.active, self._put_active), (self.backoff, self.backoff.changed)):
             info = place.get(key)
             if info is not None and info.uid == uid:
+                remember(info, self.undo)
                 info.pod, info.kind = new, kind
                 put(info)
                 return
@@ -178,6 +189,7 @@ class SchedulingQueue:
         if info is None or info.uid != uid:
             self.add(new, key, kind)
             return
+        remember(info, self.undo)
         info.pod, info.kind = new, kind
         self._update_unschedulable(info, events, old)
 
@@ -205,7 +217,7 @@ class SchedulingQueue:
             if info is not None and self._to_active(info, asks_gates=not (backed_off and self._settings.pops_early)):
                 continue
             if (pod.metadata.uid or key) in self._in_flight:
-                self._events.append(Happening(FORCE_ACTIVATE, None, pod))
+                self._in_flight.happened(Happening(FORCE_ACTIVATE, None, pod))
 
     # Something happens in the cluster.
 
@@ -248,8 +260,7 @@ class SchedulingQueue:
                     if check is None or check(info.pod):
                         self.unschedulable.delete(info.key)
                         self._requeue(info, strategy)
-        if self._in_flight:
-            self._events.append(Happening(event, old, new))
+        self._in_flight.happened(Happening(event, old, new))
 
     def forget_answers(self) -> None:
         """What hints look up in the cluster besides the objects of an event has changed: Services, owners, classes."""
@@ -272,14 +283,15 @@ class SchedulingQueue:
         if check is not None:
             leftover = [info for info in leftover if check(info)]
         for info in leftover:
+            remember(info, self.undo)
             info.flushed_at = now
         for info in leftover:
             strategy = self._strategy(info, UNSCHEDULABLE_TIMEOUT, None, None)
             if strategy:
                 self.unschedulable.delete(info.key)
                 self._requeue(info, strategy)
-        if leftover and self._in_flight:
-            self._events.append(Happening(UNSCHEDULABLE_TIMEOUT, None, None))
+        if leftover:
+            self._in_flight.happened(Happening(UNSCHEDULABLE_TIMEOUT, None, None))
 
     def next_leftover(self) -> int | None:
         """When the next pod will have waited too long, ``None`` where none waits."""
@@ -322,21 +334,16 @@ class SchedulingQueue:
 
     def _strategy_in_flight(self, info: QueuedPodInfo) -> Strategy:
         """The best of what happened while the pod was tried (``determineSchedulingHintForInFlightPod``)."""
-        start = self._in_flight.get(info.uid)
-        if start is None or not info.rejectors:
+        happenings = self._in_flight.since(info.uid)
+        if happenings is None or not info.rejectors:
             return Strategy.AFTER_BACKOFF
-        if start == self._forgotten + len(self._events):
-            return Strategy.SKIP
         best = Strategy.SKIP
         enough = Strategy.IMMEDIATELY if info.pending_plugins else Strategy.AFTER_BACKOFF
-        for happened in self._since_popped(start):
+        for happened in happenings:
             best = max(best, self._strategy(info, *happened))
             if best >= enough:
                 break
         return best
-
-    def _since_popped(self, start: int) -> Iterator[Happening]:
-        return iter(self._events[start - self._forgotten :])
 
     def _requeue(self, info: QueuedPodInfo, strategy: Strategy) -> None:
         """Put a pod where the strategy says (``requeueEntityWithQueueingStrategy``)."""
@@ -352,6 +359,7 @@ class SchedulingQueue:
         if asks_gates and self._is_gated(info):
             return False
         if info.first_in_active is None:
+            remember(info, self.undo)
             info.first_in_active = self.clock()
         self.unschedulable.delete(info.key)
         self.active.put(info.key, info)
@@ -367,10 +375,14 @@ class SchedulingQueue:
     def _is_gated(self, info: QueuedPodInfo) -> bool:
         """Ask the PreEnqueue plugins; a pod that one keeps out waits with the unschedulable ones."""
         requeueing = self._requeueing_of(info.pod)
-        info.gating_plugin = requeueing.gate(info.pod, info.gating_plugin) if requeueing is not None else ""
-        if not info.gating_plugin:
+        gate = requeueing.gate(info.pod, info.gating_plugin) if requeueing is not None else ""
+        if gate != info.gating_plugin:
+            remember(info, self.undo)
+            info.gating_plugin = gate
+        if not gate:
             return False
-        info.unschedulable_plugins |= {info.gating_plugin}
+        remember(info, self.undo)
+        info.unschedulable_plugins |= {gate}
         self.unschedulable.put(info)
         return True
 

@@ -7,9 +7,11 @@ clock.
 from __future__ import annotations
 
 from collections.abc import Hashable
+from copy import copy
 from dataclasses import dataclass
 
 from topospread.api.pod import Pod
+from topospread.cluster.undo import UndoLog
 
 SECOND = 1_000_000_000
 """Nanoseconds."""
@@ -31,6 +33,7 @@ class QueuedPodInfo:
         flushed_at: when it was last taken out of the unschedulable pods for its long stay.
         unschedulable_plugins: plugins that rejected it; ``pending_plugins``: those that wait for something.
         gating_plugin: the PreEnqueue plugin that keeps it out of the queue, "" for none.
+        turn: the how manieth of the unschedulable pods it was when it came to them.
     """
 
     pod: Pod
@@ -47,6 +50,7 @@ class QueuedPodInfo:
     unschedulable_plugins: frozenset[str] = frozenset()
     pending_plugins: frozenset[str] = frozenset()
     gating_plugin: str = ""
+    turn: int = 0
 
     @property
     def priority(self) -> int:
@@ -62,3 +66,14 @@ class QueuedPodInfo:
 def queue_order(info: QueuedPodInfo) -> tuple[int, int]:
     """The order of active pods: priority, then time (plugins/queuesort, PrioritySort)."""
     return -(info.pod.spec.priority or 0), info.timestamp
+
+
+def remember(info: QueuedPodInfo, undo: UndoLog) -> None:
+    """Before a pod's data changes: what it was, for an open savepoint."""
+    if undo.steps is not None:
+        undo.record(_restore, info, copy(info))
+
+
+def _restore(info: QueuedPodInfo, before: QueuedPodInfo) -> None:
+    for name in QueuedPodInfo.__slots__:
+        setattr(info, name, getattr(before, name))

@@ -9,12 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from copy import copy
+from operator import attrgetter
 from typing import NamedTuple
 
 from topospread.api.pod import Pod
+from topospread.cluster.undo import UndoLog
 
 from .queued_pod_info import QueuedPodInfo
 from .requeueing import Strategy
+
+_FEW = 64
+_TURN = attrgetter("turn")
 
 
 class Group(NamedTuple):
@@ -49,9 +54,14 @@ class _Answers:
 
 
 class UnschedulablePods:
-    """The pods by key, and by group."""
+    """The pods by key, and by group.
 
-    def __init__(self) -> None:
+    Args:
+        undo: what an open savepoint needs to put every pod back in its turn.
+    """
+
+    def __init__(self, undo: UndoLog) -> None:
+        self._undo = undo
         self._infos: dict[str, QueuedPodInfo] = {}
         self._group: dict[str, Group] = {}
         self._single: dict[Group, QueuedPodInfo] = {}
@@ -59,11 +69,13 @@ class UnschedulablePods:
         self._shared: dict[Group, Pod] = {}
         self._numbered: list[Group] = []
         self._answers: dict[Hashable, _Answers] = {}
+        self._turns = 0
 
-    def copy(self) -> UnschedulablePods:
+    def copy(self, undo: UndoLog) -> UnschedulablePods:
         """An independent one with copies of the pods; what was answered is asked again."""
-        other = UnschedulablePods()
-        for info in self._infos.values():
+        other = UnschedulablePods(undo)
+        other._shared, other._numbered = dict(self._shared), list(self._numbered)
+        for info in self.infos:
             other.put(copy(info))
         return other
 
@@ -75,8 +87,13 @@ class UnschedulablePods:
 
     @property
     def infos(self) -> list[QueuedPodInfo]:
-        """All of them."""
-        return list(self._infos.values())
+        """All of them, in the order in which they came."""
+        return sorted(self._infos.values(), key=_TURN)
+
+    @property
+    def groups(self) -> int:
+        """How many groups are remembered, those without pods included."""
+        return len(self._numbered)
 
     def get(self, key: str) -> QueuedPodInfo | None:
         """The pod of that key."""
@@ -87,21 +104,33 @@ class UnschedulablePods:
         if info.key in self._infos:
             self.delete(info.key)
         group = group_of(info)
-        self._infos[info.key] = info
-        self._group[info.key] = group
-        if not group.shared:
-            self._single[group] = info
-            return
-        self._members.setdefault(group, {})[info.key] = info
-        if group not in self._shared:
-            self._shared[group] = info.pod
-            self._numbered.append(group)
+        if group.shared and group not in self._shared:
+            self._number(group, info.pod)
+        self._turns += 1
+        self._insert(info, group, self._turns)
+        if self._undo.steps is not None:
+            self._undo.record(self._take, info.key)
 
     def delete(self, key: str) -> QueuedPodInfo | None:
         """Take out the pod of that key."""
-        info = self._infos.pop(key, None)
+        info = self._infos.get(key)
         if info is None:
             return None
+        if self._undo.steps is not None:
+            self._undo.record(self._insert, info, self._group[key], info.turn)
+        return self._take(key)
+
+    def _insert(self, info: QueuedPodInfo, group: Group, turn: int) -> None:
+        info.turn = turn
+        self._infos[info.key] = info
+        self._group[info.key] = group
+        if group.shared:
+            self._members.setdefault(group, {})[info.key] = info
+        else:
+            self._single[group] = info
+
+    def _take(self, key: str) -> QueuedPodInfo:
+        info = self._infos.pop(key)
         group = self._group.pop(key)
         if not group.shared:
             del self._single[group]
@@ -112,9 +141,25 @@ class UnschedulablePods:
             del self._members[group]
         return info
 
+    def _number(self, group: Group, pod: Pod) -> None:
+        """Remember a group that was not known; those that have no pods any more are let go of once they are most."""
+        if len(self._numbered) > 2 * len(self._members) + _FEW and self._undo.steps is None:
+            self._numbered = [each for each in self._numbered if each in self._members]
+            self._shared = {each: self._shared[each] for each in self._numbered}
+            self._answers.clear()
+        self._shared[group] = pod
+        self._numbered.append(group)
+        self._undo.record(self._forget_group, group)
+
+    def _forget_group(self, group: Group) -> None:
+        del self._shared[group]
+        self._numbered.pop()
+        self._answers.clear()
+
     def forget_answers(self) -> None:
         """Ask again on the next event of each kind: what hints look up besides its objects has changed."""
         self._answers.clear()
+        self._undo.record(self._answers.clear)
 
     def helped(self, ask: Asking, event: Hashable) -> Iterator[tuple[Strategy, list[QueuedPodInfo]]]:
         """The pods that an event may help, by group.
@@ -122,13 +167,16 @@ class UnschedulablePods:
         ``event``: events that are equal in it are alike to every hint; ``None`` where that is not known.
         """
         if event is None:
-            found = [(group, ask(group, pod)) for group, pod in self._shared.items() if group in self._members]
+            found = [(each, ask(each, self._shared[each])) for each in self._numbered if each in self._members]
         else:
             found = [(group, strategy) for group, strategy in self._answered(ask, event) if group in self._members]
-        found += [(group, ask(group, info.pod)) for group, info in self._single.items()]
+        for info in sorted(self._single.values(), key=_TURN):
+            group = self._group[info.key]
+            found.append((group, ask(group, info.pod)))
         for group, strategy in found:
             if strategy:
-                yield strategy, list(self._members[group].values()) if group.shared else [self._single[group]]
+                pods = self._members[group].values() if group.shared else [self._single[group]]
+                yield strategy, sorted(pods, key=_TURN)
 
     def _answered(self, ask: Asking, event: Hashable) -> list[tuple[Group, Strategy]]:
         answers = self._answers.get(event)

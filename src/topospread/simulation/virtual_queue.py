@@ -47,7 +47,8 @@ class VirtualQueue:
     def __init__(self, run: Run) -> None:
         gates = next(iter(run.scheduler.frameworks.values())).gates
         settings = BackoffSettings(pops_early=gates.enabled("SchedulerPopFromBackoffQ"))
-        self.queue = SchedulingQueue(lambda: self._now, self._plugins_of, settings, run.cluster.rules)
+        cluster = run.cluster
+        self.queue = SchedulingQueue(lambda: self._now, self._plugins_of, settings, cluster.rules, cluster.undo)
         self._run = run
         self._now = 0
         self._planned = sorted(range(len(run.queue)), key=lambda i: -run.queue[i].priority)

@@ -7,6 +7,8 @@ from typing import Any
 
 from topospread.api.meta import ObjectMeta
 from topospread.api.pod import Pod, PodSchedulingGate, PodSpec
+from topospread.cluster import Cluster
+from topospread.cluster.undo import UndoLog
 from topospread.plugins.cluster_event import ADD, POD_GATES_ELIMINATED, ClusterEvent, Registration
 from topospread.plugins.interface import PluginError
 from topospread.scheduling.queue import FLUSH_PERIOD, LONGEST_STAY, SchedulingQueue
@@ -33,8 +35,15 @@ def pod(name: str, priority: int = 0, *, gates: int = 0) -> Pod:
     return Pod(metadata=ObjectMeta(name=name, namespace="d", uid=name), spec=spec)
 
 
-def queue_of(time: Time, hint: Callable[[Pod, Any, Any], bool] = lambda *_: True) -> SchedulingQueue:
-    requeueing = Requeueing(
+def queue_of(
+    time: Time, hint: Callable[[Pod, Any, Any], bool] = lambda *_: True, undo: UndoLog | None = None
+) -> SchedulingQueue:
+    requeueing = requeueing_by(hint)
+    return SchedulingQueue(time, lambda _: requeueing, undo=undo)
+
+
+def requeueing_by(hint: Callable[[Pod, Any, Any], bool] = lambda *_: True) -> Requeueing:
+    return Requeueing(
         {
             "Fit": (Registration(NODE_ADD, hint),),
             "Volumes": (Registration(CLASS_ADD),),
@@ -42,7 +51,6 @@ def queue_of(time: Time, hint: Callable[[Pod, Any, Any], bool] = lambda *_: True
         },
         {"SchedulingGates": lambda each: not each.spec.scheduling_gates},
     )
-    return SchedulingQueue(time, lambda _: requeueing)
 
 
 def popped(queue: SchedulingQueue) -> str:
@@ -253,7 +261,7 @@ def test_an_event_of_a_known_kind_asks_nobody_twice() -> None:
     assert asked == ["a", "a"]
 
 
-def test_a_copy_goes_its_own_way() -> None:
+def test_a_fork_goes_its_own_way() -> None:
     time = Time()
     queue = queue_of(time)
     for name in "abc":
@@ -262,10 +270,62 @@ def test_a_copy_goes_its_own_way() -> None:
     fail(queue, "Fit")
     flying = queue.pop()
     assert flying is not None
-    other = queue.copy()
+    other = queue.fork(lambda _: requeueing_by())
     other.move_all(NODE_ADD, None, object())
     other.done(flying.uid)
     assert [popped(other) for _ in range(3)] == ["c", "a", ""]
     assert "d/a" in queue.unschedulable
     assert queue.in_flight == ("b",)
     assert popped(queue) == "c"
+
+
+def test_a_savepoint_of_the_cluster_takes_the_queue_back() -> None:
+    cluster = Cluster()
+    queue = queue_of(Time(), undo=cluster.undo)
+    for name in "abc":
+        queue.add(pod(name))
+    fail(queue, "Fit")
+    with cluster.savepoint():
+        queue.move_all(NODE_ADD, None, object())
+        queue.delete("d/b")
+        assert [popped(queue) for _ in range(3)] == ["c", "a", ""]
+    assert queue.in_flight == ()
+    assert "d/a" in queue.unschedulable
+    assert [popped(queue) for _ in range(3)] == ["c", "b", ""]
+
+
+def test_what_hints_answered_of_pods_that_a_savepoint_took_back_is_asked_anew() -> None:
+    cluster = Cluster()
+    queue = queue_of(Time(), undo=cluster.undo)
+    with cluster.savepoint():
+        queue.add(pod("a"), kind="one")
+        fail(queue, "Volumes")
+        queue.move_all(NODE_ADD, None, object(), alike="node")
+    queue.add(pod("b"), kind="two")
+    fail(queue, "Fit")
+    queue.move_all(NODE_ADD, None, object(), alike="node")
+    assert popped(queue) == "b"
+
+
+def test_going_back_costs_what_changed_however_many_pods_wait() -> None:
+    cluster = Cluster()
+    queue = queue_of(Time(), undo=cluster.undo)
+    for number in range(500):
+        queue.add(pod(f"p{number}"), kind="alike")
+    for _ in range(400):
+        fail(queue, "Fit")
+    with cluster.savepoint():
+        fail(queue, "Volumes")
+        queue.delete("d/p1")
+        assert cluster.undo.steps is not None
+        assert len(cluster.undo.steps) < 40
+
+
+def test_groups_of_pods_that_are_gone_are_let_go_of() -> None:
+    queue = queue_of(Time())
+    for number in range(1000):
+        queue.add(pod("a"), kind=number)
+        fail(queue, "Fit")
+        queue.move_all(NODE_ADD, None, object(), alike="node")
+        queue.delete("d/a")
+    assert queue.unschedulable.groups < 100

@@ -1,0 +1,84 @@
+"""Pods that are being tried, and what has happened since each was popped. What that means for them is not asked here.
+
+Source: pkg/scheduler/backend/queue/active_queue.go (``inFlightPods``, ``inFlightEvents``).
+"""
+
+from __future__ import annotations
+
+from topospread.cluster.undo import UndoLog
+
+from .requeueing import Happening
+
+
+class InFlight:
+    """Uids of pods in the order in which they were popped, and events from the first of them on."""
+
+    __slots__ = ("_events", "_forgotten", "_started", "_undo")
+
+    def __init__(self, undo: UndoLog) -> None:
+        self._undo = undo
+        self._started: dict[str, int] = {}
+        self._events: list[Happening] = []
+        self._forgotten = 0
+
+    def copy(self, undo: UndoLog) -> InFlight:
+        """An independent one."""
+        other = InFlight(undo)
+        other._started = dict(self._started)
+        other._events = list(self._events)
+        other._forgotten = self._forgotten
+        return other
+
+    def __len__(self) -> int:
+        return len(self._started)
+
+    def __contains__(self, uid: str) -> bool:
+        return uid in self._started
+
+    @property
+    def uids(self) -> tuple[str, ...]:
+        """Who is being tried, first popped first."""
+        return tuple(self._started)
+
+    @property
+    def events(self) -> tuple[Happening, ...]:
+        """What is remembered: nothing from before the first pod that is being tried was popped."""
+        return tuple(self._events)
+
+    def start(self, uid: str) -> None:
+        """A pod was popped."""
+        self._started[uid] = self._forgotten + len(self._events)
+        if self._undo.steps is not None:
+            self._undo.record(self._not_started, uid)
+
+    def end(self, uid: str) -> None:
+        """A pod is being tried no longer; what happened before the others were popped is forgotten."""
+        if uid not in self._started:
+            return
+        before = dict(self._started) if self._undo.steps is not None else self._started
+        del self._started[uid]
+        first = next(iter(self._started.values()), self._forgotten + len(self._events))
+        forgotten = self._events[: first - self._forgotten]
+        del self._events[: len(forgotten)]
+        self._forgotten = first
+        self._undo.record(self._remember, before, forgotten)
+
+    def happened(self, happening: Happening) -> None:
+        """Note an event for those that are being tried; nobody being tried, it is passed over."""
+        if self._started:
+            self._events.append(happening)
+            if self._undo.steps is not None:
+                self._undo.record(self._events.pop)
+
+    def since(self, uid: str) -> list[Happening] | None:
+        """What has happened since a pod was popped, ``None`` where it is not being tried."""
+        start = self._started.get(uid)
+        return None if start is None else self._events[start - self._forgotten :]
+
+    def _not_started(self, uid: str) -> None:
+        del self._started[uid]
+
+    def _remember(self, started: dict[str, int], forgotten: list[Happening]) -> None:
+        self._started = started
+        self._events[:0] = forgotten
+        self._forgotten -= len(forgotten)
