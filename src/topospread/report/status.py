@@ -110,7 +110,8 @@ def _row(workload: WorkloadStatus) -> Row:
     held = [f"{each.domain} {each.lost} of {each.of}" for each in workload.worst_losses]
     ways: tuple[str, ...] = (f"most in one domain: {', '.join(held)}", f"most: {held[0]}", "") if held else ()
     if _in_trouble(workload):
-        ways = (_trouble_of(workload), _trouble_of(workload).partition(";")[0])
+        first = _trouble_of(workload).partition(";")[0]
+        ways = (_trouble_of(workload), first, first[first.find("skew ") :] if "skew " in first else first)
     amount = f"{workload.existing} on {'a node' if workload.existing == 1 else 'nodes'}"
     name = f"{workload.namespace}/{workload.name}"
     return Row(name, (workload.kind, amount if workload.existing or workload.replicas else "no pods"), ways)
