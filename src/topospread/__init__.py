@@ -14,58 +14,87 @@ from typing import TYPE_CHECKING, Any
 from topospread.version import __version__
 
 if TYPE_CHECKING:
+    import os
+
     from topospread.api.inventory import Inventory
     from topospread.api.spread import TopologySpreadConstraint, merge, merge_constraints
-    from topospread.config.load import load_configuration
+    from topospread.config.gates import Gates, gates_for, parse_gates
+    from topospread.config.load import default_configuration, load_configuration
+    from topospread.config.profile import Configuration
+    from topospread.config.versions import KubeVersion
     from topospread.errors import InputError, TopospreadError
     from topospread.explanation import Explanation
     from topospread.explanation.explain import explain
     from topospread.linting.rule import Finding
-    from topospread.linting.run import lint
+    from topospread.linting.run import LintReport, lint
+    from topospread.linting.settings import Settings, find_settings, read_settings
     from topospread.simulation import Simulation
     from topospread.simulation.simulate import simulate
+    from topospread.sources.configuration import read_configuration
     from topospread.sources.rendering import Rendering
     from topospread.sources.snapshot_save import save
     from topospread.spread_status import Status
     from topospread.spread_status.status import status
 
 _MODULES = {
+    "Configuration": "topospread.config.profile",
     "Explanation": "topospread.explanation",
     "Finding": "topospread.linting.rule",
-    "Inventory": "topospread.api.inventory",
+    "Gates": "topospread.config.gates",
     "InputError": "topospread.errors",
+    "Inventory": "topospread.api.inventory",
+    "KubeVersion": "topospread.config.versions",
+    "LintReport": "topospread.linting.run",
     "Rendering": "topospread.sources.rendering",
+    "Settings": "topospread.linting.settings",
     "Simulation": "topospread.simulation",
     "Status": "topospread.spread_status",
     "TopologySpreadConstraint": "topospread.api.spread",
     "TopospreadError": "topospread.errors",
+    "default_configuration": "topospread.config.load",
     "explain": "topospread.explanation.explain",
+    "find_settings": "topospread.linting.settings",
+    "gates_for": "topospread.config.gates",
     "lint": "topospread.linting.run",
     "load_configuration": "topospread.config.load",
     "merge": "topospread.api.spread",
     "merge_constraints": "topospread.api.spread",
+    "parse_gates": "topospread.config.gates",
+    "read_configuration": "topospread.sources.configuration",
+    "read_settings": "topospread.linting.settings",
     "save": "topospread.sources.snapshot_save",
     "simulate": "topospread.simulation.simulate",
     "status": "topospread.spread_status.status",
 }
 
 __all__ = [
+    "Configuration",
     "Explanation",
     "Finding",
+    "Gates",
     "InputError",
     "Inventory",
+    "KubeVersion",
+    "LintReport",
     "Rendering",
+    "Settings",
     "Simulation",
     "Status",
     "TopologySpreadConstraint",
     "TopospreadError",
     "__version__",
+    "default_configuration",
     "explain",
+    "find_settings",
+    "gates_for",
     "lint",
     "load",
     "load_configuration",
     "merge",
     "merge_constraints",
+    "parse_gates",
+    "read_configuration",
+    "read_settings",
     "save",
     "simulate",
     "status",
@@ -73,7 +102,7 @@ __all__ = [
 
 
 def load(  # noqa: PLR0913 - keyword arguments
-    *paths: str,
+    *paths: str | os.PathLike[str],
     cluster: str | None = None,
     strict: bool = False,
     namespace: str = "default",
@@ -98,12 +127,13 @@ def load(  # noqa: PLR0913 - keyword arguments
     """
     import sys
 
+    from topospread.sources.inputs import paths_of
     from topospread.sources.load import load as load_paths
 
     return load_paths(
-        paths,
+        paths_of(paths),
         cluster=cluster,
-        stdin=sys.stdin.buffer,
+        stdin=sys.stdin.buffer if sys.stdin is not None else None,
         strict=strict,
         namespace=namespace,
         comparison_operators=comparison_operators,

@@ -88,3 +88,8 @@ def test_the_page_on_versions_is_the_rules(capsys: pytest.CaptureFixture[str]) -
 def test_the_page_on_feature_gates_is_the_tables(capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(ROOT / "docs/reference/write_feature_gates.py"), run_name="__main__")
     assert (ROOT / "docs/reference/feature-gates.md").read_text() == capsys.readouterr().out
+
+
+def test_the_page_on_python_is_the_docstrings(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(ROOT / "docs/reference/write_python_api.py"), run_name="__main__")
+    assert (ROOT / "docs/reference/python-api.md").read_text() == capsys.readouterr().out

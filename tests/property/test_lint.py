@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from topospread.linting.fixing import mend
 from topospread.linting.reading import Question
 from topospread.linting.rules import RULES
-from topospread.linting.run import Outcome, run
+from topospread.linting.run import LintReport, run
 from topospread.sources.text import Text
 from topospread.sources.yaml import read_documents
 
@@ -52,7 +52,7 @@ def manifests(draw: st.DrawFn) -> list[Any]:
     return objects
 
 
-def linted(objects: list[Any], cluster: str | None) -> Outcome:
+def linted(objects: list[Any], cluster: str | None) -> LintReport:
     text = "\n".join(json.dumps(each) for each in objects)
     return run(Question(paths=["-"], cluster=cluster), BytesIO(text.encode()))
 

@@ -48,6 +48,7 @@ class Inventory:
         notes: sentences worth knowing (what was replaced, assumed or added).
         places: where each object stands in the input.
         configurations: KubeSchedulerConfiguration objects as plain data.
+        read_from: how whoever read it did, for who needs the texts once more (`sources.load.ReadFrom`).
     """
 
     nodes: list[Node] = field(default_factory=list)
@@ -79,6 +80,7 @@ class Inventory:
     warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     places: dict[ObjectKey, Place] = field(default_factory=dict)
+    read_from: object = field(default=None, repr=False, compare=False)
 
     def objects(self) -> Iterator[KubeObject]:
         """All typed objects, kind after kind, each in input order."""

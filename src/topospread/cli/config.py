@@ -8,9 +8,9 @@ import click
 
 from topospread.errors import Place
 
-from .inputs import COLOUR, PATH, RefusedConfigurationError, read_configuration, read_documents, read_gates
+from .inputs import COLOUR, PATH, read_configuration, read_gates, standard_input
 from .terminal import show as show_text
-from .terminal import style, width
+from .terminal import style, width, written
 from .usage import Explained, ExplainedGroup
 
 HELP = """\
@@ -51,6 +51,8 @@ Examples:
 @GATES
 def validate(file: str, kube_version: str, feature_gates: str) -> int:
     """Say that all is well, or every problem with its place (exit code 2)."""
+    from topospread.sources.configuration import RefusedConfigurationError
+
     try:
         configuration = read_configuration(file, read_gates(kube_version, feature_gates))
     except RefusedConfigurationError as refused:
@@ -95,7 +97,7 @@ def show(file: str | None, kube_version: str, feature_gates: str, color: str, ou
     if output == "json":
         click.echo(json.dumps(described, indent=2))
     elif output == "yaml":
-        click.echo(_yaml(described), nl=False)
+        click.echo(written(described, "yaml"), nl=False)
     else:
         show_text(configuration_text(described, Layout(width(), style=style(color))))
     return 0
@@ -118,14 +120,9 @@ def convert(file: str, version: str) -> int:
     """Print the converted configuration as YAML."""
     from topospread.config.convert import convert as converted
     from topospread.config.find import find_configuration
+    from topospread.sources.configuration import read_single_file
 
-    _, documents = read_documents(file)
+    _, documents = read_single_file(file, standard_input())
     data, place = find_configuration(documents, Place(source=file))
-    click.echo(_yaml(converted(data, version, place)), nl=False)
+    click.echo(written(converted(data, version, place), "yaml"), nl=False)
     return 0
-
-
-def _yaml(data: object) -> str:
-    from topospread.api.yaml_text import yaml_text
-
-    return yaml_text(data)

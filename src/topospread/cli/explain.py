@@ -20,7 +20,7 @@ from .inputs import (
     read_inventory,
     shown_namespace,
 )
-from .terminal import progress, show, style, width
+from .terminal import progress, show, style, width, written
 from .usage import Explained
 
 if TYPE_CHECKING:
@@ -165,15 +165,6 @@ def _text(explanation: Explanation, output: str, color: str) -> str:
 
         write = explanation_summary if output == "summary" else explanation_text
         return write(explanation, Layout(width(), output == "wide", style(color)))
-    import msgspec
-
-    from topospread.report.explanation_json import explanation_json
-
     for warning in explanation.warnings:
         click.echo(f"warning: {warning}", err=True)
-    data = explanation_json(explanation)
-    if output == "yaml":
-        from topospread.api.yaml_text import yaml_text
-
-        return yaml_text(data)
-    return msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n"
+    return written(explanation.to_dict(), output)

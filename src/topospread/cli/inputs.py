@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import click
 
-from topospread.errors import ConfigError, DecodeError, InvalidError, Place, UsageError
+from topospread.errors import Place, UsageError
 
 from .terminal import progress
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from topospread.config.gates import Gates
     from topospread.config.profile import Configuration
     from topospread.sources.rendering import Rendering
-    from topospread.sources.text import Text
     from topospread.workloads.control_plane import ControlPlane
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -158,7 +157,7 @@ def read_inventory(given: Mapping[str, Any], *paths: str, by: Collection[Control
         inventory = load(
             paths,
             cluster=cluster,
-            stdin=_standard_input(),
+            stdin=standard_input(),
             strict=given["strict"],
             namespace=given["namespace"] or "default",
             with_hooks=given["with_hooks"],
@@ -210,50 +209,12 @@ def read_configuration(path: str | None, gates: Gates) -> Configuration | None:
     """
     if path is None:
         return None
-    from topospread.config.find import find_configuration
-    from topospread.config.load import load_configuration
+    from topospread.sources.configuration import read_configuration as read
 
-    text, documents = read_documents(path)
-    data, place = find_configuration(documents, Place(source=path))
-    try:
-        return load_configuration(data, place=place, kube_version=gates.kube_version, gates=gates)
-    except InvalidError as error:
-        problems = [(each, _place_of_problem(each, place, text)) for each in error.problems]
-        raise RefusedConfigurationError(problems) from None
+    return read(path, gates, standard_input())
 
 
-class RefusedConfigurationError(InvalidError):
-    """kube-scheduler would refuse a configuration; ``listed`` holds every reason with the place of its field."""
-
-    def __init__(self, listed: Sequence[tuple[str, Place]]) -> None:
-        self.listed = tuple(listed)
-        super().__init__([problem for problem, _ in listed], listed[0][1])
-
-
-def _place_of_problem(problem: str, place: Place, text: Text) -> Place:
-    """Line and column of the field that a message begins with; what a ConfigMap wraps has no lines of its own."""
-    from topospread.sources.positions import locate, parse_path
-
-    position = None if place.object else locate(text.data, place.document or 1, parse_path(problem.partition(": ")[0]))
-    return place if position is None else Place(place.source, line=position.line, column=position.column)
-
-
-def read_documents(path: str) -> tuple[Text, list[Any]]:
-    """One file, and its YAML or JSON documents as plain data."""
-    from topospread.sources.files import find_sources, read_text
-    from topospread.sources.yaml import read_documents as read_yaml
-
-    sources = find_sources(path)
-    if len(sources) != 1:
-        raise ConfigError("this is a folder; name one file", Place(source=path))
-    text = read_text(sources[0], _standard_input())
-    found = [document.value for document in read_yaml(text)]
-    if not any(found):
-        raise DecodeError("this file holds no document", Place(source=path))
-    return text, found
-
-
-def _standard_input() -> BinaryIO | None:
+def standard_input() -> BinaryIO | None:
     """Standard input, ``None`` where it is closed."""
     return sys.stdin.buffer if sys.stdin is not None else None
 

@@ -11,13 +11,13 @@ import click
 from topospread.errors import ConfigError, InputError, Place, UsageError
 
 from .inputs import COLOUR, PATH, checked_namespace, read_rendering, rendering_options
-from .terminal import progress, show, style, width
+from .terminal import progress, show, style, width, written
 from .usage import Explained
 
 if TYPE_CHECKING:
     from topospread.linting.fixing import Mended
     from topospread.linting.reading import Question
-    from topospread.linting.run import Outcome
+    from topospread.linting.run import LintReport
     from topospread.linting.settings import Settings
 
 HELP = """\
@@ -161,7 +161,7 @@ def _rules(given: tuple[str, ...], option: str) -> list[str]:
     return names
 
 
-def _say_what_was_not_linted(outcome: Outcome, question: Question, *, allow_empty: bool) -> None:
+def _say_what_was_not_linted(outcome: LintReport, question: Question, *, allow_empty: bool) -> None:
     """Name on stderr what could not be read or is nothing of Kubernetes.
 
     Raises:
@@ -181,7 +181,7 @@ def _say_what_was_not_linted(outcome: Outcome, question: Question, *, allow_empt
         raise InputError(f"{NOTHING}; --allow-empty does not mind", Place(listed(question.paths, 3)))
 
 
-def _namesakes(outcome: Outcome) -> Iterable[str]:
+def _namesakes(outcome: LintReport) -> Iterable[str]:
     """Of manifests without a namespace, what the cluster has elsewhere."""
     from topospread.sources.namesakes import notes_on_namesakes
 
@@ -194,15 +194,15 @@ def _namesakes(outcome: Outcome) -> Iterable[str]:
     return notes_on_namesakes(given.cluster.objects() if given.cluster is not None else (), placed)
 
 
-def _text(outcome: Outcome, output: str, color: str) -> str:
+def _text(outcome: LintReport, output: str, color: str) -> str:
     from topospread.report import lint_json, lint_junit, lint_sarif, lint_text
     from topospread.report.layout import Layout
 
     match output:
         case "json":
-            return _json(lint_json.lint_json(outcome))
+            return outcome.to_json()
         case "sarif":
-            return _json(lint_sarif.lint_sarif(outcome))
+            return written(lint_sarif.lint_sarif(outcome), "json")
         case "junit":
             return lint_junit.lint_junit(outcome)
         case "github":
@@ -223,9 +223,3 @@ def _explain(name: str, color: str) -> int:
         raise UsageError(unknown_rule(name))
     show(rule_text(BY_ID[name], Layout(width(), style=style(color))))
     return 0
-
-
-def _json(data: object) -> str:
-    import msgspec
-
-    return msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n"

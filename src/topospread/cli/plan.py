@@ -21,7 +21,7 @@ from .inputs import (
     read_rendering,
     shown_namespace,
 )
-from .terminal import progress, show, style, width
+from .terminal import progress, show, style, width, written
 from .usage import Explained
 
 if TYPE_CHECKING:
@@ -192,19 +192,12 @@ def _linted(given: dict[str, Any], state: State, paths: Sequence[str]) -> list[F
 
 def _text(found: Review, given: dict[str, Any]) -> str:
     from topospread.report.review import review_markdown, review_text
-    from topospread.report.review_json import review_json
     from topospread.report.table import Layout
 
     output, namespace = given["output"], shown_namespace(given)
     match output:
-        case "json":
-            import msgspec
-
-            return msgspec.json.format(msgspec.json.encode(review_json(found, namespace)), indent=2).decode() + "\n"
-        case "yaml":
-            from topospread.api.yaml_text import yaml_text
-
-            return yaml_text(review_json(found, namespace))
+        case "json" | "yaml":
+            return written(found.to_dict(namespace), output)
         case "markdown":
             return review_markdown(found, namespace)
         case _:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from .inputs import COLOUR
-from .terminal import show, style, width
+from .terminal import show, style, width, written
 from .usage import Explained
 
 HELP = """\
@@ -30,9 +30,7 @@ def rules(output: str, color: str) -> int:
     from topospread.report.lint_text import rules_text
 
     if output == "json":
-        import msgspec
-
-        show(msgspec.json.format(msgspec.json.encode(rules_json(RULES)), indent=2).decode() + "\n")
+        show(written(rules_json(RULES), "json"))
     elif output == "name":
         show("".join(f"{rule.id}\n" for rule in RULES))
     else:

@@ -21,7 +21,7 @@ from .inputs import (
     read_inventory,
     shown_namespace,
 )
-from .terminal import progress, show, style, width
+from .terminal import progress, show, style, width, written
 from .usage import Explained
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def _in_orders(given: dict[str, Any], inventory: Inventory, side: Side) -> int:
     Raises:
         UsageError: it is to be compared, or shown in a way that has no ranges.
     """
-    from topospread.report.orders import orders_json, orders_summary, orders_text
+    from topospread.report.orders import orders_summary, orders_text
     from topospread.report.table import Layout
     from topospread.simulation.orders import simulate_orders
     from topospread.simulation.run import Options
@@ -186,13 +186,7 @@ def _in_orders(given: dict[str, Any], inventory: Inventory, side: Side) -> int:
     with progress("placing") as bar:
         found = simulate_orders(inventory, given["orders"], options, bar)
     if output in ("json", "yaml"):
-        data = orders_json(found, namespace)
-        if output == "json":
-            show(_json(data))
-        else:
-            from topospread.api.yaml_text import yaml_text
-
-            show(yaml_text(data))
+        show(written(found.to_dict(namespace), output))
     else:
         write = orders_summary if output == "summary" else orders_text
         show(write(found, Layout(width(), output == "wide", style(given["color"])), namespace))
@@ -255,24 +249,17 @@ def _other(given: dict[str, Any], side: Side) -> tuple[tuple[str, str], Side] | 
 
 def _comparison_text(comparison: Comparison, given: dict[str, Any]) -> str:
     from topospread.report.comparison import comparison_summary, comparison_text
-    from topospread.report.comparison_json import comparison_json
     from topospread.report.table import Layout
 
     output, namespace = given["output"], shown_namespace(given)
-    match output:
-        case "json":
-            return _json(comparison_json(comparison, namespace))
-        case "yaml":
-            from topospread.api.yaml_text import yaml_text
-
-            return yaml_text(comparison_json(comparison, namespace))
-        case _:
-            write = comparison_summary if output == "summary" else comparison_text
-            return write(comparison, Layout(width(), output == "wide", style(given["color"])), namespace)
+    if output in ("json", "yaml"):
+        return written(comparison.to_dict(namespace), output)
+    write = comparison_summary if output == "summary" else comparison_text
+    return write(comparison, Layout(width(), output == "wide", style(given["color"])), namespace)
 
 
 def _text(result: Simulation, output: str, namespace: str | None, color: str) -> str:
-    from topospread.report.json import names, simulation_json
+    from topospread.report.json import names
     from topospread.report.table import Layout, summary, table
 
     if output in ("table", "wide", "summary"):
@@ -281,18 +268,4 @@ def _text(result: Simulation, output: str, namespace: str | None, color: str) ->
     # The table has its warnings; who reads a program's form of the result sees them on stderr.
     for warning in result.warnings:
         click.echo(f"warning: {warning}", err=True)
-    match output:
-        case "json":
-            return _json(simulation_json(result, namespace))
-        case "yaml":
-            from topospread.api.yaml_text import yaml_text
-
-            return yaml_text(simulation_json(result, namespace))
-        case _:
-            return names(result, namespace)
-
-
-def _json(data: object) -> str:
-    import msgspec
-
-    return msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n"
+    return names(result, namespace) if output == "name" else written(result.to_dict(namespace), output)

@@ -14,7 +14,7 @@ from .inputs import (
     read_inventory,
     shown_namespace,
 )
-from .terminal import progress, show, style, width
+from .terminal import progress, show, style, width, written
 from .usage import Explained
 
 if TYPE_CHECKING:
@@ -87,15 +87,6 @@ def _text(found: Status, min_skew: int | None, output: str, color: str) -> str:
 
         write = status_summary if output == "summary" else status_text
         return write(shown, Layout(width(), output == "wide", style(color)))
-    import msgspec
-
-    from topospread.report.status_json import status_json
-
     for warning in found.warnings:
         click.echo(f"warning: {warning}", err=True)
-    data = status_json(shown)
-    if output == "yaml":
-        from topospread.api.yaml_text import yaml_text
-
-        return yaml_text(data)
-    return msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n"
+    return written(shown.to_dict(), output)

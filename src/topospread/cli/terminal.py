@@ -38,6 +38,17 @@ def show(text: str) -> None:
     sys.stdout.write(text)
 
 
+def written(data: object, output: str) -> str:
+    """Plain data as ``-o json`` or ``-o yaml`` have it."""
+    if output == "yaml":
+        from topospread.api.yaml_text import yaml_text
+
+        return yaml_text(data)
+    from topospread.plain_data import json_text
+
+    return json_text(data)
+
+
 class Bar(Protocol):
     """Is told how far the work has come."""
 

@@ -6,6 +6,7 @@ as of the moment it does; one on a node, as if it were taken off and scheduled a
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -22,7 +23,9 @@ from topospread.scheduling.verdict import Verdict
 from topospread.simulation.counted import PodOwners
 from topospread.simulation.placing import Progress
 from topospread.simulation.run import Options, Outcome, Run, prepare
+from topospread.sources.inputs import Input, configuration_of, inventory_of
 from topospread.workloads.autoscaling import Autoscale
+from topospread.workloads.control_plane import ControlPlane
 from topospread.workloads.planned import QueuedPod, Workload
 
 from .attempts import Baseline, looked_at
@@ -42,11 +45,12 @@ NEAREST = 3
 
 
 def explain(  # noqa: PLR0913 - keyword arguments of the public API
-    inventory: Inventory,
+    inputs: Input,
     target: str,
     *,
+    cluster: str | None = None,
     namespace: str | None = None,
-    config: Configuration | None = None,
+    config: Configuration | str | os.PathLike[str] | None = None,
     scale: Mapping[str, int] | None = None,
     autoscale: Autoscale = "keep",
     kube_version: str = "1.37",
@@ -60,11 +64,13 @@ def explain(  # noqa: PLR0913 - keyword arguments of the public API
     """Explain one pod.
 
     Args:
-        inventory: what was read (`topospread.load`); it is not changed.
+        inputs: what was read (`topospread.load`), which is not changed, or the paths to read.
         target: ``web-0``, ``deploy/web`` (of its pods one that is pending, else one that was placed, else one on a
             node), either with ``NAMESPACE/`` before it.
-        namespace: where to look; by default everywhere, as long as one namespace alone has it.
-        config: kube-scheduler's configuration; by default that of a kube-scheduler without a file.
+        cluster: beside paths: a made-up cluster, ``zones=3,nodes=12,cpu=8,memory=32Gi``, or a file that holds one.
+        namespace: where to look; by default everywhere, as long as one namespace alone has it. Of paths also where
+            objects go that name none.
+        config: kube-scheduler's configuration, or its file; by default that of a kube-scheduler without a file.
         scale: ``deploy/web`` → replicas, in place of what the manifest says.
         autoscale: replicas of what a HorizontalPodAutoscaler scales: brought within its bounds, or at either of them.
         kube_version: the Kubernetes version to act as.
@@ -76,17 +82,19 @@ def explain(  # noqa: PLR0913 - keyword arguments of the public API
         progress: told how many pods of how many were tried.
 
     Raises:
-        InputError: an object that the API server would refuse.
+        InputError: an object that the API server would refuse, or a path that cannot be read.
         UsageError: there is no such pod, or more than one.
     """
+    by = ControlPlane.of_version(kube_version, scheduler=gates, apiserver=apiserver_gates)
+    inventory = inventory_of(inputs, cluster, by.apiserver, namespace)
     options = Options(
-        config,
+        configuration_of(config, by.scheduler),
         scale,
         None,
         kube_version,
-        gates,
+        by.scheduler,
         preemption=preemption,
-        apiserver_gates=apiserver_gates,
+        apiserver_gates=by.apiserver,
         autoscale=autoscale,
     )
     run = prepare(inventory, options, with_spreads=False)

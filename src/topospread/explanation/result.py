@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from topospread.plain_data import PlainData
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.scheduling.verdict import Verdict
 
@@ -255,7 +256,7 @@ class ScoreTable:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(PlainData):
     """The whole answer on one pod.
 
     Attributes:

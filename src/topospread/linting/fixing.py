@@ -24,7 +24,7 @@ from .layout import Layouts
 from .problem import Edit
 from .reading import Question, Read
 from .rule import Severity
-from .run import Judged, Outcome, run
+from .run import Judged, LintReport, run
 
 _ROUNDS: Final = 5
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
@@ -80,7 +80,9 @@ def _replace(path: str, data: bytes) -> None:
         raise
 
 
-def mend(question: Question, stdin: BinaryIO | None = None, level: Severity = "hint") -> tuple[Outcome, list[Mended]]:
+def mend(
+    question: Question, stdin: BinaryIO | None = None, level: Severity = "hint"
+) -> tuple[LintReport, list[Mended]]:
     """Ask the rules, make the fixes they offer in memory, and ask again.
 
     Args:
@@ -110,7 +112,7 @@ def mend(question: Question, stdin: BinaryIO | None = None, level: Severity = "h
     ]
 
 
-def _mended_texts(outcome: Outcome) -> Iterator[tuple[str, Text]]:
+def _mended_texts(outcome: LintReport) -> Iterator[tuple[str, Text]]:
     """The texts that have fixes, by the path they were read from, with as many of them made as can be."""
     by_text: dict[str, list[Judged]] = {}
     for each in outcome.judged:
@@ -132,7 +134,7 @@ def _mended_texts(outcome: Outcome) -> Iterator[tuple[str, Text]]:
 class _Mender:
     """Makes fixes in one text."""
 
-    def __init__(self, text: Text, outcome: Outcome) -> None:
+    def __init__(self, text: Text, outcome: LintReport) -> None:
         self.text = text
         self.whole = text.data.decode()
         self.outcome = outcome

@@ -63,7 +63,7 @@ class Question:
     Attributes:
         paths: YAML or JSON files, folders, ``-`` for standard input.
         cluster: what the manifests are held against: a made-up cluster, or files that hold one.
-        config: a file with kube-scheduler's configuration, which is linted as well.
+        config: kube-scheduler's configuration; a file with one is linted as well.
         kube_version: the Kubernetes version that the manifests are for.
         namespace: where objects are taken to go that name no namespace.
         settings: which rules are asked, and how bad their findings are.
@@ -73,7 +73,7 @@ class Question:
 
     paths: Sequence[str]
     cluster: str | None = None
-    config: str | None = None
+    config: str | Configuration | None = None
     kube_version: str | KubeVersion = NEWEST
     namespace: str = "default"
     settings: Settings = field(default_factory=Settings)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, overload
 
 from topospread.api.inventory import Inventory
 from topospread.config.gates import Gates, gates_for
 from topospread.config.profile import Configuration
-from topospread.config.versions import NEWEST
 from topospread.errors import InputError, Place, UsageError
+from topospread.plain_data import PlainData
 from topospread.sources.files import STANDARD_INPUT, shown_path
-from topospread.sources.load import load, no_garbage_collection
+from topospread.sources.inputs import Input, paths_of
+from topospread.sources.load import ReadFrom, load, no_garbage_collection
 from topospread.sources.positions import parse_path
 from topospread.sources.rendering import Rendering
 from topospread.sources.text import Text, printable
@@ -48,8 +50,8 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of linting.
+class LintReport(PlainData, Sequence[Finding]):
+    """What came of linting: the findings, and what they were found in.
 
     Attributes:
         judged: the findings, in the order of the input.
@@ -70,7 +72,19 @@ class Outcome:
         """The findings, in the order of the input."""
         return [each.finding for each in self.judged]
 
-    def at_least(self, severity: Severity) -> Outcome:
+    def __len__(self) -> int:
+        return len(self.judged)
+
+    @overload
+    def __getitem__(self, index: int) -> Finding: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Finding]: ...
+
+    def __getitem__(self, index: int | slice) -> Finding | Sequence[Finding]:
+        return self.findings[index]
+
+    def at_least(self, severity: Severity) -> LintReport:
         """The same with the findings that are at least so bad."""
         worst = SEVERITIES[: SEVERITIES.index(severity) + 1]
         return replace(self, judged=[each for each in self.judged if each.finding.severity in worst])
@@ -82,52 +96,70 @@ class Outcome:
 
 
 def lint(  # noqa: PLR0913 - keyword arguments of the public API
-    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    inputs: Input,
     *,
-    cluster: str | None = None,
-    config: str | None = None,
-    kube_version: str = str(NEWEST),
+    cluster: str | Inventory | None = None,
+    config: Configuration | str | os.PathLike[str] | None = None,
+    kube_version: str = "1.37",
     settings: Settings | None = None,
     stdin: BinaryIO | None = None,
-    namespace: str = "default",
+    namespace: str | None = None,
     rendering: Rendering | None = None,
-) -> list[Finding]:
-    """What is wrong, or probably not meant, in the manifests of files and folders.
+) -> LintReport:
+    """What is wrong, or probably not meant, in manifests.
 
     Args:
-        paths: YAML or JSON files, folders, ``-`` for standard input.
-        cluster: what the manifests are held against: a made-up cluster, or files that hold one.
-        config: a file with kube-scheduler's configuration, which is linted as well.
+        inputs: the paths to read, or what was read (`topospread.load`): its files are read again, as they are now.
+        cluster: what the manifests are held against: a made-up cluster, files that hold one, or what was read.
+        config: kube-scheduler's configuration; a file of one is linted as well.
         kube_version: the Kubernetes version that the manifests are for.
-        settings: which rules are asked; by default all, whatever files say.
-        stdin: what ``-`` stands for.
-        namespace: where objects are taken to go that name no namespace.
+        settings: which rules are asked; by default all, whatever files say (`topospread.find_settings`).
+        stdin: what ``-`` stands for; by default standard input.
+        namespace: where objects are taken to go that name no namespace; by default to ``default``.
         rendering: how folders that are charts and kustomizations become manifests.
 
     Returns:
-        The findings, in the order of the input.
+        The findings, in the order of the input, and what was read.
 
     Raises:
         InputError: a path cannot be read, is neither YAML nor JSON, or no object of Kubernetes stands there.
+        UsageError: the inventory was not read from files.
     """
-    names = [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
+    read_from = _read_from(inputs)
+    given = read_from.cluster if cluster is None else cluster
     outcome = run(
         Question(
-            paths=names,
-            cluster=cluster,
-            config=config,
+            paths=read_from.paths,
+            cluster=given if isinstance(given, str) else None,
+            config=os.fspath(config) if isinstance(config, str | os.PathLike) else config,
             kube_version=kube_version,
-            namespace=namespace,
+            namespace=namespace or read_from.namespace,
             settings=settings or Settings(),
-            rendering=rendering or Rendering(),
+            rendering=rendering or read_from.rendering,
         ),
-        stdin,
+        stdin or (sys.stdin.buffer if sys.stdin is not None else None),
+        cluster=given if isinstance(given, Inventory) else None,
     )
     for error in outcome.read.broken:
         raise error
     if not outcome.read.subjects:
-        raise InputError(NOTHING, Place(", ".join(map(shown_path, names))))
-    return outcome.findings
+        raise InputError(NOTHING, Place(", ".join(map(shown_path, read_from.paths))))
+    return outcome
+
+
+def _read_from(inputs: Input) -> ReadFrom:
+    """What is to be read.
+
+    Raises:
+        UsageError: an inventory that was not read from files.
+    """
+    if not isinstance(inputs, Inventory):
+        return ReadFrom(tuple(paths_of(inputs)), None, "default", Rendering())
+    if not isinstance(inputs.read_from, ReadFrom):
+        raise UsageError("lint reads manifests as they are written, and this inventory was not read from files")
+    if STANDARD_INPUT in (*inputs.read_from.paths, inputs.read_from.cluster):
+        raise UsageError("lint reads manifests as they are written, and standard input can be read once")
+    return inputs.read_from
 
 
 def run(
@@ -136,7 +168,7 @@ def run(
     instead: Mapping[str, Text] | None = None,
     cluster: Inventory | None = None,
     progress: Progress | None = None,
-) -> Outcome:
+) -> LintReport:
     """Read what is given, and ask the rules; what is broken is noted in the outcome and does not end the reading.
 
     Args:
@@ -160,7 +192,9 @@ def run(
             cluster = load(
                 (), cluster=question.cluster, stdin=stdin, namespace=question.namespace, rendering=question.how
             )
-        configuration = found.add_configuration(question.config) if question.config else None
+        configuration = question.config
+        if isinstance(configuration, str):
+            configuration = found.add_configuration(configuration)
         return judge(
             found,
             _given(found, gates, cluster, configuration),
@@ -188,7 +222,7 @@ def _given(found: Read, gates: Gates, cluster: Inventory | None, configuration: 
 
 def judge(
     found: Read, worlds: Sequence[Given], settings: Settings | None = None, progress: Progress = untold
-) -> Outcome:
+) -> LintReport:
     """What the rules find, in the order of the input, without what is ignored."""
     settings = settings or Settings()
     nodes = any(given.nodes for given in worlds)
@@ -212,7 +246,7 @@ def judge(
                 key = (rule.id, finding.message, finding.place) if alike else len(judged)
                 judged.setdefault(key, Judged(finding, subject, problem))
     findings = [*judged.values(), *_of_ignores(ignores, ids, found)]
-    return Outcome(_wanted(findings, found, settings), ignored, found, worlds[0], ids)
+    return LintReport(_wanted(findings, found, settings), ignored, found, worlds[0], ids)
 
 
 def _finding(rule: Rule, subject: Subject, problem: Problem, found: Read) -> Finding:

@@ -9,13 +9,13 @@ from typing import Any
 from topospread.errors import Place
 from topospread.linting.rule import Finding, Rule
 from topospread.linting.rules import BY_ID
-from topospread.linting.run import Outcome
+from topospread.linting.run import LintReport
 
 API_VERSION = "topospread.dev/v1"
 GITHUB_LEVELS = {"error": "error", "warning": "warning", "hint": "notice"}
 
 
-def lint_json(outcome: Outcome) -> dict[str, Any]:
+def lint_json(outcome: LintReport) -> dict[str, Any]:
     """What ``topospread lint -o json`` writes."""
     findings = outcome.findings
     counts = Counter(finding.severity for finding in findings)
@@ -86,7 +86,7 @@ def rules_json(rules: tuple[Rule, ...]) -> dict[str, Any]:
     return {"apiVersion": API_VERSION, "kind": "RuleList", "items": [rule_json(rule) for rule in rules]}
 
 
-def github_commands(outcome: Outcome) -> str:
+def github_commands(outcome: LintReport) -> str:
     """Findings as GitHub shows them beside the lines of a change.
 
     Source: GitHub's documentation of workflow commands, "Setting an error message".

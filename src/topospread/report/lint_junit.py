@@ -10,12 +10,12 @@ from xml.etree import ElementTree
 
 from topospread.linting.given import Subject
 from topospread.linting.rule import Finding
-from topospread.linting.run import Judged, Outcome
+from topospread.linting.run import Judged, LintReport
 
 from .lint_text import line_of
 
 
-def lint_junit(outcome: Outcome) -> str:
+def lint_junit(outcome: LintReport) -> str:
     """What ``topospread lint -o junit`` writes."""
     root = ElementTree.Element("testsuites", name="topospread lint")
     by_subject: dict[Subject | None, list[Judged]] = {}

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from topospread.linting.rule import Finding, Rule
 from topospread.linting.rules import RULES
-from topospread.linting.run import Outcome
+from topospread.linting.run import LintReport
 from topospread.sources.files import STANDARD_INPUT
 from topospread.version import __version__
 
@@ -22,7 +22,7 @@ LEVELS: Final = {"error": "error", "warning": "warning", "hint": "note"}
 _INDEX: Final = {rule.id: at for at, rule in enumerate(RULES)}
 
 
-def lint_sarif(outcome: Outcome) -> dict[str, Any]:
+def lint_sarif(outcome: LintReport) -> dict[str, Any]:
     """What ``topospread lint -o sarif`` writes: one run, every rule, every finding."""
     driver = {
         "name": "topospread",
@@ -45,7 +45,7 @@ def lint_sarif(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _invocation(outcome: Outcome) -> dict[str, Any]:
+def _invocation(outcome: LintReport) -> dict[str, Any]:
     """Whether everything could be read, and what could not."""
     broken = [{"level": "error", "message": {"text": str(error)}} for error in outcome.read.broken]
     if not broken:

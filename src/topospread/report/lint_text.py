@@ -9,7 +9,7 @@ from typing import Final
 from topospread.errors import Place
 from topospread.linting.reading import LeftOut, Read
 from topospread.linting.rule import SEVERITIES, Finding, Rule
-from topospread.linting.run import Outcome
+from topospread.linting.run import LintReport
 from topospread.sources.deliveries import note_of_deliveries
 from topospread.sources.text import Text
 
@@ -30,7 +30,7 @@ LEFT_OUT: Final[dict[LeftOut, str]] = {
 """What is said of files that were left out, by why they were."""
 
 
-def lint_text(outcome: Outcome, layout: Layout) -> str:
+def lint_text(outcome: LintReport, layout: Layout) -> str:
     """Every finding with the line it is about, and how many there are."""
     lines: list[str] = []
     texts = {text.name: text for _, text in outcome.read.texts}
@@ -39,7 +39,7 @@ def lint_text(outcome: Outcome, layout: Layout) -> str:
     return "\n".join([*lines, *summary(outcome, layout.width)]) + "\n"
 
 
-def lint_lines(outcome: Outcome) -> str:
+def lint_lines(outcome: LintReport) -> str:
     """One finding a line, ``file:line:column: severity: message [rule]``."""
     return "".join(f"{line_of(finding)}\n" for finding in outcome.findings)
 
@@ -84,7 +84,7 @@ def _excerpt(text: Text, place: Place, width: int, of: str) -> list[str]:
     return [begin + (shown if len(shown) <= room else shown[: room - 1] + "…")]
 
 
-def summary(outcome: Outcome, width: int) -> list[str]:
+def summary(outcome: LintReport, width: int) -> list[str]:
     """How many findings there are, in how many files, and what can be done about them."""
     findings = outcome.findings
     by_severity = Counter(finding.severity for finding in findings)

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from topospread.linting.rule import Finding
+from topospread.plain_data import NamespacedData
 from topospread.simulation.comparison import Comparison, PlacementChange, SpreadChange
 
 
 @dataclass(frozen=True, slots=True)
-class Review:
+class Review(NamespacedData):
     """A change of manifests.
 
     Attributes:

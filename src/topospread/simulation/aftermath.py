@@ -44,6 +44,7 @@ def inventory_after(run: Run) -> Inventory:
         pods=list(_pods(run)),
         persistent_volume_claims=claims,
         persistent_volumes=list(objects.persistent_volumes.values()),
+        read_from=None,
         pod_disruption_budgets=[replace(each, status=None) for each in inventory.pod_disruption_budgets],
         configurations=[],
         skipped=Counter(),

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
 from topospread.config.difference import Difference
+from topospread.plain_data import NamespacedData
 
 from .result import Eviction, PodPlacement, Simulation, WorkloadResult, WorkloadSpread
 
@@ -113,7 +114,7 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(NamespacedData):
     """What differs between two simulations.
 
     Attributes:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from topospread.api.inventory import Inventory
 from topospread.errors import UsageError
+from topospread.plain_data import NamespacedData
 from topospread.workloads.planned import QueuedPod
 
 from .outcome import result_of
@@ -84,7 +85,7 @@ class WorkloadRange:
 
 
 @dataclass(frozen=True, slots=True)
-class Orders:
+class Orders(NamespacedData):
     """What came of all orders.
 
     Attributes:

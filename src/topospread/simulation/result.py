@@ -17,6 +17,7 @@ import numpy as np
 
 from topospread.api.inventory import Inventory
 from topospread.cluster.arrays import Codes
+from topospread.plain_data import NamespacedData
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain, Domains, counts_of
 from topospread.scheduling.verdict import Verdict
 from topospread.workloads.autoscaling import Autoscaling
@@ -273,7 +274,7 @@ class PendingGroup:
 
 
 @dataclass(frozen=True)
-class Simulation:
+class Simulation(NamespacedData):
     """The whole answer.
 
     Attributes:

@@ -5,11 +5,11 @@ This is the way through, not the rules: pods come from `workloads`, decisions fr
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import get_args
 
-from topospread.api.inventory import Inventory
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
 from topospread.errors import UsageError
@@ -18,13 +18,16 @@ from topospread.simulation.aftermath import inventory_after
 from topospread.simulation.outcome import result_of
 from topospread.simulation.placing import Progress, place_all
 from topospread.simulation.run import Options, Sampling, prepare
+from topospread.sources.inputs import Input, configuration_of, inventory_of
 from topospread.workloads.autoscaling import Autoscale
+from topospread.workloads.control_plane import ControlPlane
 
 
 def simulate(  # noqa: PLR0913 - keyword arguments of the public API
-    inventory: Inventory,
+    inputs: Input,
     *,
-    config: Configuration | None = None,
+    cluster: str | None = None,
+    config: Configuration | str | os.PathLike[str] | None = None,
     scale: Mapping[str, int] | None = None,
     seed: int | None = None,
     kube_version: str = "1.37",
@@ -41,8 +44,9 @@ def simulate(  # noqa: PLR0913 - keyword arguments of the public API
     """Place every pod that the inventory's workloads still want, and say where each landed or why it could not.
 
     Args:
-        inventory: what was read (`topospread.load`); it is not changed.
-        config: kube-scheduler's configuration; by default that of a kube-scheduler without a file.
+        inputs: what was read (`topospread.load`), which is not changed, or the paths to read.
+        cluster: beside paths: a made-up cluster, ``zones=3,nodes=12,cpu=8,memory=32Gi``, or a file that holds one.
+        config: kube-scheduler's configuration, or its file; by default that of a kube-scheduler without a file.
         scale: ``deploy/web`` → replicas, in place of what the manifest says.
         seed: draw among equals where the version's kube-scheduler does; by default the first by name is taken.
         kube_version: the Kubernetes version to act as.
@@ -58,7 +62,7 @@ def simulate(  # noqa: PLR0913 - keyword arguments of the public API
         progress: told how many pods of how many were tried.
 
     Raises:
-        InputError: an object that the API server would refuse.
+        InputError: an object that the API server would refuse, or a path that cannot be read.
         UsageError: ``scale`` or ``run_cron_jobs`` names what is not there, or ``sampling`` or ``autoscale`` is
             none of what it may be.
     """
@@ -66,20 +70,21 @@ def simulate(  # noqa: PLR0913 - keyword arguments of the public API
         raise UsageError(f"sampling {sampling!r}: use 'all' or 'kube'")
     if autoscale not in get_args(Autoscale):
         raise UsageError(f"autoscale {autoscale!r}: use 'keep', 'min' or 'max'")
+    by = ControlPlane.of_version(kube_version, scheduler=gates, apiserver=apiserver_gates)
     options = Options(
-        config,
+        configuration_of(config, by.scheduler),
         scale,
         seed,
         kube_version,
-        gates,
+        by.scheduler,
         run_cron_jobs,
         preemption,
         sampling,
-        apiserver_gates=apiserver_gates,
+        apiserver_gates=by.apiserver,
         autoscale=autoscale,
         watch=watch,
     )
-    run = prepare(inventory, options)
+    run = prepare(inventory_of(inputs, cluster, by.apiserver), options)
     place_all(run, progress)
     result = result_of(run)
     return replace(result, after=inventory_after(run)) if keep_after else result

@@ -40,6 +40,16 @@ _LARGEST_JSON_READ_AS_YAML: Final = 16 << 20
 """YAML takes a hundred times as long as JSON: a larger text that is not JSON is broken JSON rather than YAML."""
 
 
+@dataclass(frozen=True, slots=True)
+class ReadFrom:
+    """What an inventory was read from, and how; the arguments of `load`."""
+
+    paths: tuple[str, ...]
+    cluster: str | None
+    namespace: str
+    rendering: Rendering
+
+
 def load(  # noqa: PLR0913 - keyword arguments
     paths: Sequence[str],
     *,
@@ -88,6 +98,7 @@ def load(  # noqa: PLR0913 - keyword arguments
             objects = _read(sources, stdin, reader, meter)
             collection.add_path(objects if with_hooks else hooks.without(objects))
         inventory = _inventory(collection, reader)
+        inventory.read_from = ReadFrom(tuple(paths), cluster, namespace, rendering or Rendering())
         inventory.notes += [*hooks.notes(), *(note for each in found for note in each.notes)]
         if cluster is not None and is_made_up(cluster):
             _leave_out_unasked_class(inventory, cluster)

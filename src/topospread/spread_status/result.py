@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from topospread.plain_data import PlainData
 from topospread.plugins.spread_constraints import Origin
 
 MOST_NAMED = 100
@@ -200,7 +201,7 @@ class DomainRisk:
 
 
 @dataclass(frozen=True)
-class Status:
+class Status(PlainData):
     """The whole answer.
 
     Attributes:

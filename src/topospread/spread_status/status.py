@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
-from topospread.api.inventory import Inventory
 from topospread.api.labels import Selector
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
@@ -14,6 +14,8 @@ from topospread.errors import UsageError
 from topospread.simulation.counted import PodOwners
 from topospread.simulation.placing import Progress
 from topospread.simulation.run import Options, Run, prepare
+from topospread.sources.inputs import Input, configuration_of, inventory_of
+from topospread.workloads.control_plane import ControlPlane
 from topospread.workloads.planned import Workload
 
 from .constraints import constraints_of
@@ -31,12 +33,13 @@ class Asked(NamedTuple):
 
 
 def status(  # noqa: PLR0913 - keyword arguments of the public API
-    inventory: Inventory,
+    inputs: Input,
     *,
+    cluster: str | None = None,
     namespace: str | None = None,
     selector: str | Selector | None = None,
     keys: Collection[str] = (),
-    config: Configuration | None = None,
+    config: Configuration | str | os.PathLike[str] | None = None,
     kube_version: str = "1.37",
     gates: Gates | None = None,
     apiserver_gates: Gates | None = None,
@@ -47,26 +50,34 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
     Pods without a node stay without one: `simulate` says where they would go.
 
     Args:
-        inventory: what was read (`topospread.load`); it is not changed.
-        namespace: look at workloads of this namespace; the pods of all namespaces are there all the same.
+        inputs: what was read (`topospread.load`), which is not changed, or the paths to read.
+        cluster: beside paths: a made-up cluster, ``zones=3,nodes=12,cpu=8,memory=32Gi``, or a file that holds one.
+        namespace: look at workloads of this namespace; the pods of all namespaces are there all the same. Of paths
+            also where objects go that name none.
         selector: look at workloads whose pods have these labels; a text is written as for ``kubectl get -l``.
         keys: look at these topology keys; by default at those of all constraints, at zone and at hostname.
-        config: kube-scheduler's configuration; by default that of a kube-scheduler without a file.
+        config: kube-scheduler's configuration, or its file; by default that of a kube-scheduler without a file.
         kube_version: the Kubernetes version to act as.
         gates: kube-scheduler's feature gates; by default the version's.
         apiserver_gates: the API server's, which decide what fields its objects keep; by default the version's.
         progress: told how many workloads of how many were looked at.
 
     Raises:
-        InputError: an object that the API server would refuse.
+        InputError: an object that the API server would refuse, or a path that cannot be read.
         UsageError: there is nothing in the namespace, the selector is none, or no node has a key.
     """
     if isinstance(selector, str):
         from topospread.api.selector_text import parse_selector
 
         selector = parse_selector(selector)
-    options = Options(config=config, kube_version=kube_version, gates=gates, apiserver_gates=apiserver_gates)
-    run = prepare(inventory, options, with_spreads=False)
+    by = ControlPlane.of_version(kube_version, scheduler=gates, apiserver=apiserver_gates)
+    options = Options(
+        configuration_of(config, by.scheduler),
+        kube_version=kube_version,
+        gates=by.scheduler,
+        apiserver_gates=by.apiserver,
+    )
+    run = prepare(inventory_of(inputs, cluster, by.apiserver, namespace), options, with_spreads=False)
     for pod in run.plan.removed:
         run.cluster.add_pod(pod)
     every = list(workloads_of(run))

@@ -23,6 +23,8 @@ class ControlPlane:
     scheduler_names: Collection[str] = ("default-scheduler",)
 
     @classmethod
-    def of_version(cls, kube_version: str) -> ControlPlane:
-        """As a version has it by default."""
-        return cls(gates_for(kube_version, component="apiserver"), gates_for(kube_version))
+    def of_version(
+        cls, kube_version: str, *, scheduler: Gates | None = None, apiserver: Gates | None = None
+    ) -> ControlPlane:
+        """As a version has it by default, but for the gates that are given."""
+        return cls(apiserver or gates_for(kube_version, component="apiserver"), scheduler or gates_for(kube_version))

@@ -10,7 +10,7 @@ from tests.unit.sources.fake_programs import FakePrograms, programs
 from topospread.errors import InputError
 from topospread.linting.fixing import mend
 from topospread.linting.reading import Question
-from topospread.linting.run import Outcome, run
+from topospread.linting.run import LintReport, run
 from topospread.linting.settings import Settings
 from topospread.report.layout import Layout
 from topospread.report.lint_json import lint_json
@@ -50,7 +50,7 @@ def chart(tmp_path: Path, programs: FakePrograms) -> Path:
     return folder
 
 
-def judged(*paths: Path, rules: tuple[str, ...] = (RULE,)) -> Outcome:
+def judged(*paths: Path, rules: tuple[str, ...] = (RULE,)) -> LintReport:
     return run(Question(paths=[str(path) for path in paths], settings=Settings(select=frozenset(rules))))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from topospread.linting.reading import Question
-from topospread.linting.run import Outcome, run
+from topospread.linting.run import LintReport, run
 from topospread.sources.rendering import RAW
 
 PARTIAL = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec: {replicas: 3}\n"
@@ -22,11 +22,11 @@ spec:
 """
 
 
-def judged(*paths: Path) -> Outcome:
+def judged(*paths: Path) -> LintReport:
     return run(Question(paths=[str(path) for path in paths], rendering=RAW))
 
 
-def rules(outcome: Outcome) -> set[str]:
+def rules(outcome: LintReport) -> set[str]:
     return {each.rule for each in outcome.findings if each.severity != "hint"}
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from topospread.linting.reading import Question
 from topospread.linting.rules import RULES
-from topospread.linting.run import Outcome, run
+from topospread.linting.run import LintReport, run
 from topospread.report.layout import Layout
 from topospread.report.lint_json import github_commands, lint_json, rules_json
 from topospread.report.lint_junit import lint_junit
@@ -48,7 +48,7 @@ ERROR = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: ä}\nspec: {}\n
 
 
 @pytest.fixture
-def outcome(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Outcome:
+def outcome(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LintReport:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "pods.yaml").write_text(POD)
     (tmp_path / "an error.yaml").write_text(ERROR)
@@ -57,7 +57,7 @@ def outcome(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Outcome:
     return run(Question(paths=["pods.yaml", "an error.yaml", "values.yaml", "broken.yaml"]))
 
 
-def test_the_findings_that_these_tests_speak_of(outcome: Outcome) -> None:
+def test_the_findings_that_these_tests_speak_of(outcome: LintReport) -> None:
     assert {(each.rule, each.severity) for each in outcome.findings} >= {
         ("selector-empty", "warning"),
         ("validation", "error"),
@@ -66,7 +66,7 @@ def test_the_findings_that_these_tests_speak_of(outcome: Outcome) -> None:
     assert not outcome.passed
 
 
-def test_sarif_keeps_to_the_standard_and_what_code_scanning_needs(outcome: Outcome) -> None:
+def test_sarif_keeps_to_the_standard_and_what_code_scanning_needs(outcome: LintReport) -> None:
     log = json.loads(json.dumps(lint_sarif(outcome)))
     jsonschema.Draft4Validator(SARIF, format_checker=jsonschema.Draft4Validator.FORMAT_CHECKER).validate(log)
     jsonschema.Draft7Validator(SCANNED, format_checker=jsonschema.Draft7Validator.FORMAT_CHECKER).validate(log)
@@ -86,18 +86,18 @@ def test_sarif_names_files_as_they_stand_in_the_repository(tmp_path: Path, monke
     assert uri("-") == "stdin"
 
 
-def fingerprints(outcome: Outcome) -> list[str]:
+def fingerprints(outcome: LintReport) -> list[str]:
     return [each["partialFingerprints"]["topospread/v1"] for each in lint_sarif(outcome)["runs"][0]["results"]]
 
 
-def test_fingerprints_tell_findings_apart_and_outlive_moved_lines(outcome: Outcome) -> None:
+def test_fingerprints_tell_findings_apart_and_outlive_moved_lines(outcome: LintReport) -> None:
     before = fingerprints(outcome)
     Path("pods.yaml").write_text("# a licence\n\n" + POD)
     assert fingerprints(run(Question(paths=["pods.yaml", "an error.yaml"]))) == before
     assert len(set(before)) == len(before)
 
 
-def test_json_has_the_documented_form(outcome: Outcome) -> None:
+def test_json_has_the_documented_form(outcome: LintReport) -> None:
     report = json.loads(json.dumps(lint_json(outcome)))
     jsonschema.Draft202012Validator(LINT).validate(report)
     assert report["summary"]["files"] == 3
@@ -111,7 +111,7 @@ def test_rules_as_json_have_the_documented_form() -> None:
     jsonschema.Draft202012Validator(LINT["$defs"]["ruleList"]).validate(listed)
 
 
-def test_junit_has_a_failure_for_each_finding_that_fails_and_a_pass_for_each_good_object(outcome: Outcome) -> None:
+def test_junit_has_a_failure_for_each_finding_that_fails_and_a_pass_for_each_good_object(outcome: LintReport) -> None:
     root = ElementTree.fromstring(lint_junit(outcome))
     failures = root.findall("testsuite/testcase/failure")
     bad = [each for each in outcome.findings if each.severity != "hint"]
@@ -124,14 +124,14 @@ def test_junit_has_a_failure_for_each_finding_that_fails_and_a_pass_for_each_goo
         assert element.get("failures") == str(len(element.findall(".//failure")))
 
 
-def test_github_shows_findings_beside_their_lines(outcome: Outcome) -> None:
+def test_github_shows_findings_beside_their_lines(outcome: LintReport) -> None:
     lines = github_commands(outcome).splitlines()
     assert len(lines) == len(outcome.findings)
     assert any(line.startswith("::warning file=pods.yaml,line=7,col=") for line in lines)
     assert any(line.startswith("::error file=an error.yaml,line=") for line in lines)
 
 
-def test_lines_have_the_form_that_editors_know(outcome: Outcome) -> None:
+def test_lines_have_the_form_that_editors_know(outcome: LintReport) -> None:
     for line, finding in zip(lint_lines(outcome).splitlines(), outcome.findings, strict=True):
         place = finding.place
         assert line.startswith(f"{place.source}:{place.line}:{place.column}: {finding.severity}: ")
@@ -139,7 +139,7 @@ def test_lines_have_the_form_that_editors_know(outcome: Outcome) -> None:
 
 
 @pytest.mark.parametrize("width", [60, 80, 200])
-def test_text_fits_the_width_and_shows_the_line_around_the_column(outcome: Outcome, width: int) -> None:
+def test_text_fits_the_width_and_shows_the_line_around_the_column(outcome: LintReport, width: int) -> None:
     text = lint_text(outcome, Layout(width))
     # Words are not broken: a name can be copied even where it is longer than a line.
     assert [line for line in text.splitlines() if len(line) > width and " " in line.strip()] == []
@@ -147,7 +147,7 @@ def test_text_fits_the_width_and_shows_the_line_around_the_column(outcome: Outco
     assert "labelSelector: {}" in text
 
 
-def test_text_says_how_many_there_are(outcome: Outcome) -> None:
+def test_text_says_how_many_there_are(outcome: LintReport) -> None:
     last = lint_text(outcome, Layout(200)).splitlines()[-1]
     assert "in 3 files" in last
     assert "2 ignored" in last
@@ -159,7 +159,7 @@ def test_nothing_found_is_said_as_well(tmp_path: Path) -> None:
     assert lint_text(run(Question(paths=[str(file)])), Layout()) == "no findings in 1 file\n"
 
 
-def test_colour_adds_marks_and_nothing_else(outcome: Outcome) -> None:
+def test_colour_adds_marks_and_nothing_else(outcome: LintReport) -> None:
     coloured = lint_text(outcome, Layout(style=Style(colour=True)))
     assert "\x1b[1;31merror" in coloured
     for code in ("\x1b[1m", "\x1b[1;31m", "\x1b[0m"):
@@ -167,7 +167,7 @@ def test_colour_adds_marks_and_nothing_else(outcome: Outcome) -> None:
     assert coloured == lint_text(outcome, Layout())
 
 
-def test_what_is_left_out_is_named_shortly_with_its_reason(outcome: Outcome) -> None:
+def test_what_is_left_out_is_named_shortly_with_its_reason(outcome: LintReport) -> None:
     assert left_out(outcome.read) == ["values.yaml: no object of Kubernetes, left out"]
     outcome.read.left_out |= {f"{at}.yaml": "patch" for at in range(5)}
     assert left_out(outcome.read)[1].startswith("0.yaml, 1.yaml, 2.yaml and 2 more: a kustomization's patch, left out")

@@ -1,0 +1,68 @@
+"""Results as plain data, in the form that the command writes with ``-o json``; the forms themselves are in `report`.
+
+They are looked up when they are asked for: who computes a result knows nothing of how it is shown.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_FORMS = {
+    "Comparison": ("comparison_json", "comparison_json"),
+    "Explanation": ("explanation_json", "explanation_json"),
+    "LintReport": ("lint_json", "lint_json"),
+    "Orders": ("orders", "orders_json"),
+    "Review": ("review_json", "review_json"),
+    "Simulation": ("json", "simulation_json"),
+    "Status": ("status_json", "status_json"),
+}
+"""Class → the module of `report` and its function."""
+
+
+def json_text(data: object) -> str:
+    """Plain data as the command writes it: indented by two, with a line feed at the end."""
+    import msgspec
+
+    return msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n"
+
+
+class PlainData:
+    """A result of which there is a form as plain data."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain data: what the command writes with ``-o json``."""
+        return self._form()
+
+    def to_json(self) -> str:
+        """The result as the text that the command writes with ``-o json``."""
+        return json_text(self.to_dict())
+
+    def _form(self, *restricted: str | None) -> dict[str, Any]:
+        module, name = _FORMS[type(self).__name__]
+        found: dict[str, Any] = getattr(import_module(f"topospread.report.{module}"), name)(self, *restricted)
+        return found
+
+
+class NamespacedData(PlainData):
+    """One that can be restricted to what is in a namespace."""
+
+    __slots__ = ()
+
+    def to_dict(self, namespace: str | None = None) -> dict[str, Any]:
+        """The result as plain data: what the command writes with ``-o json``; with ``namespace`` as with ``-n``.
+
+        Raises:
+            UsageError: there is nothing in the namespace.
+        """
+        return self._form(namespace)
+
+    def to_json(self, namespace: str | None = None) -> str:
+        """The result as the text that the command writes with ``-o json``; with ``namespace`` as with ``-n``.
+
+        Raises:
+            UsageError: there is nothing in the namespace.
+        """
+        return json_text(self.to_dict(namespace))

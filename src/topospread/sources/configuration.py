@@ -1,0 +1,69 @@
+"""The scheduler's configuration of a file, also one wrapped in a ConfigMap; what it means is in `config`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, BinaryIO
+
+from topospread.config.find import find_configuration
+from topospread.config.gates import Gates, gates_for
+from topospread.config.load import load_configuration
+from topospread.config.profile import Configuration
+from topospread.errors import ConfigError, DecodeError, InvalidError, Place
+
+from .files import find_sources, read_text
+from .positions import locate, parse_path
+from .text import Text
+from .yaml import read_documents
+
+
+class RefusedConfigurationError(InvalidError):
+    """kube-scheduler would refuse a configuration; ``listed`` holds every reason with the place of its field."""
+
+    def __init__(self, listed: Sequence[tuple[str, Place]]) -> None:
+        self.listed = tuple(listed)
+        super().__init__([problem for problem, _ in listed], listed[0][1])
+
+
+def read_configuration(path: str, gates: Gates | None = None, stdin: BinaryIO | None = None) -> Configuration:
+    """The configuration of a file, with the defaults of its own version.
+
+    Args:
+        path: a YAML or JSON file that holds one KubeSchedulerConfiguration, or a ConfigMap that does; ``-`` for
+            ``stdin``.
+        gates: kube-scheduler's feature gates, and with them its version; by default those of the newest.
+        stdin: what ``-`` stands for.
+
+    Raises:
+        InputError: it cannot be read, or kube-scheduler would refuse it.
+    """
+    gates = gates or gates_for()
+    text, documents = read_single_file(path, stdin)
+    data, place = find_configuration(documents, Place(source=path))
+    try:
+        return load_configuration(data, place=place, kube_version=gates.kube_version, gates=gates)
+    except InvalidError as error:
+        problems = [(each, _place_of_problem(each, place, text)) for each in error.problems]
+        raise RefusedConfigurationError(problems) from None
+
+
+def _place_of_problem(problem: str, place: Place, text: Text) -> Place:
+    """Line and column of the field that a message begins with; what a ConfigMap wraps has no lines of its own."""
+    position = None if place.object else locate(text.data, place.document or 1, parse_path(problem.partition(": ")[0]))
+    return place if position is None else Place(place.source, line=position.line, column=position.column)
+
+
+def read_single_file(path: str, stdin: BinaryIO | None = None) -> tuple[Text, list[Any]]:
+    """One file, and its YAML or JSON documents as plain data.
+
+    Raises:
+        InputError: it cannot be read, is a folder, or holds nothing.
+    """
+    sources = find_sources(path)
+    if len(sources) != 1:
+        raise ConfigError("this is a folder; name one file", Place(source=path))
+    text = read_text(sources[0], stdin)
+    found = [document.value for document in read_documents(text)]
+    if not any(found):
+        raise DecodeError("this file holds no document", Place(source=path))
+    return text, found
