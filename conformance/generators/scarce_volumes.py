@@ -70,7 +70,8 @@ class ScarceVolumes:
             spec["selector"] = {"matchLabels": {"tier": draw.choice(["fast", "slow"])}}
         uid = f"uid-{name}"
         free = [each for each in self.volumes if "claimRef" not in each["spec"]]
-        if free and draw.chance(0.12):
+        # A volume of whatever class that names a claim is taken before a new one is made.
+        if free and draw.chance(0.3 if storage_class.startswith("made") else 0.12):
             volume = draw.choice(free)
             volume["spec"]["claimRef"] = {"namespace": namespace, "name": name} | draw.choice([{}, {}, {"uid": uid}])
             if draw.chance(0.5):

@@ -18,7 +18,7 @@ from topospread.api.pod import Pod, PodStatus
 from topospread.api.storage import PersistentVolume, PersistentVolumeClaim
 from topospread.cluster import Cluster
 from topospread.cluster.cluster import PodKey, pod_key
-from topospread.errors import TopospreadError
+from topospread.errors import ConfigError, TopospreadError
 from topospread.judge import OBJECTS, preemption_json, read, scheduler_of, verdict_json
 from topospread.plugins.claim_binding import ReservedVolumes
 from topospread.plugins.pod_volumes import selected_node
@@ -38,6 +38,8 @@ def judge_sequence(case: Json) -> Json:
     result: Json = {"name": case.get("name", ""), "verdicts": None}
     try:
         scheduler = scheduler_of(case)
+    except ConfigError as error:
+        return result | {"error": error.message}
     except TopospreadError as error:
         return result | {"error": str(error)}
     pending = read(case.get("nominated"), Pod)
@@ -139,21 +141,9 @@ class Sequence:
         for each in reserved:
             if fails == "update" and (each.bindings or each.provisions):
                 return "preBind"
-            if fails == "provision" and each.provisions:
-                each.bind_existing()
-                for claim in each.provisions:
-                    self._give_up(claim)
-                return "preBind"
-            if each.bind():
+            if each.bind(makes_volumes=fails != "provision"):
                 return "preBind"
         return ""
-
-    def _give_up(self, claim: PersistentVolumeClaim) -> None:
-        """The provisioner hands a claim back to the scheduler."""
-        annotations = claim.metadata.annotations
-        if selected_node(claim) is not None and annotations is not None:
-            metadata = replace(claim.metadata, annotations=replace(annotations, selected_node=None))
-            self._cluster.objects.put(replace(claim, metadata=metadata))
 
     def _evict(self, pod: Pod, candidate: Candidate) -> list[str]:
         """Take the victims off their node, and promise it to the pod alone (preemption/executor.go)."""

@@ -21,10 +21,13 @@ from topospread.cluster.objects import ClusterObjects
 from .interface import Reservation
 from .pod_volumes import claim_class, is_assumed, is_bound, pod_claims, selected_node
 from .volume_catalog import catalog_of
+from .volume_index import VolumeIndex
 from .volume_matching import NO_VOLUME, Candidates, Choice, MatchingError, by_size, is_promised
 from .volume_provisioning import provisioned, provisions, reference_to
 
-TIMEOUT = 'running PreBind plugin "VolumeBinding": binding volumes: context deadline exceeded'
+PRE_BIND = 'running PreBind plugin "VolumeBinding": binding volumes: '
+TIMEOUT = f"{PRE_BIND}context deadline exceeded"
+OUT_OF_REACH = 'pv "{volume}" node affinity doesn\'t match node "{node}": no matching NodeSelectorTerms'
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,23 +38,55 @@ class ReservedVolumes(Reservation):
         row: of the node.
         bindings: claims, each with the volume that is there for it.
         provisions: claims for which a volume is made.
+        attributes_classes: the gate VolumeAttributesClass.
     """
 
     cluster: Cluster
     row: int
     bindings: tuple[tuple[PersistentVolumeClaim, PersistentVolume], ...] = ()
     provisions: tuple[PersistentVolumeClaim, ...] = ()
+    attributes_classes: bool = True
 
-    def bind(self) -> str:
-        """Bind the claims, and make the volumes that are missing; what PreBind says if it waits in vain."""
-        failed = self.bind_existing()
-        node = self.cluster.nodes.nodes[self.row]
+    def bind(self, *, makes_volumes: bool = True) -> str:
+        """Bind the claims, and make the volumes that are missing; what PreBind says if it waits in vain.
+
+        The PV controller, which is told of the node, takes a volume that names the claim before it asks for a new one,
+        even of another class or out of the node's reach (``checkBindings``).
+
+        Args:
+            makes_volumes: whether the provisioners can; a claim without a volume is handed back to the scheduler.
+        """
+        failed = self._bind_existing()
+        name, node = self.cluster.nodes.names[self.row], self.cluster.nodes.nodes[self.row]
         for claim in self.provisions:
-            chosen = replace(claim, metadata=_annotated(claim, selected_node=self.cluster.nodes.names[self.row]))
-            bind(chosen, provisioned(claim, node, self.cluster.objects), self.cluster)
+            chosen = replace(claim, metadata=_annotated(claim, selected_node=name))
+            volume = self._named_by(claim)
+            if volume is not None:
+                bind(chosen, volume, self.cluster)
+                if not self._reaches(volume):
+                    failed = failed or PRE_BIND + OUT_OF_REACH.format(volume=volume.name, node=name)
+            elif makes_volumes:
+                bind(chosen, provisioned(claim, node, self.cluster.objects), self.cluster)
+            else:
+                if selected_node(claim) is not None:
+                    self.cluster.objects.put(replace(claim, metadata=_annotated(claim, selected_node=None)))
+                failed = failed or f'{PRE_BIND}provisioning failed for PVC "{claim.name}"'
         return failed
 
-    def bind_existing(self) -> str:
+    def _named_by(self, claim: PersistentVolumeClaim) -> PersistentVolume | None:
+        """The volume that names the claim and that the PV controller binds to it."""
+        naming = [stock.volume for stock in catalog_of(self.cluster).naming(claim)]
+        if not naming:
+            return None
+        try:
+            return VolumeIndex(naming).match(claim, waits=True, attributes_classes=self.attributes_classes)
+        except MatchingError:
+            return None
+
+    def _reaches(self, volume: PersistentVolume) -> bool:
+        return bool(catalog_of(self.cluster).reached(volume, np.array([self.row], dtype=np.int64))[0])
+
+    def _bind_existing(self) -> str:
         """Bind the claims for which there is a volume, as is done even where another cannot be made.
 
         A volume that names a claim is taken whatever its access modes, and the PV controller, which asks for them,
@@ -91,7 +126,7 @@ def reserve(cluster: Cluster, pod_class: PodClass, row: int, *, attributes_class
         else:
             bindings.append((claim, candidates.volumes[place].volume))
     made = tuple(each for each in wanted if _can_be_made(each, cluster.objects))
-    return ReservedVolumes(cluster, row, tuple(bindings), made)
+    return ReservedVolumes(cluster, row, tuple(bindings), made, attributes_classes)
 
 
 def _can_be_made(claim: PersistentVolumeClaim, objects: ClusterObjects) -> bool:
@@ -119,5 +154,5 @@ def bind(claim: PersistentVolumeClaim, volume: PersistentVolume, cluster: Cluste
     cluster.objects.bind_claim(bound, taken)
 
 
-def _annotated(item: PersistentVolume | PersistentVolumeClaim, **more: str) -> ObjectMeta:
+def _annotated(item: PersistentVolume | PersistentVolumeClaim, **more: str | None) -> ObjectMeta:
     return replace(item.metadata, annotations=replace(item.metadata.annotations or Annotations(), **more))

@@ -6,7 +6,7 @@ It remembers what does not change when a claim is bound, so that pods that look 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cmp_to_key
 from weakref import WeakKeyDictionary, ref
@@ -106,10 +106,12 @@ class VolumeCatalog:
 
     def promised(self, claim: PersistentVolumeClaim) -> Iterator[Stock]:
         """Volumes of the claim's class that name the claim; smallest first."""
+        return (stock for stock in self.naming(claim) if volume_class(stock.volume) == claim_class(claim))
+
+    def naming(self, claim: PersistentVolumeClaim) -> Sequence[Stock]:
+        """Volumes that name the claim, of whatever class; smallest first."""
         self._refresh()
-        for stock in self._promised.get((claim.namespace, claim.name), ()):
-            if volume_class(stock.volume) == claim_class(claim):
-                yield stock
+        return self._promised.get((claim.namespace, claim.name), ())
 
     def reached(self, volume: PersistentVolume, rows: Rows) -> Bools:
         """Whether nodes can reach the volume, bool[rows]."""

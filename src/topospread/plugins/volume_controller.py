@@ -7,9 +7,6 @@ come. Recycling is left out.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
-
 from msgspec.structs import replace
 
 from topospread.api.storage import PersistentVolume, PersistentVolumeClaim, VolumeStatus
@@ -19,7 +16,8 @@ from topospread.cluster.objects import Key
 from .claim_binding import bind
 from .pod_volumes import WAIT_FOR_FIRST_CONSUMER, claim_class, selected_node, volume_class
 from .volume_catalog import capacity
-from .volume_matching import MatchingError, Suits, is_promised, refuse_attributes_class, requested, selector_of
+from .volume_index import VolumeIndex, phase_of
+from .volume_matching import MatchingError, Suits, is_promised, refuse_attributes_class, requested
 from .volume_provisioning import DELETE, provisioned, provisions
 
 
@@ -42,13 +40,13 @@ class VolumeController:
         new volume is made for a claim that has a status: the controller has seen it, and its provisioner made none.
         """
         unused = (each for each in self._objects.persistent_volumes.values() if _is_unused(each))
-        self._objects.add([_in_phase(each, "Available") for each in unused if _phase(each) != "Available"])
-        index = _VolumeIndex(self._objects.persistent_volumes.values())
+        self._objects.add([_in_phase(each, "Available") for each in unused if phase_of(each) != "Available"])
+        index = VolumeIndex(self._objects.persistent_volumes.values())
         without_class = self._assumed_without_class()
         for key in sorted(self._objects.persistent_volume_claims):
             claim = self._objects.persistent_volume_claims[key]
             if not _is_completed(claim) and key not in without_class:
-                self._sync_unbound(claim, index, makes=_phase(claim) == "")
+                self._sync_unbound(claim, index, makes=phase_of(claim) == "")
 
     def sync(self) -> None:
         """Do everything that is to be done, until nothing changes."""
@@ -57,7 +55,7 @@ class VolumeController:
             before = objects.version
             for name in sorted(objects.persistent_volumes):
                 self._sync_volume(objects.persistent_volumes[name])
-            index = _VolumeIndex(objects.persistent_volumes.values())
+            index = VolumeIndex(objects.persistent_volumes.values())
             for key in sorted(objects.persistent_volume_claims):
                 claim = objects.persistent_volume_claims[key]
                 if _is_completed(claim):
@@ -95,19 +93,19 @@ class VolumeController:
         elif deleted:
             self._objects.delete(volume)
         elif claim is None:
-            self._put_volume(volume, "Failed" if _phase(volume) == "Failed" else "Released")
+            self._put_volume(volume, "Failed" if phase_of(volume) == "Failed" else "Released")
         else:
             self._put_volume(_unbound(volume), "Available")
 
-    def _sync_bound(self, claim: PersistentVolumeClaim, index: _VolumeIndex) -> None:
+    def _sync_bound(self, claim: PersistentVolumeClaim, index: VolumeIndex) -> None:
         volume = self._objects.persistent_volumes.get(claim.spec.volume_name or "")
         reference = volume.spec.claim_ref if volume is not None else None
         if volume is None or (reference is not None and (reference.uid or "") != (claim.metadata.uid or "")):
             self._put_claim(claim, "Lost")
-        elif reference is None or _phase(claim) != "Bound" or _phase(volume) != "Bound":
+        elif reference is None or phase_of(claim) != "Bound" or phase_of(volume) != "Bound":
             self._bind(claim, volume, index)
 
-    def _sync_unbound(self, claim: PersistentVolumeClaim, index: _VolumeIndex, *, makes: bool = True) -> None:
+    def _sync_unbound(self, claim: PersistentVolumeClaim, index: VolumeIndex, *, makes: bool = True) -> None:
         if claim.spec.volume_name:
             self._sync_prebound(claim, index)
             return
@@ -129,7 +127,7 @@ class VolumeController:
         else:
             self._bind(claim, volume, index)
 
-    def _sync_prebound(self, claim: PersistentVolumeClaim, index: _VolumeIndex) -> None:
+    def _sync_prebound(self, claim: PersistentVolumeClaim, index: VolumeIndex) -> None:
         """The claim names its volume (``checkVolumeSatisfyClaim``)."""
         volume = self._objects.persistent_volumes.get(claim.spec.volume_name or "")
         if volume is not None and (is_promised(volume, claim) or self._satisfies(volume, claim)):
@@ -137,7 +135,7 @@ class VolumeController:
         else:
             self._put_claim(claim, "Pending")
 
-    def _bind(self, claim: PersistentVolumeClaim, volume: PersistentVolume, index: _VolumeIndex) -> None:
+    def _bind(self, claim: PersistentVolumeClaim, volume: PersistentVolume, index: VolumeIndex) -> None:
         bind(claim, volume, self._cluster)
         index.take(volume)
 
@@ -153,66 +151,12 @@ class VolumeController:
         )
 
     def _put_claim(self, claim: PersistentVolumeClaim, phase: str) -> None:
-        if _phase(claim) != phase:
+        if phase_of(claim) != phase:
             self._objects.put(replace(claim, status=VolumeStatus(phase=phase)))
 
     def _put_volume(self, volume: PersistentVolume, phase: str) -> None:
-        if _phase(volume) != phase or self._objects.persistent_volumes[volume.name] is not volume:
+        if phase_of(volume) != phase or self._objects.persistent_volumes[volume.name] is not volume:
             self._objects.put(_in_phase(volume, phase))
-
-
-class _VolumeIndex:
-    """Volumes by what the PV controller finds them by: the claim they are promised to, or their class."""
-
-    def __init__(self, volumes: Iterable[PersistentVolume]) -> None:
-        self._promised: defaultdict[Key, list[PersistentVolume]] = defaultdict(list)
-        self._free: defaultdict[str, dict[str, PersistentVolume]] = defaultdict(dict)
-        for volume in sorted(volumes, key=lambda each: each.name):
-            reference = volume.spec.claim_ref
-            if volume.metadata.deletion_timestamp is not None:
-                continue
-            if reference is not None:
-                self._promised[reference.namespace or "", reference.name or ""].append(volume)
-            elif _phase(volume) == "Available":
-                self._free[volume_class(volume)][volume.name] = volume
-
-    def take(self, volume: PersistentVolume) -> None:
-        """A volume is bound now."""
-        self._free[volume_class(volume)].pop(volume.name, None)
-
-    def match(self, claim: PersistentVolumeClaim, *, waits: bool, attributes_classes: bool) -> PersistentVolume | None:
-        """Of the volumes with the fewest access modes one that is promised to the claim, else the smallest.
-
-        ``waits``: for a pod, so that only a promised one is taken.
-
-        Raises:
-            MatchingError: the claim's selector does not compile.
-        """
-        selector, suits = selector_of(claim), Suits(claim, attributes_classes=True)
-        promised = [each for each in self._promised.get((claim.namespace, claim.name), ()) if is_promised(each, claim)]
-        free = () if waits else self._free.get(claim_class(claim), {}).values()
-        fitting = [
-            (_modes(volume), place >= len(promised), place if place < len(promised) else _size(volume), place, volume)
-            for place, volume in enumerate((*promised, *free))
-            if capacity(volume).compare(requested(claim)) >= 0
-            and suits.volume(volume)
-            and (attributes_classes or not volume.spec.volume_attributes_class_name)
-            and (volume.spec.claim_ref is not None or selector is None or selector.matches(volume.labels))
-        ]
-        return min(fitting, key=lambda each: each[:4])[4] if fitting else None
-
-
-_MODES = {"ReadWriteOnce": "RWO", "ReadOnlyMany": "ROX", "ReadWriteMany": "RWX", "ReadWriteOncePod": "RWOP"}
-
-
-def _modes(volume: PersistentVolume) -> tuple[int, str]:
-    """How volumes are sorted by access modes: fewer ones first (``byAccessModes``)."""
-    modes = [short for mode, short in _MODES.items() if mode in (volume.spec.access_modes or ())]
-    return len(modes), ",".join(modes)
-
-
-def _size(volume: PersistentVolume) -> int:
-    return capacity(volume).value()
 
 
 def _is_completed(claim: PersistentVolumeClaim) -> bool:
@@ -223,10 +167,6 @@ def _is_completed(claim: PersistentVolumeClaim) -> bool:
 def _is_unused(volume: PersistentVolume) -> bool:
     """Whether a volume is nobody's, or kept for a claim that was never bound to it."""
     return volume.spec.claim_ref is None or not volume.spec.claim_ref.uid
-
-
-def _phase(item: PersistentVolume | PersistentVolumeClaim) -> str:
-    return (item.status.phase or "") if item.status is not None else ""
 
 
 def _in_phase(volume: PersistentVolume, phase: str) -> PersistentVolume:

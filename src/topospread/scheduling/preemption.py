@@ -186,7 +186,6 @@ class Preemptor:
         self._wanted = candidates_wanted
         self._rules = rules
         self._failed = Rejection(UNRESOLVABLE, "", ())
-        self._errors: dict[str, None] = {}
 
     def search(self, nominated_node: str = "") -> Preemption:
         """Dry-run preemption on every node that evictions can help."""
@@ -205,8 +204,9 @@ class Preemptor:
             else:
                 failures.append(found)
         if candidates:
+            errors = dict.fromkeys(each.reasons[0] for each in failures if each.code == "Error")
             return Preemption(
-                candidates=tuple(candidates), picked=tuple(pick(candidates)), message=_aggregate(list(self._errors))
+                candidates=tuple(candidates), picked=tuple(pick(candidates)), message=_aggregate(list(errors))
             )
         others = len(self._verdict.nodes) - len(failures)
         failures += [Rejection(UNRESOLVABLE, "", (NOT_HELPFUL,))] * others
@@ -311,7 +311,6 @@ class Preemptor:
         try:
             status = named.filter.status(code)
         except PluginError as error:
-            self._errors[str(error)] = None
             return Rejection("Error", named.plugin, (str(error),))
         return Rejection(status.code, named.plugin, status.reasons)
 

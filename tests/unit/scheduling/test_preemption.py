@@ -61,3 +61,29 @@ def test_of_victims_that_have_not_started_the_newer_versions_spare_the_first(ver
     }
     (candidate,) = judge_case(case)["verdicts"][0]["preemption"]["candidates"].values()
     assert candidate["victims"] == [f"default/{'first' if spared == 'last' else 'last'}"]
+
+
+def test_a_plugin_that_fails_on_a_pod_put_back_makes_it_a_victim_and_is_no_error_of_the_node() -> None:
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": "low", "uid": "another", "controller": True}
+    claim = {"metadata": {"name": "low-v", "namespace": "default", "ownerReferences": [owner]}, "spec": {}}
+    template = {"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": {"accessModes": ["ReadWriteOnce"]}}}}
+    low, new = pod("low", "0", 0, "a"), pod("new", "3", 9)
+    low["spec"]["volumes"] = [template]
+    new["spec"]["volumes"] = [{"name": "v", "persistentVolumeClaim": {"claimName": "own"}}]
+    bound = {"apiVersion": "v1", "metadata": {"annotations": {"pv.kubernetes.io/bind-completed": "yes"}}}
+    own = {**bound, "metadata": {**bound["metadata"], "name": "own", "namespace": "default"}}
+    volume = {
+        "metadata": {"name": "pv"},
+        "spec": {"csi": {"driver": "d", "volumeHandle": "h"}, "claimRef": {"name": "own", "namespace": "default"}},
+    }
+    case = {
+        "nodes": [node("a")],
+        "csiNodes": [{"metadata": {"name": "a"}, "spec": {"drivers": [{"name": "d", "allocatable": {"count": 5}}]}}],
+        "pods": [low, pod("big", "4", 1, "a")],
+        "persistentVolumeClaims": [claim, {**own, "spec": {"volumeName": "pv"}, "status": {"phase": "Bound"}}],
+        "persistentVolumes": [volume],
+        "incoming": [new],
+        "preempt": True,
+    }
+    (verdict,) = judge_case(case)["verdicts"]
+    assert verdict["preemption"] == {"candidates": {"a": {"victims": ["default/big", "default/low"]}}, "picked": ["a"]}

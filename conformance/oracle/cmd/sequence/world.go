@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"testing/synctest"
 
 	v1 "k8s.io/api/core/v1"
@@ -121,7 +124,10 @@ func (w *world) start(s *Sequence) error {
 		scheduler.WithNodeInfoSnapshot(w.snapshot),
 	)
 	if err != nil {
-		return err
+		// Of its start only what is wrong is said, as of a single cycle's.
+		_, why, _ := strings.Cut(err.Error(), "creating profile for scheduler name ")
+		_, why, _ = strings.Cut(why, ": ")
+		return errors.New(cmp.Or(why, err.Error()))
 	}
 	for _, each := range profiles {
 		fw := w.sched.Profiles[each.SchedulerName]

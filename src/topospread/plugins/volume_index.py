@@ -1,0 +1,75 @@
+"""Volumes as the PV controller finds them for a claim; which one a node can reach plays no part here.
+
+Source: pkg/controller/volume/persistentvolume/index.go (``findByClaim``).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from topospread.api.storage import PersistentVolume, PersistentVolumeClaim
+from topospread.cluster.objects import Key
+
+from .pod_volumes import claim_class, volume_class
+from .volume_catalog import capacity
+from .volume_matching import Suits, is_promised, requested, selector_of
+
+
+class VolumeIndex:
+    """Volumes by what the PV controller finds them by: the claim they are promised to, or their class."""
+
+    def __init__(self, volumes: Iterable[PersistentVolume]) -> None:
+        self._promised: defaultdict[Key, list[PersistentVolume]] = defaultdict(list)
+        self._free: defaultdict[str, dict[str, PersistentVolume]] = defaultdict(dict)
+        for volume in sorted(volumes, key=lambda each: each.name):
+            reference = volume.spec.claim_ref
+            if volume.metadata.deletion_timestamp is not None:
+                continue
+            if reference is not None:
+                self._promised[reference.namespace or "", reference.name or ""].append(volume)
+            elif phase_of(volume) == "Available":
+                self._free[volume_class(volume)][volume.name] = volume
+
+    def take(self, volume: PersistentVolume) -> None:
+        """A volume is bound now."""
+        self._free[volume_class(volume)].pop(volume.name, None)
+
+    def match(self, claim: PersistentVolumeClaim, *, waits: bool, attributes_classes: bool) -> PersistentVolume | None:
+        """Of the volumes with the fewest access modes one that is promised to the claim, else the smallest.
+
+        ``waits``: for a pod, so that only a promised one is taken.
+
+        Raises:
+            MatchingError: the claim's selector does not compile.
+        """
+        selector, suits = selector_of(claim), Suits(claim, attributes_classes=True)
+        promised = [each for each in self._promised.get((claim.namespace, claim.name), ()) if is_promised(each, claim)]
+        free = () if waits else self._free.get(claim_class(claim), {}).values()
+        fitting = [
+            (_modes(volume), place >= len(promised), place if place < len(promised) else _size(volume), place, volume)
+            for place, volume in enumerate((*promised, *free))
+            if capacity(volume).compare(requested(claim)) >= 0
+            and suits.volume(volume)
+            and (attributes_classes or not volume.spec.volume_attributes_class_name)
+            and (volume.spec.claim_ref is not None or selector is None or selector.matches(volume.labels))
+        ]
+        return min(fitting, key=lambda each: each[:4])[4] if fitting else None
+
+
+_MODES = {"ReadWriteOnce": "RWO", "ReadOnlyMany": "ROX", "ReadWriteMany": "RWX", "ReadWriteOncePod": "RWOP"}
+
+
+def _modes(volume: PersistentVolume) -> tuple[int, str]:
+    """How volumes are sorted by access modes: fewer ones first (``byAccessModes``)."""
+    modes = [short for mode, short in _MODES.items() if mode in (volume.spec.access_modes or ())]
+    return len(modes), ",".join(modes)
+
+
+def _size(volume: PersistentVolume) -> int:
+    return capacity(volume).value()
+
+
+def phase_of(item: PersistentVolume | PersistentVolumeClaim) -> str:
+    """Its phase, "" for none yet."""
+    return (item.status.phase or "") if item.status is not None else ""
