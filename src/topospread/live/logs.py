@@ -1,0 +1,107 @@
+"""Log lines of a live scheduler: klog's text or JSON, by verbosity, and never a secret; where they go is stderr.
+
+Source: klog/v2 (header, ``key="value"`` pairs), component-base/logs/json (``ts``, ``caller``, ``msg``, ``v``).
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import sys
+import time
+from collections.abc import Mapping
+from typing import Any, TextIO
+
+ROOT = "topospread.live"
+FORMATS = ("text", "json")
+MAX_VERBOSITY = 10
+_HIDDEN = "<hidden>"
+_SECRETS = (
+    (re.compile(r"(?i)\b(authorization[\"']?\s*[:=]\s*[\"']?(?:\w+\s+)?)[^\s\"',}]+"), rf"\1{_HIDDEN}"),
+    (re.compile(r"(?i)\b(bearer)\s+[\w\-.~+/]{4,}=*"), rf"\1 {_HIDDEN}"),
+    (re.compile(r"\beyJ[\w-]+\.[\w-]+\.[\w-]*"), _HIDDEN),
+    (re.compile(r"(?i)\b((?:token|password|secret|key-data)[\"']?\s*[:=]\s*[\"']?)[^\s\"',}]+"), rf"\1{_HIDDEN}"),
+    (re.compile(r"(//[^/\s:@]+:)[^/\s@]+@"), rf"\1{_HIDDEN}@"),
+    (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|$)", re.DOTALL), _HIDDEN),
+)  # fmt: skip
+"""What looks like a token, a password in a URL or a key, and what stands for it."""
+
+
+def level(verbosity: int) -> int:
+    """The logging level of klog's ``V(n)``: what is logged at it shows from ``-v n`` on."""
+    return logging.INFO - verbosity
+
+
+def set_up(verbosity: int, form: str, stream: TextIO | None = None) -> None:
+    """Log what this package says: errors and plain lines always, ``V(n)`` up to the verbosity."""
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(JsonLines() if form == "json" else KlogLines())
+    for name in (ROOT, "aiohttp.server"):
+        logger = logging.getLogger(name)
+        logger.handlers[:] = [handler]
+        logger.propagate = False
+        logger.setLevel(level(min(verbosity, MAX_VERBOSITY)))
+
+
+def facts(**pairs: object) -> dict[str, Mapping[str, object]]:
+    """What a line says beside its message: ``log.info("bound", extra=facts(pod=…, node=…))``."""
+    return {"facts": pairs}
+
+
+def without_secrets(text: str) -> str:
+    """The text with what looks like a secret hidden."""
+    for pattern, replacement in _SECRETS:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+class KlogLines(logging.Formatter):
+    """``I1122 08:45:25.123456    1234 lease.py:120] "message" pod="default/a"``."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """See class."""
+        letter = "E" if record.levelno >= logging.ERROR else "W" if record.levelno >= logging.WARNING else "I"
+        at = time.localtime(record.created)
+        micros = int(record.created % 1 * 1_000_000)
+        when = f"{at.tm_mon:02}{at.tm_mday:02} {at.tm_hour:02}:{at.tm_min:02}:{at.tm_sec:02}.{micros:06}"
+        pairs = _facts(record)
+        message = without_secrets(record.getMessage())
+        if pairs:
+            message = " ".join([json.dumps(message, ensure_ascii=False), *(_pair(*each) for each in pairs.items())])
+        line = f"{letter}{when} {os.getpid():7} {record.filename}:{record.lineno}] {message}"
+        if record.exc_info:
+            line += "\n" + self.formatException(record.exc_info)
+        return without_secrets(line)
+
+
+class JsonLines(logging.Formatter):
+    """One JSON object a line, with the keys of Kubernetes' JSON format."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """See class."""
+        shown: dict[str, Any] = {
+            "ts": round(record.created * 1000, 3),
+            "caller": f"{record.filename}:{record.lineno}",
+            "msg": without_secrets(record.getMessage()),
+        }
+        if record.levelno < logging.ERROR:
+            shown["v"] = max(0, logging.INFO - record.levelno)
+        shown |= {key: _hidden(value) for key, value in _facts(record).items()}
+        if record.exc_info:
+            shown["stacktrace"] = without_secrets(self.formatException(record.exc_info))
+        return json.dumps(shown, ensure_ascii=False, default=str)
+
+
+def _facts(record: logging.LogRecord) -> Mapping[str, object]:
+    found: Mapping[str, object] = getattr(record, "facts", {})
+    return found
+
+
+def _hidden(value: object) -> object:
+    return without_secrets(value) if isinstance(value, str) else value
+
+
+def _pair(key: str, value: object) -> str:
+    return f"{key}={json.dumps(_hidden(value), ensure_ascii=False, default=str)}"

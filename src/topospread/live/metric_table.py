@@ -1,0 +1,211 @@
+"""The metrics of a live scheduler as data: names, labels and buckets; it counts nothing.
+
+Source: pkg/scheduler/metrics/metrics.go of 1.37, component-base/metrics/prometheus (``rest_client_*``,
+``leader_election_*``, ``kubernetes_*``). What only
+gangs, devices or batching fill is left out: they are not done here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["counter", "gauge", "histogram"]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One family. ``buckets``: upper bounds without infinity, for histograms."""
+
+    kind: Kind
+    name: str
+    help: str
+    labels: tuple[str, ...] = ()
+    buckets: tuple[float, ...] = ()
+
+
+def exponential(start: float, factor: float, count: int) -> tuple[float, ...]:
+    """Prometheus' ``ExponentialBuckets``."""
+    found = []
+    for _ in range(count):
+        found.append(start)
+        start *= factor
+    return tuple(found)
+
+
+_MILLISECONDS = exponential(0.001, 2, 15)
+_REST = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
+
+
+def metrics() -> Iterator[Metric]:
+    """All families: kube-scheduler's, those of its client and its leader election, and our own."""
+    yield from _KUBE_SCHEDULER
+    yield from _COMPONENT
+    yield from _OWN
+
+
+_KUBE_SCHEDULER = (
+    Metric(
+        "counter",
+        "scheduler_schedule_attempts_total",
+        "[STABLE] Number of attempts to schedule pods, by the result. 'unschedulable' means a pod could not be "
+        "scheduled, while 'error' means an internal scheduler problem.",
+        ("result", "profile"),
+    ),
+    Metric(
+        "histogram",
+        "scheduler_scheduling_attempt_duration_seconds",
+        "[STABLE] Scheduling attempt latency in seconds (scheduling algorithm + binding)",
+        ("result", "profile"),
+        _MILLISECONDS,
+    ),
+    Metric(
+        "histogram",
+        "scheduler_scheduling_algorithm_duration_seconds",
+        "[BETA] Scheduling algorithm latency in seconds",
+        (),
+        _MILLISECONDS,
+    ),
+    Metric(
+        "histogram",
+        "scheduler_preemption_victims",
+        "[STABLE] Number of selected preemption victims for preemption initiated by a single pod",
+        (),
+        exponential(1, 2, 7),
+    ),
+    Metric(
+        "counter", "scheduler_preemption_attempts_total", "[STABLE] Total preemption attempts in the cluster till now"
+    ),
+    Metric(
+        "histogram",
+        "scheduler_preemption_goroutines_duration_seconds",
+        "[ALPHA] (Deprecated since 1.37.0) Duration in seconds for running goroutines for the preemption.",
+        ("result",),
+        exponential(0.01, 2, 20),
+    ),
+    Metric(
+        "counter",
+        "scheduler_preemption_goroutines_execution_total",
+        "[ALPHA] Number of preemption goroutines executed.",
+        ("result",),
+    ),
+    Metric(
+        "gauge",
+        "scheduler_pending_pods",
+        "[STABLE] Number of pending pods, by the queue type. 'active' means number of pods in activeQ; 'backoff' means "
+        "number of pods in backoffQ; 'unschedulable' means number of pods in unschedulableEntities that the scheduler "
+        "attempted to schedule and failed; 'gated' is the number of unschedulable pods that the scheduler never "
+        "attempted to schedule because they are gated; 'incomplete' means number of pods in incompletePodGroupPods; "
+        "'pending' means number of pods in pendingPodGroupPods.",
+        ("queue",),
+    ),
+    Metric(
+        "gauge",
+        "scheduler_queued_entities",
+        "[ALPHA] Number of queued scheduling entities ('pod' or 'podgroup'; 'pod' stands for individual pods that are "
+        "not members of any podgroup) by the queue type. 'active' means number of entities in activeQ; 'backoff' means "
+        "number of entities in backoffQ; 'unschedulable' means number of entities in unschedulableEntities that the "
+        "scheduler attempted to schedule and failed; 'gated' is the number of unschedulable entities that the "
+        "scheduler never attempted to schedule because they are gated.",
+        ("queue", "type"),
+    ),
+    Metric(
+        "histogram",
+        "scheduler_pod_scheduling_sli_duration_seconds",
+        "[BETA] E2e latency for a pod being scheduled, from the time the pod enters the scheduling queue and might "
+        "involve multiple scheduling attempts.",
+        ("attempts",),
+        exponential(0.01, 2, 20),
+    ),
+    Metric(
+        "histogram",
+        "scheduler_pod_scheduling_attempts",
+        "[STABLE] Number of attempts to successfully schedule a pod.",
+        (),
+        exponential(1, 2, 5),
+    ),
+    Metric(
+        "counter",
+        "scheduler_queue_incoming_pods_total",
+        "[STABLE] Number of pods added to scheduling queues by event and queue type.",
+        ("queue", "event"),
+    ),
+    Metric(
+        "counter",
+        "scheduler_queue_incoming_entities_total",
+        "[ALPHA] Number of scheduling entities added to scheduling queues by event, queue type, and entity type. "
+        "Entity types are either 'pod' (for individual pods that are not members of any podgroup) or 'podgroup'.",
+        ("queue", "event", "type"),
+    ),
+    Metric(
+        "gauge",
+        "scheduler_cache_size",
+        "[ALPHA] Number of nodes, pods, and assumed (bound) pods in the scheduler cache.",
+        ("type",),
+    ),
+    Metric(
+        "gauge",
+        "scheduler_unschedulable_pods",
+        "[BETA] The number of unschedulable pods broken down by plugin name. A pod will increment the gauge for all "
+        "plugins that caused it to not schedule and so this metric have meaning only when broken down by plugin.",
+        ("plugin", "profile"),
+    ),
+)
+
+_COMPONENT = (
+    Metric(
+        "counter",
+        "rest_client_requests_total",
+        "[ALPHA] Number of HTTP requests, partitioned by status code, method, and host.",
+        ("code", "method", "host"),
+    ),
+    Metric(
+        "histogram",
+        "rest_client_request_duration_seconds",
+        "[ALPHA] Request latency in seconds. Broken down by verb, and host.",
+        ("verb", "host"),
+        _REST,
+    ),
+    Metric(
+        "gauge",
+        "leader_election_master_status",
+        "[ALPHA] Gauge of if the reporting system is master of the relevant lease, 0 indicates backup, 1 indicates "
+        "master. 'name' is the string used to identify the lease. Please make sure to group by name.",
+        ("name",),
+    ),
+    Metric(
+        "counter",
+        "leader_election_slowpath_total",
+        "[ALPHA] Total number of slow path exercised in renewing leader leases. 'name' is the string used to identify "
+        "the lease. Please make sure to group by name.",
+        ("name",),
+    ),
+    Metric(
+        "gauge",
+        "kubernetes_feature_enabled",
+        "[BETA] This metric records the data about the stage and enablement of a k8s feature.",
+        ("name", "stage"),
+    ),
+    Metric(
+        "gauge",
+        "kubernetes_healthcheck",
+        "[STABLE] This metric records the result of a single healthcheck.",
+        ("name", "type"),
+    ),
+)
+
+_OWN = (
+    Metric("gauge", "topospread_build_info", "Version of topospread, and the kube-scheduler it decides as.",
+           ("version", "kube_version")),
+    Metric("counter", "topospread_binding_failures_total", "Pods that had a node and could not be bound to it."),
+    Metric("counter", "topospread_relists_total", "Kinds that had to be listed again after their watch was lost.",
+           ("kind",)),
+    Metric("counter", "topospread_watch_failures_total", "Lists and watches that failed.", ("kind",)),
+    Metric("counter", "topospread_dropped_events_total", "Events for people that were dropped as too many waited."),
+    Metric("counter", "topospread_failures_total", "Things that went wrong and are tried again, or were not critical."),
+    Metric("counter", "topospread_mirrored_bindings_total",
+           "With --dry-run: pods that another scheduler bound, by whether its node is among our best (best, other), or "
+           "whether we would have placed the pod nowhere (nowhere).", ("result",)),
+    Metric("gauge", "topospread_mirrored_share", "With --dry-run: the share of real bindings that are among our best."),
+)  # fmt: skip

@@ -1,0 +1,157 @@
+"""What a live scheduler did, as Prometheus metrics under kube-scheduler's names; it decides and sends nothing.
+
+Source: pkg/scheduler/metrics (``observeScheduleAttemptAndLatency``), pkg/scheduler/schedule_one.go
+(``getAttemptsLabel``), client-go/tools/metrics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, disable_created_metrics
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+
+from topospread.config.gates import Gates, gates_known
+from topospread.live.metric_table import Metric, metrics
+from topospread.live.observer import AttemptResult, PendingPods, WatchChange
+from topospread.version import __version__
+
+CONTENT_TYPE = CONTENT_TYPE_LATEST
+MANY_ATTEMPTS = 15
+_MAKE: dict[str, Any] = {"counter": Counter, "gauge": Gauge}
+# kube-scheduler writes no time of creation beside its counters.
+disable_created_metrics()  # type: ignore[no-untyped-call]
+
+
+class Metrics:
+    """An observer of the scheduler and of its election that counts.
+
+    Args:
+        host: of the API server, the label of ``rest_client_*``.
+        gates: whose enablement is shown.
+    """
+
+    def __init__(self, host: str, gates: Gates) -> None:
+        self._registry = CollectorRegistry(auto_describe=False)
+        ProcessCollector(registry=self._registry)
+        self._families = {metric.name: self._made(metric) for metric in metrics()}
+        self._children: dict[tuple[str, ...], Any] = {}
+        self._host = host
+        self._mirrored = {"best": 0, "other": 0, "nowhere": 0}
+        self._child("topospread_build_info", __version__, str(gates.kube_version)).set(1)
+        for name, span in gates_known(gates.kube_version).items():
+            stage = "" if span.stage == "GA" else span.stage
+            self._child("kubernetes_feature_enabled", name, stage).set(int(gates.enabled(name)))
+        self.pending(PendingPods())
+
+    def text(self) -> bytes:
+        """All metrics in Prometheus' text format."""
+        return generate_latest(self._registry)
+
+    def attempted(self, profile: str, result: AttemptResult, seconds: float) -> None:
+        """See Observer."""
+        self._child("scheduler_schedule_attempts_total", result, profile).inc()
+        self._child("scheduler_scheduling_attempt_duration_seconds", result, profile).observe(seconds)
+
+    def decided(self, profile: str, seconds: float) -> None:
+        """See Observer."""
+        self._families["scheduler_scheduling_algorithm_duration_seconds"].observe(seconds)
+
+    def bound(self, pod: str, node: str, profile: str, attempts: int, sli_seconds: float) -> None:
+        """See Observer."""
+        label = str(attempts) if attempts < MANY_ATTEMPTS else f"{MANY_ATTEMPTS}+"
+        self._child("scheduler_pod_scheduling_sli_duration_seconds", label).observe(sli_seconds)
+        self._families["scheduler_pod_scheduling_attempts"].observe(attempts)
+
+    def binding_failed(self, pod: str, node: str, why: str) -> None:
+        """See Observer."""
+        self._families["topospread_binding_failures_total"].inc()
+
+    def incoming(self, queue: str, event: str, pods: int) -> None:
+        """See Observer."""
+        self._child("scheduler_queue_incoming_pods_total", queue, event).inc(pods)
+        self._child("scheduler_queue_incoming_entities_total", queue, event, "pod").inc(pods)
+
+    def pending(self, counts: PendingPods) -> None:
+        """See Observer."""
+        for queue in ("active", "backoff", "unschedulable", "gated"):
+            value = getattr(counts, queue)
+            self._child("scheduler_pending_pods", queue).set(value)
+            self._child("scheduler_queued_entities", queue, "pod").set(value)
+
+    def preempted(self, pod: str, node: str, victims: int) -> None:
+        """See Observer."""
+        self._families["scheduler_preemption_victims"].observe(victims)
+
+    def preemption_attempted(self, profile: str) -> None:
+        """See Observer."""
+        self._families["scheduler_preemption_attempts_total"].inc()
+
+    def preemption_ended(self, result: Literal["success", "error"], seconds: float) -> None:
+        """See Observer."""
+        self._child("scheduler_preemption_goroutines_duration_seconds", result).observe(seconds)
+        self._child("scheduler_preemption_goroutines_execution_total", result).inc()
+
+    def requested(self, verb: str, code: str, seconds: float) -> None:
+        """See Observer."""
+        self._child("rest_client_requests_total", code, verb, self._host).inc()
+        self._child("rest_client_request_duration_seconds", verb, self._host).observe(seconds)
+
+    def watching(self, kind: str, change: WatchChange, why: str = "") -> None:
+        """See Observer."""
+        if change == "relisting":
+            self._child("topospread_relists_total", kind).inc()
+        elif change == "failed":
+            self._child("topospread_watch_failures_total", kind).inc()
+
+    def cached(self, nodes: int, pods: int, assumed_pods: int) -> None:
+        """See Observer."""
+        for what, value in (("nodes", nodes), ("pods", pods), ("assumed_pods", assumed_pods)):
+            self._child("scheduler_cache_size", what).set(value)
+
+    def dropped(self, events: int) -> None:
+        """See Observer."""
+        self._families["topospread_dropped_events_total"].inc(events)
+
+    def failed(self, what: str, why: str) -> None:
+        """See Observer."""
+        self._families["topospread_failures_total"].inc()
+
+    def leads(self, name: str, leads: bool) -> None:
+        """See LeaseObserver."""
+        self._child("leader_election_master_status", name).set(int(leads))
+
+    def slow_path(self, name: str) -> None:
+        """See LeaseObserver."""
+        self._child("leader_election_slowpath_total", name).inc()
+
+    def checked(self, checks: Iterable[tuple[str, str, bool]]) -> None:
+        """Health checks that ran: name, of what (``healthz`` …), and whether all was well."""
+        for name, of, well in checks:
+            self._child("kubernetes_healthcheck", name, of).set(int(well))
+
+    def mirrored(self, result: Literal["best", "other", "nowhere"]) -> None:
+        """Another scheduler bound a pod: to one of our best nodes, to another, or one that fits nowhere for us."""
+        self._mirrored[result] += 1
+        self._child("topospread_mirrored_bindings_total", result).inc()
+        share = self._mirrored["best"] / sum(self._mirrored.values())
+        self._families["topospread_mirrored_share"].set(share)
+
+    @property
+    def mirrored_so_far(self) -> dict[str, int]:
+        """Result → real bindings."""
+        return dict(self._mirrored)
+
+    def _made(self, metric: Metric) -> Any:
+        if metric.kind == "histogram":
+            return Histogram(metric.name, metric.help, metric.labels, buckets=metric.buckets, registry=self._registry)
+        return _MAKE[metric.kind](metric.name, metric.help, metric.labels, registry=self._registry)
+
+    def _child(self, name: str, *labels: str) -> Any:
+        """The series of a family; looked up once, as a lookup costs more than what is counted."""
+        key = (name, *labels)
+        found = self._children.get(key)
+        if found is None:
+            found = self._children[key] = self._families[name].labels(*labels)
+        return found

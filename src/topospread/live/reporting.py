@@ -1,0 +1,62 @@
+"""What happens in a live scheduler, counted and said: the metrics, and a log line for what people look for.
+
+The lines are kube-scheduler's where it has them ("Successfully bound pod to node" at ``-v 2``).
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Literal
+
+from topospread.live.logs import facts, level
+from topospread.live.metrics import Metrics
+from topospread.live.observer import WatchChange
+
+log = logging.getLogger("topospread.live.scheduler")
+
+
+class Reporting(Metrics):
+    """Metrics that also log."""
+
+    def bound(self, pod: str, node: str, profile: str, attempts: int, sli_seconds: float) -> None:
+        """See Observer."""
+        super().bound(pod, node, profile, attempts, sli_seconds)
+        if log.isEnabledFor(level(2)):
+            log.log(level(2), "Successfully bound pod to node", extra=facts(pod=pod, node=node, attempts=attempts))
+
+    def binding_failed(self, pod: str, node: str, why: str) -> None:
+        """See Observer."""
+        super().binding_failed(pod, node, why)
+        log.warning("Failed to bind pod", extra=facts(pod=pod, node=node, err=why))
+
+    def preempted(self, pod: str, node: str, victims: int) -> None:
+        """See Observer."""
+        super().preempted(pod, node, victims)
+        log.log(level(2), "Preempting pods", extra=facts(pod=pod, node=node, victims=victims))
+
+    def watching(self, kind: str, change: WatchChange, why: str = "") -> None:
+        """See Observer."""
+        super().watching(kind, change, why)
+        if change == "failed":
+            log.warning("Failed to watch", extra=facts(kind=kind, err=why))
+        else:
+            log.log(level(3), change, extra=facts(kind=kind, **({"why": why} if why else {})))
+
+    def dropped(self, events: int) -> None:
+        """See Observer."""
+        super().dropped(events)
+        log.warning("Events were dropped as too many waited to be sent", extra=facts(events=events))
+
+    def failed(self, what: str, why: str) -> None:
+        """See Observer."""
+        super().failed(what, why)
+        log.warning(what, extra=facts(err=why))
+
+    def leads(self, name: str, leads: bool) -> None:
+        """See LeaseObserver."""
+        super().leads(name, leads)
+        log.log(level(1), "leader election", extra=facts(lease=name, leads=leads))
+
+    def mirrored(self, result: Literal["best", "other", "nowhere"]) -> None:
+        """See Metrics."""
+        super().mirrored(result)

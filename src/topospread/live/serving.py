@@ -1,0 +1,164 @@
+"""What a live scheduler serves: ``/metrics``, ``/healthz``, ``/livez``, ``/readyz``, ``/configz``; it changes nothing.
+
+Source: cmd/kube-scheduler/app/server.go (``newEndpointsHandler``), apiserver/pkg/server/healthz/healthz.go. Without
+authentication, unlike kube-scheduler: hence on loopback unless told otherwise.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import ssl
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from aiohttp import web
+
+from topospread.errors import InputError, Place
+from topospread.live.metrics import CONTENT_TYPE, Metrics
+
+log = logging.getLogger(__name__)
+
+Check = Callable[[], str]
+"""Why something is not well, "" when it is."""
+
+
+@dataclass(frozen=True)
+class Served:
+    """What is served.
+
+    Attributes:
+        metrics: asked for ``/metrics``, and told of the checks.
+        healthz, livez, readyz: name → check.
+        configuration: shown by ``/configz``.
+    """
+
+    metrics: Metrics
+    healthz: Mapping[str, Check]
+    livez: Mapping[str, Check]
+    readyz: Mapping[str, Check]
+    configuration: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where to listen: port 0 for nowhere, certificate and key for HTTPS."""
+
+    host: str = "127.0.0.1"
+    port: int = 10259
+    certificate: str = ""
+    key: str = ""
+
+
+async def serve(served: Served, address: Address) -> web.AppRunner | None:
+    """Serve until ``cleanup`` of what is returned; ``None`` where nothing is to be served.
+
+    Raises:
+        InputError: the port is taken, the address is not one of this machine, the certificate cannot be used.
+    """
+    if address.port == 0:
+        return None
+    runner = web.AppRunner(_application(served), access_log=None, handle_signals=False)
+    await runner.setup()
+    shown = f"{address.host}:{address.port}"
+    try:
+        await web.TCPSite(runner, address.host, address.port, ssl_context=_context(address)).start()
+    except OSError as error:
+        await runner.cleanup()
+        hint = "; --secure-port takes another, 0 none" if "in use" in str(error) else ""
+        raise InputError(f"cannot listen on {shown}: {error.strerror}{hint}", Place(source="--secure-port")) from None
+    log.info("serving on %s://%s", "https" if address.certificate else "http", shown)
+    return runner
+
+
+def _context(address: Address) -> ssl.SSLContext | None:
+    if not address.certificate:
+        return None
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    try:
+        context.load_cert_chain(address.certificate, address.key or None)
+    except (OSError, ssl.SSLError) as error:
+        why = getattr(error, "reason", None) or error.strerror or str(error)
+        raise InputError(
+            f"certificate and key cannot be used ({why})", Place(source="--tls-cert-file", object=address.certificate)
+        ) from None
+    return context
+
+
+def _application(served: Served) -> web.Application:
+    application = web.Application()
+    pages = _Pages(served)
+    application.router.add_get("/metrics", pages.metrics)
+    application.router.add_get("/configz", pages.configz)
+    for name in ("healthz", "livez", "readyz"):
+        checks = {"ping": _well, **getattr(served, name)}
+        handler = _Health(name, checks, served.metrics)
+        application.router.add_get(f"/{name}", handler.all)
+        application.router.add_get(f"/{name}/{{check}}", handler.one)
+    return application
+
+
+def _well() -> str:
+    return ""
+
+
+class _Pages:
+    """The answers that check nothing."""
+
+    def __init__(self, served: Served) -> None:
+        self._served = served
+
+    async def metrics(self, request: web.Request) -> web.Response:
+        """Prometheus' text."""
+        return web.Response(body=self._served.metrics.text(), headers={"Content-Type": CONTENT_TYPE})
+
+    async def configz(self, request: web.Request) -> web.Response:
+        """The configuration in force."""
+        text = json.dumps({"componentconfig": self._served.configuration})
+        return web.Response(text=text, content_type="application/json")
+
+
+class _Health:
+    """The answers of one health endpoint."""
+
+    def __init__(self, name: str, checks: Mapping[str, Check], metrics: Metrics) -> None:
+        self._name = name
+        self._checks = checks
+        self._metrics = metrics
+
+    async def one(self, request: web.Request) -> web.Response:
+        """A single check."""
+        check = self._checks.get(request.match_info["check"])
+        if check is None:
+            return web.Response(status=404, text="404 page not found\n")
+        why = check()
+        if why:
+            return web.Response(status=500, text=f"internal server error: {why}\n")
+        return web.Response(text="ok")
+
+    async def all(self, request: web.Request) -> web.Response:
+        """All checks but those that ``exclude`` names; ``verbose`` lists them."""
+        excluded = set(request.query.getall("exclude", []))
+        lines, failed = [], []
+        for name, check in self._checks.items():
+            if name in excluded:
+                excluded.discard(name)
+                lines.append(f"[+]{name} excluded: ok\n")
+                continue
+            why = check()
+            self._metrics.checked([(name, self._name, not why)])
+            if why:
+                failed.append(f"{name}: {why}")
+                lines.append(f"[-]{name} failed: reason withheld\n")
+            else:
+                lines.append(f"[+]{name} ok\n")
+        if excluded:
+            listed = ",".join(f'"{each}"' for each in sorted(excluded))
+            lines.append(f"warn: some health checks cannot be excluded: no matches for {listed}\n")
+        if failed:
+            log.info("%s check failed: %s", self._name, ", ".join(failed))
+            return web.Response(status=500, text="".join(lines) + f"{self._name} check failed\n")
+        if "verbose" not in request.query:
+            return web.Response(text="ok")
+        return web.Response(text="".join(lines) + f"{self._name} check passed\n")

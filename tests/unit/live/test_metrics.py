@@ -1,0 +1,128 @@
+"""Metrics as a scrape shows them."""
+
+from __future__ import annotations
+
+import time
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from topospread.config.gates import gates_for
+from topospread.live.metric_table import exponential, metrics
+from topospread.live.metrics import Metrics
+from topospread.live.observer import PendingPods
+
+
+def scraped(counted: Metrics) -> dict[str, float]:
+    families = text_string_to_metric_families(counted.text().decode())
+    return {
+        f"{sample.name}{dict(sorted(sample.labels.items())) or ''}": sample.value
+        for family in families
+        for sample in family.samples
+    }
+
+
+def fresh() -> Metrics:
+    return Metrics("10.0.0.1:6443", gates_for())
+
+
+def test_an_attempt_counts_by_result_and_profile() -> None:
+    counted = fresh()
+    counted.attempted("default-scheduler", "scheduled", 0.003)
+    counted.attempted("default-scheduler", "scheduled", 0.003)
+    counted.attempted("default-scheduler", "unschedulable", 5)
+    found = scraped(counted)
+    labels = {"profile": "default-scheduler", "result": "scheduled"}
+    assert found[f"scheduler_schedule_attempts_total{labels}"] == 2
+    assert (
+        found[f"scheduler_scheduling_attempt_duration_seconds_bucket{dict(sorted({**labels, 'le': '0.002'}.items()))}"]
+        == 0
+    )
+    assert (
+        found[f"scheduler_scheduling_attempt_duration_seconds_bucket{dict(sorted({**labels, 'le': '0.004'}.items()))}"]
+        == 2
+    )
+
+
+def test_many_attempts_share_a_label() -> None:
+    counted = fresh()
+    counted.bound("a/b", "n", "p", 14, 1)
+    counted.bound("a/b", "n", "p", 15, 1)
+    counted.bound("a/b", "n", "p", 16, 1)
+    found = scraped(counted)
+    assert found["scheduler_pod_scheduling_sli_duration_seconds_count{'attempts': '14'}"] == 1
+    assert found["scheduler_pod_scheduling_sli_duration_seconds_count{'attempts': '15+'}"] == 2
+    assert found["scheduler_pod_scheduling_attempts_count"] == 3
+
+
+def test_pods_that_wait_are_shown_by_queue_from_the_start() -> None:
+    counted = fresh()
+    assert scraped(counted)["scheduler_pending_pods{'queue': 'gated'}"] == 0
+    counted.pending(PendingPods(active=1, backoff=2, unschedulable=3, gated=4))
+    found = scraped(counted)
+    assert [found[f"scheduler_pending_pods{{'queue': '{queue}'}}"] for queue in ("active", "backoff")] == [1, 2]
+    assert found["scheduler_queued_entities{'queue': 'unschedulable', 'type': 'pod'}"] == 3
+
+
+def test_what_else_is_told_is_counted() -> None:
+    counted = fresh()
+    counted.requested("POST", "201", 0.01)
+    counted.incoming("active", "PodAdd", 3)
+    counted.preemption_attempted("p")
+    counted.preempted("a/b", "n", 3)
+    counted.preemption_ended("success", 0.1)
+    counted.watching("Node", "relisting")
+    counted.watching("Node", "failed", "403")
+    counted.watching("Node", "listed")
+    counted.cached(5, 6, 1)
+    counted.dropped(2)
+    counted.failed("x", "y")
+    counted.binding_failed("a/b", "n", "409")
+    counted.decided("p", 0.1)
+    counted.leads("topospread", True)
+    counted.slow_path("topospread")
+    found = scraped(counted)
+    assert found["rest_client_requests_total{'code': '201', 'host': '10.0.0.1:6443', 'method': 'POST'}"] == 1
+    assert found["scheduler_queue_incoming_pods_total{'event': 'PodAdd', 'queue': 'active'}"] == 3
+    assert found["scheduler_preemption_victims_sum"] == 3
+    assert found["scheduler_preemption_attempts_total"] == 1
+    assert found["topospread_relists_total{'kind': 'Node'}"] == 1
+    assert found["topospread_watch_failures_total{'kind': 'Node'}"] == 1
+    assert found["scheduler_cache_size{'type': 'assumed_pods'}"] == 1
+    assert found["topospread_dropped_events_total"] == 2
+    assert found["topospread_binding_failures_total"] == 1
+    assert found["leader_election_master_status{'name': 'topospread'}"] == 1
+    assert found["leader_election_slowpath_total{'name': 'topospread'}"] == 1
+    assert found["kubernetes_feature_enabled{'name': 'NodeInclusionPolicyInPodTopologySpread', 'stage': ''}"] == 1
+
+
+def test_the_share_of_mirrored_bindings_is_of_all_of_them() -> None:
+    counted = fresh()
+    for result in ("best", "best", "other", "nowhere"):
+        counted.mirrored(result)  # type: ignore[arg-type]
+    found = scraped(counted)
+    assert found["topospread_mirrored_share"] == 0.5
+    assert found["topospread_mirrored_bindings_total{'result': 'best'}"] == 2
+
+
+def test_no_series_is_there_of_when_a_counter_was_made() -> None:
+    counted = fresh()
+    counted.failed("x", "y")
+    assert b"_created" not in counted.text()
+
+
+def test_every_family_has_a_name_of_its_own() -> None:
+    names = [metric.name for metric in metrics()]
+    assert len(names) == len(set(names))
+    assert exponential(0.001, 2, 3) == (0.001, 0.002, 0.004)
+
+
+def test_a_bound_pod_costs_little() -> None:
+    counted = fresh()
+    started = time.perf_counter()
+    for _ in range(2000):
+        counted.attempted("p", "scheduled", 0.003)
+        counted.decided("p", 0.003)
+        counted.bound("a/b", "n", "p", 1, 0.1)
+        counted.incoming("active", "PodAdd", 1)
+        counted.requested("POST", "201", 0.003)
+    assert (time.perf_counter() - started) / 2000 < 0.0005

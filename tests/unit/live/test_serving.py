@@ -1,0 +1,119 @@
+"""What is served, over HTTP and HTTPS."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+import subprocess
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from topospread.config.gates import gates_for
+from topospread.config.operation import operation
+from topospread.errors import InputError
+from topospread.live.metrics import Metrics
+from topospread.live.serving import Address, Served, serve
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port: int = one.getsockname()[1]
+        return port
+
+
+def asked(*paths: str, why: str = "", certificate: Path | None = None) -> list[tuple[int, str]]:
+    """Status and text of each path, while ``why`` is what is not ready."""
+
+    async def run() -> list[tuple[int, str]]:
+        served = Served(
+            Metrics("h", gates_for()), {}, {}, {"sched-handler-sync": lambda: why}, operation(None, gates_for()).shown
+        )
+        tls = (str(certificate), str(certificate.with_suffix(".key"))) if certificate else ("", "")
+        port = free_port()
+        runner = await serve(served, Address("127.0.0.1", port, *tls))
+        assert runner is not None
+        scheme = "https" if certificate else "http"
+        trust: ssl.SSLContext | bool = ssl.create_default_context(cafile=str(certificate)) if certificate else True
+        if isinstance(trust, ssl.SSLContext):
+            trust.check_hostname = False
+        found = []
+        try:
+            async with aiohttp.ClientSession() as session:
+                for path in paths:
+                    async with session.get(f"{scheme}://127.0.0.1:{port}{path}", ssl=trust) as answer:
+                        found.append((answer.status, await answer.text()))
+        finally:
+            await runner.cleanup()
+        return found
+
+    return asyncio.run(run())
+
+
+def test_health_is_ok_in_one_word() -> None:
+    assert asked("/healthz", "/livez", "/readyz", "/healthz/ping") == [(200, "ok")] * 4
+
+
+def test_verbose_lists_the_checks() -> None:
+    assert asked("/readyz?verbose") == [(200, "[+]ping ok\n[+]sched-handler-sync ok\nreadyz check passed\n")]
+
+
+def test_what_is_not_ready_is_named_and_may_be_excluded() -> None:
+    whole, live, one, left_out, none = asked(
+        "/readyz", "/livez", "/readyz/sched-handler-sync", "/readyz?exclude=sched-handler-sync", "/readyz/nothing",
+        why="handlers are not fully synchronized",
+    )  # fmt: skip
+    assert whole == (500, "[+]ping ok\n[-]sched-handler-sync failed: reason withheld\nreadyz check failed\n")
+    assert live == (200, "ok")
+    assert one == (500, "internal server error: handlers are not fully synchronized\n")
+    assert left_out == (200, "ok")
+    assert none[0] == 404
+
+
+def test_metrics_and_the_configuration_are_shown() -> None:
+    metrics, configuration = asked("/metrics", "/configz")
+    assert "scheduler_pending_pods" in metrics[1]
+    assert '"schedulerName": "default-scheduler"' in configuration[1]
+    assert asked("/metrics/none")[0][0] == 404
+
+
+def test_https_with_files(tmp_path: Path) -> None:
+    made = tmp_path / "tls.crt"
+    words = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=x", "-days", "2"]
+    subprocess.run(
+        ["openssl", *words, "-out", made, "-keyout", made.with_suffix(".key")], check=True, capture_output=True
+    )
+    assert asked("/healthz", certificate=made) == [(200, "ok")]
+
+
+def refused(address: Address) -> str:
+    async def run() -> None:
+        served = Served(Metrics("h", gates_for()), {}, {}, {}, {})
+        runner = await serve(served, address)
+        if runner is not None:
+            await runner.cleanup()
+
+    with pytest.raises(InputError) as caught:
+        asyncio.run(run())
+    return str(caught.value)
+
+
+def test_a_port_that_is_taken_is_refused_with_a_word() -> None:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        one.listen()
+        assert "--secure-port takes another" in refused(Address("127.0.0.1", one.getsockname()[1]))
+
+
+def test_a_bad_certificate_is_refused(tmp_path: Path) -> None:
+    bad = tmp_path / "bad"
+    bad.write_text("x")
+    assert "--tls-cert-file" in refused(Address("127.0.0.1", free_port(), str(bad), str(bad)))
+    assert "No such file" in refused(Address("127.0.0.1", free_port(), str(tmp_path / "none"), str(bad)))
+
+
+def test_port_0_serves_nothing() -> None:
+    assert asyncio.run(serve(Served(Metrics("h", gates_for()), {}, {}, {}, {}), Address(port=0))) is None
