@@ -23,6 +23,7 @@ from topospread.api.storage import CSINode
 from topospread.cluster import Cluster
 from topospread.plugins.claim_binding import reserve
 from topospread.plugins.node_volume_limits import NodeVolumeLimits
+from topospread.plugins.pod_volumes import selected_node
 from topospread.plugins.volume_binding import VolumeBinding
 from topospread.plugins.volume_zone import VolumeZone
 
@@ -181,3 +182,34 @@ def test_an_existing_volume_counts_under_its_own_driver_once_it_is_bound() -> No
     assert rejections(plugin, pod(claimed("other")), made) == {"a0": ("node(s) exceed max volume count",)}
     bind(made, each, "a0")
     assert rejections(plugin, pod(claimed("other")), made) == {}
+
+
+@pytest.mark.parametrize(
+    ("at", "expected"),
+    [
+        ("b0", ""),
+        (
+            "a0",
+            'running PreBind plugin "VolumeBinding": binding volumes: '
+            'pv "kept" node affinity doesn\'t match node "a0": no matching NodeSelectorTerms',
+        ),
+    ],
+)
+def test_a_volume_of_another_class_that_names_the_claim_is_taken_before_a_new_one_is_made(
+    at: str, expected: str
+) -> None:
+    kept = volume("kept", {HOST: ["b0"]}, storageClassName="other", claimRef={"namespace": "ns", "name": "data"})
+    made = cluster(NODES, storage_class(), kept, claim("data"))
+    reserved = reserve(made, made.pod_class(pod(claimed("data"))), made.nodes.row_of[at])
+    assert reserved.bind() == expected
+    bound = made.objects.persistent_volume_claims["ns", "data"]
+    assert (bound.spec.volume_name, selected_node(bound)) == ("kept", at)
+
+
+def test_a_claim_for_which_no_volume_can_be_made_is_handed_back() -> None:
+    chosen = {"annotations": {"volume.kubernetes.io/selected-node": "a0"}}
+    made = cluster(NODES, storage_class(), claim("data", metadata=chosen))
+    reserved = reserve(made, made.pod_class(pod(claimed("data"))), made.nodes.row_of["a0"])
+    assert reserved.bind(makes_volumes=False).endswith('provisioning failed for PVC "data"')
+    left = made.objects.persistent_volume_claims["ns", "data"]
+    assert (left.spec.volume_name, selected_node(left)) == (None, None)
