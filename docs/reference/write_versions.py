@@ -19,7 +19,8 @@ from topospread.config.api_versions import API_VERSIONS
 from topospread.config.load import default_profile
 from topospread.config.version_rules import Change, changes
 from topospread.config.versions import NEWEST, OLDEST, KubeVersion
-from topospread.scheduling import choice, framework, preemption, sampling
+from topospread.scheduling import framework, preemption, sampling
+from topospread.scheduling import select_host as choice
 
 DRAWN = ("1.37", "1.36", "1.35", "1.27")
 STORED = ("1.34", "1.33", "1.31", "1.30", "1.29", "1.28", "1.26")

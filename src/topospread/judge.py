@@ -34,10 +34,10 @@ from topospread.config.profile import Profile
 from topospread.config.request_rules import request_rules
 from topospread.errors import ConfigError, Place, TopospreadError
 from topospread.plugins.interface import PluginError
-from topospread.scheduling.choice import top_of_heap
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.framework import Framework
 from topospread.scheduling.preemption import Preemption
+from topospread.scheduling.select_host import top_of_heap
 from topospread.scheduling.verdict import Verdict
 
 Case = dict[str, Any]

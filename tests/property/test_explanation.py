@@ -15,7 +15,7 @@ from topospread.config.profile import Configuration
 from topospread.explanation import Explanation, Suggestion
 from topospread.explanation.obstacles import SPREAD, Obstacles
 from topospread.explanation.own_constraints import with_constraints
-from topospread.explanation.rehearsal import Rehearsal
+from topospread.explanation.repeated_simulation import Rehearsal
 from topospread.explanation.rolling_update import RollingUpdate
 from topospread.simulation.placing import place_all
 from topospread.simulation.run import Options, prepare

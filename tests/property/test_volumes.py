@@ -15,8 +15,8 @@ from topospread.cluster.volume_use import VolumeRef
 from topospread.config.gates import gates_for
 from topospread.config.load import default_profile
 from topospread.scheduling.cycle import Scheduler
+from topospread.scheduling.dry_run import Trial
 from topospread.scheduling.framework import Framework
-from topospread.scheduling.trial import Trial
 from topospread.scheduling.view import Shared, View
 
 PROFILE, GATES = default_profile(), gates_for()

@@ -17,8 +17,8 @@ from topospread.cluster.cluster import pod_key
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
 from topospread.config.version_rules import rules_for
-from topospread.scheduling.choice import ChoiceRules
 from topospread.scheduling.cycle import Scheduler
+from topospread.scheduling.select_host import ChoiceRules
 from topospread.scheduling.verdict import Verdict
 from topospread.simulation.counted import PodOwners
 from topospread.simulation.placing import Progress
@@ -28,16 +28,16 @@ from topospread.workloads.autoscaling import Autoscale
 from topospread.workloads.control_plane import ControlPlane
 from topospread.workloads.planned import QueuedPod, Workload
 
-from .attempts import Baseline, looked_at
 from .cluster_changes import surplus_pods
 from .domains import constraint_tables
 from .obstacles import Obstacles
 from .owner import exists, is_older
-from .rehearsal import Rehearsal
+from .repeated_simulation import Rehearsal
 from .result import ConstraintTable, Explanation, NearNode
 from .scores import score_table
 from .suggest import suggestions
 from .target import Subject, candidates, find, gated_of, gates_of, one_more, parse_target, unbound
+from .what_if import Baseline, looked_at
 from .without import without_each
 
 NEAREST = 3

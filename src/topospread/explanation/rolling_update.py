@@ -17,7 +17,7 @@ from topospread.workloads.planned import QueuedPod, Workload
 from topospread.workloads.removal import removal_order
 from topospread.workloads.revisions import TEMPLATE_HASH_LABEL
 
-from .rehearsal import Rehearsal
+from .repeated_simulation import Rehearsal
 
 
 @dataclass

@@ -7,10 +7,10 @@ from itertools import combinations
 
 from topospread.plugins.spread_constraints import Constraint
 
-from .attempts import Found, Search
 from .changes import Change, combined, constraint_changes, max_skew_change, newest_revision, toleration_change
 from .owner import Owned
 from .result import Suggestion
+from .what_if import Found, Search
 
 Worked = tuple[Change, Suggestion]
 Attempt = Callable[[int], tuple[Change, Suggestion | None]]

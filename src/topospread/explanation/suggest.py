@@ -1,6 +1,6 @@
 """What would let a pending pod in, smallest change first: only what was tried and works.
 
-Nothing here decides whether a pod fits: `attempts` carries the simulation out with each change, from its beginning.
+Nothing here decides whether a pod fits: `what_if` carries the simulation out with each change, from its beginning.
 """
 
 from __future__ import annotations
@@ -8,11 +8,11 @@ from __future__ import annotations
 from topospread.api.inventory import Inventory
 from topospread.workloads.planned import QueuedPod, Workload
 
-from .attempts import Found, Search
 from .owner import owned
-from .rehearsal import Rehearsal
+from .repeated_simulation import Rehearsal
 from .result import Suggestion
 from .spec_search import of_spec
+from .what_if import Found, Search
 
 _OF_A_KIND = 2
 """How many suggestions of one kind of change to the cluster are enough."""

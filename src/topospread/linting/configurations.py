@@ -13,7 +13,7 @@ from topospread.config.gates import Gates
 from topospread.config.load import load_configuration
 from topospread.config.profile import Configuration
 from topospread.errors import DecodeError, DuplicateError, InputError, InvalidError
-from topospread.sources.spots import Spot
+from topospread.sources.locations import Spot
 from topospread.sources.text import Text
 from topospread.sources.yaml import YamlDocument, read_documents
 

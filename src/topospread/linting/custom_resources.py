@@ -20,7 +20,7 @@ from topospread.api.validation import validate_object
 from topospread.api.validation.schema import STRUCT_OF, decoded, fields_of, unknown_fields
 from topospread.sources.pod_parts import CONSTRAINTS, PodPart, pod_parts
 
-from .given import Subject
+from .lint_input import Subject
 from .pod_source import PodSource
 from .problem import Problem
 

@@ -16,7 +16,7 @@ from topospread.api.pod import Pod
 from topospread.errors import DecodeError, DuplicateError
 from topospread.sources.json_list import JsonList
 from topospread.sources.json_text import is_meant_as_json, looks_like_json, read_value, split_documents
-from topospread.sources.spots import Spot
+from topospread.sources.locations import Spot
 from topospread.sources.text import Text
 from topospread.sources.yaml import read_documents
 

@@ -19,8 +19,8 @@ from topospread.sources.text import Text
 
 from .differences import unified_diff
 from .edits import Splice, changed, splice_of
-from .given import SchedulerConfiguration, Subject
 from .layout import Layouts
+from .lint_input import SchedulerConfiguration, Subject
 from .problem import Edit
 from .reading import Question, Read
 from .rule import Severity

@@ -17,8 +17,8 @@ from typing import Final
 from topospread.errors import Place
 from topospread.sources.text import Text, printable
 
-from .given import Subject
 from .layout import Layouts, Node
+from .lint_input import Subject
 
 ANNOTATION: Final = "topospread.dev/ignore"
 _COMMENT: Final = re.compile(r"#\s*topospread:\s*ignore\b(.*)")

@@ -24,9 +24,9 @@ from yaml.events import (
 )
 
 from topospread.errors import Place
+from topospread.sources.locations import Spot
 from topospread.sources.positions import Path, format_path, parse_path
 from topospread.sources.scalars import ScalarError, key_text, plain_scalar
-from topospread.sources.spots import Spot
 from topospread.sources.text import Text, place_of_byte, printable
 
 Form = Literal["scalar", "mapping", "list", "alias"]

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 from topospread.api.meta import KubeObject
 from topospread.workloads.autoscaling import target_of
 
-from .given import Given
+from .lint_input import Given
 from .pod_source import PodSource, pod_source
 
 Target = tuple[str, str, str]

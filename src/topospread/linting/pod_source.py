@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from topospread.api.labels import Selector
+from topospread.api.labels import InvalidSelectorError, Selector
 from topospread.api.meta import KubeObject
+from topospread.api.node_selection import PodAffinityTerm
 from topospread.api.pod import Pod, PodSpec
 from topospread.api.spread import TopologySpreadConstraint
 from topospread.api.workload import (
@@ -20,6 +21,7 @@ from topospread.api.workload import (
 )
 
 HASH = "pod-template-hash"
+HOSTNAME = "kubernetes.io/hostname"
 WITH_REPLICAS = (Deployment, ReplicaSet, StatefulSet, ReplicationController)
 
 
@@ -87,3 +89,31 @@ def own_selector(constraint: TopologySpreadConstraint) -> Selector:
         return compiled
     keys = constraint.match_label_keys or ()
     return Selector(tuple(each for each in compiled.requirements if each.key not in keys))
+
+
+def explicit_replicas(pods: PodSource) -> int | None:
+    """The replicas that the object gives; None where it leaves them open, to an autoscaler or to the default."""
+    given = getattr(getattr(pods.item, "spec", None), "replicas", None)
+    return given if given is None else pods.replicas
+
+
+def selects_itself(term: PodAffinityTerm, pods: PodSource) -> bool:
+    """Whether a term of pod affinity or anti-affinity is about the pods' own group."""
+    everywhere = term.namespace_selector
+    if everywhere is not None and (everywhere.match_labels or everywhere.match_expressions):
+        return False
+    if everywhere is None and term.namespaces and pods.item.namespace not in term.namespaces:
+        return False
+    try:
+        return Selector.from_label_selector(term.label_selector).matches(pods.labels)
+    except InvalidSelectorError:
+        return False  # Validation says so.
+
+
+def keeping_apart(pods: PodSource) -> Iterator[tuple[str, PodAffinityTerm]]:
+    """The terms of required anti-affinity that keep the pods apart from their own like, each with its path."""
+    anti = pods.spec.affinity.pod_anti_affinity if pods.spec.affinity else None
+    path = f"{pods.path}.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+    for index, term in enumerate((anti and anti.required_during_scheduling_ignored_during_execution) or ()):
+        if selects_itself(term, pods):
+            yield f"{path}[{index}]", term

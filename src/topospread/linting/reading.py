@@ -29,16 +29,16 @@ from topospread.sources.deliveries import delivery_of
 from topospread.sources.files import STANDARD_INPUT, Source, read_text, shown_path
 from topospread.sources.folders import check_programs, look_into
 from topospread.sources.json_text import too_deep
+from topospread.sources.locations import Spot, label_of
 from topospread.sources.rendering import RAW, Rendering
-from topospread.sources.spots import Spot, label_of
 from topospread.sources.text import Text, printable
 from topospread.sources.versions import VERSIONS, NoMatchError, resolve_kind, to_current
 
 from .configurations import GROUP, configurations_in, load_judged
 from .custom_resources import custom_resource
 from .documents import objects_in
-from .given import CustomManifest, Manifest, SchedulerConfiguration, Subject
 from .layout import Layouts
+from .lint_input import CustomManifest, Manifest, SchedulerConfiguration, Subject
 from .pod_source import pod_source
 from .problem import Problem
 from .settings import Settings

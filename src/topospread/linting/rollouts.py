@@ -16,16 +16,16 @@ from topospread.api.pod import Pod
 from topospread.api.rollout import strategy_of
 from topospread.api.workload import Deployment
 from topospread.errors import InputError
-from topospread.explanation.rehearsal import Rehearsal
+from topospread.explanation.repeated_simulation import Rehearsal
 from topospread.explanation.rolling_update import RollingUpdate
+from topospread.linting.pod_source import keeping_apart
 from topospread.simulation.placing import place_all
 from topospread.simulation.run import Run, prepare
 
-from .given import Given
-from .placement_rules import keeping_apart
+from .lint_input import Given
 from .pod_source import HASH, pod_source
-from .standing import Held, Standing, standings
-from .trials import MOST_PODS, Trials, options_of, with_only
+from .template_on_nodes import Held, Standing, standings
+from .trial_placement import MOST_PODS, Trials, options_of, with_only
 
 
 def stuck_rollouts(given: Given) -> Iterator[tuple[Standing, Held, int]]:

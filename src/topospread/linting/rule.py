@@ -26,7 +26,7 @@ from typing import Final, Literal, NamedTuple
 
 from topospread.errors import Place
 
-from .given import Given, Subject
+from .lint_input import Given, Subject
 from .pod_source import PodSource
 from .problem import Edit, Problem
 

@@ -20,14 +20,14 @@ from topospread.sources.positions import parse_path
 from topospread.sources.rendering import Rendering
 from topospread.sources.text import Text, printable
 
-from .given import CustomManifest, Given, Subject
-from .ignore_rules import UNKNOWN_IGNORE, UNUSED_IGNORE
 from .ignores import Ignores, unused
-from .object_rules import UNKNOWN_PLUGIN, VALIDATION
+from .lint_input import CustomManifest, Given, Subject
 from .problem import Problem
 from .reading import Progress, Question, Read, read, untold
 from .rule import SEVERITIES, Finding, Rule, Severity
 from .rules import BY_ID, RULES
+from .rules.ignores import UNKNOWN_IGNORE, UNUSED_IGNORE
+from .rules.manifests import UNKNOWN_PLUGIN, VALIDATION
 from .settings import Settings
 from .worlds import worlds_of
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from .given import Manifest
+from .lint_input import Manifest
 
 _Key = tuple[str, str | None, str]
 

@@ -37,7 +37,7 @@ from .node_matching import (
     term_mask,
     term_problems,
 )
-from .unprepared import FailingScore
+from .without_pre_filter import FailingScore
 
 REASON_ENFORCED = "node(s) didn't match scheduler-enforced node affinity"
 REASON_CONFLICT = "pod affinity terms conflict"

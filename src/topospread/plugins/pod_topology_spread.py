@@ -35,7 +35,6 @@ from .cluster_event import (
 )
 from .default_selector import SelectorOf, default_selector, looked_up
 from .domain_counts import DomainCounts
-from .inclusion import Inclusion
 from .interface import (
     MAX_NODE_SCORE,
     UNRESOLVABLE,
@@ -48,11 +47,12 @@ from .interface import (
     Status,
     length,
 )
+from .node_inclusion import Inclusion
 from .pod_topology_spread_rules import PodTopologySpreadRules
 from .resource_scoring import rounded, rounded_one
 from .spread_constraints import Constraint, ConstraintsInForce
 from .spread_counts import HOSTNAME, Spread, SpreadSettings
-from .unprepared import FailingScore
+from .without_pre_filter import FailingScore
 
 REASON = "node(s) didn't match pod topology spread constraints"
 REASON_MISSING_LABEL = f"{REASON} (missing required label)"

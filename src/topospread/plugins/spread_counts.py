@@ -15,9 +15,9 @@ from topospread.cluster import Cluster, NodeTable, PodClass
 from topospread.cluster.arrays import Bools, Codes, Ints, Rows
 
 from .domain_counts import DomainCounts, MatchingPods
-from .inclusion import Inclusion
 from .interface import Listener, length
 from .keyless_counts import KeylessCounts
+from .node_inclusion import Inclusion
 from .pod_topology_spread_rules import PodTopologySpreadRules
 from .spread_constraints import Constraint
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from topospread.linting.given import Subject
+from topospread.linting.lint_input import Subject
 from topospread.linting.rule import Finding
 from topospread.linting.run import Judged, LintReport
 

@@ -15,7 +15,7 @@ import numpy as np
 from topospread.cluster.arrays import Ints
 from topospread.cluster.nodes import NodeTable
 
-from .own_answers import OwnAnswers
+from .node_local import OwnAnswers
 
 GroupKey = tuple[int, ...]
 Entry = tuple[int, int, int]

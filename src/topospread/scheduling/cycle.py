@@ -21,12 +21,12 @@ from topospread.cluster.cluster import pod_key
 from topospread.config.version_rules import rules_for
 from topospread.plugins.interface import PluginError
 
-from .choice import AmongEquals, ChoiceRules, best_of, best_of_heads, drawn, top_of_heap
 from .evaluate import blocked_by_nominated, failed_verdict, first_failure, verdict_of, walkable
 from .framework import Framework
 from .momentary import Momentary
 from .preemption import Candidate, Preemption, PreemptionRules, Preemptor, candidates_wanted
 from .sampling import Sample, Sampler
+from .select_host import AmongEquals, ChoiceRules, best_of, best_of_heads, drawn, top_of_heap
 from .topology_labels import TopologyLabels
 from .verdict import Verdict
 from .view import Shared, View

@@ -14,8 +14,8 @@ from topospread.plugins.interface import UNRESOLVABLE, CanFail, PluginError, Sta
 from topospread.plugins.pod_topology_spread import PodTopologySpread
 from topospread.plugins.spread_arithmetic import spread_arithmetic
 
+from .dry_run import Trial
 from .framework import Framework, Judges
-from .trial import Trial
 from .verdict import LEFT_OUT_BY_PRE_FILTER, Rejection, RejectionList, Verdict
 from .view import View, points_of
 

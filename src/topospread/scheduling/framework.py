@@ -27,7 +27,7 @@ from topospread.plugins.interface import (
 )
 from topospread.plugins.pod_volumes import VOLUME_SUBJECTS
 from topospread.plugins.registry import PLUGINS, Settings
-from topospread.plugins.unprepared import (
+from topospread.plugins.without_pre_filter import (
     FAIL_ON_SCORED_PODS,
     FailingFilter,
     FailingScore,

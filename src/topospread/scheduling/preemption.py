@@ -20,10 +20,10 @@ from topospread.config.args import DefaultPreemptionArgs
 from topospread.config.version_rules import by_gates, since, until
 from topospread.plugins.interface import UNRESOLVABLE, UNSCHEDULABLE, PluginError
 
+from .dry_run import Trial
 from .evaluate import nominated_beside
 from .framework import NamedFilter
 from .go_sort import go_sorted
-from .trial import Trial
 from .verdict import LEFT_OUT_BY_PRE_FILTER, Rejection, Verdict, fit_message
 from .view import View
 

@@ -30,7 +30,7 @@ from topospread.plugins.interface import (
 
 from .buckets import Buckets, GroupKey
 from .framework import Framework, Judges, WeightedScore
-from .own_answers import OwnAnswers, Work, sharing_key
+from .node_local import OwnAnswers, Work, sharing_key
 
 _HEARD = 64
 """So many classes more, and a quarter, than the last time are listened to before those that went are sorted out."""

@@ -18,7 +18,7 @@ from topospread.errors import DecodeError, InvalidError
 
 from .custom_kinds import Kinds
 from .json_text import too_deep
-from .spots import Spot, label_of
+from .locations import Spot, label_of
 from .text import printable
 from .versions import to_current, was_known
 

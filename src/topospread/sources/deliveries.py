@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from .spots import label_of
+from .locations import label_of
 
 _KINDS: Final[Mapping[tuple[str, str], str]] = {
     ("argoproj.io", "Application"): "Argo CD",

@@ -9,8 +9,8 @@ import msgspec
 
 from topospread.api.meta import KubeStruct
 
+from .locations import Spot
 from .snapshot_facts import read_facts
-from .spots import Spot
 
 _BETWEEN_ITEMS: Final = re.compile(rb"[\s,]*")
 

@@ -22,13 +22,13 @@ from .folders import Found, check_programs, look_into
 from .hooks import HooksLeftOut
 from .json_list import JsonList
 from .json_text import is_meant_as_json, looks_like_json, split_documents
+from .locations import Spot
 from .made_up import GRAMMAR, is_made_up, is_unasked, made_up_nodes, made_up_storage_classes
 from .namesakes import notes_on_namesakes
 from .objects import ObjectReader, ReadObject
 from .rendering import Rendering
 from .snapshot import leave_out_stranded_pods, warn_of_missing_owners
 from .snapshot_facts import note_of, warnings_when_read
-from .spots import Spot
 from .text import Text
 from .yaml import read_documents
 

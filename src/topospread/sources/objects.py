@@ -28,10 +28,10 @@ from .custom_kinds import CustomKind, made_of, shipped_kinds
 from .deliveries import delivery_of
 from .json_list import JsonList
 from .json_text import read_value
+from .locations import Spot, label_of
 from .pod_parts import pod_parts
 from .quantities import KnownQuantities
 from .snapshot_facts import SnapshotFacts
-from .spots import Spot, label_of
 from .text import printable
 from .versions import VERSIONS, NoMatchError, resolve_kind, similar_kind
 

@@ -20,11 +20,11 @@ from topospread.errors import DecodeError, InputError, Place, UsageError
 from .admit import Rules
 from .json_list import JsonList
 from .kubectl import RefusedError
+from .locations import Spot
 from .objects import ObjectReader
 from .snapshot_facts import FORMAT, SnapshotFacts
 from .snapshot_file import SnapshotWriter
 from .snapshot_lists import ORDER, REQUIRED, ListOf, page
-from .spots import Spot
 from .text import Text
 
 PAGE: Final = 500

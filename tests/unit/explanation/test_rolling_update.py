@@ -9,7 +9,7 @@ import pytest
 
 from topospread.api.rollout import Strategy, strategy_of
 from topospread.api.workload import Deployment
-from topospread.explanation.rehearsal import Rehearsal
+from topospread.explanation.repeated_simulation import Rehearsal
 from topospread.explanation.rolling_update import RollingUpdate
 
 from .builders import (

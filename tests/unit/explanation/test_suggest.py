@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import topospread
-from topospread.explanation import Explanation, Suggestion, attempts
+from topospread.explanation import Explanation, Suggestion
+from topospread.explanation import what_if as attempts
 
 from .builders import (
     GPU,

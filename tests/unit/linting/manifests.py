@@ -17,3 +17,10 @@ def findings(manifests: str, rule: str = "", *, cluster: str = "", kube_version:
 def messages(manifests: str, rule: str, *, cluster: str = "", kube_version: str = "1.37") -> list[str]:
     """What one rule says of YAML documents."""
     return [each.message for each in findings(manifests, rule, cluster=cluster, kube_version=kube_version)]
+
+
+def autoscaler(least: str, most: int = 9) -> str:
+    """An autoscaler of `deployment`'s pods; ``least`` is '' or ``minReplicas: N, ``."""
+    target = "scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}"
+    head = "---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: web}\n"
+    return f"{head}spec: {{{least}maxReplicas: {most}, {target}}}\n"

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from topospread.errors import InputError
 from topospread.linting.edits import changed, splice_of
 from topospread.linting.fixing import Mended, mend
-from topospread.linting.given import Given, Subject
 from topospread.linting.layout import documents_of
+from topospread.linting.lint_input import Given, Subject
 from topospread.linting.problem import Edit, Problem
 from topospread.linting.reading import Question
 from topospread.linting.rule import Rule

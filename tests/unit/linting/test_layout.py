@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from topospread.linting.layout import Layouts, documents_of
+from topospread.sources.locations import Spot
 from topospread.sources.positions import format_path
-from topospread.sources.spots import Spot
 from topospread.sources.text import Text
 from topospread.sources.yaml import read_documents
 

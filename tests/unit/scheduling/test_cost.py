@@ -16,7 +16,7 @@ from topospread.config.gates import gates_for
 from topospread.config.load import default_profile
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.framework import Framework
-from topospread.scheduling.own_answers import Work
+from topospread.scheduling.node_local import Work
 from topospread.workloads.daemon_set import affinity_to_node
 
 ZONES = 3

@@ -8,7 +8,7 @@ import pytest
 
 import topospread
 from tests.unit.explanation.builders import inventory, node, prepared
-from topospread.explanation.rehearsal import Rehearsal
+from topospread.explanation.repeated_simulation import Rehearsal
 from topospread.simulation import Simulation
 
 Json = dict[str, Any]

@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.linting.manifests import findings, messages
 from topospread.linting.examples import constraint, deployment
-from topospread.linting.field_rules import stateful_set
+from topospread.linting.rules.constraint_fields import stateful_set
 
 OWN = "labelSelector:\n  matchLabels: {app: web}"
 

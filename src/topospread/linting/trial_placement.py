@@ -19,13 +19,13 @@ from topospread.api.pod import Container, PodSpec
 from topospread.cluster.cluster import pod_key
 from topospread.cluster.pod_class import has_pod_affinity
 from topospread.scheduling.cycle import Scheduler
-from topospread.scheduling.own_answers import Work
+from topospread.scheduling.node_local import Work
 from topospread.simulation import PendingGroup
 from topospread.simulation.run import Options
 from topospread.simulation.simulate import simulate
 
-from .given import Given
-from .standing import Standing, cluster_of, configuration_of, frameworks_of
+from .lint_input import Given
+from .template_on_nodes import Standing, cluster_of, configuration_of, frameworks_of
 
 MOST_PODS = 20_000
 """Of one workload; larger ones are not tried."""

@@ -8,26 +8,24 @@ from typing import TYPE_CHECKING
 
 from topospread.api.workload import CronJob
 from topospread.errors import InputError
+from topospread.linting.examples import constraint, deployment
+from topospread.linting.lint_input import Given, Subject
+from topospread.linting.pod_source import HOSTNAME, keeping_apart, pod_source
+from topospread.linting.problem import Problem
+from topospread.linting.rule import Example, Rule
 
-from .examples import constraint, deployment
-from .given import Given, Subject
-from .placement_rules import HOSTNAME, keeping_apart
-from .pod_source import pod_source
-from .problem import Problem
-from .rule import Example, Rule
-from .selector_rules import SPREAD
+from .selectors import SPREAD
 
 if TYPE_CHECKING:  # The engine is loaded by who needs it: without nodes nobody does.
+    from topospread.linting.template_on_nodes import Held, Standing
     from topospread.simulation import PendingGroup
-
-    from .standing import Held, Standing
 
 _MOST_PODS_AGAIN = 20_000
 """So many pods are placed again at most to see which constraints it takes."""
 
 
 def _deadlocks(given: Given) -> Iterator[tuple[Subject, Problem]]:
-    from .standing import standings
+    from topospread.linting.template_on_nodes import standings
 
     candidates = [each for each in standings(given) if _may_deadlock(each)]
     left = _MOST_PODS_AGAIN
@@ -49,7 +47,7 @@ def _hard(standing: Standing) -> list[Held]:
 
 
 def _may_deadlock(standing: Standing) -> bool:
-    from .trials import MOST_PODS
+    from topospread.linting.trial_placement import MOST_PODS
 
     replicas = standing.pods.replicas
     several = len({held.counts.topology_key for held in _hard(standing)}) > 1
@@ -60,7 +58,7 @@ def _pending(
     given: Given, candidates: Sequence[Standing], plugin: str = "PodTopologySpread"
 ) -> Iterator[tuple[Standing, int]]:
     """The workloads some of whose pods a plugin keeps pending, each placed alone, and how many."""
-    from .trials import Trials, simulated
+    from topospread.linting.trial_placement import Trials, simulated
 
     trials = Trials(given)
     for each in candidates:
@@ -93,7 +91,7 @@ def _pending_without(given: Given, standing: Standing, left_out: Held) -> bool:
     changed.spec.topology_spread_constraints = [
         each for position, each in enumerate(own) if position != left_out.counts.position
     ]
-    from .trials import simulated
+    from topospread.linting.trial_placement import simulated
 
     try:
         return bool(simulated(given, [item]))
@@ -102,7 +100,7 @@ def _pending_without(given: Given, standing: Standing, left_out: Held) -> bool:
 
 
 def _stuck(given: Given) -> Iterator[tuple[Subject, Problem]]:
-    from .rollouts import stuck_rollouts
+    from topospread.linting.rollouts import stuck_rollouts
 
     for standing, held, replaced in stuck_rollouts(given):
         so_many = f"{replaced} of {standing.pods.replicas} pods" if replaced else "no pod"
@@ -111,7 +109,7 @@ def _stuck(given: Given) -> Iterator[tuple[Subject, Problem]]:
 
 
 def _kept_off(given: Given) -> Iterator[tuple[Subject, Problem]]:
-    from .rollouts import kept_off
+    from topospread.linting.rollouts import kept_off
 
     for found in kept_off(given):
         replicas = found.standing.pods.replicas
@@ -122,9 +120,9 @@ def _kept_off(given: Given) -> Iterator[tuple[Subject, Problem]]:
 
 
 def _too_many(given: Given) -> Iterator[tuple[Subject, Problem]]:
-    from .rollouts import without_apart
-    from .standing import standings
-    from .trials import MOST_PODS, simulated
+    from topospread.linting.rollouts import without_apart
+    from topospread.linting.template_on_nodes import standings
+    from topospread.linting.trial_placement import MOST_PODS, simulated
 
     apart = [(each, list(keeping_apart(each.pods))) for each in standings(given)]
     candidates = {id(each): terms for each, terms in apart if terms and (each.pods.replicas or 0) <= MOST_PODS}

@@ -6,13 +6,13 @@ from io import BytesIO
 
 import pytest
 
-from topospread.linting import trials as module
+from topospread.linting import trial_placement as module
 from topospread.linting.examples import constraint, deployment
-from topospread.linting.given import Given
+from topospread.linting.lint_input import Given
 from topospread.linting.reading import Question
 from topospread.linting.run import run
-from topospread.linting.standing import standings
-from topospread.linting.trials import Trials
+from topospread.linting.template_on_nodes import standings
+from topospread.linting.trial_placement import Trials
 
 ZONES = constraint("labelSelector:\n  matchLabels: {app: web}")
 

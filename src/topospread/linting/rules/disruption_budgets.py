@@ -1,4 +1,4 @@
-"""Rules about PodDisruptionBudgets that forbid the evictions by which replicas are spread anew."""
+"""Rules about PodDisruptionBudgets: that there is one, and that it lets pods be evicted, by drains and to rebalance."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from math import ceil
 
 from topospread.api.labels import InvalidSelectorError, Selector
 from topospread.api.policy import PodDisruptionBudget
-from topospread.api.workload import Deployment, ReplicaSet, ReplicationController, StatefulSet
+from topospread.api.workload import DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
+from topospread.linting.examples import constraint, deployment
+from topospread.linting.lint_input import Given, Manifest, Subject
+from topospread.linting.neighbours import autoscaled, cluster_sources
+from topospread.linting.pod_source import WITH_REPLICAS, PodSource, explicit_replicas
+from topospread.linting.pods_by_label import LabelIndex
+from topospread.linting.problem import Problem
+from topospread.linting.rule import Example, Rule
 
-from .examples import constraint, deployment
-from .given import Given, Manifest, Subject
-from .label_index import LabelIndex
-from .neighbours import autoscaled, cluster_sources
-from .placement_rules import explicit_replicas
-from .pod_source import PodSource
-from .problem import Problem
-from .rule import Example, Rule
-
+_DISRUPTIONS = "https://kubernetes.io/docs/concepts/workloads/pods/disruptions/"
 _BUDGETS = "https://kubernetes.io/docs/tasks/run-application/configure-pdb/"
 _KNOWN_SIZE = (Deployment, ReplicaSet, StatefulSet, ReplicationController)
 
@@ -95,6 +94,46 @@ def _several(given: Given) -> Iterator[tuple[Subject, Problem]]:
                 yield manifest, Problem("spec.selector", message)
 
 
+def _blocks_drains(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    for manifest, budget, found in selected(given):
+        evicted = [pods for pods in found if not isinstance(pods.item, DaemonSet | Job)]
+        if manifest is None or not evicted:
+            continue
+        sizes = [size_of(given, pods) for pods in found]
+        replicas = None if None in sizes else sum(size for size in sizes if size is not None)
+        field, value = value_of(budget)
+        spread = any(pods.spec.topology_spread_constraints for pods in found)
+        if replicas is not None and replicas > len(found) and spread:
+            continue  # The rule about rebalancing says so.
+        everything = str(value) in (("0", "0%") if field == "maxUnavailable" else ("100%",))
+        if everything if replicas is None else replicas and allowed(budget, replicas) == 0:
+            of = "" if replicas is None else f" of {replicas} replica{'' if replicas == 1 else 's'}"
+            message = f"{field} {value}{of} lets none be evicted: a node that runs one cannot be drained"
+            yield manifest, Problem(f"spec.{field}", message)
+
+
+def _selects_nothing(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    spaces = {pods.item.namespace for _, pods in given.sources}
+    unknown = {_space(each) for each in given.others if "." in str(each.value.get("apiVersion", "")).partition("/")[0]}
+    for manifest, budget, found in selected(given):
+        here = budget.namespace
+        if manifest is not None and not found and here in spaces and here not in unknown:
+            yield manifest, Problem("spec.selector", "it selects the pods of nothing that is given: it protects none")
+
+
+def _space(subject: Subject) -> str:
+    return subject.label.partition(" ")[2].partition("/")[0]
+
+
+def _without_budget(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    protected = {id(pods) for _, _, found in selected(given) for pods in found}
+    for manifest, pods in given.sources:
+        replicas = size_of(given, pods)
+        if isinstance(pods.item, WITH_REPLICAS) and replicas is not None and replicas > 1 and id(pods) not in protected:
+            message = f"no PodDisruptionBudget selects the {replicas} pods: drains may evict all of them at once"
+            yield manifest, Problem("", message)
+
+
 _OWN = "labelSelector:\n  matchLabels: {app: web}\nmatchLabelKeys: [pod-template-hash]"
 
 
@@ -105,6 +144,7 @@ def budget_example(spec: str, name: str = "web") -> str:
 
 
 _WEB = deployment(constraint(_OWN), replicas=3)
+_PLAIN = deployment("", replicas=3)
 
 RULES = (
     Rule(
@@ -128,6 +168,40 @@ RULES = (
         check=_several,
         wrong=Example(_WEB + budget_example("minAvailable: 2") + budget_example("maxUnavailable: 1", "web-again")),
         right=Example(_WEB + budget_example("minAvailable: 2")),
+        needs="manifests",
+    ),
+    Rule(
+        id="budget-blocks-drain",
+        sentence="A PodDisruptionBudget lets a pod be evicted.",
+        why="kubectl drain and the cluster's autoscaler evict pods: with a budget that never lets one go a node is not "
+        "drained until somebody deletes the pod or the budget.",
+        link=f"{_BUDGETS}#think-about-how-your-application-reacts-to-disruptions",
+        severity="warning",
+        check=_blocks_drains,
+        wrong=Example(_PLAIN + budget_example("maxUnavailable: 0")),
+        right=Example(_PLAIN + budget_example("maxUnavailable: 1")),
+        needs="manifests",
+    ),
+    Rule(
+        id="budget-selects-nothing",
+        sentence="A PodDisruptionBudget selects pods.",
+        why="It protects nothing: its selector names labels that no pods of its namespace have.",
+        link=f"{_BUDGETS}#specifying-a-poddisruptionbudget",
+        severity="warning",
+        check=_selects_nothing,
+        wrong=Example(_PLAIN.replace("app: web", "app: shop") + budget_example("maxUnavailable: 1")),
+        right=Example(_PLAIN + budget_example("maxUnavailable: 1")),
+        needs="manifests",
+    ),
+    Rule(
+        id="no-budget",
+        sentence="Replicas have a PodDisruptionBudget.",
+        why="Without one a drain of several nodes, or an upgrade of the cluster, may evict all replicas at once.",
+        link=f"{_DISRUPTIONS}#pod-disruption-budgets",
+        severity="hint",
+        check=_without_budget,
+        wrong=Example(_PLAIN),
+        right=Example(_PLAIN + budget_example("maxUnavailable: 1")),
         needs="manifests",
     ),
 )

@@ -7,13 +7,12 @@ from difflib import get_close_matches
 
 from topospread.api.kinds import KINDS
 from topospread.api.validation.schema import STRUCT_OF_ANY, fields_of, unknown_fields
+from topospread.linting.examples import GOOD_CONSTRAINT, deployment
+from topospread.linting.lint_input import Given, Manifest, Subject
+from topospread.linting.problem import Problem
+from topospread.linting.rule import Example, Rule
 from topospread.sources.positions import format_path, parse_path
 from topospread.sources.versions import similar_kind, was_known
-
-from .examples import GOOD_CONSTRAINT, deployment
-from .given import Given, Manifest, Subject
-from .problem import Problem
-from .rule import Example, Rule
 
 _OBJECTS = "https://kubernetes.io/docs/concepts/overview/working-with-objects/"
 

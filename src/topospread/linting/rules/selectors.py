@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from topospread.api.labels import InvalidSelectorError
 from topospread.api.spread import DO_NOT_SCHEDULE
 from topospread.api.workload import Deployment
-
-from .examples import constraint, deployment
-from .given import Given, Subject
-from .pod_source import HASH, PodSource, own_selector
-from .problem import Edit, Problem
-from .rule import Example, Rule, of_pods
+from topospread.linting.examples import constraint, deployment
+from topospread.linting.lint_input import Given, Subject
+from topospread.linting.pod_source import HASH, PodSource, own_selector
+from topospread.linting.problem import Edit, Problem
+from topospread.linting.rule import Example, Rule, of_pods
 
 SPREAD = "https://kubernetes.io/docs/concepts/scheduling-eviction/topology-spread-constraints/"
 _MATCH_LABEL_KEYS_SINCE = 27

@@ -7,8 +7,8 @@ import pytest
 from topospread.api.labels import LabelSelector, LabelSelectorRequirement, Selector
 from topospread.api.meta import ObjectMeta
 from topospread.api.pod import Pod, PodSpec
-from topospread.linting.label_index import LabelIndex
 from topospread.linting.pod_source import PodSource
+from topospread.linting.pods_by_label import LabelIndex
 
 LABELS: dict[str, dict[str, str]] = {"a": {"app": "web", "tier": "front"}, "b": {"app": "web"}, "c": {"tier": "front"}}
 

@@ -12,16 +12,16 @@ from topospread.api.spread import DO_NOT_SCHEDULE, TopologySpreadConstraint
 from topospread.api.workload import CronJob, Job
 from topospread.config.args import DefaultConstraint
 from topospread.config.profile import Configuration
+from topospread.linting.examples import constraint, deployment
+from topospread.linting.lint_input import Given, Manifest, Subject
+from topospread.linting.neighbours import autoscaled, cluster_sources
+from topospread.linting.pod_source import PodSource
+from topospread.linting.pods_by_label import LabelIndex
+from topospread.linting.problem import Problem
+from topospread.linting.rule import Example, Rule
 
-from .examples import constraint, deployment
-from .field_rules import ADDED_BY_CONTROLLERS
-from .given import Given, Manifest, Subject
-from .label_index import LabelIndex
-from .neighbours import autoscaled, cluster_sources
-from .pod_source import PodSource
-from .problem import Problem
-from .rule import Example, Rule
-from .selector_rules import SPREAD
+from .constraint_fields import ADDED_BY_CONTROLLERS
+from .selectors import SPREAD
 
 _DEFAULTS = f"{SPREAD}#cluster-level-default-constraints"
 _NAMED = 2

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .examples import GOOD_CONSTRAINT, deployment
-from .given import Given, Subject
-from .problem import Problem
-from .rule import Example, Rule
-from .selector_rules import SPREAD
+from topospread.linting.examples import GOOD_CONSTRAINT, deployment
+from topospread.linting.lint_input import Given, Subject
+from topospread.linting.problem import Problem
+from topospread.linting.rule import Example, Rule
+
+from .selectors import SPREAD
 
 
 def _after_the_others(given: Given) -> Iterator[tuple[Subject, Problem]]:

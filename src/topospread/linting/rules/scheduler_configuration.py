@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from topospread.api.spread import DO_NOT_SCHEDULE
 from topospread.config.args import SYSTEM_CONSTRAINTS, DefaultConstraint
 from topospread.config.profile import Profile
+from topospread.linting.lint_input import Given, SchedulerConfiguration, Subject
+from topospread.linting.problem import Problem
+from topospread.linting.rule import Example, Rule
 
-from .given import Given, SchedulerConfiguration, Subject
-from .problem import Problem
-from .rule import Example, Rule
-from .selector_rules import SPREAD
+from .selectors import SPREAD
 
 SPREADING = "PodTopologySpread"
 _OLD_SPREADING = ("SelectorSpread", "DefaultPodTopologySpread")

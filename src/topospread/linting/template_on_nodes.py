@@ -24,16 +24,16 @@ from topospread.config.load import default_configuration
 from topospread.config.profile import Configuration
 from topospread.config.request_rules import request_rules
 from topospread.errors import InputError
-from topospread.plugins.inclusion import Inclusion
+from topospread.linting.pod_source import keeping_apart
 from topospread.plugins.interface import PluginError
+from topospread.plugins.node_inclusion import Inclusion
 from topospread.plugins.pod_topology_spread import PodTopologySpread
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, spread_arithmetic
 from topospread.scheduling.framework import Framework
 from topospread.simulation.run import as_served
 from topospread.workloads.admission import Admission
 
-from .given import Given, Manifest
-from .placement_rules import keeping_apart
+from .lint_input import Given, Manifest
 from .pod_source import PodSource
 
 

@@ -1,23 +1,72 @@
-"""What keeps a workload there while nodes are drained: found by what is given, silent where that may be elsewhere."""
+"""Budgets that forbid every eviction, or are not there: found by what is given, silent where that is not known."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.unit.linting.manifests import findings, messages
-from tests.unit.linting.test_budget_rules import budget
+from tests.unit.linting.manifests import autoscaler, findings, messages
 from topospread.linting.examples import constraint, deployment
 
-ZONE = "topology.kubernetes.io/zone"
 ZONES = constraint("labelSelector:\n  matchLabels: {app: web}")
 OPEN = deployment("").replace("  replicas: 6\n", "")
 OPERATED = "---\napiVersion: example.com/v1\nkind: Database\nmetadata: {name: db}\nspec: {instances: 3}\n"
 
 
-def autoscaler(least: str, most: int = 9) -> str:
-    target = "scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}"
-    head = "---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: web}\n"
-    return f"{head}spec: {{{least}maxReplicas: {most}, {target}}}\n"
+def budget(spec: str, name: str = "web", selector: str = "matchLabels: {app: web}") -> str:
+    head = f"---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {{name: {name}}}\n"
+    return f"{head}spec:\n  {spec}\n  selector: {{{selector}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("replicas", "spec", "blocks"),
+    [
+        (3, "minAvailable: 3", True),
+        (3, "minAvailable: 4", True),
+        (3, "minAvailable: 2", False),
+        (3, "minAvailable: 100%", True),
+        (3, 'minAvailable: "67%"', True),
+        (3, 'minAvailable: "66%"', False),
+        (3, "maxUnavailable: 0", True),
+        (3, "maxUnavailable: 0%", True),
+        (3, "maxUnavailable: 1%", False),
+        (1, "minAvailable: 1", False),
+        (2, "minAvailable: 1", False),
+    ],
+)
+def test_a_budget_without_room_is_found(replicas: int, spec: str, blocks: bool) -> None:
+    manifests = deployment(ZONES, replicas=replicas) + budget(spec)
+    assert bool(messages(manifests, "budget-blocks-rebalance")) == blocks
+
+
+def test_the_finding_stands_at_the_budget() -> None:
+    (found,) = findings(deployment(ZONES, replicas=3) + budget("maxUnavailable: 0"), "budget-blocks-rebalance")
+    assert (found.place.object, found.place.field) == ("PodDisruptionBudget default/web", "spec.maxUnavailable")
+
+
+@pytest.mark.parametrize(
+    "manifests",
+    [
+        deployment("", replicas=3) + budget("maxUnavailable: 0"),
+        deployment(ZONES, replicas=3) + budget("maxUnavailable: 0", selector="matchLabels: {app: other}"),
+        deployment(ZONES, replicas=3).replace("  replicas: 3\n", "") + budget("minAvailable: 3"),
+    ],
+    ids=["not spread", "of other pods", "replicas left to an autoscaler"],
+)
+def test_budgets_that_hold_nothing_back_are_left_alone(manifests: str) -> None:
+    assert messages(manifests, "budget-blocks-rebalance") == []
+
+
+def test_replicas_of_all_workloads_of_a_budget_count() -> None:
+    both = deployment(ZONES, replicas=2) + "---\n" + deployment("", name="batch", replicas=2)
+    manifests = both + budget("minAvailable: 3", selector="matchExpressions: [{key: app, operator: Exists}]")
+    assert messages(manifests, "budget-blocks-rebalance") == []
+
+
+def test_two_budgets_for_one_pod_are_found() -> None:
+    web = deployment("", replicas=3)
+    (found,) = findings(web + budget("minAvailable: 1") + budget("minAvailable: 1", "again"), "several-budgets")
+    assert found.place.object == "PodDisruptionBudget default/again"
+    assert messages(web + budget("minAvailable: 1") + budget("minAvailable: 1"), "several-budgets") == []
 
 
 def of(kind: str, manifest: str) -> str:
@@ -79,51 +128,3 @@ def test_a_budget_that_selects_nothing(manifests: str, found: bool) -> None:
 )
 def test_replicas_without_a_budget_are_a_hint(manifests: str, found: bool) -> None:
     assert [each.severity for each in findings(manifests, "no-budget")] == ["hint"] * found
-
-
-@pytest.mark.parametrize(
-    ("manifests", "found"),
-    [
-        (deployment(ZONES, replicas=1), True),
-        (deployment(ZONES, replicas=2), False),
-        (deployment("", replicas=1), False),
-        (deployment(ZONES, replicas=1) + autoscaler(""), False),
-    ],
-)
-def test_one_replica_is_nothing_to_spread(manifests: str, found: bool) -> None:
-    assert bool(messages(manifests, "one-replica-to-spread")) == found
-
-
-def test_single_replicas_that_are_spread_together_are_several() -> None:
-    broad = constraint("labelSelector:\n  matchLabels: {part-of: shop}")
-    shards = [
-        deployment(broad, name=name, replicas=1).replace(
-            f"labels: {{app: {name}}}", f"labels: {{part-of: shop, app: {name}}}"
-        )
-        for name in ("one", "two")
-    ]
-    assert messages("---\n".join(shards), "one-replica-to-spread") == []
-
-
-SCALED = deployment(ZONES).replace("  replicas: 6\n", "")
-
-
-@pytest.mark.parametrize(
-    ("manifests", "cluster", "said"),
-    [
-        (SCALED + autoscaler("minReplicas: 2, "), "zones=3,nodes=6", ["at 2 replicas some of the 3 domains"]),
-        (SCALED + autoscaler(""), "zones=3,nodes=6", ["at 1 replica some of the 3 domains"]),
-        (SCALED + autoscaler("minReplicas: 3, "), "zones=3,nodes=6", []),
-        (SCALED + autoscaler("minReplicas: 2, "), "", []),
-        (
-            SCALED.replace("maxSkew: 1", "minDomains: 3\n        maxSkew: 1") + autoscaler("minReplicas: 2, "),
-            "",
-            ["at 2 replicas some of the 3 domains"],
-        ),
-        (SCALED.replace(ZONE, "kubernetes.io/hostname") + autoscaler("minReplicas: 2, "), "nodes=6", []),
-    ],
-)
-def test_an_autoscaler_that_may_leave_domains_empty(manifests: str, cluster: str, said: list[str]) -> None:
-    found = findings(manifests, "autoscaler-under-domains", cluster=cluster)
-    assert [each.message[: len(text)] for each, text in zip(found, said, strict=True)] == said
-    assert all((each.place.object or "").startswith("HorizontalPodAutoscaler") for each in found)

@@ -4,31 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from topospread.api.labels import InvalidSelectorError, Selector
+from topospread.api.labels import InvalidSelectorError
 from topospread.api.node_selection import NodeSelectorTerm, PodAffinityTerm
 from topospread.api.pod import Pod, PodSpec
 from topospread.api.rollout import strategy_of
 from topospread.api.spread import DO_NOT_SCHEDULE, HONOR, TopologySpreadConstraint
 from topospread.api.workload import DaemonSet, Deployment
+from topospread.linting.examples import constraint, deployment
+from topospread.linting.lint_input import Given, Subject
+from topospread.linting.pod_source import (
+    HASH,
+    HOSTNAME,
+    PodSource,
+    explicit_replicas,
+    keeping_apart,
+    own_selector,
+    selects_itself,
+)
+from topospread.linting.problem import Edit, Problem
+from topospread.linting.rule import Example, Rule, of_pods
 
-from .examples import constraint, deployment
-from .given import Given, Subject
-from .pod_source import HASH, PodSource, own_selector
-from .problem import Edit, Problem
-from .rule import Example, Rule, of_pods
-from .selector_rules import SPREAD
+from .selectors import SPREAD
 
-HOSTNAME = "kubernetes.io/hostname"
 _ASSIGN = "https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/"
 _ZONE, _REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
 _PART_OF: dict[str, tuple[str, ...]] = {HOSTNAME: (_ZONE, _REGION), _ZONE: (_REGION,)}
 """Topology key → the keys of which each of its domains is a part."""
-
-
-def explicit_replicas(pods: PodSource) -> int | None:
-    """The replicas that the object gives; None where it leaves them open, to an autoscaler or to the default."""
-    given = getattr(getattr(pods.item, "spec", None), "replicas", None)
-    return given if given is None else pods.replicas
 
 
 def _one_domain(pods: PodSource) -> Iterator[Problem]:
@@ -56,28 +57,6 @@ def _value_of(term: NodeSelectorTerm, key: str) -> str | None:
         if each.key == key and each.operator == "In" and len(set(each.values or ())) == 1:
             return (each.values or [""])[0]
     return None
-
-
-def selects_itself(term: PodAffinityTerm, pods: PodSource) -> bool:
-    """Whether a term of pod affinity or anti-affinity is about the pods' own group."""
-    everywhere = term.namespace_selector
-    if everywhere is not None and (everywhere.match_labels or everywhere.match_expressions):
-        return False
-    if everywhere is None and term.namespaces and pods.item.namespace not in term.namespaces:
-        return False
-    try:
-        return Selector.from_label_selector(term.label_selector).matches(pods.labels)
-    except InvalidSelectorError:
-        return False  # Validation says so.
-
-
-def keeping_apart(pods: PodSource) -> Iterator[tuple[str, PodAffinityTerm]]:
-    """The terms of required anti-affinity that keep the pods apart from their own like, each with its path."""
-    anti = pods.spec.affinity.pod_anti_affinity if pods.spec.affinity else None
-    path = f"{pods.path}.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution"
-    for index, term in enumerate((anti and anti.required_during_scheduling_ignored_during_execution) or ()):
-        if selects_itself(term, pods):
-            yield f"{path}[{index}]", term
 
 
 def _against_affinity(pods: PodSource) -> Iterator[Problem]:

@@ -7,12 +7,12 @@ from difflib import get_close_matches
 
 from topospread.api.node import Node
 from topospread.api.taints import DO_NOT_SCHEDULE_EFFECTS
+from topospread.linting.lint_input import Given, Manifest, Subject
+from topospread.linting.pod_source import HOSTNAME
+from topospread.linting.problem import Problem
+from topospread.linting.rule import Example, Rule
 
-from .given import Given, Manifest, Subject
-from .placement_rules import HOSTNAME
-from .problem import Problem
-from .rule import Example, Rule
-from .selector_rules import SPREAD
+from .selectors import SPREAD
 
 ZONE, REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
 _LABELS = "https://kubernetes.io/docs/reference/labels-annotations-taints/"

@@ -17,8 +17,8 @@ from topospread.config.versions import KubeVersion
 from topospread.errors import Place
 from topospread.sources.collection import Collection
 from topospread.sources.hooks import is_passing
+from topospread.sources.locations import Spot
 from topospread.sources.objects import ReadObject
-from topospread.sources.spots import Spot
 
 from .pod_source import PodSource
 from .problem import Problem

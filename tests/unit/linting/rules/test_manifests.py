@@ -11,7 +11,7 @@ from tests.unit.linting.manifests import messages
 from topospread.errors import InputError
 from topospread.linting.run import Question, lint, run
 
-HOSTILE = Path(__file__).parents[2] / "hostile"
+HOSTILE = Path(__file__).parents[3] / "hostile"
 DEPLOYMENT = """\
 apiVersion: apps/v1
 kind: Deployment

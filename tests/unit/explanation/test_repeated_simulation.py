@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from topospread.api.node import Node
-from topospread.explanation.rehearsal import Rehearsal
+from topospread.explanation.repeated_simulation import Rehearsal
 from topospread.simulation.run import Run
 
 from .builders import constraint, node, pod, prepared, spec, workload, zones

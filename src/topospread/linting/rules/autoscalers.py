@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 from topospread.api.autoscaling import CrossVersionObjectReference, HorizontalPodAutoscaler
 from topospread.api.kinds import KINDS
+from topospread.linting.examples import constraint, deployment
+from topospread.linting.lint_input import Given, Manifest, Subject
+from topospread.linting.problem import Problem
+from topospread.linting.rule import Example, Rule
 from topospread.workloads.autoscaling import group_of
-
-from .examples import constraint, deployment
-from .given import Given, Manifest, Subject
-from .problem import Problem
-from .rule import Example, Rule
 
 _LINK = "https://kubernetes.io/docs/tasks/run-application/horizontal-pod-autoscale/"
 _NOT_SCALED = frozenset({"DaemonSet", "Job", "CronJob", "Pod"})

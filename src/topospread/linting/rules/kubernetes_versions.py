@@ -8,13 +8,12 @@ from typing import NamedTuple
 from topospread.api.node_selection import PodAffinityTerm
 from topospread.config.gate_table import GATES
 from topospread.config.gates import Gates
+from topospread.linting.examples import constraint, deployment
+from topospread.linting.lint_input import Given, Manifest, Subject
+from topospread.linting.pod_source import PodSource
+from topospread.linting.problem import Edit, Problem
+from topospread.linting.rule import Example, Rule
 from topospread.sources.versions import VERSIONS
-
-from .examples import constraint, deployment
-from .given import Given, Manifest, Subject
-from .pod_source import PodSource
-from .problem import Edit, Problem
-from .rule import Example, Rule
 
 _GATES = "https://kubernetes.io/docs/reference/command-line-tools-reference/feature-gates/"
 _SPREAD_GATES = {

@@ -9,18 +9,19 @@ from topospread.api.node import Node
 from topospread.api.pod import Pod
 from topospread.api.spread import HONOR
 from topospread.api.taints import UNSCHEDULABLE_TAINT, untolerated
+from topospread.linting.examples import constraint, deployment
+from topospread.linting.lint_input import Given, Subject
+from topospread.linting.neighbours import autoscaled
+from topospread.linting.pod_source import HOSTNAME, explicit_replicas
+from topospread.linting.problem import Edit, Problem
+from topospread.linting.rule import Example, Rule
 
-from .examples import constraint, deployment
-from .given import Given, Subject
-from .neighbours import autoscaled
-from .node_rules import misspelt, named
-from .placement_rules import HOSTNAME, explicit_replicas, only_value
-from .problem import Edit, Problem
-from .rule import Example, Rule
-from .selector_rules import SPREAD
+from .node_labels import misspelt, named
+from .pod_spec import only_value
+from .selectors import SPREAD
 
 if TYPE_CHECKING:
-    from .standing import Held, Standing
+    from topospread.linting.template_on_nodes import Held, Standing
 
 _NAMED = 3
 _EXCLUDED = "excluded by nodeSelector or node affinity"
@@ -28,7 +29,7 @@ _LIMITATIONS = f"{SPREAD}#known-limitations"
 
 
 def _every(given: Given) -> Iterator[tuple[Standing, Held]]:
-    from .standing import standings  # The engine is loaded by who needs it: without nodes nobody does.
+    from topospread.linting.template_on_nodes import standings
 
     for standing in standings(given):
         for held in standing.constraints:

@@ -19,7 +19,7 @@ from .cluster_changes import cluster_changes
 from .domains import constraint_tables
 from .obstacles import TAINTS, Obstacles
 from .own_constraints import in_force
-from .rehearsal import Rehearsal
+from .repeated_simulation import Rehearsal
 from .replacement import replaced
 from .result import ConstraintTable, Suggestion
 from .rolling_update import RollingUpdate

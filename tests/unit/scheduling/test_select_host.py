@@ -15,9 +15,9 @@ from topospread.api.pod import Pod
 from topospread.cluster import Cluster
 from topospread.config.gates import gates_for
 from topospread.config.load import default_profile
-from topospread.scheduling.choice import top_of_heap
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.framework import Framework
+from topospread.scheduling.select_host import top_of_heap
 
 NAMES = ["b", "c", "a", "d"]
 

@@ -1,0 +1,43 @@
+"""Every rule, in the order in which findings of one place are reported; a new one stands in its subject's module."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from topospread.linting.rule import Rule
+
+from . import (
+    autoscalers,
+    constraint_fields,
+    disruption_budgets,
+    domains,
+    ignores,
+    kubernetes_versions,
+    manifests,
+    node_labels,
+    pod_spec,
+    replicas,
+    scheduler_configuration,
+    selectors,
+    shared_selectors,
+    stuck_pods,
+)
+
+RULES: Final[tuple[Rule, ...]] = (
+    *manifests.RULES,
+    *selectors.RULES,
+    *constraint_fields.RULES,
+    *pod_spec.RULES,
+    *shared_selectors.RULES,
+    *disruption_budgets.RULES,
+    *replicas.RULES,
+    *autoscalers.RULES,
+    *kubernetes_versions.RULES,
+    *node_labels.RULES,
+    *scheduler_configuration.RULES,
+    *domains.RULES,
+    *stuck_pods.RULES,
+    *ignores.RULES,
+)
+
+BY_ID: Final = {rule.id: rule for rule in RULES}

@@ -1,0 +1,113 @@
+"""Rules about how many replicas there are: enough to be spread, and of an autoscaler's never fewer than domains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from topospread.api.autoscaling import HorizontalPodAutoscaler
+from topospread.linting.examples import constraint, deployment
+from topospread.linting.lint_input import Given, Subject
+from topospread.linting.neighbours import autoscaled
+from topospread.linting.pod_source import WITH_REPLICAS, PodSource, explicit_replicas
+from topospread.linting.problem import Problem
+from topospread.linting.rule import Example, Rule
+from topospread.workloads.autoscaling import target_of
+
+from .selectors import SPREAD
+from .shared_selectors import counts_of_others
+
+_AUTOSCALING = "https://kubernetes.io/docs/tasks/run-application/horizontal-pod-autoscale/"
+
+
+def _one_replica(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    alone = [
+        (manifest, pods)
+        for manifest, pods in given.sources
+        if explicit_replicas(pods) == 1 and isinstance(pods.item, WITH_REPLICAS) and not autoscaled(given, pods.item)
+    ]
+    reaching = counts_of_others(given) if alone else {}
+    for manifest, pods in alone:
+        for path, each in pods.constraints():
+            if path not in reaching.get(manifest.order, ()):
+                message = f"1 replica: there is nothing to spread over {each.topology_key}"
+                yield manifest, Problem(path, message)
+
+
+def _least_under_domains(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    sources = {(type(pods.item).__name__, pods.item.namespace, pods.item.name): pods for _, pods in given.sources}
+    known = _domains(given)
+    for manifest in given.of_kind("HorizontalPodAutoscaler"):
+        item = manifest.item
+        target = target_of(item) if isinstance(item, HorizontalPodAutoscaler) and not manifest.refused else None
+        pods = sources.get(target) if target is not None else None
+        if pods is None or not isinstance(item, HorizontalPodAutoscaler):
+            continue
+        wanted = max(_wanted(pods, known), key=lambda each: each[0], default=(0, ""))
+        if 0 < item.spec.least < wanted[0]:
+            field = "spec" if item.spec.min_replicas is None else "spec.minReplicas"
+            message = f"at {item.spec.least} replica{'' if item.spec.least == 1 else 's'} some of the {wanted[0]} "
+            yield manifest, Problem(field, f"{message}domains of {wanted[1]} hold none")
+
+
+def _wanted(pods: PodSource, known: dict[str, dict[str, int]]) -> Iterator[tuple[int, str]]:
+    """How many domains each constraint is to spread over, as far as that is known."""
+    for path, each in pods.constraints():
+        key = each.topology_key or ""
+        there = known.get(f"{type(pods.item).__name__} {pods.item.namespace}/{pods.item.name}", {}).get(path, 0)
+        yield max(there, each.min_domains or 0), key
+
+
+def _domains(given: Given) -> dict[str, dict[str, int]]:
+    """Object → path of a constraint → its eligible domains, where there are nodes; a hostname's are left out."""
+    if not given.nodes:
+        return {}
+    from topospread.linting.pod_source import HOSTNAME
+    from topospread.linting.template_on_nodes import standings
+
+    return {
+        standing.manifest.label: {
+            held.path: len(held.counts.domains) for held in standing.constraints if held.counts.topology_key != HOSTNAME
+        }
+        for standing in standings(given)
+    }
+
+
+_OWN = "labelSelector:\n  matchLabels: {app: web}\nmatchLabelKeys: [pod-template-hash]"
+_AUTOSCALER = """\
+---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata:
+  name: web
+spec:
+  minReplicas: {least}
+  maxReplicas: 9
+  scaleTargetRef: {{apiVersion: apps/v1, kind: Deployment, name: web}}
+"""
+_SCALED = deployment(constraint(_OWN)).replace("  replicas: 6\n", "")
+
+RULES = (
+    Rule(
+        id="one-replica-to-spread",
+        sentence="What is to be spread has more than one replica.",
+        why="One pod stands in one domain, and what it serves is gone with that: a constraint changes nothing.",
+        link=f"{SPREAD}#motivation",
+        severity="hint",
+        check=_one_replica,
+        wrong=Example(deployment(constraint(_OWN), replicas=1)),
+        right=Example(deployment(constraint(_OWN), replicas=3)),
+        needs="manifests",
+    ),
+    Rule(
+        id="autoscaler-under-domains",
+        sentence="An autoscaler keeps at least as many replicas as there are domains to spread over.",
+        why="At night, when it has scaled down, some domains hold none; whichever holds one takes a larger share along "
+        "when it fails.",
+        link=f"{_AUTOSCALING}#how-does-a-horizontalpodautoscaler-work",
+        severity="hint",
+        check=_least_under_domains,
+        wrong=Example(_SCALED + _AUTOSCALER.format(least=2), cluster="zones=3,nodes=6"),
+        right=Example(_SCALED + _AUTOSCALER.format(least=3), cluster="zones=3,nodes=6"),
+        needs="manifests",
+    ),
+)
