@@ -29,14 +29,18 @@ from conformance.generators.sampling import sampling
 from conformance.generators.scarce_volumes import ScarceVolumes
 from conformance.generators.sequence import sequence
 from conformance.generators.storage import storage
+from conformance.generators.topology_labels import selected_by_all, topology_labels
 from conformance.generators.volumes import Volumes
 
 NEWEST = "1.37"
 # What `every` draws from: all that the oracles of all versions judge.
 KINDS = ("spread", "mixed", "volumes", "preemption", "storage", "requests", "profile")
 # What sequences are made of.
-EVENTFUL = ("spread", "mixed", "preemption", "preemption", "corners", "storage", "scarce", "scarce", "scarce")
-FLAVOURS = (*KINDS, "corners", "scarce", "sampling", "every", "eventful")
+EVENTFUL = (
+    *("spread", "mixed", "preemption", "preemption", "corners", "labelled", "storage"),
+    *("scarce", "scarce", "scarce"),
+)
+FLAVOURS = (*KINDS, "corners", "labelled", "scarce", "sampling", "every", "eventful")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +51,10 @@ class Recipe:
         flavour: ``spread`` (no other pod's affinity, no volumes), ``mixed`` (the former too), ``volumes``,
             ``preemption``, ``storage`` (volumes of every kind, and what nodes declare), ``requests`` (resources in
             every form), ``profile`` (plugins on and off, all their arguments), ``corners`` (empty values, ports used
-            twice, image sizes that differ, objects with the least fields: what is rarely there), ``scarce`` (fewer
+            twice, image sizes that differ, objects with the least fields: what is rarely there), ``labelled`` (pods
+            that are selected by the zone and region of their node, which they get as labels), ``scarce`` (fewer
             volumes than claims), ``sampling`` (not all nodes are looked at, several profiles), ``every`` (any of them
-            but the last three, case by case), ``eventful`` (those of which sequences are made).
+            but the last four, case by case), ``eventful`` (those of which sequences are made).
         sequential: replicas placed one after another; 0: independent pods.
         incoming: independent pods a case.
         nodes: fewest and most nodes a case.
@@ -127,6 +132,11 @@ def _flavour(draw: Draw, recipe: Recipe, case: Json, pods: Pods) -> None:
             profile(draw, case, recipe.kube_version or NEWEST)
         case "corners":
             corners(draw, pods, case)
+        case "labelled":
+            if draw.chance(0.5):
+                case |= preemption(draw, pods, cluster, bound, incoming)
+            topology_labels(draw, case)
+            selected_by_all(draw, case)
         case "scarce":
             case |= ScarceVolumes(draw, cluster).give(incoming)
         case "sampling":

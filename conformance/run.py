@@ -76,6 +76,7 @@ FLAVOURS = {
         Flavour("corners-replicas", 30, Recipe("corners", sequential=20)),
         Flavour("sampling", 12, Recipe("sampling", incoming=25, nodes=(60, 400)), judge="sampling"),
         Flavour("sequences", 300, Recipe("eventful", nodes=(2, 8), steps=(5, 40)), judge="sequence"),
+        Flavour("sequences-labelled", 60, Recipe("labelled", nodes=(2, 8), steps=(5, 40)), judge="sequence"),
         Flavour("queue", 300, None, judge="queue", generator="generate_queue.py"),
         Flavour("v1.36-corners", 60, Recipe("corners", kube_version="1.36"), "1.36"),
         Flavour("v1.35-corners", 60, Recipe("corners", kube_version="1.35"), "1.35"),

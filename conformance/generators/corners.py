@@ -5,12 +5,13 @@ Every corner is turned in about half of the cases, so that a difference shows wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from conformance.generators.configuration import API_VERSION
-from conformance.generators.draw import APPS, HOST, KEYS, REGION, ZONE, Draw, Json
+from conformance.generators.draw import APPS, HOST, KEYS, ZONE, Draw, Json
 from conformance.generators.pods import Pods
 from conformance.generators.preemption import preemption
+from conformance.generators.topology_labels import every_pod, selectors, topology_labels
 
 PREFIXED = "example.com/app"
 POOL = "pool.example.com/kind"
@@ -25,7 +26,7 @@ def corners(draw: Draw, pods: Pods, case: Json) -> None:
     turns: list[Callable[[Draw, Json], None]] = [
         _domains,
         _labels,
-        _topology_labels,
+        topology_labels,
         _architectures,
         _ports,
         _taints,
@@ -38,10 +39,6 @@ def corners(draw: Draw, pods: Pods, case: Json) -> None:
             turn(draw, case)
     if draw.chance(0.05):
         case["config"] = _refused_at_start(draw)
-
-
-def _every_pod(case: Json) -> Iterator[Json]:
-    yield from (*case["pods"], *case["incoming"], *case.get("nominated", []))
 
 
 def _start_times(draw: Draw, case: Json) -> None:
@@ -77,10 +74,10 @@ def _labels(draw: Draw, case: Json) -> None:
     """Labels with empty values and with a prefix on pods and nodes, and selectors that ask for them."""
     for node in case["nodes"]:
         node["metadata"]["labels"] |= draw.choice([{}, {POOL: ""}, {POOL: "a"}, {"disk": ""}])
-    for pod in _every_pod(case):
+    for pod in every_pod(case):
         labels = pod["metadata"]["labels"]
         labels |= draw.choice([{}, {PREFIXED: ""}, {PREFIXED: "web"}, {"app": ""}, {"tier": ""}])
-        for selector in _selectors(pod["spec"]):
+        for selector in selectors(pod["spec"]):
             _ask_for_empty(draw, selector)
         if draw.chance(0.15):
             pod["spec"]["nodeSelector"] = draw.choice([{POOL: ""}, {POOL: "a"}, {"disk": ""}])
@@ -94,29 +91,6 @@ def _labels(draw: Draw, case: Json) -> None:
             service["spec"]["selector"] = draw.choice([{PREFIXED: ""}, {"app": ""}, {PREFIXED: "web"}])
 
 
-def _topology_labels(draw: Draw, case: Json) -> None:
-    """Pods that carry their node's zone and region since they were bound, and selectors that ask for them."""
-    labels_of = {node["metadata"]["name"]: node["metadata"]["labels"] for node in case["nodes"]}
-    for pod in case["pods"]:
-        theirs = labels_of.get(pod["spec"]["nodeName"], {})
-        if draw.chance(0.7):
-            pod["metadata"]["labels"] |= {key: theirs[key] for key in (ZONE, REGION) if key in theirs}
-    for pod in _every_pod(case):
-        for selector in _selectors(pod["spec"]):
-            if draw.chance(0.3):
-                wanted = draw.choice(
-                    [
-                        {"key": ZONE, "operator": "In", "values": ["z0", "z1", ""]},
-                        {"key": ZONE, "operator": "Exists"},
-                        {"key": REGION, "operator": "NotIn", "values": ["eu"]},
-                    ]
-                )
-                selector.setdefault("matchExpressions", []).append(wanted)
-        for constraint in pod["spec"].get("topologySpreadConstraints", []):
-            if draw.chance(0.2) and "labelSelector" in constraint and ZONE not in str(constraint["labelSelector"]):
-                constraint["matchLabelKeys"] = [ZONE]
-
-
 def _unparsed(draw: Draw, case: Json) -> None:
     """Terms that do not parse, of pods that wait for their victims to go."""
     for pod in case.get("nominated", []):
@@ -128,7 +102,7 @@ def _unparsed(draw: Draw, case: Json) -> None:
 
 def _nulls(draw: Draw, case: Json) -> None:
     """Maps with nulls for values, and null in place of maps and lists."""
-    for each in (*case["nodes"], *_every_pod(case)):
+    for each in (*case["nodes"], *every_pod(case)):
         metadata, spec = each["metadata"], each["spec"]
         x = draw.random()
         if x < 0.1:
@@ -168,20 +142,6 @@ def _ask_for_empty(draw: Draw, selector: Json) -> None:
         selector.setdefault("matchExpressions", []).append(draw.choice(wanted))
 
 
-def _selectors(spec: Json) -> Iterator[Json]:
-    """The label selectors of a pod."""
-    for constraint in spec.get("topologySpreadConstraints", []):
-        if constraint.get("labelSelector") is not None:
-            yield constraint["labelSelector"]
-    affinity = spec.get("affinity", {})
-    for kind in ("podAffinity", "podAntiAffinity"):
-        for terms in affinity.get(kind, {}).values():
-            for term in terms:
-                selector = term.get("podAffinityTerm", term).get("labelSelector")
-                if selector is not None:
-                    yield selector
-
-
 def _architectures(draw: Draw, case: Json) -> None:
     """The same images with other sizes on other nodes, under several names, and listed twice."""
     for node in case["nodes"]:
@@ -198,7 +158,7 @@ def _architectures(draw: Draw, case: Json) -> None:
 
 def _ports(draw: Draw, case: Json) -> None:
     """Host ports used twice: by containers of a pod, by its sidecars, by pods that got to a node in other ways."""
-    for pod in _every_pod(case):
+    for pod in every_pod(case):
         spec = pod["spec"]
         if draw.chance(0.5):
             ports = [_port(draw) for _ in range(draw.choice([1, 1, 2, 3]))]
@@ -230,7 +190,7 @@ def _taints(draw: Draw, case: Json) -> None:
         if draw.chance(0.3):
             taint = {"key": draw.choice(["dedicated", POOL]), "effect": draw.choice(["NoSchedule", "PreferNoSchedule"])}
             node["spec"]["taints"] = [taint | draw.choice([{}, {"value": ""}, {"value": "gpu"}])]
-    for pod in _every_pod(case):
+    for pod in every_pod(case):
         if draw.chance(0.3):
             given = {"key": draw.choice(["dedicated", POOL])} | draw.choice(
                 [{}, {"value": ""}, {"operator": "Equal"}, {"operator": "Exists"}, {"value": "gpu", "effect": ""}]
@@ -248,7 +208,7 @@ def _least(draw: Draw, case: Json) -> None:
             node["spec"] = {}
         if 0.05 < x < 0.15:
             node["status"] = draw.choice([{}, {"allocatable": {"pods": "3"}}, {"allocatable": {"cpu": "4"}}])
-    for pod in _every_pod(case):
+    for pod in every_pod(case):
         if draw.chance(0.15):
             metadata, spec = pod["metadata"], pod["spec"]
             pod["metadata"] = {key: metadata[key] for key in ("name", "namespace", "uid")}

@@ -1,8 +1,9 @@
 """Judges a sequence: pods tried one after another, and what happens to the cluster in between; JSON in, JSON out.
 
 In the form of the program that judges us (conformance/oracle/cmd/sequence), which runs kube-scheduler's own cache,
-nominations and volume binder: a cycle, then Reserve, PreBind and Bind, or preemption; after each step the controllers
-of volumes do their part. A single cycle on a cluster as it stands is `judge`'s matter.
+nominations and volume binder: a cycle, then Reserve, PreBind and Bind, or preemption; a pod that is bound gets the
+labels that the API server gives it, and after each step the controllers of volumes do their part. A single cycle on a
+cluster as it stands is `judge`'s matter.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from topospread.api.pod import Pod, PodStatus
 from topospread.api.storage import PersistentVolume, PersistentVolumeClaim
 from topospread.cluster import Cluster
 from topospread.cluster.cluster import PodKey, pod_key
+from topospread.config.gates import gates_for
 from topospread.errors import ConfigError, TopospreadError
 from topospread.judge import OBJECTS, preemption_json, read, scheduler_of, verdict_json
 from topospread.plugins.claim_binding import ReservedVolumes
@@ -25,6 +27,7 @@ from topospread.plugins.pod_volumes import selected_node
 from topospread.plugins.volume_controller import VolumeController
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.preemption import Candidate
+from topospread.scheduling.topology_labels import GATE, labelled_by
 
 Json = dict[str, Any]
 
@@ -62,6 +65,8 @@ class Sequence:
         self._pending: dict[PodKey, Pod] = {pod_key(pod.namespace, pod.name): pod for pod in pending}
         self._volumes = VolumeController(self._cluster)
         self._steps = 0
+        version = next(iter(scheduler.frameworks.values())).gates.kube_version
+        self._labels_bound = gates_for(version, component="apiserver").enabled(GATE)
         self._volumes.sync()
 
     def step(self, step: Json) -> Json:
@@ -132,7 +137,10 @@ class Sequence:
         else:
             started = (_BEGINNING + timedelta(seconds=self._steps)).strftime("%Y-%m-%dT%H:%M:%SZ")
             status = replace(pod.status or PodStatus(), start_time=started)
-            cluster.apply("MODIFIED", replace(pod, spec=replace(pod.spec, node_name=node), status=status))
+            bound = replace(pod, spec=replace(pod.spec, node_name=node), status=status)
+            there = cluster.nodes.nodes[row]
+            assert there is not None, "the pod found it"
+            cluster.apply("MODIFIED", labelled_by(there, bound) if self._labels_bound else bound)
             del self._pending[key]
         return failed
 

@@ -7,11 +7,12 @@ it is taken to have heard before the next pod. Nothing here counts pods.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
 from topospread.api.labels import LabelSelector
+from topospread.api.node import Node
 from topospread.api.node_selection import PodAffinityTerm
 from topospread.api.pod import Pod
 from topospread.api.workload import ReplicaSet, StatefulSet
@@ -36,14 +37,20 @@ class TopologyLabels:
         values = tuple(node.labels.get(key) for key in TOPOLOGY_LABELS)
         known = self._classes.get((pod_class.index, values))
         if known is None:
-            copied = {key: value for key, value in zip(TOPOLOGY_LABELS, values, strict=True) if value is not None}
-            known = self._classes[pod_class.index, values] = self._labelled(pod_class, copied) if copied else pod_class
+            labelled = labelled_by(node, pod_class.pod)
+            is_same = labelled is pod_class.pod
+            known = pod_class if is_same else self._cluster.pod_class(labelled, is_placed=True)
+            self._classes[pod_class.index, values] = known
         return known
 
-    def _labelled(self, pod_class: PodClass, labels: Mapping[str, str]) -> PodClass:
-        pod = pod_class.pod
-        metadata = msgspec.structs.replace(pod.metadata, labels={**pod.labels, **labels})
-        return self._cluster.pod_class(msgspec.structs.replace(pod, metadata=metadata), is_placed=True)
+
+def labelled_by(node: Node, pod: Pod) -> Pod:
+    """The pod with the zone and region of its node, whatever it said itself; the same where the node has none."""
+    copied = {key: node.labels[key] for key in TOPOLOGY_LABELS if key in node.labels}
+    if not copied:
+        return pod
+    metadata = msgspec.structs.replace(pod.metadata, labels={**pod.labels, **copied})
+    return msgspec.structs.replace(pod, metadata=metadata)
 
 
 def selects_by_topology(pods: Iterable[Pod], objects: ClusterObjects) -> bool:

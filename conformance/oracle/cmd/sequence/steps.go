@@ -214,8 +214,10 @@ func (w *world) bind(state fwk.CycleState, pod *v1.Pod, node, fails string) (str
 			if fails == "bind" {
 				return failed(fails)
 			}
-			bound := w.pod(pod.Namespace, pod.Name).DeepCopy()
-			bound.Spec.NodeName = node
+			bound, err := w.bound(w.pod(pod.Namespace, pod.Name), node)
+			if err != nil {
+				return "", err
+			}
 			started := metav1.NewTime(beginning.Add(time.Duration(w.steps) * time.Second))
 			bound.Status.StartTime = &started // as the kubelet would
 			return "", w.put(bound)

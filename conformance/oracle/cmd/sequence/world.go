@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apiserver/pkg/admission"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
@@ -42,18 +43,19 @@ const toldAtOnce = 50
 
 // world is a cluster as an API server would hold it, and kube-scheduler watching it.
 type world struct {
-	ctx      context.Context
-	cancel   context.CancelFunc
-	client   *fake.Clientset
-	factory  informers.SharedInformerFactory
-	sched    *scheduler.Scheduler
-	snapshot *internalcache.Snapshot
-	judges   map[string]*judging.Judge
-	first    string // the scheduler name that pods have which name none
-	version  int    // the newest resourceVersion
-	told     int    // events since the informers were last waited for
-	refuse   bool   // updates of volumes and claims
-	steps    int    // that were begun
+	ctx       context.Context
+	cancel    context.CancelFunc
+	client    *fake.Clientset
+	factory   informers.SharedInformerFactory
+	sched     *scheduler.Scheduler
+	snapshot  *internalcache.Snapshot
+	judges    map[string]*judging.Judge
+	admission admission.MutationInterface // of bindings
+	first     string                      // the scheduler name that pods have which name none
+	version   int                         // the newest resourceVersion
+	told      int                         // events since the informers were last waited for
+	refuse    bool                        // updates of volumes and claims
+	steps     int                         // that were begun
 }
 
 // begin starts kube-scheduler on an empty cluster and tells it of the nodes, then of the other objects, then of pods.
@@ -63,6 +65,10 @@ func begin(s *Sequence) (*world, error) {
 	w.client.PrependReactor("*", "*", w.receive)
 	w.factory = informers.NewSharedInformerFactory(w.client, 0)
 	if err := w.start(s); err != nil {
+		return w, err
+	}
+	var err error
+	if w.admission, err = w.newAdmission(); err != nil {
 		return w, err
 	}
 	// What the controllers of volumes look up, whichever plugins are on.
