@@ -8,6 +8,7 @@ import random
 import socket
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -90,14 +91,26 @@ def _port() -> int:
     raise RuntimeError("no three free ports in a row")
 
 
-@pytest.fixture(scope="session")
-def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    programs, folder = _programs(), tmp_path_factory.mktemp("controlplane")
+@contextmanager
+def _running(folder: Path) -> Iterator[ControlPlane]:
+    programs = _programs()
     subprocess.run([CONTROL_PLANE, "up", programs, folder, str(_port())], check=True)
     try:
-        running = ControlPlane(folder / "kubeconfig", programs)
+        yield ControlPlane(folder / "kubeconfig", programs)
+    finally:
+        subprocess.run([CONTROL_PLANE, "down", folder], check=True)
+
+
+@pytest.fixture(scope="session")
+def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    with _running(tmp_path_factory.mktemp("controlplane")) as running:
         for items in objects():
             running.create(items)
         yield running
-    finally:
-        subprocess.run([CONTROL_PLANE, "down", folder], check=True)
+
+
+@pytest.fixture(scope="session")
+def empty_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The kubeconfig of an API server with nothing in it, which tests of the scheduler share and wipe."""
+    with _running(tmp_path_factory.mktemp("emptyplane")) as running:
+        yield running.kubeconfig

@@ -26,8 +26,10 @@ _TIMEOUT = 30.0
 _CONNECTING = 10.0
 _SILENCE = 150.0
 """A watch that says nothing for so long is taken for broken: bookmarks come every minute."""
+_GOODBYE = 0.1
+"""Seconds in which TLS connections end: aiohttp closes them without waiting for it."""
 _RETRIES = 10
-_CONNECTIONS = 16
+_CONNECTIONS = 32
 _READ = {"Accept": "application/json", "Accept-Encoding": "identity"}
 
 
@@ -91,6 +93,8 @@ class ApiClient:
                 await session.close()
         self._reads = self._writes = None
         self._outdated.clear()
+        if self._connection.ssl is not None:
+            await asyncio.sleep(_GOODBYE)
 
     async def request(  # noqa: PLR0913 - a request has that many parts
         self,

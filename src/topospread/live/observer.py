@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 AttemptResult = Literal["scheduled", "unschedulable", "error"]
-WatchChange = Literal["listed", "watching", "relisting", "failed"]
+WatchChange = Literal["listing", "listed", "watching", "relisting", "failed"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,13 +124,16 @@ class Scheduler:
             self.cluster.withdraw(key)
         labels = self.topology_labels
         self.cluster.bind(key, pod_class if labels is None else labels.bound(pod_class, row), row)
-        if pod_class.volumes and (failed := self._bind_volumes(pod_class, row)):
+        if pod_class.volumes and (failed := self.reserve(pod_class, row)):
             self.cluster.unbind(key)
             return Placement(key, None, message=failed, unbound=True)
         return Placement(key, self.cluster.nodes.names[row], score)
 
-    def _bind_volumes(self, pod_class: PodClass, row: int) -> str:
-        """Reserve and PreBind; why that failed, "" where it did not."""
+    def reserve(self, pod_class: PodClass, row: int) -> str:
+        """Reserve and PreBind for a pod with volumes that was just placed; why that failed, "" where it did not.
+
+        Here claims are bound at once; who has to wait for it does only what Reserve does.
+        """
         reserved = self.framework_of(pod_class).reserve(pod_class, self.cluster, row)
         return next(filter(None, [each.bind() for each in reserved]), "")
 

@@ -1,0 +1,150 @@
+"""One pod after another from the queue through the cycle: placed, or put back with a reason. It waits for nothing.
+
+Source: pkg/scheduler/schedule_one.go (``scheduleOnePod``, ``schedulingAlgorithm``, ``skipPodSchedule``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from time import monotonic
+
+from topospread.cluster import Cluster, PodClass
+from topospread.plugins.claim_binding import ReservedVolumes
+from topospread.scheduling.cycle import Scheduler
+from topospread.scheduling.framework import Framework
+from topospread.scheduling.preemption import Candidate, Preemption
+from topospread.scheduling.queued_pod_info import QueuedPodInfo
+from topospread.scheduling.verdict import Verdict
+
+from .binder import Placed
+from .events import skipped
+from .failures import Failure
+from .kinds import ReadPod
+from .observer import AttemptResult
+from .volumes import Pledge, Volumes
+from .workings import Workings
+
+_NO_NODES = "no nodes available to schedule pods"
+NOT_PLACED = "TopospreadNotCovered"
+"""Rejects what is not covered; no event helps such a pod."""
+
+
+class AssumingScheduler(Scheduler):
+    """The cycle, with claims that are only assumed to be bound: binding them takes time."""
+
+    def __init__(self, cluster: Cluster, frameworks: Mapping[str, Framework], volumes: Volumes) -> None:
+        super().__init__(cluster, frameworks)
+        self._volumes = volumes
+        self._pledge: Pledge | None = None
+
+    def reserve(self, pod_class: PodClass, row: int) -> str:
+        """Reserve alone."""
+        reserved = self.framework_of(pod_class).reserve(pod_class, self.cluster, row)
+        for each in reserved:
+            if isinstance(each, ReservedVolumes):
+                self._pledge = self._volumes.reserve(each)
+        return ""
+
+    def take_pledge(self) -> Pledge | None:
+        """What was set aside for the pod that was just placed."""
+        pledge, self._pledge = self._pledge, None
+        return pledge
+
+
+class Attempts:
+    """Tries pods.
+
+    Args:
+        scheduler: the cycle.
+        bind, preempt: begin what takes time.
+    """
+
+    def __init__(
+        self,
+        parts: Workings,
+        scheduler: AssumingScheduler,
+        bind: Callable[[Placed], None],
+        preempt: Callable[[ReadPod, Candidate], None],
+    ) -> None:
+        self._parts = parts
+        self._scheduler = scheduler
+        self._bind = bind
+        self._preempt = preempt
+
+    def next(self) -> bool:
+        """Try the next pod; False where none is to be tried."""
+        parts = self._parts
+        info = parts.queue.pop()
+        if info is None:
+            return False
+        pod = info.pod
+        assert isinstance(pod, ReadPod), "the queue holds what was read"
+        if pod.terminating:
+            parts.events.record(skipped(pod))
+            parts.queue.done(info.uid)
+        elif info.key in parts.pods.assumed:
+            parts.queue.done(info.uid)
+        else:
+            self._try(info, pod)
+        return True
+
+    def _try(self, info: QueuedPodInfo, pod: ReadPod) -> None:
+        parts, scheduler, started = self._parts, self._scheduler, monotonic()
+        profile = pod.spec.scheduler_name or "default-scheduler"
+        refused = _not_covered(pod)
+        if refused:
+            parts.failures.handle(info, Failure("Unschedulable", refused, (NOT_PLACED,)))
+            parts.observer.attempted(profile, "unschedulable", monotonic() - started)
+            return
+        placement = scheduler.schedule(pod)
+        if placement.node is None:
+            failure = self._why(pod, profile)
+            parts.failures.handle(info, failure)
+            result: AttemptResult = "error" if failure.reason == "SchedulerError" else "unschedulable"
+            parts.observer.attempted(profile, result, monotonic() - started)
+            parts.observer.decided(profile, monotonic() - started)
+            return
+        parts.observer.decided(profile, monotonic() - started)
+        parts.queue.done(info.uid)
+        assumption = parts.pods.assume(info.key, pod, placement.node)
+        pledge = scheduler.take_pledge()
+        framework = scheduler.framework_of(assumption.pod_class)
+        timeout = framework.profile.args.volume_binding.bind_timeout_seconds
+        self._bind(Placed(info, assumption, profile, pledge, started, timeout))
+
+    def _why(self, pod: ReadPod, profile: str) -> Failure:
+        """Why a pod found no node, and what preemption makes of it."""
+        scheduler = self._scheduler
+        promised = bool(scheduler.cluster.nominated)
+        verdict = scheduler.verdict(pod) if promised else scheduler.pending_verdict(pod)
+        if verdict.error:
+            return Failure("SchedulerError", verdict.error)
+        if not verdict.nodes:
+            return Failure("Unschedulable", _NO_NODES)
+        if not scheduler.preempts(pod):
+            return Failure("Unschedulable", verdict.message, verdict.rejectors)
+        self._parts.observer.preemption_attempted(profile)
+        found = scheduler.preemption(pod, verdict) if promised else scheduler.pending_preemption(pod, verdict)
+        return self._preempted(pod, verdict, found)
+
+    def _preempted(self, pod: ReadPod, verdict: Verdict, found: Preemption) -> Failure:
+        candidate = self._scheduler.pick(found)
+        if candidate is None:
+            nominated = None if found.ineligible else ""
+            message = f"{verdict.message} {found.sentence}" if found.sentence else verdict.message
+            return Failure("Unschedulable", message, verdict.rejectors, nominated)
+        self._preempt(pod, candidate)
+        message = (
+            f"{verdict.message} preemption: found a potential placement for pod on node {candidate.node}, "
+            f"preempting {len(candidate.victims)} victims"
+        )
+        return Failure("Unschedulable", message, verdict.rejectors, candidate.node)
+
+
+def _not_covered(pod: ReadPod) -> str:
+    """Why a pod is left pending that asks for what is not covered, "" for every other."""
+    if pod.spec.resource_claims:
+        return "not placed by topospread: it has resource claims (dynamic resource allocation)"
+    if pod.spec.scheduling_group is not None:
+        return "not placed by topospread: it belongs to a pod group (gang scheduling)"
+    return ""

@@ -1,0 +1,267 @@
+"""Binding cycles, many at a time: volumes, then the ``binding`` subresource; what goes wrong is looked into.
+
+A binding whose answer was lost may have happened, and so may one that is refused as a conflict: the pod is read before
+it is forgotten. Source: pkg/scheduler/schedule_one.go (``bindingCycle``, ``handleBindingCycleError``),
+plugins/defaultbinder/default_binder.go, pkg/registry/core/pod/storage (``assignPod``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from time import monotonic
+
+import msgspec
+
+from topospread.cluster.cluster import PodKey
+from topospread.scheduling.queued_pod_info import QueuedPodInfo
+
+from .api_error import ApiError, ApiUnreachable, RequestError
+from .events import scheduled
+from .failures import Failure
+from .kinds import ReadPod
+from .pods import Assumption
+from .volumes import Pledge, VolumesNotBound
+from .workings import Spawn, Workings
+from .write_order import Write
+
+_BETWEEN = 0.5
+_LONGEST_BETWEEN = 5.0
+_REFUSED = range(400, 500)
+_CONFLICT = 409
+
+
+class NotBound(Exception):  # noqa: N818 - it says what is the case
+    """The pod has no node; why."""
+
+
+class TakenElsewhere(Exception):  # noqa: N818 - it says what is the case
+    """The pod has another node, or is another pod: the watch tells, nothing is to be done."""
+
+
+class NotOurs(Exception):  # noqa: N818 - it says what is the case
+    """Somebody else schedules now."""
+
+
+@dataclass(slots=True, eq=False)
+class Placed:
+    """A pod that is to be bound.
+
+    Attributes:
+        pledge: what was set aside of volumes, ``None`` for a pod without.
+        started: when the attempt began, in seconds of a steady clock.
+        volumes_timeout: seconds.
+    """
+
+    info: QueuedPodInfo
+    assumption: Assumption
+    profile: str
+    pledge: Pledge | None
+    started: float
+    volumes_timeout: float
+
+    @property
+    def pod(self) -> ReadPod:
+        """As it was when it was tried."""
+        return self.assumption.pod
+
+
+class _PodSpec(msgspec.Struct, rename="camel"):
+    node_name: str = ""
+
+
+class _PodMeta(msgspec.Struct):
+    uid: str = ""
+
+
+class _PodRead(msgspec.Struct):
+    metadata: _PodMeta
+    spec: _PodSpec
+
+
+class Binder:
+    """Binds.
+
+    Args:
+        at_once: so many pods are being bound at a time.
+        spawn: begins each binding cycle.
+
+    Attributes:
+        room: set while fewer pods than ``at_once`` are being bound; those that wait for volumes are not counted.
+    """
+
+    def __init__(self, parts: Workings, at_once: int, spawn: Spawn) -> None:
+        self._parts = parts
+        self._spawn = spawn
+        self._at_once = at_once
+        self._tasks: dict[asyncio.Task[None], Placed] = {}
+        self._sending = 0
+        self._waiting_for_volumes: dict[PodKey, asyncio.Task[None]] = {}
+        self._cancelled: set[PodKey] = set()
+        self.room = asyncio.Event()
+        self.room.set()
+
+    @property
+    def in_flight(self) -> int:
+        """How many binding cycles there are."""
+        return len(self._tasks)
+
+    @property
+    def left(self) -> int:
+        """How many more may begin."""
+        return max(0, self._at_once - self._sending)
+
+    def start(self, placed: Placed) -> None:
+        """Begin a binding cycle."""
+        task = self._spawn(self._run(placed))
+        self._tasks[task] = placed
+        self._count(1)
+        task.add_done_callback(self._ended)
+
+    def cancel(self, key: PodKey) -> bool:
+        """End the binding of a pod that waits for its volumes (``CancelPod``); False where none does."""
+        task = self._waiting_for_volumes.get(key)
+        if task is None:
+            return False
+        self._cancelled.add(key)
+        task.cancel()
+        return True
+
+    async def finish(self, deadline: float) -> bool:
+        """Wait for what is being sent, at most ``deadline`` seconds; whether all of it ended."""
+        if not self._tasks:
+            return True
+        _, left = await asyncio.wait(list(self._tasks), timeout=deadline)
+        for task in left:
+            task.cancel()
+        return not left
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        del self._tasks[task]
+        self._count(-1)
+
+    def _count(self, change: int) -> None:
+        self._sending += change
+        if self._sending < self._at_once:
+            self.room.set()
+        else:
+            self.room.clear()
+
+    async def _run(self, placed: Placed) -> None:
+        parts = self._parts
+        try:
+            if placed.pledge is not None and not placed.pledge.nothing_to_do:
+                await self._bind_volumes(placed, placed.pledge)
+            await self._bind(placed)
+        except NotBound as error:
+            self._failed(placed, str(error))
+        except NotOurs:
+            if self._forget(placed):
+                parts.failures.put_back(placed.info)
+        except TakenElsewhere:
+            if placed.pledge is not None:
+                parts.volumes.unreserve(placed.pledge)
+        else:
+            self._succeeded(placed)
+
+    async def _bind_volumes(self, placed: Placed, pledge: Pledge) -> None:
+        """PreBind; the nominated node tells others, the cluster autoscaler say, where the pod is going to be."""
+        parts, key = self._parts, placed.assumption.key
+        parts.statuses.want(placed.pod, nominated=placed.assumption.node)
+        task = asyncio.current_task()
+        assert task is not None, "a binding cycle is a task"
+        self._waiting_for_volumes[key] = task
+        self._count(-1)
+        try:
+            await parts.volumes.bind(pledge, lambda: self._is_there(placed), placed.pod.name, placed.volumes_timeout)
+        except VolumesNotBound as error:
+            raise NotBound(f'running PreBind plugin "VolumeBinding": {error}') from error
+        except asyncio.CancelledError:
+            if key not in self._cancelled:
+                raise
+            self._cancelled.discard(key)
+            task.uncancel()
+            raise NotBound(
+                'running PreBind plugin "VolumeBinding": binding volumes: preempted by DefaultPreemption'
+            ) from None
+        finally:
+            del self._waiting_for_volumes[key]
+            self._count(1)
+
+    def _is_there(self, placed: Placed) -> bool:
+        pod = self._parts.pods.waiting.get(placed.assumption.key)
+        return pod is not None and pod.metadata.uid == placed.pod.metadata.uid
+
+    async def _bind(self, placed: Placed) -> None:
+        parts, pod, node = self._parts, placed.pod, placed.assumption.node
+        body = {
+            "apiVersion": "v1",
+            "kind": "Binding",
+            "metadata": {"name": pod.name, "namespace": pod.namespace, "uid": pod.metadata.uid},
+            "target": {"kind": "Node", "name": node},
+        }
+        try:
+            async with parts.order.turn(Write.BINDING):
+                if not parts.may_bind():
+                    raise NotOurs
+                await parts.client.request("POST", f"{_path(pod)}/binding", body=body)
+        except ApiError as error:
+            words = f'running Bind plugin "DefaultBinder": {error.message or error}'
+            if error.status in _REFUSED and error.status != _CONFLICT:
+                raise NotBound(words) from error
+            await self._look(placed, words)
+        except ApiUnreachable as error:
+            await self._look(placed, f'running Bind plugin "DefaultBinder": {error}')
+
+    async def _look(self, placed: Placed, words: str) -> None:
+        """Return where the pod is bound to its node after all.
+
+        Raises:
+            NotBound: it has no node, or is gone.
+            TakenElsewhere: it has another node.
+        """
+        delay = _BETWEEN
+        while True:
+            try:
+                read = await self._parts.client.request("GET", _path(placed.pod))
+                break
+            except RequestError as error:
+                if isinstance(error, ApiError) and error.status == 404:
+                    raise NotBound(words) from error
+                await asyncio.sleep(delay)
+                delay = min(delay * 2, _LONGEST_BETWEEN)
+        pod = msgspec.json.decode(read, type=_PodRead)
+        if pod.metadata.uid != placed.pod.metadata.uid or not pod.spec.node_name:
+            raise NotBound(words)
+        if pod.spec.node_name != placed.assumption.node:
+            raise TakenElsewhere
+
+    def _succeeded(self, placed: Placed) -> None:
+        parts, assumption, info = self._parts, placed.assumption, placed.info
+        assumption.bound = True
+        parts.events.record(scheduled(placed.pod, assumption.node))
+        parts.observer.attempted(placed.profile, "scheduled", monotonic() - placed.started)
+        since = info.first_in_active if info.first_in_active is not None else parts.clock()
+        waited = (parts.clock() - since) / 1e9
+        parts.observer.bound(assumption.key, assumption.node, placed.profile, info.attempts, waited)
+
+    def _forget(self, placed: Placed) -> bool:
+        """``unreserveAndForget``; to others that is as if the pod had been deleted."""
+        parts = self._parts
+        if placed.pledge is not None:
+            parts.volumes.unreserve(placed.pledge)
+        if not parts.pods.forget(placed.assumption):
+            return False
+        parts.pods.released(placed.assumption)
+        return True
+
+    def _failed(self, placed: Placed, words: str) -> None:
+        parts = self._parts
+        parts.observer.binding_failed(placed.assumption.key, placed.assumption.node, words)
+        parts.observer.attempted(placed.profile, "error", monotonic() - placed.started)
+        self._forget(placed)
+        parts.failures.handle(placed.info, Failure("SchedulerError", words))
+
+
+def _path(pod: ReadPod) -> str:
+    return f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}"

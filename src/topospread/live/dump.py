@@ -1,0 +1,41 @@
+"""What a live scheduler knows and is doing, as plain data for people who debug. It changes nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from topospread.scheduling.queued_pod_info import QueuedPodInfo
+
+from .workings import Workings
+
+_MOST = 1000
+"""So many pods of each part of the queue are told."""
+
+
+def dump(parts: Workings) -> dict[str, Any]:
+    """Counts, and the pods of the queue by where they wait."""
+    queue, pods, cluster = parts.queue, parts.pods, parts.cluster
+    return {
+        "nodes": len(cluster.nodes),
+        "assignedPods": len(pods.assigned),
+        "assumedPods": sorted(pods.assumed)[:_MOST],
+        "waitingPods": len(pods.waiting),
+        "nominated": {
+            cluster.nodes.names[row]: sorted(promised) for row, promised in sorted(cluster.nominated.items())
+        },
+        "queue": {
+            "active": [_queued(each) for each in queue.active.items[:_MOST]],
+            "backoff": [_queued(each) for each in queue.backoff.infos[:_MOST]],
+            "unschedulable": [_queued(each) for each in queue.unschedulable.infos[:_MOST]],
+            "inFlight": list(queue.in_flight)[:_MOST],
+        },
+    }
+
+
+def _queued(info: QueuedPodInfo) -> dict[str, Any]:
+    told: dict[str, Any] = {"pod": info.key, "attempts": info.attempts, "timestamp": info.timestamp}
+    if info.rejectors:
+        told["rejectors"] = sorted(info.rejectors)
+    if info.gating_plugin:
+        told["gate"] = info.gating_plugin
+    return told

@@ -1,0 +1,230 @@
+"""Events for people, as client-go's recorder writes them: ``Scheduled``, ``FailedScheduling``, ``Preempted``.
+
+They wait in a queue that is bounded: what does not fit is dropped, and so is what can't be written after a few tries.
+An event that is repeated of the same state of an object becomes a series. Source: client-go/tools/events
+(event_recorder.go, event_broadcaster.go), pkg/scheduler/schedule_one.go.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from topospread.api.pod import Pod
+
+from .api_error import ApiError, ApiUnreachable
+from .client import ApiClient
+from .observer import Observer
+from .write_order import Write, WriteOrder
+
+NOTE_LENGTH_LIMIT = 1024
+"""The longest note (pkg/apis/core/validation/events.go)."""
+_LONGEST_QUEUE = 10_000
+_SERIES_KEPT = 4096
+_SERIES_ENDS = 6 * 60
+"""Seconds without a repetition after which a series is over."""
+_TRIES = 12
+_BETWEEN = 10.0
+_WRITERS = 4
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What is said of a pod; ``related``: the pod that is the reason."""
+
+    pod: Pod
+    type: str
+    reason: str
+    action: str
+    note: str
+    related: Pod | None = None
+
+
+def scheduled(pod: Pod, node: str) -> Event:
+    """It was bound (``finishBinding``)."""
+    return Event(pod, "Normal", "Scheduled", "Binding", f"Successfully assigned {pod.namespace}/{pod.name} to {node}")
+
+
+def failed_scheduling(pod: Pod, message: str) -> Event:
+    """It found no node, or trying it failed (``handleSchedulingFailure``)."""
+    return Event(pod, "Warning", "FailedScheduling", "Scheduling", truncated(message))
+
+
+def skipped(pod: Pod) -> Event:
+    """It is being deleted (``skipPodSchedule``)."""
+    return failed_scheduling(pod, f"skip schedule deleting pod: {pod.namespace}/{pod.name}")
+
+
+def preempted(victim: Pod, preemptor: Pod, node: str, *, in_memory: bool) -> Event:
+    """It made room for another one (preemption/executor.go)."""
+    note = f"Preempted by pod {preemptor.metadata.uid} on node {node}"
+    note += " (in kube-scheduler memory)." if in_memory else ""
+    return Event(victim, "Normal", "Preempted", "Preempting", note, preemptor)
+
+
+def truncated(message: str) -> str:
+    """A message as long as a note may be, in bytes (``truncateMessage``)."""
+    data = message.encode()
+    if len(data) <= NOTE_LENGTH_LIMIT:
+        return message
+    return data[: NOTE_LENGTH_LIMIT - 4].decode(errors="ignore") + " ..."
+
+
+def reference(pod: Pod) -> Json:
+    """What names a pod in an event (client-go/tools/reference)."""
+    metadata = pod.metadata
+    named = {"kind": "Pod", "namespace": pod.namespace, "name": pod.name, "uid": metadata.uid, "apiVersion": "v1"}
+    return named | ({"resourceVersion": metadata.resource_version} if metadata.resource_version else {})
+
+
+@dataclass(slots=True)
+class _Series:
+    """An event that was written, and how often it was repeated."""
+
+    body: Json
+    count: int
+    seen: float
+    told: int = 1
+
+
+class Events:
+    """Writes events one after another while there is time for it.
+
+    Args:
+        client, order: by which they are written, and when.
+        host: of this process; controller and host make the reporting instance.
+        now: seconds since 1970.
+        may_write: nothing is written while it says no; what waits is dropped.
+    """
+
+    def __init__(
+        self, client: ApiClient, order: WriteOrder, host: str, now: Callable[[], float], observer: Observer
+    ) -> None:
+        self._client = client
+        self._order = order
+        self._host = host
+        self._now = now
+        self._observer = observer
+        self._queue: deque[tuple[Json, bool]] = deque()
+        self._series: OrderedDict[tuple[object, ...], _Series] = OrderedDict()
+        self._some = asyncio.Event()
+        self._writing = 0
+
+    def record(self, event: Event) -> None:
+        """Have an event written, or counted where the same was written of the same state of the object."""
+        now = self._now()
+        controller = event.pod.spec.scheduler_name or "default-scheduler"
+        related = reference(event.related) if event.related is not None else None
+        regarding = reference(event.pod)
+        key = (event.type, event.action, event.reason, controller, *regarding.values(), *(related or {}).values())
+        series = self._series.get(key)
+        if series is not None and now - series.seen < _SERIES_ENDS:
+            series.count += 1
+            series.seen = now
+            if series.count == 2:
+                self._put(series.body | {"series": _told(series)}, again=True)
+                series.told = 2
+            return
+        body = {
+            "apiVersion": "events.k8s.io/v1",
+            "kind": "Event",
+            "metadata": {"name": f"{event.pod.name}.{int(now * 1e9):x}", "namespace": event.pod.namespace},
+            "eventTime": _micro(now),
+            "reportingController": controller,
+            "reportingInstance": f"{controller}-{self._host}"[:128],
+            "action": event.action,
+            "reason": event.reason,
+            "regarding": regarding,
+            "note": event.note,
+            "type": event.type,
+        }
+        if related is not None:
+            body["related"] = related
+        if event.reason != "Scheduled":  # a pod is bound once
+            self._series[key] = _Series(body, 1, now)
+            self._series.move_to_end(key)
+            if len(self._series) > _SERIES_KEPT:
+                self._series.popitem(last=False)
+        self._put(body, again=False)
+
+    def _put(self, body: Json, *, again: bool) -> None:
+        if len(self._queue) >= _LONGEST_QUEUE:
+            self._observer.dropped(1)
+            return
+        self._queue.append((body, again))
+        self._some.set()
+
+    @property
+    def waiting(self) -> int:
+        """How many are not written yet."""
+        return len(self._queue) + self._writing
+
+    async def run(self) -> None:
+        """Write until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._end_series())
+            for _ in range(_WRITERS):
+                group.create_task(self._write_all())
+
+    async def _write_all(self) -> None:
+        while True:
+            while not self._queue:
+                self._some.clear()
+                await self._some.wait()
+            body, again = self._queue.popleft()
+            self._writing += 1
+            try:
+                await self._write(body, again=again)
+            finally:
+                self._writing -= 1
+
+    async def _write(self, body: Json, *, again: bool) -> None:
+        """Write one, and try again while the API server cannot be reached."""
+        namespace, name = body["metadata"]["namespace"], body["metadata"]["name"]
+        path = f"/apis/events.k8s.io/v1/namespaces/{namespace}/events"
+        for _ in range(_TRIES):
+            try:
+                async with self._order.turn(Write.EVENT):
+                    if again:
+                        patch = {"series": body["series"]}
+                        await self._client.request(
+                            "PATCH", f"{path}/{name}", body=patch, content_type="application/merge-patch+json"
+                        )
+                    else:
+                        await self._client.request("POST", path, body=body)
+                return
+            except ApiError as error:
+                if again and error.status == 404:
+                    again = False
+                    continue
+                if error.status not in (404, 409):
+                    self._observer.failed("event", str(error))
+                return
+            except ApiUnreachable:
+                await asyncio.sleep(_BETWEEN)
+        self._observer.dropped(1)
+
+    async def _end_series(self) -> None:
+        """Tell the last count of series that are over."""
+        while True:
+            await asyncio.sleep(_SERIES_ENDS)
+            now = self._now()
+            for key, series in list(self._series.items()):
+                if now - series.seen >= _SERIES_ENDS:
+                    del self._series[key]
+                    if series.count > series.told:
+                        self._put(series.body | {"series": _told(series)}, again=True)
+
+
+def _told(series: _Series) -> Json:
+    return {"count": series.count, "lastObservedTime": _micro(series.seen)}
+
+
+def _micro(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

@@ -1,0 +1,65 @@
+"""What becomes of a pod that was tried in vain: back to the queue, a condition, an event. It tries none.
+
+Source: pkg/scheduler/schedule_one.go (``handleSchedulingFailure``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from topospread.scheduling.queue import SchedulingQueue
+from topospread.scheduling.queued_pod_info import QueuedPodInfo
+
+from .events import Events, failed_scheduling
+from .pods import Pods
+from .statuses import Condition, Statuses
+
+Reason = Literal["Unschedulable", "SchedulerError"]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a pod was not bound.
+
+    Attributes:
+        message: for the condition, and cut for the event.
+        rejectors: plugins that rejected it; none for an error.
+        nominated: the node that it is promised from now on, "" for none, ``None`` for the one that it was.
+    """
+
+    reason: Reason
+    message: str
+    rejectors: Iterable[str] = ()
+    nominated: str | None = ""
+
+
+class Failures:
+    """Sees to pods that were tried in vain."""
+
+    def __init__(self, queue: SchedulingQueue, pods: Pods, statuses: Statuses, events: Events) -> None:
+        self._queue = queue
+        self._pods = pods
+        self._statuses = statuses
+        self._events = events
+
+    def put_back(self, info: QueuedPodInfo, rejectors: Iterable[str] = ()) -> bool:
+        """Have a pod wait again as it is now; False where it is gone, or has a node."""
+        pod = self._pods.waiting.get(info.key)
+        if pod is None or (pod.metadata.uid or info.key) != info.uid:
+            self._queue.done(info.uid)
+            return False
+        info.pod, info.kind = pod, self._pods.kind_of(pod)
+        self._queue.add_unschedulable(info, rejectors)
+        return True
+
+    def handle(self, info: QueuedPodInfo, failure: Failure) -> None:
+        """Put a pod back, and say why."""
+        if not self.put_back(info, failure.rejectors):
+            return
+        self._pods.promise(info.key, failure.nominated)
+        pod = self._pods.waiting[info.key]
+        self._events.record(failed_scheduling(pod, failure.message))
+        condition = Condition("PodScheduled", "False", failure.reason, failure.message)
+        self._statuses.want(pod, condition, failure.nominated)

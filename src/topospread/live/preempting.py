@@ -1,0 +1,53 @@
+"""Which pods are preempting just now, so that they are not tried before their victims go. It evicts nothing.
+
+Source: framework/preemption/executor.go (``isRunningPreemption``), plugins/defaultpreemption/default_preemption.go
+(``PreEnqueue``, ``EventsToRegister``), KEP-4832.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from topospread.api.pod import Pod
+from topospread.cluster.cluster import PodKey
+from topospread.plugins.cluster_event import ASSIGNED_POD_DELETE, Registration
+
+NAME = "DefaultPreemption"
+
+
+class Preempting:
+    """The pods whose evictions are being sent.
+
+    Args:
+        is_there: whether a pod is there and nobody has begun to delete it.
+    """
+
+    def __init__(self, is_there: Callable[[PodKey], bool]) -> None:
+        self._is_there = is_there
+        self._running: dict[str, PodKey] = {}
+
+    def begin(self, uid: str) -> None:
+        """A pod's evictions begin."""
+        self._running[uid] = ""
+
+    def last_victim(self, uid: str, victim: PodKey) -> None:
+        """Only this one is left: once it is going, the pod need not wait any more."""
+        self._running[uid] = victim
+
+    def end(self, uid: str) -> None:
+        """They were all sent, or given up."""
+        self._running.pop(uid, None)
+
+    def pre_enqueue(self, pod: Pod) -> bool:
+        """Whether a pod may enter the queue."""
+        victim = self._running.get(pod.metadata.uid or "")
+        return victim is None or (victim != "" and not self._is_there(victim))
+
+    @property
+    def registrations(self) -> tuple[Registration, ...]:
+        """Victims that go are heard of, so that the gate is asked again; the hints of other plugins decide."""
+        return (Registration(ASSIGNED_POD_DELETE, _never),)
+
+
+def _never(pod: Pod, old: object, new: object) -> bool:
+    return False

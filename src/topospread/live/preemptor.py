@@ -1,0 +1,130 @@
+"""Carries out preemptions: evicts the victims of a pod, one after all others, and takes lower nominations back.
+
+Who the victims are is decided below (`scheduling.preemption`). Source: framework/preemption/executor.go
+(``prepareCandidateAsync``, ``PreemptPod``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from time import monotonic
+
+import msgspec
+
+from topospread.cluster.cluster import PodKey, pod_key
+from topospread.scheduling.preemption import Candidate
+
+from .api_error import ApiError, RequestError
+from .binder import Binder
+from .events import preempted
+from .kinds import ReadPod
+from .preempting import Preempting
+from .statuses import STRATEGIC, Condition, condition_patch
+from .workings import Spawn, Workings
+from .write_order import Write
+
+_GONE = (404, 409)
+"""The victim is not there any more, or another pod of that name is."""
+
+
+class Preemptor:
+    """Evicts.
+
+    Args:
+        preempting: told which pods are at it.
+        binder: binding a pod that waits for its volumes is ended, if it is a victim.
+        spawn: begins the evictions for each pod.
+    """
+
+    def __init__(self, parts: Workings, preempting: Preempting, binder: Binder, spawn: Spawn) -> None:
+        self._parts = parts
+        self._preempting = preempting
+        self._binder = binder
+        self._spawn = spawn
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def at_work(self) -> int:
+        """For how many pods evictions are being sent."""
+        return len(self._tasks)
+
+    def preempt(self, pod: ReadPod, candidate: Candidate) -> None:
+        """Begin to evict what is in a pod's way on a node."""
+        parts = self._parts
+        parts.observer.preempted(pod_key(pod.namespace, pod.name), candidate.node, len(candidate.victims))
+        victims = [each.key for each in candidate.victims if each.pod_class.counted]
+        if not victims:
+            return
+        self._preempting.begin(pod.metadata.uid or "")
+        self._take_back_nominations(pod, candidate.node)
+        task = self._spawn(self._run(pod, candidate.node, victims))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _take_back_nominations(self, pod: ReadPod, node: str) -> None:
+        """Less important pods that the node is promised to are to look for another place."""
+        parts = self._parts
+        row = parts.cluster.nodes.row_of.get(node, -1)
+        for key, each in parts.cluster.nominated.get(row, {}).items():
+            other = parts.pods.waiting.get(key)
+            if other is not None and each.priority < (pod.spec.priority or 0) and other.nominated_node_name:
+                parts.statuses.want(other, nominated="")
+
+    async def _run(self, pod: ReadPod, node: str, victims: list[PodKey]) -> None:
+        uid, started = pod.metadata.uid or "", monotonic()
+        failed = in_memory = False
+        try:
+            *others, last = victims
+            await asyncio.gather(*[self._evict(pod, node, each) for each in others])
+            self._preempting.last_victim(uid, last)
+            in_memory = await self._evict(pod, node, last)
+        except RequestError as error:
+            failed = True
+            self._parts.observer.failed(f"preemption for {pod.namespace}/{pod.name}", str(error))
+        finally:
+            self._preempting.end(uid)
+            if failed or in_memory:
+                self._parts.queue.activate([(pod_key(pod.namespace, pod.name), pod)])
+            self._parts.observer.preemption_ended("error" if failed else "success", monotonic() - started)
+
+    async def _evict(self, preemptor: ReadPod, node: str, key: PodKey) -> bool:
+        """Evict one; whether it was only being bound, and nothing had to be deleted.
+
+        Raises:
+            RequestError: it could not be evicted.
+        """
+        parts = self._parts
+        waiting = parts.pods.waiting.get(key)
+        if waiting is not None and self._binder.cancel(key):
+            parts.events.record(preempted(waiting, preemptor, node, in_memory=True))
+            return True
+        uid = parts.pods.assigned.get(key) or (waiting.metadata.uid if waiting is not None else None)
+        if uid is None:
+            return False
+        namespace, _, name = key.partition("/")
+        path = f"/api/v1/namespaces/{namespace}/pods/{name}"
+        try:
+            victim = msgspec.json.decode(await parts.client.request("GET", path), type=ReadPod)
+            if victim.metadata.uid != uid:
+                return False
+            await self._mark(preemptor, victim, path)
+            async with parts.order.turn(Write.STATUS):
+                await parts.client.request("DELETE", path, body={"preconditions": {"uid": uid}})
+        except ApiError as error:
+            if error.status in _GONE:
+                return False
+            raise
+        parts.events.record(preempted(victim, preemptor, node, in_memory=False))
+        return False
+
+    async def _mark(self, preemptor: ReadPod, victim: ReadPod, path: str) -> None:
+        """Say why the victim has to go."""
+        name = preemptor.spec.scheduler_name or "default-scheduler"
+        message = f"{name}: preempting to accommodate a higher priority pod"
+        condition = Condition("DisruptionTarget", "True", "PreemptionByScheduler", message)
+        changed = condition_patch(victim, condition, self._parts.now())
+        if changed is None:
+            return
+        body = {"metadata": {"uid": victim.metadata.uid}, "status": {"conditions": [changed]}}
+        async with self._parts.order.turn(Write.STATUS):
+            await self._parts.client.request("PATCH", f"{path}/status", body=body, content_type=STRATEGIC)

@@ -1,0 +1,229 @@
+"""Follows one kind: lists it, watches it from there, and lists it again where the watch can't go on. It judges nothing.
+
+Source: client-go/tools/cache/reflector.go. Each way in which it fails has a function of its own: a version that is too
+old (410) means listing again and telling the difference; everything else is tried again from where it was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from typing import Any, Generic, Protocol, TypeVar
+
+import msgspec
+
+from topospread.api.decoding import decode
+from topospread.api.meta import KubeObject, KubeStruct
+from topospread.errors import DecodeError
+
+from .api_error import ApiError, ApiUnreachable
+from .client import ApiClient
+from .kinds import Watched
+from .observer import Observer
+
+Key = tuple[str, str]
+"""Namespace, "" where there is none, and name."""
+
+_SHORTEST, _LONGEST = 0.2, 5.0
+"""Seconds between two tries."""
+_WATCH_SECONDS = (300, 600)
+_GONE = 410
+
+Object = TypeVar("Object", bound=KubeObject)
+
+
+class Sink(Protocol):
+    """Takes what happens to the objects of a kind, in order."""
+
+    def put(self, item: Any) -> None:
+        """An object is there, or has changed; one that is the same as before comes again after a list."""
+
+    def delete(self, key: Key, item: Any) -> None:
+        """An object is gone; ``item``: its last state, ``None`` where nobody saw it go."""
+
+    def keys(self) -> set[Key]:
+        """Which objects there are, as far as it was told."""
+
+
+class _ListMeta(KubeStruct):
+    resource_version: str = ""
+
+
+class _Page(KubeStruct, Generic[Object]):
+    metadata: _ListMeta = msgspec.field(default_factory=_ListMeta)
+    items: list[Object] | None = None
+
+
+class _MarkMeta(KubeStruct):
+    resource_version: str = ""
+    annotations: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+class _Mark(KubeStruct):
+    metadata: _MarkMeta = msgspec.field(default_factory=_MarkMeta)
+
+
+class Reflector:
+    """Follows one kind for ever.
+
+    Args:
+        client: of the API server.
+        watched: the kind.
+        sink: takes the objects.
+        observer: told of lists and failures.
+
+    Attributes:
+        synced: set once the first list is through.
+    """
+
+    def __init__(self, client: ApiClient, watched: Watched, sink: Sink, observer: Observer) -> None:
+        struct: Any = watched.struct
+        self._client = client
+        self._watched = watched
+        self._sink = sink
+        self._observer = observer
+        self._decoder = msgspec.json.Decoder(struct)
+        self._pages = msgspec.json.Decoder(_Page[struct])
+        self._marks = msgspec.json.Decoder(_Mark)
+        self._params = {"fieldSelector": watched.field_selector} if watched.field_selector else {}
+        self._delay = _SHORTEST
+        self._streams = True
+        self.synced = asyncio.Event()
+
+    async def run(self) -> None:
+        """List and watch until cancelled."""
+        while True:
+            try:
+                await self._list_and_follow()
+            except (ApiError, ApiUnreachable) as error:
+                if self._is_absent(error):
+                    self.synced.set()
+                self._observer.watching(self._watched.name, "failed", str(error))
+                await self._pause(error)
+
+    async def _list_and_follow(self) -> None:
+        """One list and all that comes of it, until the version is too old to go on from."""
+        self._observer.watching(self._watched.name, "relisting" if self.synced.is_set() else "listing")
+        if self._streams:
+            await self._follow_stream()
+        else:
+            await self._follow(await self._list())
+
+    async def _list(self) -> str:
+        """Take in a whole list, page by page, and tell what is gone; its version."""
+        unseen, version = self._sink.keys(), ""
+        async for body in self._client.list_pages(self._watched.path, params=self._params):
+            page = self._page(body)
+            version = page.metadata.resource_version
+            for item in page.items or ():
+                unseen.discard((item.namespace, item.name))
+                self._sink.put(item)
+            await asyncio.sleep(0)
+        self._listed(unseen)
+        return version
+
+    def _listed(self, gone: set[Key]) -> None:
+        for key in gone:
+            self._sink.delete(key, None)
+        self._delay = _SHORTEST
+        self._observer.watching(self._watched.name, "listed")
+        self.synced.set()
+
+    async def _follow_stream(self) -> None:
+        """List by a watch that begins with all objects (WatchList, KEP-3157); without it where that is not served."""
+        unseen = self._sink.keys()
+        begun = {**self._params, "sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
+        try:
+            version = await self._take_initial(self._client.watch(self._watched.path, "", params=begun), unseen)
+        except ApiError as error:
+            if error.status in (401, 403, 404, 429):
+                raise
+            self._streams = False
+            return
+        if version:
+            await self._follow(version)
+
+    async def _take_initial(self, events: AsyncIterator[tuple[str, msgspec.Raw]], unseen: set[Key]) -> str:
+        """Take in the objects of a streamed list up to the mark at its end; the version there, "" where it broke."""
+        count = 0
+        async for kind, raw in events:
+            if kind == "BOOKMARK":
+                mark = self._marks.decode(raw).metadata
+                if mark.annotations.get("k8s.io/initial-events-end") == "true":
+                    self._listed(unseen)
+                    return mark.resource_version
+                continue
+            item = self._object(raw)
+            unseen.discard((item.namespace, item.name))
+            self._take(kind, item)
+            count += 1
+            if count % 256 == 0:
+                await asyncio.sleep(0)
+        return ""
+
+    async def _follow(self, version: str) -> None:
+        """Watch from a version on, again and again, until it is too old."""
+        while True:
+            self._observer.watching(self._watched.name, "watching")
+            seconds = random.randint(*_WATCH_SECONDS)
+            try:
+                async for kind, raw in self._client.watch(
+                    self._watched.path, version, params=self._params, seconds=seconds
+                ):
+                    self._delay = _SHORTEST
+                    if kind == "BOOKMARK":
+                        version = self._marks.decode(raw).metadata.resource_version
+                        continue
+                    item = self._object(raw)
+                    version = item.metadata.resource_version or version
+                    self._take(kind, item)
+            except ApiError as error:
+                if error.status == _GONE:
+                    return
+                self._observer.watching(self._watched.name, "failed", str(error))
+                await self._pause(error)
+            except ApiUnreachable as error:
+                self._observer.watching(self._watched.name, "failed", str(error))
+                await self._pause(error)
+
+    def _take(self, kind: str, item: Any) -> None:
+        if kind == "DELETED":
+            self._sink.delete((item.namespace, item.name), item)
+        else:
+            self._sink.put(item)
+
+    def _page(self, body: bytes) -> Any:
+        try:
+            return self._pages.decode(body)
+        except msgspec.ValidationError:
+            listed = msgspec.json.decode(body)
+        items = [self._convert(each) for each in listed.get("items") or ()]
+        return _Page(metadata=_ListMeta(resource_version=listed["metadata"]["resourceVersion"]), items=items)
+
+    def _object(self, raw: msgspec.Raw) -> Any:
+        try:
+            return self._decoder.decode(raw)
+        except msgspec.ValidationError:
+            return self._convert(msgspec.json.decode(raw))
+
+    def _convert(self, data: Any) -> Any:
+        """An object with nulls where Go takes them; of one that cannot be read at all the identity is kept."""
+        try:
+            return decode(data, self._watched.struct)
+        except DecodeError as error:
+            metadata = data.get("metadata", {})
+            named = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
+            self._observer.failed(f"{self._watched.name} {named} cannot be read", str(error))
+            kept = {key: metadata.get(key) for key in ("name", "namespace", "uid", "resourceVersion")}
+            return decode({"metadata": kept}, self._watched.struct)
+
+    def _is_absent(self, error: ApiError | ApiUnreachable) -> bool:
+        """Whether the API server does not serve a kind that it need not serve."""
+        return self._watched.optional and isinstance(error, ApiError) and error.status == 404
+
+    async def _pause(self, error: ApiError | ApiUnreachable) -> None:
+        """Wait before the next try, longer each time, or as long as the server says."""
+        asked = error.retry_after if isinstance(error, ApiError) else None
+        await asyncio.sleep(self._delay * random.uniform(1.0, 1.5) if asked is None else asked)
+        self._delay = min(self._delay * 2, _LONGEST)

@@ -1,0 +1,286 @@
+"""A scheduler for a real cluster: follows it, tries the pods that wait, and binds them. Wiring and the loop.
+
+One thread: what decides is done between two waits, what takes time is a task of its own. Who holds the lease sets
+`LiveScheduler.may_bind`; everything is followed without it, too, so that a follower can take over at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from topospread.api.meta import KubeObject
+from topospread.api.pod import Pod
+from topospread.cluster import Cluster
+from topospread.cluster.cluster import PodKey
+from topospread.config.profile import Configuration
+from topospread.config.request_rules import request_rules
+from topospread.scheduling.backoff_queue import BackoffSettings
+from topospread.scheduling.framework import Framework
+from topospread.scheduling.queue import FLUSH_PERIOD, SchedulingQueue
+from topospread.scheduling.queued_pod_info import SECOND
+from topospread.scheduling.requeueing import Requeueing, requeueing_of
+
+from .attempts import AssumingScheduler, Attempts
+from .binder import Binder
+from .client import ApiClient
+from .dump import dump
+from .events import Events
+from .failures import Failures
+from .kinds import WATCHED, ReadPod
+from .objects import World
+from .observer import NobodyWatches, Observer, PendingPods
+from .pods import Pods
+from .preempting import NAME as PREEMPTION
+from .preempting import Preempting
+from .preemptor import Preemptor
+from .reflector import Reflector
+from .settings import LiveSettings
+from .statuses import Statuses
+from .volumes import Volumes
+from .workings import Workings
+from .write_order import WriteOrder
+
+_WRITES_AT_ONCE = 24
+_LONGEST_BATCH = 0.02
+"""Seconds that pods are tried before what has arrived is looked at."""
+_TELLING = 1.0
+
+Clock = Callable[[], int]
+
+
+def steady_clock() -> Clock:
+    """Nanoseconds since 1970 as they were at the start, counted on without jumps."""
+    ahead = time.time_ns() - time.monotonic_ns()
+    return lambda: time.monotonic_ns() + ahead
+
+
+class LiveScheduler:
+    """Schedules the pods of its profiles.
+
+    Args:
+        client: of the API server.
+        configuration: the profiles.
+        observer: is told what happens.
+        identity: who this is among replicas; for debugging.
+        clock: nanoseconds; backoff and the five minutes go by it.
+        settings: how it is run.
+
+    Attributes:
+        ready: whether everything was listed once.
+    """
+
+    def __init__(  # noqa: PLR0913 - keyword arguments
+        self,
+        client: ApiClient,
+        configuration: Configuration,
+        *,
+        observer: Observer | None = None,
+        identity: str = "",
+        clock: Clock | None = None,
+        settings: LiveSettings | None = None,
+    ) -> None:
+        self.ready = False
+        self.identity = identity
+        self._settings = settings = settings or LiveSettings()
+        self._observer = observer = observer or NobodyWatches()
+        self._clock = clock or steady_clock()
+        self._frameworks = {each.scheduler_name: Framework(each, settings.gates) for each in configuration.profiles}
+        self._may_bind = True
+        self._wake = asyncio.Event()
+        self.cluster = Cluster(request_rules(settings.gates))
+        self._preempting = Preempting(self._is_staying)
+        self._requeueings: dict[str, Requeueing] = {}
+        pops_early = settings.gates.enabled("SchedulerPopFromBackoffQ")
+        backoff = BackoffSettings(settings.backoff.initial, settings.backoff.maximum, pops_early)
+        self.queue = SchedulingQueue(self._clock, self._requeueing_of, backoff, self.cluster.rules)
+        self.pods = Pods(self.cluster, self.queue, self._is_ours, self._gone)
+        self.world = World(self.cluster, self.queue, self._changed)
+        order = WriteOrder(_WRITES_AT_ONCE)
+        volumes = Volumes(client, order, self.world)
+        statuses = Statuses(client, order, self._now, observer)
+        events = Events(client, order, settings.host, self._now, observer)
+        self._parts = Workings(
+            client,
+            order,
+            self.cluster,
+            self.queue,
+            self.pods,
+            volumes,
+            Failures(self.queue, self.pods, statuses, events),
+            statuses,
+            events,
+            observer,
+            self._clock,
+            lambda: self._may_bind,
+        )
+        self._scheduler = AssumingScheduler(self.cluster, self._frameworks, volumes)
+        self._binder: Binder | None = None
+        self._reflectors = [
+            Reflector(client, each, _Waking(self._sink_of(each), self._wake), observer) for each in WATCHED
+        ]
+
+    @property
+    def may_bind(self) -> bool:
+        """Whether pods may be bound; once it is false, no binding is begun."""
+        return self._may_bind
+
+    @may_bind.setter
+    def may_bind(self, value: bool) -> None:
+        self._may_bind = value
+        self._wake.set()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Schedule until told to stop; bindings in flight are finished then, within the time the settings give."""
+        parts, settings = self._parts, self._settings
+        try:
+            async with asyncio.TaskGroup() as group:
+                self._binder = binder = Binder(self._parts, settings.at_once, group.create_task)
+                preemptor = Preemptor(self._parts, self._preempting, binder, group.create_task)
+                attempts = Attempts(self._parts, self._scheduler, binder.start, preemptor.preempt)
+                following = [group.create_task(each.run()) for each in self._reflectors]
+                writing = [group.create_task(parts.statuses.run()), group.create_task(parts.events.run())]
+                loop = group.create_task(self._schedule(attempts, binder))
+                ticking = [group.create_task(self._tick()), group.create_task(self._tell())]
+                await stop.wait()
+                loop.cancel()
+                await self._finish(binder)
+                for task in (*following, *writing, *ticking):
+                    task.cancel()
+        finally:
+            self.ready = False
+
+    def state(self) -> Mapping[str, Any]:
+        """What it knows and what it is doing, as plain data."""
+        own = {
+            "identity": self.identity,
+            "ready": self.ready,
+            "mayBind": self.may_bind,
+            "bindingCycles": self.in_flight,
+        }
+        return own | dump(self._parts)
+
+    # What parts ask.
+
+    def _is_ours(self, pod: Pod) -> bool:
+        return (pod.spec.scheduler_name or "default-scheduler") in self._frameworks
+
+    def _is_staying(self, key: PodKey) -> bool:
+        """Whether a pod is there and not being deleted."""
+        pod_class = self.pods.class_of(key)
+        return pod_class is not None and pod_class.counted
+
+    def _requeueing_of(self, pod: Pod) -> Requeueing | None:
+        name = pod.spec.scheduler_name or "default-scheduler"
+        known = self._requeueings.get(name)
+        if known is None:
+            framework = self._frameworks.get(name)
+            if framework is None:
+                return None
+            known = requeueing_of(framework, self.cluster)
+            if PREEMPTION in framework.profile.enabled("post_filter"):
+                known = Requeueing(
+                    {**known.registrations, PREEMPTION: self._preempting.registrations},
+                    {**known.pre_enqueue, PREEMPTION: self._preempting.pre_enqueue},
+                )
+            self._requeueings[name] = known
+        return known
+
+    def _gone(self, key: PodKey) -> None:
+        self._parts.statuses.drop(key)
+
+    def _changed(self, item: KubeObject) -> None:
+        self._parts.volumes.changed(item)
+
+    def _sink_of(self, watched: Any) -> Any:
+        return self.pods if watched.struct is ReadPod else self.world.sink(watched)
+
+    def _now(self) -> float:
+        return self._clock() / SECOND
+
+    # The loop.
+
+    async def _schedule(self, attempts: Attempts, binder: Binder) -> None:
+        """Try pods as they come, and hold while many are being bound."""
+        for each in self._reflectors:
+            await each.synced.wait()
+        gc.collect()
+        gc.freeze()  # what was listed lives as long as this does, and need not be gone through again
+        self.ready = True
+        while True:
+            await binder.room.wait()
+            if not self._may_bind or not self._try_some(attempts, min(binder.left, self._settings.batch)):
+                self._wake.clear()
+                await self._wake.wait()
+            else:
+                await asyncio.sleep(0)
+
+    def _try_some(self, attempts: Attempts, most: int) -> bool:
+        """Try up to so many pods; False where none was left to try."""
+        until = time.monotonic() + _LONGEST_BATCH
+        for _ in range(most):
+            if not attempts.next():
+                return False
+            if time.monotonic() > until:
+                break
+        return True
+
+    async def _tick(self) -> None:
+        """End waits: each second those that back off, each half minute those that waited too long."""
+        leftover = self._clock() + FLUSH_PERIOD
+        while True:
+            await asyncio.sleep(1.0)
+            self.queue.flush_backoff_completed()
+            if self._clock() >= leftover:
+                self.queue.flush_unschedulable_leftover()
+                leftover = self._clock() + FLUSH_PERIOD
+            self._wake.set()
+
+    async def _tell(self) -> None:
+        """Tell how many pods wait, and how much is kept."""
+        while True:
+            self._observer.pending(self.pending())
+            self._observer.cached(len(self.cluster.nodes), len(self.cluster.placed), len(self.pods.assumed))
+            await asyncio.sleep(_TELLING)
+
+    def pending(self) -> PendingPods:
+        """How many pods wait, by where."""
+        gated = sum(1 for each in self.queue.unschedulable.infos if each.gating_plugin)
+        rest = len(self.queue.unschedulable) - gated
+        return PendingPods(len(self.queue.active), len(self.queue.backoff), rest, gated)
+
+    async def _finish(self, binder: Binder) -> None:
+        """Let bindings end, and what is to be said of pods be written, as far as the time goes."""
+        statuses, events = self._parts.statuses, self._parts.events
+        until = time.monotonic() + self._settings.drain
+        ended = await binder.finish(self._settings.drain)
+        while ended and self._may_bind and (statuses.waiting or events.waiting):
+            if time.monotonic() > until:
+                break
+            await asyncio.sleep(0.02)
+
+    @property
+    def in_flight(self) -> int:
+        """How many binding cycles there are."""
+        return self._binder.in_flight if self._binder is not None else 0
+
+
+class _Waking:
+    """Hands on what a reflector delivers, and wakes the loop: a pod may have to be tried."""
+
+    def __init__(self, sink: Any, wake: asyncio.Event) -> None:
+        self.keys = sink.keys
+        self._put = sink.put
+        self._delete = sink.delete
+        self._wake = wake
+
+    def put(self, item: Any) -> None:
+        self._put(item)
+        self._wake.set()
+
+    def delete(self, key: tuple[str, str], item: Any) -> None:
+        self._delete(key, item)
+        self._wake.set()

@@ -1,0 +1,158 @@
+"""What is written into the status of waiting pods: the condition PodScheduled and the nominated node.
+
+Of each pod the newest state is written, however often it changed meanwhile, and nothing that is there already.
+Source: pkg/scheduler/schedule_one.go (``updatePod``), pkg/api/v1/pod/util.go (``UpdatePodCondition``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from topospread.cluster.cluster import PodKey, pod_key
+
+from .api_error import ApiError, ApiUnreachable
+from .client import ApiClient
+from .kinds import ReadCondition, ReadPod
+from .observer import Observer
+from .write_order import Write, WriteOrder
+
+STRATEGIC = "application/strategic-merge-patch+json"
+_WRITERS = 4
+_BETWEEN = 1.0
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition that is to hold of a pod."""
+
+    type: str
+    status: str
+    reason: str
+    message: str
+
+
+def condition_patch(pod: ReadPod, condition: Condition, now: float) -> Json | None:
+    """The condition as it stands in a patch; ``None`` where the pod has it already."""
+    there = (pod.status.conditions if pod.status is not None else None) or []
+    old = next((each for each in there if each.type == condition.type), None)
+    if old is not None and _same(old, condition):
+        return None
+    changed: Json = {
+        "type": condition.type,
+        "status": condition.status,
+        "reason": condition.reason,
+        "message": condition.message,
+        "lastProbeTime": None,
+    }
+    if old is None or old.status != condition.status:
+        changed["lastTransitionTime"] = _time(now)
+    if pod.metadata.generation:
+        changed["observedGeneration"] = pod.metadata.generation
+    return changed
+
+
+def _same(old: ReadCondition, new: Condition) -> bool:
+    return (old.status, old.reason or "", old.message or "") == (new.status, new.reason, new.message)
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@dataclass(slots=True)
+class _Wanted:
+    """What is to be written of a pod; ``nominated`` is ``None`` where it stays as it is."""
+
+    pod: ReadPod
+    condition: Condition | None
+    nominated: str | None
+
+
+class Statuses:
+    """Writes statuses one after another."""
+
+    def __init__(self, client: ApiClient, order: WriteOrder, now: Callable[[], float], observer: Observer) -> None:
+        self._client = client
+        self._order = order
+        self._now = now
+        self._observer = observer
+        self._wanted: dict[PodKey, _Wanted] = {}
+        self._some = asyncio.Event()
+        self._writing: set[PodKey] = set()
+
+    def want(self, pod: ReadPod, condition: Condition | None = None, nominated: str | None = None) -> None:
+        """Have a condition, or a nominated node ("" for none), written where the pod has not got it."""
+        key = pod_key(pod.namespace, pod.name)
+        before = self._wanted.get(key)
+        if before is not None and before.pod.metadata.uid == pod.metadata.uid:
+            condition = condition or before.condition
+            nominated = before.nominated if nominated is None else nominated
+        self._wanted[key] = _Wanted(pod, condition, nominated)
+        self._some.set()
+
+    def drop(self, key: PodKey) -> None:
+        """A pod waits no more: nothing is to be said of it."""
+        self._wanted.pop(key, None)
+
+    @property
+    def waiting(self) -> int:
+        """How many pods' statuses are not written yet."""
+        return len(self._wanted) + len(self._writing)
+
+    async def run(self) -> None:
+        """Write until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            for _ in range(_WRITERS):
+                group.create_task(self._write_all())
+
+    async def _write_all(self) -> None:
+        while True:
+            key = next((each for each in self._wanted if each not in self._writing), None)
+            if key is None:
+                self._some.clear()
+                await self._some.wait()
+                continue
+            self._writing.add(key)
+            try:
+                async with self._order.turn(Write.STATUS):
+                    wanted = self._wanted.pop(key, None)
+                    if wanted is not None:
+                        await self._write(wanted)
+            except ApiUnreachable:
+                if wanted is not None:
+                    self._wanted.setdefault(key, wanted)
+                await asyncio.sleep(_BETWEEN)
+            finally:
+                self._writing.discard(key)
+                self._some.set()
+
+    async def _write(self, wanted: _Wanted) -> None:
+        status: Json = {}
+        if wanted.condition is not None:
+            changed = condition_patch(wanted.pod, wanted.condition, self._now())
+            if changed is not None:
+                status["conditions"] = [changed]
+        if wanted.nominated is not None and wanted.nominated != wanted.pod.nominated_node_name:
+            status["nominatedNodeName"] = wanted.nominated or None
+        if status:
+            await self.patch(wanted.pod, status)
+
+    async def patch(self, pod: ReadPod, status: Json) -> None:
+        """Write into the status of this very pod; what is refused is told and left.
+
+        Raises:
+            ApiUnreachable: no answer.
+        """
+        path = f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}/status"
+        body = {"metadata": {"uid": pod.metadata.uid}, "status": status}
+        try:
+            await self._client.request("PATCH", path, body=body, content_type=STRATEGIC)
+        except ApiError as error:
+            if error.status not in (404, 409):
+                self._observer.failed(f"status of {pod.namespace}/{pod.name}", str(error))

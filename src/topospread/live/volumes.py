@@ -1,0 +1,247 @@
+"""Binding the volumes of a placed pod: what is assumed meanwhile, what is written, and how long it is waited for.
+
+Which volume a claim gets is decided below (`plugins.claim_binding`). Source: plugins/volumebinding/binder.go
+(``AssumePodVolumes``, ``BindPodVolumes``, ``bindAPIUpdate``, ``checkBindings``), volume_binding.go (``Unreserve``). The
+affinity of volumes of in-tree plugins that are migrated to CSI is read as it stands.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from topospread.api.meta import Annotations, KubeObject, ObjectMeta
+from topospread.api.node import Node
+from topospread.api.storage import PersistentVolume, PersistentVolumeClaim
+from topospread.plugins.claim_binding import ReservedVolumes
+from topospread.plugins.interface import PluginError
+from topospread.plugins.node_matching import matches_node
+from topospread.plugins.pod_volumes import is_bound, selected_node
+from topospread.plugins.volume_matching import is_promised
+from topospread.plugins.volume_provisioning import reference_to
+
+from .api_error import RequestError
+from .client import ApiClient
+from .objects import World, version_of
+from .write_order import Write, WriteOrder
+
+MERGE = "application/merge-patch+json"
+_BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
+_SELECTED_NODE = "volume.kubernetes.io/selected-node"
+_POLL = 1.0
+
+Json = dict[str, Any]
+
+
+class VolumesNotBound(Exception):  # noqa: N818 - it says what is the case
+    """The pod's volumes could not be bound; why, in kube-scheduler's words."""
+
+
+class _Written(msgspec.Struct):
+    metadata: ObjectMeta
+
+
+@dataclass(slots=True)
+class Pledge:
+    """What was set aside for a pod on a node.
+
+    Attributes:
+        volumes: claims, each with the volume it gets as it is assumed to be, and as it was.
+        claims: claims for which a volume is to be made, as assumed.
+    """
+
+    node: str
+    volumes: list[tuple[PersistentVolumeClaim, PersistentVolume]] = field(default_factory=list)
+    claims: list[PersistentVolumeClaim] = field(default_factory=list)
+
+    @property
+    def nothing_to_do(self) -> bool:
+        """Whether all of the pod's claims are bound."""
+        return not self.volumes and not self.claims
+
+
+class Volumes:
+    """Binds volumes.
+
+    Args:
+        world: what the API server says of nodes, volumes and claims.
+    """
+
+    def __init__(self, client: ApiClient, order: WriteOrder, world: World) -> None:
+        self._client = client
+        self._order = order
+        self._nodes = world.of(Node)
+        self._volumes = world.of(PersistentVolume)
+        self._claims = world.of(PersistentVolumeClaim)
+        self._waiting: set[asyncio.Event] = set()
+
+    def changed(self, item: KubeObject) -> None:
+        """A volume or a claim changed: who waits looks again."""
+        if isinstance(item, PersistentVolume | PersistentVolumeClaim):
+            for each in self._waiting:
+                each.set()
+
+    def reserve(self, reserved: ReservedVolumes) -> Pledge:
+        """Assume what is going to be written."""
+        pledge = Pledge(reserved.cluster.nodes.names[reserved.row])
+        for claim, volume in reserved.bindings:
+            promised = _promised(volume, claim)
+            self._volumes.assume(promised)
+            pledge.volumes.append((claim, promised))
+        for claim in reserved.provisions:
+            annotations = replace(claim.metadata.annotations or Annotations(), selected_node=pledge.node)
+            chosen = replace(claim, metadata=replace(claim.metadata, annotations=annotations))
+            self._claims.assume(chosen)
+            pledge.claims.append(chosen)
+        return pledge
+
+    def unreserve(self, pledge: Pledge) -> None:
+        """Take back what was assumed; what was written stays."""
+        for _, volume in pledge.volumes:
+            self._volumes.revert(volume)
+        for claim in pledge.claims:
+            self._claims.revert(claim)
+
+    async def bind(self, pledge: Pledge, is_there: Callable[[], bool], pod: str, timeout: float) -> None:
+        """Write the pledge, and wait until the controllers have bound every claim.
+
+        Args:
+            is_there: whether the pod is still there.
+            pod: its name.
+            timeout: seconds.
+
+        Raises:
+            VolumesNotBound: something was refused, reset or took too long.
+        """
+        versions = await self._write(pledge)
+        woken = asyncio.Event()
+        self._waiting.add(woken)
+        try:
+            async with asyncio.timeout(timeout):
+                while not self._all_bound(pledge, versions, is_there, pod):
+                    woken.clear()
+                    try:
+                        await asyncio.wait_for(woken.wait(), _POLL)
+                    except TimeoutError:
+                        continue
+        except TimeoutError:
+            raise VolumesNotBound("binding volumes: context deadline exceeded") from None
+        finally:
+            self._waiting.discard(woken)
+
+    async def _write(self, pledge: Pledge) -> dict[str, int]:
+        """``bindAPIUpdate``; the versions that came of it, by name."""
+        versions: dict[str, int] = {}
+        try:
+            for claim, volume in pledge.volumes:
+                path = f"/api/v1/persistentvolumes/{volume.name}"
+                versions[volume.name] = await self._patch(path, _volume_patch(volume, claim))
+            for claim in pledge.claims:
+                path = f"/api/v1/namespaces/{claim.namespace}/persistentvolumeclaims/{claim.name}"
+                metadata = {"annotations": {_SELECTED_NODE: pledge.node}}
+                versions[f"{claim.namespace}/{claim.name}"] = await self._patch(
+                    path, {"metadata": metadata | {"resourceVersion": claim.metadata.resource_version}}
+                )
+        except RequestError as error:
+            raise VolumesNotBound(getattr(error, "message", "") or str(error)) from error
+        return versions
+
+    async def _patch(self, path: str, patch: Json) -> int:
+        async with self._order.turn(Write.BINDING):
+            body = await self._client.request("PATCH", path, body=patch, content_type=MERGE)
+        return version_of(msgspec.json.decode(body, type=_Written).metadata)
+
+    def _all_bound(self, pledge: Pledge, versions: dict[str, int], is_there: Callable[[], bool], pod: str) -> bool:
+        """``checkBindings``."""
+        node = self._nodes.known.get(("", pledge.node))
+        if node is None:
+            raise VolumesNotBound(
+                f'binding volumes: failed to get node "{pledge.node}": node "{pledge.node}" not found'
+            )
+        if not is_there():
+            raise VolumesNotBound(f'binding volumes: pod does not exist any more: pod "{pod}" not found')
+        return all(
+            [self._is_taken(claim, volume.name, node, versions) for claim, volume in pledge.volumes]
+            + [self._is_made(claim, node, versions) for claim in pledge.claims]
+        )
+
+    def _is_taken(self, claim: PersistentVolumeClaim, name: str, node: Node, versions: dict[str, int]) -> bool:
+        volume = self._volumes.known.get(("", name))
+        if volume is None:
+            raise VolumesNotBound(
+                f'binding volumes: failed to check binding: could not find v1.PersistentVolume "{name}"'
+            )
+        current = self._claim(claim, "failed to check binding")
+        if versions[name] > version_of(volume.metadata):
+            return False
+        _check_reach(volume, node)
+        if volume.spec.claim_ref is None or not volume.spec.claim_ref.uid:
+            raise VolumesNotBound(f'binding volumes: ClaimRef got reset for pv "{name}"')
+        return is_bound(current)
+
+    def _is_made(self, claim: PersistentVolumeClaim, node: Node, versions: dict[str, int]) -> bool:
+        current = self._claim(claim, "failed to check provisioning pvc")
+        if versions[f"{claim.namespace}/{claim.name}"] > version_of(current.metadata):
+            return False
+        if selected_node(current) != node.name:
+            raise VolumesNotBound(f'binding volumes: provisioning failed for PVC "{claim.name}"')
+        if current.spec.volume_name:
+            volume = self._volumes.known.get(("", current.spec.volume_name))
+            if volume is None:
+                return False
+            _check_reach(volume, node)
+        return is_bound(current)
+
+    def _claim(self, claim: PersistentVolumeClaim, what: str) -> PersistentVolumeClaim:
+        current: PersistentVolumeClaim | None = self._claims.known.get((claim.namespace, claim.name))
+        if current is None:
+            named = f"{claim.namespace}/{claim.name}"
+            raise VolumesNotBound(f'binding volumes: {what}: could not find v1.PersistentVolumeClaim "{named}"')
+        return current
+
+
+def _check_reach(volume: PersistentVolume, node: Node) -> None:
+    """``CheckNodeAffinity``."""
+    affinity = volume.spec.node_affinity
+    required = affinity.required if affinity is not None else None
+    if required is None:
+        return
+    try:
+        reached = matches_node(required, node)
+    except PluginError as error:
+        raise VolumesNotBound(f"binding volumes: {error}") from error
+    if not reached:
+        raise VolumesNotBound(
+            f'binding volumes: pv "{volume.name}" node affinity doesn\'t match node "{node.name}": '
+            "no matching NodeSelectorTerms"
+        )
+
+
+def _promised(volume: PersistentVolume, claim: PersistentVolumeClaim) -> PersistentVolume:
+    """The volume, taken by the claim (``GetBindVolumeToClaim``)."""
+    metadata = volume.metadata
+    if not is_promised(volume, claim):
+        metadata = replace(
+            metadata, annotations=replace(metadata.annotations or Annotations(), bound_by_controller="yes")
+        )
+    return replace(volume, metadata=metadata, spec=replace(volume.spec, claim_ref=reference_to(claim)))
+
+
+def _volume_patch(volume: PersistentVolume, claim: PersistentVolumeClaim) -> Json:
+    metadata: Json = {"resourceVersion": volume.metadata.resource_version}
+    if volume.metadata.annotations is not None and volume.metadata.annotations.bound_by_controller:
+        metadata["annotations"] = {_BOUND_BY_CONTROLLER: volume.metadata.annotations.bound_by_controller}
+    reference = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "namespace": claim.namespace,
+        "name": claim.name,
+        "uid": claim.metadata.uid,
+        "resourceVersion": claim.metadata.resource_version,
+    }
+    return {"metadata": metadata, "spec": {"claimRef": reference}}

@@ -1,0 +1,50 @@
+"""What the parts of a live scheduler share. Data only."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+from topospread.cluster import Cluster
+from topospread.scheduling.queue import Clock, SchedulingQueue
+from topospread.scheduling.queued_pod_info import SECOND
+
+from .client import ApiClient
+from .events import Events
+from .failures import Failures
+from .observer import Observer
+from .pods import Pods
+from .statuses import Statuses
+from .volumes import Volumes
+from .write_order import WriteOrder
+
+Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
+"""Begins a task whose failure is everybody's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workings:
+    """What the parts share.
+
+    Attributes:
+        may_bind: whether anything may be bound or evicted now.
+    """
+
+    client: ApiClient
+    order: WriteOrder
+    cluster: Cluster
+    queue: SchedulingQueue
+    pods: Pods
+    volumes: Volumes
+    failures: Failures
+    statuses: Statuses
+    events: Events
+    observer: Observer
+    clock: Clock
+    may_bind: Callable[[], bool]
+
+    def now(self) -> float:
+        """Seconds since 1970."""
+        return self.clock() / SECOND

@@ -1,0 +1,57 @@
+"""Who may write next: bindings before what is said of pods, and that before events. It writes nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from enum import IntEnum
+
+
+class Write(IntEnum):
+    """What is written, the most urgent first."""
+
+    BINDING = 0
+    STATUS = 1
+    EVENT = 2
+
+
+class WriteOrder:
+    """So many writes at a time; of those that wait the most urgent goes first, among equals the oldest."""
+
+    def __init__(self, at_once: int) -> None:
+        self._free = at_once
+        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
+        self._count = 0
+
+    @asynccontextmanager
+    async def turn(self, kind: Write) -> AsyncIterator[None]:
+        """Hold a place while writing."""
+        await self._take(kind)
+        try:
+            yield
+        finally:
+            self._give()
+
+    async def _take(self, kind: Write) -> None:
+        if self._free > 0:
+            self._free -= 1
+            return
+        turn = asyncio.get_running_loop().create_future()
+        self._count += 1
+        heapq.heappush(self._waiting, (kind, self._count, turn))
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._give()
+            raise
+
+    def _give(self) -> None:
+        while self._waiting:
+            turn = heapq.heappop(self._waiting)[2]
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._free += 1
