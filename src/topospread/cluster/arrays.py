@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 """Any column of amounts, counts, codes or scores."""
+Floats = NDArray[np.floating[Any]]
+"""A column of shares, or of points that are not rounded yet."""
 Codes = NDArray[np.int32]
 """A column of interned values; −1 where there is none."""
 Bools = NDArray[np.bool_]

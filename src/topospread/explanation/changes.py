@@ -19,6 +19,7 @@ from topospread.api.node_selection import Taint, Toleration
 from topospread.api.pod import Pod
 from topospread.api.rollout import Strategy
 from topospread.api.spread import HONOR, SCHEDULE_ANYWAY, TopologySpreadConstraint
+from topospread.plugins.pod_topology_spread import lacks_domains
 from topospread.plugins.spread_constraints import Constraint
 
 from .obstacles import shown_taint
@@ -90,7 +91,7 @@ def constraint_changes(owner: Owned, constraint: Constraint, domains: int) -> It
     if not constraint.honors_affinity:
         what = ("nodeAffinityPolicy", "nodeAffinityPolicy: Honor", (2.0,))
         yield _constraint_change(owner, constraint, what, {"nodeAffinityPolicy": HONOR})
-    if 0 < domains < constraint.min_domains:
+    if lacks_domains(domains, constraint.min_domains):
         title = f"minDomains {domains} instead of {constraint.min_domains}"
         what = ("minDomains", title, (3.0, float(constraint.min_domains - domains)))
         yield _constraint_change(owner, constraint, what, {"minDomains": domains})

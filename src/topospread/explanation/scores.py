@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from topospread.cluster.arrays import Ints
-from topospread.plugins.pod_topology_spread import IGNORED, SoftConstraints, normalizing_weight
+from topospread.plugins.pod_topology_spread import IGNORED, SoftConstraints
 from topospread.plugins.until.plain_sum import PlainSum
 from topospread.scheduling.framework import WeightedScore
 from topospread.scheduling.verdict import Verdict
@@ -96,23 +96,22 @@ def _spread_score(
 def _parts(soft: SoftConstraints, rows: Ints) -> dict[int, tuple[SpreadPart, ...]]:
     """Row of a scored node → what each soft constraint adds."""
     scored = soft.scored(rows)
-    left = rows if scored is None else rows[scored]
-    parts: dict[int, list[SpreadPart]] = {row: [] for row in left.tolist()}
-    for each, size in zip(soft.spread.soft, soft.sizes(rows, scored), strict=True):
-        codes = each.column.codes[left]
-        matching = each.pods.per_node[left] if each.counts is None else each.counts.at(codes)
-        weight, max_skew = normalizing_weight(size), each.constraint.max_skew
-        for row, code, number in zip(left.tolist(), codes.tolist(), matching.tolist(), strict=True):
+    left = np.arange(len(rows)) if scored is None else np.flatnonzero(scored)
+    parts: dict[int, list[SpreadPart]] = {row: [] for row in rows[left].tolist()}
+    for each in soft.parts(rows, scored):
+        constraint, values = each.counted.constraint, each.counted.column.values
+        columns = (rows, each.codes, each.matching, each.points)
+        for row, code, number, points in zip(*(column[left].tolist() for column in columns), strict=True):
             there = code >= 0
             parts[row].append(
                 SpreadPart(
-                    topology_key=each.constraint.topology_key,
-                    domain=each.column.values[code] if there else "",
+                    topology_key=constraint.topology_key,
+                    domain=values[code] if there else "",
                     matching=number if there else 0,
-                    domains=size,
-                    weight=weight,
-                    max_skew=max_skew,
-                    points=number * weight + (max_skew - 1) if there else 0.0,
+                    domains=each.domains,
+                    weight=each.weight,
+                    max_skew=constraint.max_skew,
+                    points=points,
                 )
             )
     return {row: tuple(found) for row, found in parts.items()}

@@ -307,6 +307,8 @@ class _AffinityFilter:
     def filter_few(self, rows: Sequence[int]) -> list[int]:
         """The same, node by node."""
         state = self._affinities
+        if state.skipped:
+            return [0] * len(rows)
         may_be_first = bool(state.affinity) and state.no_pod_matches and state.matches_itself
         return [self._filter_one(row, may_be_first) for row in rows]
 

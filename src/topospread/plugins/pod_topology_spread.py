@@ -11,7 +11,7 @@ Which constraints are in force is in `spread_constraints`, how pods are counted 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -20,7 +20,7 @@ import numpy as np
 from topospread.api.node import Node
 from topospread.api.pod import Pod
 from topospread.cluster import Cluster, PodClass
-from topospread.cluster.arrays import Bools, Codes, Ints, Rows
+from topospread.cluster.arrays import Bools, Codes, Floats, Ints, Rows
 from topospread.config.args import PodTopologySpreadArgs
 
 from .cluster_event import (
@@ -51,7 +51,7 @@ from .node_inclusion import Inclusion
 from .pod_topology_spread_rules import PodTopologySpreadRules
 from .resource_scoring import rounded, rounded_one
 from .spread_constraints import Constraint, ConstraintsInForce
-from .spread_counts import HOSTNAME, Spread, SpreadSettings
+from .spread_counts import HOSTNAME, CountedConstraint, Spread, SpreadSettings
 from .without_pre_filter import FailingScore
 
 REASON = "node(s) didn't match pod topology spread constraints"
@@ -71,14 +71,23 @@ def skew_of(matching: Amount, counts_itself: int, minimum: int) -> Amount:
     return matching + (counts_itself - minimum)
 
 
-def minimum_in_force(counts: DomainCounts, min_domains: int) -> int:
-    """The global minimum; 0 while there are fewer domains than minDomains."""
-    return 0 if counts.domains < min_domains else counts.minimum
+def lacks_domains(domains: int, min_domains: int) -> bool:
+    """Whether there are fewer domains than minDomains asks for, so that the global minimum counts as 0."""
+    return 0 < domains < min_domains
 
 
-def normalizing_weight(domains: int) -> float:
-    """The weight of a constraint in the score, by how many domains its key has among the scored nodes."""
-    return math.log(domains + 2)
+def minimum_in_force(domains: int, fewest: int, min_domains: int) -> int:
+    """The global minimum: the fewest pods that one of so many domains holds, 0 where they are too few."""
+    return 0 if lacks_domains(domains, min_domains) else fewest
+
+
+def weight_and_more(domains: int, max_skew: int) -> tuple[float, int]:
+    """What a soft constraint takes its count times in the score, and adds to that: ``ln(domains + 2), maxSkew − 1``.
+
+    ``domains``: how many its key has among the scored nodes (scoring.go, ``topologyNormalizingWeight`` and
+    ``scoreForCount``).
+    """
+    return math.log(domains + 2), max_skew - 1
 
 
 def points_among(raw: Amount, lowest: int, highest: int) -> Amount:
@@ -219,7 +228,7 @@ class HardConstraints:
         for each in reversed(self.spread.hard):
             codes = each.column.codes[rows]
             assert each.counts is not None
-            minimum = minimum_in_force(each.counts, each.constraint.min_domains)
+            minimum = minimum_in_force(each.counts.domains, each.counts.minimum, each.constraint.min_domains)
             skew = skew_of(each.counts.at(codes), each.counts_itself, minimum)
             result[skew > each.constraint.max_skew] = _SKEW
             if each.column.missing:
@@ -232,7 +241,7 @@ class HardConstraints:
         for each in reversed(self.spread.hard):
             assert each.counts is not None
             codes = list(map(each.column.codes.item, rows))
-            minimum = minimum_in_force(each.counts, each.constraint.min_domains)
+            minimum = minimum_in_force(each.counts.domains, each.counts.minimum, each.constraint.min_domains)
             room = each.constraint.max_skew - skew_of(0, each.counts_itself, minimum)
             for i, (code, matching) in enumerate(zip(codes, each.counts.at_few(codes), strict=True)):
                 if code < 0:
@@ -246,6 +255,26 @@ class HardConstraints:
         if code == _MISSING_LABEL:
             return Status(UNRESOLVABLE, (REASON_MISSING_LABEL,))
         return Status(UNSCHEDULABLE, (REASON,))
+
+
+@dataclass(frozen=True, slots=True)
+class SoftPart:
+    """What one soft constraint adds to the score of some nodes.
+
+    Attributes:
+        domains: how many there are among the scored nodes.
+        weight: what a matching pod counts.
+        codes: of the nodes' domains, int32[rows].
+        matching: pods that count there, int64[rows]; arbitrary on a node without the key.
+        points: what it adds, float64[rows].
+    """
+
+    counted: CountedConstraint
+    domains: int
+    weight: float
+    codes: Codes
+    matching: Ints
+    points: Floats
 
 
 class SoftConstraints:
@@ -266,15 +295,23 @@ class SoftConstraints:
             return None
         return self.spread.has_keys(self._keys, rows)
 
-    def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
-        """``Σ (count · weight + maxSkew − 1)`` rounded, `IGNORED` for ignored nodes, int64[rows]."""
-        scored = self.scored(rows)
-        total = np.zeros(length(rows), dtype=np.float64)
+    def parts(self, rows: Rows, scored: Bools | None, nodes: Ints | None = None) -> Iterator[SoftPart]:
+        """What each constraint adds: ``count · weight + maxSkew − 1``, nothing on a node without its key."""
         for each, size in zip(self.spread.soft, self.sizes(rows, scored, nodes), strict=True):
             codes = each.column.codes[rows]
             matching = each.pods.per_node[rows] if each.counts is None else each.counts.at(codes)
-            points = matching * normalizing_weight(size) + (each.constraint.max_skew - 1)
-            total += np.where(codes >= 0, points, 0.0) if each.column.missing else points
+            weight, more = weight_and_more(size, each.constraint.max_skew)
+            points = matching * weight + more
+            if each.column.missing:
+                points = np.where(codes >= 0, points, 0.0)
+            yield SoftPart(each, size, weight, codes, matching, points)
+
+    def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
+        """The sum of the constraints' parts, rounded; `IGNORED` for ignored nodes, int64[rows]."""
+        scored = self.scored(rows)
+        total = np.zeros(length(rows), dtype=np.float64)
+        for part in self.parts(rows, scored, nodes):
+            total += part.points
         raw = rounded(total) if self.spread.rules.rounds_score else total.astype(np.int64)
         if scored is not None:
             raw[~scored] = IGNORED
@@ -289,7 +326,7 @@ class SoftConstraints:
             ignored = [min(places) < 0 for places in zip(*codes, strict=True)]
         total = [0.0] * len(rows)
         for each, places, size in zip(soft, codes, self._sizes_of_few(codes, ignored, nodes), strict=True):
-            weight, more = normalizing_weight(size), each.constraint.max_skew - 1
+            weight, more = weight_and_more(size, each.constraint.max_skew)
             total = [
                 before + (matching * weight + more) if code >= 0 else before
                 for before, code, matching in zip(total, places, each.matching_few(rows, places), strict=True)

@@ -15,11 +15,11 @@ import numpy as np
 
 from topospread.api.labels import Selector
 from topospread.cluster import Cluster, PodClass
-from topospread.cluster.arrays import Codes
+from topospread.cluster.arrays import Codes, Ints
 from topospread.cluster.nodes import LabelColumn
 
 from .domain_counts import DomainCounts
-from .pod_topology_spread import PodTopologySpread, minimum_in_force, skew_of
+from .pod_topology_spread import PodTopologySpread, lacks_domains, minimum_in_force, skew_of
 from .spread_constraints import Constraint, Origin
 from .spread_counts import CountedConstraint, Spread
 
@@ -92,7 +92,11 @@ class Domains(Sequence[Domain]):
     @property
     def names(self) -> list[str]:
         """The names alone."""
-        return [self._names[code] for code in self.codes.tolist()]
+        return self.names_at(slice(None))
+
+    def names_at(self, which: slice | Ints) -> list[str]:
+        """The names of some of them."""
+        return [self._names[code] for code in self.codes[which].tolist()]
 
     def same_as(self, other: Sequence[Domain]) -> bool:
         """Whether the other has the same names, told by their codes."""
@@ -149,6 +153,11 @@ class ConstraintArithmetic:
         """The skew there is: the largest count of a domain minus the global minimum in force."""
         return max(counts_of(self.domains).tolist(), default=0) - self.minimum
 
+    @property
+    def lacks_domains(self) -> bool:
+        """Whether there are fewer domains than ``min_domains``, so that the minimum counts as 0."""
+        return lacks_domains(len(self.domains), self.min_domains)
+
     @cached_property
     def fewest(self) -> int:
         """The smallest count of a domain, whether it is in force or not."""
@@ -190,7 +199,7 @@ def arithmetic_of(counted: CountedConstraint, spread: Spread) -> ConstraintArith
     everything = slice(0, spread.nodes.size)
     taking_part = counted.takes_part(everything)
     counts = counted.counts or DomainCounts(column, counted.pods, taking_part)
-    minimum = minimum_in_force(counts, constraint.min_domains)
+    minimum = minimum_in_force(counts.domains, counts.minimum, constraint.min_domains)
     highest = constraint.max_skew if constraint.when_unsatisfiable == "DoNotSchedule" else None
     return ConstraintArithmetic(
         topology_key=constraint.topology_key,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from .layout import FEW, Layout
 from .paragraphs import counted, hanging, in_order, natural, together
 from .reasons import Reasons, nodes_and, of_them, on_it
-from .sums import below_min_domains
 
 if TYPE_CHECKING:
     from topospread.plugins.spread_arithmetic import ConstraintArithmetic, LeftOut
@@ -84,7 +83,7 @@ def _why(spread: WorkloadSpread) -> Iterator[str]:
 
 def _remarks(arithmetic: ConstraintArithmetic, told: set[LeftOut], layout: Layout) -> Iterator[str]:
     """What else a person should know of a constraint's counts; ``told``: what was said of the workload already."""
-    if below_min_domains(arithmetic):
+    if arithmetic.lacks_domains:
         few = f"fewer domains than minDomains ({len(arithmetic.domains)} < {arithmetic.min_domains})"
         yield f"{few}: the minimum counts as 0"
     if not arithmetic.counts_itself:

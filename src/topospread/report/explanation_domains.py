@@ -11,7 +11,6 @@ from .domains import ORIGINS, bar_of, no_domain, whose
 from .layout import Layout
 from .paragraphs import counted, hanging, in_order, listed, natural, together
 from .reasons import its_nodes
-from .sums import below_min_domains
 
 if TYPE_CHECKING:
     from topospread.explanation import ConstraintTable, DomainRow, Explanation
@@ -144,7 +143,7 @@ def _formula(arithmetic: ConstraintArithmetic) -> str:
 def _minimum(table: ConstraintTable, layout: Layout, *, pending: bool) -> str:
     """Who holds the minimum, and that it takes no pod; why is in its row, where every domain has one."""
     arithmetic = table.arithmetic
-    if below_min_domains(arithmetic):
+    if arithmetic.lacks_domains:
         few = f"{counted(len(arithmetic.domains), 'domain')} < minDomains {arithmetic.min_domains}"
         return f"{few}, so the minimum counts as 0"
     holders = [row for row in table.domains if row.holds_minimum]

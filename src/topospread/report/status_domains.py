@@ -99,7 +99,7 @@ def _remarks(constraint: ConstraintStatus, layout: Layout) -> Iterator[str]:
     if constraint.excess and (constraint.hard or constraint.counted):
         why = "others" if constraint.counted else "before"
         yield from hanging(_ROW, f"more than maxSkew: {_WHY[why]}", layout.width, len(_ROW) + 2)
-    if constraint.eligible < constraint.min_domains:
+    if constraint.lacks_domains:
         few = f"fewer domains than minDomains ({constraint.eligible} < {constraint.min_domains})"
         yield from hanging(_ROW, f"{few}: the minimum counts as 0", layout.width, len(_ROW) + 2)
     if not constraint.counts_itself:

@@ -25,7 +25,7 @@ def sum_of(arithmetic: ConstraintArithmetic, domain: Domain) -> str:
 
 def minimum_words(arithmetic: ConstraintArithmetic) -> str:
     """Who holds the minimum, ``minimum: zone-c``, or why it is 0."""
-    if below_min_domains(arithmetic):
+    if arithmetic.lacks_domains:
         return f"{len(arithmetic.domains)} domains < minDomains {arithmetic.min_domains}"
     names = arithmetic.minimum_domains
     if not names:
@@ -34,8 +34,3 @@ def minimum_words(arithmetic: ConstraintArithmetic) -> str:
     if others == len(arithmetic.domains) - 1 and others > 1:
         return f"minimum: all {len(names)} domains"
     return f"minimum: {names[0]}" + (f" and {others} more" if others else "")
-
-
-def below_min_domains(arithmetic: ConstraintArithmetic) -> bool:
-    """Whether there are fewer domains than ``minDomains`` wants, so that the minimum counts as 0."""
-    return 0 < len(arithmetic.domains) < arithmetic.min_domains

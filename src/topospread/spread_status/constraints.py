@@ -14,10 +14,9 @@ import numpy as np
 from topospread.api.labels import Selector
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Bools
-from topospread.plugins.domain_counts import DomainCounts
 from topospread.plugins.interface import PluginError
-from topospread.plugins.pod_topology_spread import PodTopologySpread, minimum_in_force
-from topospread.plugins.spread_arithmetic import left_out
+from topospread.plugins.pod_topology_spread import PodTopologySpread
+from topospread.plugins.spread_arithmetic import Domains, arithmetic_of
 from topospread.plugins.spread_counts import CountedConstraint, Spread
 from topospread.scheduling.cycle import Scheduler
 from topospread.simulation.counted import CountedPods, PodOwners
@@ -77,31 +76,29 @@ def _stated(scheduler: Scheduler, pod_class: PodClass, whose: Whose) -> list[Con
 
 
 def _constraint(counted: CountedConstraint, spread: Spread, whose: Whose) -> ConstraintStatus:
-    constraint, column = counted.constraint, counted.column
-    taking_part = counted.takes_part(slice(0, spread.nodes.size))
-    counts = counted.counts or DomainCounts(column, counted.pods, taking_part)
-    minimum = minimum_in_force(counts, constraint.min_domains)
-    matching, nodes = counts.at(column.by_name), counts.nodes[column.by_name]
-    eligible = nodes > 0
-    holding, empty = np.flatnonzero(eligible & (matching > 0)), np.flatnonzero(eligible & (matching == 0))
-    names = [column.values[code] for code in column.by_name[holding].tolist()]
+    arithmetic = arithmetic_of(counted, spread)
+    domains = arithmetic.domains
+    assert isinstance(domains, Domains), "of a cluster they are columns"
+    holding, empty = np.flatnonzero(domains.matching > 0), np.flatnonzero(domains.matching == 0)
+    matching, nodes = domains.matching[holding], domains.nodes[holding]
     return ConstraintStatus(
-        topology_key=constraint.topology_key,
-        when_unsatisfiable=constraint.when_unsatisfiable,
-        max_skew=constraint.max_skew,
-        min_domains=constraint.min_domains,
-        position=constraint.position,
-        origin=constraint.origin,
-        selector=str(constraint.selector),
-        counts_itself=counted.counts_itself,
-        minimum=minimum,
-        skew=int(matching[holding].max(initial=0)) - minimum,
-        domains=tuple(map(DomainPods, names, matching[holding].tolist(), nodes[holding].tolist())),
+        topology_key=arithmetic.topology_key,
+        when_unsatisfiable=arithmetic.when_unsatisfiable,
+        max_skew=arithmetic.max_skew,
+        min_domains=arithmetic.min_domains,
+        position=arithmetic.position,
+        origin=arithmetic.origin,
+        selector=arithmetic.selector,
+        counts_itself=arithmetic.counts_itself,
+        minimum=arithmetic.minimum,
+        skew=arithmetic.skew,
+        domains=tuple(map(DomainPods, domains.names_at(holding), matching.tolist(), nodes.tolist())),
         empty=len(empty),
-        empty_names=tuple(column.values[code] for code in column.by_name[empty[:MOST_NAMED]].tolist()),
+        empty_names=tuple(domains.names_at(empty[:MOST_NAMED])),
         left_out=tuple(
-            LeftOutNodes(each.reason, len(each.nodes), each.nodes[:MOST_NAMED])
-            for each in left_out(constraint, counted.keys, spread)
+            LeftOutNodes(each.reason, len(each.nodes), each.nodes[:MOST_NAMED]) for each in arithmetic.left_out
         ),
-        counted=whose(constraint.selector, taking_part, int(matching[holding].sum())),
+        counted=whose(
+            counted.constraint.selector, counted.takes_part(slice(0, spread.nodes.size)), int(matching.sum())
+        ),
     )

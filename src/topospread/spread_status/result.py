@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from topospread.plain_data import PlainData
+from topospread.plugins.pod_topology_spread import lacks_domains
 from topospread.plugins.spread_constraints import Origin
 
 MOST_NAMED = 100
@@ -89,6 +90,11 @@ class ConstraintStatus:
     def eligible(self) -> int:
         """How many domains there are to spread over."""
         return len(self.domains) + self.empty
+
+    @property
+    def lacks_domains(self) -> bool:
+        """Whether there are fewer domains than ``min_domains``, so that the minimum counts as 0."""
+        return lacks_domains(self.eligible, self.min_domains)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from topospread.linting.neighbours import autoscaled
 from topospread.linting.pod_source import HOSTNAME, explicit_replicas
 from topospread.linting.problem import Edit, Problem
 from topospread.linting.rule import Example, Rule
+from topospread.plugins.pod_topology_spread import minimum_in_force
 
 from .node_labels import misspelt, named
 from .pod_spec import only_value
@@ -85,7 +86,7 @@ def _key_on_some_nodes(given: Given) -> Iterator[tuple[Subject, Problem]]:
 def _too_few_domains(given: Given) -> Iterator[tuple[Subject, Problem]]:
     for standing, held in _every(given):
         counts = held.counts
-        if held.given.min_domains is None or not 0 < len(counts.domains) < counts.min_domains:
+        if held.given.min_domains is None or not counts.lacks_domains:
             continue
         domains = f"{len(counts.domains)} eligible domain{'s' if len(counts.domains) > 1 else ''}"
         message = f"{counts.min_domains} domains are asked for and there are {domains} of {counts.topology_key}"
@@ -174,7 +175,7 @@ def _room(held: Held, closed: dict[str, list[Node]]) -> int:
     """How many pods still fit into the open domains, the closed ones staying as they are."""
     counts = held.counts
     least = min(domain.matching for domain in counts.domains if domain.name in closed)
-    most = (0 if len(counts.domains) < counts.min_domains else least) + counts.max_skew
+    most = minimum_in_force(len(counts.domains), least, counts.min_domains) + counts.max_skew
     return sum(max(0, most - domain.matching) for domain in counts.domains if domain.name not in closed)
 
 
