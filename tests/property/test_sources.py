@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from topospread.api.inventory import Inventory
 from topospread.api.quantity import parse_quantity
+from topospread.api.yaml_scalars import plain_scalar
 from topospread.errors import InputError
 from topospread.sources.load import load
 from topospread.sources.made_up import made_up_nodes
-from topospread.sources.scalars import plain_scalar
 
 HOSTILE = [path.read_bytes() for path in sorted((Path(__file__).parents[1] / "hostile").iterdir())]
 

@@ -1,12 +1,11 @@
 """One YAML document ↔ plain data, scalars resolved as Kubernetes' tools resolve them; no files, no document streams.
 
-Source: go.yaml.in/yaml/v2 ``resolve.go`` (y and n are booleans, 0o17 is octal, nothing is sexagesimal) and what
-sigs.k8s.io/yaml makes of it on the way to JSON (timestamps are strings, 1.0 is 1).
+What scalars mean is in `yaml_scalars`, as for whole files (`sources.yaml`).
 """
 
 from __future__ import annotations
 
-import re
+import math
 from typing import Any
 
 import yaml
@@ -16,23 +15,27 @@ from yaml.nodes import MappingNode, Node, ScalarNode
 
 from topospread.errors import DecodeError, DuplicateError, Place
 
+from .yaml_scalars import Scalar, ScalarError, key_text, plain_scalar, tagged_scalar, whole_number
+
 MAX_DEPTH = 256
 
 _TAG = "tag:yaml.org,2002:"
-_SCALARS = (
-    ("bool", r"(y|yes|true|on|n|no|false|off|Y|Yes|True|On|N|No|False|Off|YES|TRUE|ON|NO|FALSE|OFF)\Z", "yYtToOnNfF"),
-    ("null", r"(~|null|Null|NULL|)\Z", ("~", "n", "N", "")),
-    ("int", r"[-+]?(0[bB][01_]+|0[oO]?[0-7_]+|0[xX][0-9a-fA-F_]+|0|[1-9][0-9_]*)\Z", "-+0123456789"),
-    ("float", r"[-+]?(\.[0-9]+|[0-9][0-9_]*(\.[0-9_]*)?)([eE][-+]?[0-9]+)?\Z", "-+.0123456789"),
-    ("float", r"([-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))\Z", "-+."),
-    ("merge", r"<<\Z", "<"),
-)
+_TAGS = {bool: f"{_TAG}bool", int: f"{_TAG}int", float: f"{_TAG}float", type(None): f"{_TAG}null"}
+
+
+def _resolved(text: str) -> str:
+    """The tag of an unquoted scalar."""
+    return f"{_TAG}merge" if text == "<<" else _TAGS.get(type(plain_scalar(text)), f"{_TAG}str")
 
 
 class _Loader(yaml.CSafeLoader):
     """PyYAML's safe loader with Kubernetes' scalars in place of its own."""
 
-    yaml_implicit_resolvers = {}  # noqa: RUF012 - PyYAML's registry: emptied here, filled below
+    def resolve(self, kind: type[Node], value: str | None, implicit: Any) -> str:
+        """The tag of a node that has none."""
+        if kind is ScalarNode and implicit[0]:
+            return _resolved(value or "")
+        return str(super().resolve(kind, value, (False, False) if kind is ScalarNode else implicit))  # type: ignore[no-untyped-call]
 
     def construct_mapping(self, node: MappingNode, deep: bool = False) -> dict[Any, Any]:
         """The mapping, its keys as text, unless it has a key twice."""
@@ -44,7 +47,7 @@ class _Loader(yaml.CSafeLoader):
                 seen.add(key.value)
         self.flatten_mapping(node)
         return {
-            _key_text(self.construct_object(key, deep=True), key): self.construct_object(value, deep=deep)
+            _key(self.construct_object(key, deep=True), key): self.construct_object(value, deep=deep)
             for key, value in node.value
         }
 
@@ -52,47 +55,34 @@ class _Loader(yaml.CSafeLoader):
 class _Dumper(yaml.CSafeDumper):
     """PyYAML's safe dumper; quotes what PyYAML or Kubernetes would read as something other than a string."""
 
+    def resolve(self, kind: type[Node], value: str | None, implicit: Any) -> str:
+        """The tag that a reader would give a node."""
+        read = str(super().resolve(kind, value, implicit))  # type: ignore[no-untyped-call]
+        plain = kind is ScalarNode and implicit[0] and read == f"{_TAG}str"
+        return _resolved(value or "") if plain else read
 
-def _int(_: _Loader, node: ScalarNode) -> int:
-    text = node.value.replace("_", "").lower()
-    digits = text.lstrip("-+")
-    base = {"0x": 16, "0b": 2, "0o": 8}.get(digits[:2]) or (8 if digits[0] == "0" else 10)
-    return int(text, base)
 
-
-def _float(_: _Loader, node: ScalarNode) -> float:
-    if node.value[-1] in "fFnN":
+def _scalar(_: _Loader, node: ScalarNode) -> Scalar:
+    try:
+        value = tagged_scalar(node.tag, node.value)
+    except ScalarError as error:
+        raise ConstructorError(None, None, str(error), node.start_mark) from None
+    if not isinstance(value, float):
+        return value
+    if not math.isfinite(value):
         raise ConstructorError(None, None, f"{node.value} is no number that JSON can hold", node.start_mark)
-    number = float(node.value.replace("_", ""))
-    return int(number) if number.is_integer() and abs(number) < 1e21 else number
+    return whole_number(value)
 
 
-def _bool(_: _Loader, node: ScalarNode) -> bool:
-    return node.value.lower() in ("y", "yes", "true", "on")
+def _key(value: object, node: Node) -> str:
+    try:
+        return key_text(value)
+    except ScalarError as error:
+        raise ConstructorError(None, None, str(error), node.start_mark) from None
 
 
-def _text(_: _Loader, node: ScalarNode) -> str:
-    return str(node.value)
-
-
-def _key_text(key: object, node: Node) -> str:
-    """A key as JSON has it: numbers and booleans in quotes (sigs.k8s.io/yaml convertToJSONableObject)."""
-    if isinstance(key, str):
-        return key
-    if isinstance(key, bool):
-        return str(key).lower()
-    if isinstance(key, int | float):
-        return f"{key:g}" if isinstance(key, float) else str(key)
-    raise ConstructorError(None, None, "a key must be text, a number or a boolean", node.start_mark)
-
-
-for _name, _pattern, _first in _SCALARS:
-    _Loader.add_implicit_resolver(f"{_TAG}{_name}", re.compile(_pattern), list(_first))
-    _Dumper.add_implicit_resolver(f"{_TAG}{_name}", re.compile(_pattern), list(_first))
-_Loader.add_constructor(f"{_TAG}int", _int)
-_Loader.add_constructor(f"{_TAG}float", _float)
-_Loader.add_constructor(f"{_TAG}bool", _bool)
-_Loader.add_constructor(f"{_TAG}merge", _text)
+for _name in ("bool", "int", "float", "null", "timestamp", "binary", "merge"):
+    _Loader.add_constructor(f"{_TAG}{_name}", _scalar)
 
 
 def parse_yaml(text: str | bytes, place: Place | None = None) -> object:

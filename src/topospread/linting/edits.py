@@ -9,8 +9,8 @@ import json
 import re
 from typing import Any, Final, NamedTuple
 
+from topospread.api.yaml_scalars import ScalarError, plain_scalar
 from topospread.sources.positions import Path, parse_path
-from topospread.sources.scalars import ScalarError, plain_scalar
 
 from .layout import Node
 from .problem import Edit

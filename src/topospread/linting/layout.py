@@ -23,10 +23,10 @@ from yaml.events import (
     StreamEndEvent,
 )
 
+from topospread.api.yaml_scalars import ScalarError, key_text, plain_scalar
 from topospread.errors import Place
 from topospread.sources.locations import Spot
 from topospread.sources.positions import Path, format_path, parse_path
-from topospread.sources.scalars import ScalarError, key_text, plain_scalar
 from topospread.sources.text import Text, place_of_byte, printable
 
 Form = Literal["scalar", "mapping", "list", "alias"]

@@ -13,9 +13,9 @@ from typing import Any, Final, NoReturn
 import msgspec
 
 from topospread.api.label_syntax import quoted
+from topospread.api.yaml_scalars import whole_number
 from topospread.errors import DecodeError, DuplicateError, Place
 
-from .scalars import whole_number
 from .text import Text, place_of_byte
 from .yaml import MAX_DEPTH, read_documents
 

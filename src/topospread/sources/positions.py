@@ -23,7 +23,7 @@ from yaml.events import (
     StreamEndEvent,
 )
 
-from .scalars import ScalarError, key_text, plain_scalar
+from topospread.api.yaml_scalars import ScalarError, key_text, plain_scalar
 
 Path = tuple[str | int, ...]
 """Keys of mappings and, as numbers, indices of lists; the numbers of a written path may also be keys."""

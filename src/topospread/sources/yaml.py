@@ -26,9 +26,9 @@ from yaml.events import (
 )
 
 from topospread.api.label_syntax import quoted
+from topospread.api.yaml_scalars import Scalar, ScalarError, key_text, plain_scalar, tagged_scalar, whole_number
 from topospread.errors import DecodeError, DuplicateError, Place
 
-from .scalars import Scalar, ScalarError, key_text, plain_scalar, tagged_scalar, whole_number
 from .text import Text, line_of, place_of_byte
 
 MAX_DEPTH: Final = 256

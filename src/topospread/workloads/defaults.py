@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from topospread.api.meta import ResourceList
 from topospread.api.pod import Container, ContainerPort, Pod, PodSpec, ResourceRequirements
+from topospread.api.pod_defaults import complete_pod_level
 from topospread.api.quantity import parse_quantity
 from topospread.api.requests import RequestRules, incoming_requests
 from topospread.config.gates import Gates
@@ -105,16 +106,9 @@ def _with_pod_level_requests(spec: PodSpec, gates: Gates) -> PodSpec:
     if resources is None or not (resources.requests or resources.limits) or not gates.enabled("PodLevelResources"):
         return spec
     requests, limits = dict(resources.requests or {}), dict(resources.limits or {})
-    for name, amount in _sum(spec, of_limits=True).items():
-        if name.startswith("hugepages-") and name not in requests:
-            limits.setdefault(name, amount)
-    if limits or gates.enabled(_AFTER_ADMISSION):
-        for name, amount in _sum(spec, of_limits=False).items():
-            if name in ("cpu", "memory"):
-                requests.setdefault(name, amount)
-    for name, limit in limits.items():
-        if name in ("cpu", "memory") or name.startswith("hugepages-"):
-            requests.setdefault(name, limit)
+    of_containers, limits_of_containers = _sum(spec, of_limits=False), _sum(spec, of_limits=True)
+    needs_limits = not gates.enabled(_AFTER_ADMISSION)
+    complete_pod_level(requests, limits, of_containers, limits_of_containers, needs_limits=needs_limits)
     if requests == (resources.requests or {}) and limits == (resources.limits or {}):
         return spec
     return replace(spec, resources=replace(resources, requests=requests or None, limits=limits or None))

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from topospread.api.labels import LabelSelector, LabelSelectorRequirement
 from topospread.api.node_selection import Affinity, PodAffinity, PodAffinityTerm
 from topospread.api.pod import PodSpec
+from topospread.api.pod_defaults import label_key_requirements
 from topospread.config.gates import Gates
 
 
@@ -101,10 +102,8 @@ def _merged(
         return None
     there = selector.match_expressions or []
     added: list[LabelSelectorRequirement] = []
-    for operator, keys in (("In", match), ("NotIn", mismatch)):
-        for key in keys or ():
-            if key in labels:
-                requirement = LabelSelectorRequirement(key=key, operator=operator, values=[labels[key]])
-                if requirement not in there:
-                    added.append(requirement)
+    for key, operator, value in label_key_requirements(labels, match, mismatch):
+        requirement = LabelSelectorRequirement(key=key, operator=operator, values=[value])
+        if requirement not in there:
+            added.append(requirement)
     return replace(selector, match_expressions=[*there, *added]) if added else selector

@@ -1,7 +1,11 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from topospread.api.yaml_text import parse_yaml, yaml_text
 from topospread.errors import DecodeError, DuplicateError, Place
+from topospread.sources.text import Text
+from topospread.sources.yaml import read_documents
 
 
 @pytest.mark.parametrize(
@@ -79,3 +83,26 @@ def test_without_a_file_the_place_is_told_in_words():
     with pytest.raises(DuplicateError) as caught:
         parse_yaml("a: 1\na: 2\n")
     assert str(caught.value) == "line 2, column 1: the key 'a' stands twice in one mapping"
+
+
+SCALAR_LIKE = st.text("-+.0123456789eExXoObByYnNaAiIfFtTrRuUlLsS~_:<=", max_size=8)
+
+
+@given(SCALAR_LIKE)
+def test_one_document_and_whole_files_mean_the_same_by_a_scalar(text):
+    def meaning(read):
+        try:
+            return read()
+        except DecodeError:
+            return "refused"
+
+    data = f"a: [{text}]\n"
+    files = meaning(lambda: [each.value for each in read_documents(Text("f.yaml", data.encode()))])
+    assert meaning(lambda: [parse_yaml(data)]) == files
+
+
+@given(SCALAR_LIKE)
+def test_every_string_is_written_so_that_it_stays_one(text):
+    written = yaml_text({"a": text}).encode()
+    assert parse_yaml(written) == {"a": text}
+    assert [each.value for each in read_documents(Text("f.yaml", written))] == [{"a": text}]

@@ -7,13 +7,13 @@ gave them; only what validation reads is added.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
+from topospread.api.pod_defaults import complete_pod_level, complete_requests, is_pod_level, label_key_requirements
 from topospread.api.quantity import Quantity
 
 from .aggregation import aggregated_limits, aggregated_requests
-from .resource_names import is_huge_page, is_overcommit_allowed, is_pod_level
 
 Json = dict[str, Any]
 
@@ -41,7 +41,9 @@ def default_pod(pod: Json) -> None:
     if spec.get("terminationGracePeriodSeconds", 0) < 0:
         spec["terminationGracePeriodSeconds"] = 1
     for container in containers_of(spec, "containers", "initContainers"):
-        _requests_from_limits(container.get("resources"))
+        resources = container.get("resources", {})
+        if "limits" in resources:
+            complete_requests(resources.setdefault("requests", {}), resources["limits"])
         if spec.get("hostNetwork"):
             for port in container.get("ports", ()):
                 if not port.get("hostPort"):
@@ -129,13 +131,6 @@ def _round(resources: dict[str, Quantity] | None) -> None:
             resources[name] = quantity.rounded_to_milli()
 
 
-def _requests_from_limits(resources: Json | None) -> None:
-    if resources is not None and "limits" in resources:
-        requests = resources.setdefault("requests", {})
-        for name, quantity in resources["limits"].items():
-            requests.setdefault(name, quantity)
-
-
 def _drop_disabled(spec: Json, metadata: Json) -> None:
     """Fields behind feature gates that are off in 1.37 are dropped on the way in."""
     spec.pop("schedulingGroup", None)
@@ -181,25 +176,22 @@ def _handlers(container: Json) -> Iterator[Json]:
 def _merge_label_keys(spec: Json, labels: dict[str, str]) -> None:
     """matchLabelKeys and mismatchLabelKeys become requirements on the incoming pod's own values."""
     for constraint in spec.get("topologySpreadConstraints", ()):
-        _merge_into(constraint, labels, (("matchLabelKeys", "In"),))
-    both = (("matchLabelKeys", "In"), ("mismatchLabelKeys", "NotIn"))
+        _merge_into(constraint, labels)
     for kind in ("podAffinity", "podAntiAffinity"):
         affinity = spec.get("affinity", {}).get(kind, {})
         for term in affinity.get("requiredDuringSchedulingIgnoredDuringExecution", ()):
-            _merge_into(term, labels, both)
+            _merge_into(term, labels)
         for weighted in affinity.get("preferredDuringSchedulingIgnoredDuringExecution", ()):
-            _merge_into(weighted.get("podAffinityTerm", {}), labels, both)
+            _merge_into(weighted.get("podAffinityTerm", {}), labels)
 
 
-def _merge_into(term: Json, labels: dict[str, str], fields: Iterable[tuple[str, str]]) -> None:
+def _merge_into(term: Json, labels: dict[str, str]) -> None:
     selector = term.get("labelSelector")
-    if selector is None:
-        return
-    for field, operator in fields:
-        for key in term.get(field, ()):
-            if key in labels:
-                requirement = {"key": key, "operator": operator, "values": [labels[key]]}
-                selector.setdefault("matchExpressions", []).append(requirement)
+    if selector is not None:
+        added = label_key_requirements(labels, term.get("matchLabelKeys"), term.get("mismatchLabelKeys"))
+        for key, operator, value in added:
+            requirement = {"key": key, "operator": operator, "values": [value]}
+            selector.setdefault("matchExpressions", []).append(requirement)
 
 
 def _copy_app_armor_annotations(spec: Json, annotations: dict[str, str]) -> None:
@@ -234,15 +226,7 @@ def _default_pod_level(spec: Json) -> None:
         return
     requests, limits = resources.get("requests", {}), resources.get("limits", {})
     container_limits = aggregated_limits(spec)
-    for name, quantity in container_limits.items():
-        if is_huge_page(name) and name not in requests:
-            limits.setdefault(name, quantity)
-    for name, quantity in aggregated_requests(spec).items():
-        if is_pod_level(name) and is_overcommit_allowed(name):
-            requests.setdefault(name, quantity)
-    for name, quantity in limits.items():
-        if is_pod_level(name):
-            requests.setdefault(name, quantity)
+    complete_pod_level(requests, limits, aggregated_requests(spec), container_limits)
     for name, request in requests.items():
         if is_pod_level(name) and name in container_limits and name not in limits and _limited_everywhere(spec, name):
             limits[name] = max(container_limits[name], request)

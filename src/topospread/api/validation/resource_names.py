@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
+from topospread.api.pod_defaults import is_huge_page, is_pod_level
 from topospread.api.quantity import Quantity, QuantityError, parse_quantity
 
 from . import names
@@ -38,16 +39,6 @@ _STANDARD_RESOURCES: Final = (
     | {f"{kind}.{name}" for kind in ("requests", "limits") for name in _CONTAINER_RESOURCES}
     | {"storage", "requests.storage"}
 )
-
-
-def is_huge_page(name: str) -> bool:
-    """Whether the resource is huge pages of one size."""
-    return name.startswith(HUGE_PAGES)
-
-
-def is_pod_level(name: str) -> bool:
-    """Whether ``spec.resources`` may hold the resource."""
-    return name in ("cpu", "memory") or is_huge_page(name)
 
 
 def is_native(name: str) -> bool:

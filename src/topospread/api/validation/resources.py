@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from topospread.api.pod_defaults import is_huge_page
 from topospread.api.quantity import Quantity
 
 from . import names
@@ -18,7 +19,6 @@ from .resource_names import (
     check_container_resource,
     check_pod_resource,
     is_counted,
-    is_huge_page,
     is_multiple_of_page,
     is_overcommit_allowed,
 )

@@ -1,0 +1,63 @@
+"""What the API server makes of a new pod's fields, on plain values: for decoded data and for typed objects alike.
+
+Whether a version does it, and what the result is written into, is the matter of `validation.defaults` (all that a
+manifest says, to be validated) and of `workloads.defaults` and `workloads.label_keys` (what scheduling reads).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from typing import TypeVar
+
+Amount = TypeVar("Amount")
+
+
+def label_key_requirements(
+    labels: Mapping[str, str], match: Iterable[str] | None, mismatch: Iterable[str] | None = None
+) -> Iterator[tuple[str, str, str]]:
+    """What matchLabelKeys and mismatchLabelKeys add to a selector: key, operator and the pod's own value.
+
+    Keys that the pod lacks are dropped. Source: pkg/registry/core/pod/strategy.go.
+    """
+    for operator, keys in (("In", match), ("NotIn", mismatch)):
+        for key in keys or ():
+            if key in labels:
+                yield key, operator, labels[key]
+
+
+def complete_requests(requests: MutableMapping[str, Amount], limits: Mapping[str, Amount]) -> None:
+    """A limit without a request is the request as well (pkg/apis/core/v1/defaults.go, ``SetDefaults_Pod``)."""
+    for name, amount in limits.items():
+        requests.setdefault(name, amount)
+
+
+def complete_pod_level(
+    requests: MutableMapping[str, Amount],
+    limits: MutableMapping[str, Amount],
+    of_containers: Mapping[str, Amount],
+    limits_of_containers: Mapping[str, Amount],
+    *,
+    needs_limits: bool = False,
+) -> None:
+    """Requests of the pod as a whole, and limits of huge pages, from those of all its containers and its own limits.
+
+    ``needs_limits``: what the containers request is of no account where the pod has no limit (until 1.36).
+
+    Source: pkg/api/pod/util.go (``DefaultPodLevelResources``).
+    """
+    for name, amount in limits_of_containers.items():
+        if is_huge_page(name) and name not in requests:
+            limits.setdefault(name, amount)
+    if limits or not needs_limits:
+        complete_requests(requests, {name: of_containers[name] for name in of_containers if name in ("cpu", "memory")})
+    complete_requests(requests, {name: limits[name] for name in limits if is_pod_level(name)})
+
+
+def is_huge_page(name: str) -> bool:
+    """Whether the resource is huge pages of one size."""
+    return name.startswith("hugepages-")
+
+
+def is_pod_level(name: str) -> bool:
+    """Whether ``spec.resources`` may hold the resource."""
+    return name in ("cpu", "memory") or is_huge_page(name)
