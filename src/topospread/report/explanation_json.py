@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from .json import API_VERSION
-from .sums import sum_of
+from .json import API_VERSION, constraint_json, left_out_json, rejections_json
+from .sums import plain_sum
 
 if TYPE_CHECKING:
     from topospread.explanation import (
@@ -19,13 +18,16 @@ if TYPE_CHECKING:
         Suggestion,
         Without,
     )
-    from topospread.scheduling.verdict import Verdict
 
 Json = dict[str, Any]
 
 
 def explanation_json(explanation: Explanation) -> Json:
-    """The whole explanation, its keys always in the same order."""
+    """The whole explanation, its keys always in the same order.
+
+    ``rejections`` are of a pod that kube-scheduler could judge.
+    """
+    verdict = explanation.verdict
     return {
         "apiVersion": API_VERSION,
         "kind": "Explanation",
@@ -39,7 +41,7 @@ def explanation_json(explanation: Explanation) -> Json:
         "message": explanation.message,
         "preemption": explanation.preemption,
         "pods": {"wanted": explanation.wanted, "pending": explanation.pending},
-        "rejections": _rejections(explanation.verdict),
+        "rejections": rejections_json(verdict) if verdict is not None and not verdict.error else [],
         "constraints": [_constraint(each) for each in explanation.constraints],
         "plugins": [_plugin(each) for each in explanation.plugins],
         "nearest": [_near(each) for each in explanation.nearest],
@@ -54,28 +56,11 @@ def explanation_json(explanation: Explanation) -> Json:
     }
 
 
-def _rejections(verdict: Verdict | None) -> list[Json]:
-    """How many nodes kube-scheduler counts for what, most first; nothing of a pod that it could not judge."""
-    judged = verdict is not None and not verdict.error
-    return [
-        {"plugin": each.plugin, "code": each.code, "reasons": list(each.reasons), "nodes": nodes}
-        for each, nodes in Counter(verdict.rejected.values() if judged and verdict else ()).most_common()
-    ]
-
-
 def _constraint(table: ConstraintTable) -> Json:
     arithmetic = table.arithmetic
     by_name = {each.name: each for each in arithmetic.domains}
     return {
-        "topologyKey": arithmetic.topology_key,
-        "whenUnsatisfiable": arithmetic.when_unsatisfiable,
-        "maxSkew": arithmetic.max_skew,
-        "minDomains": arithmetic.min_domains,
-        "origin": arithmetic.origin,
-        "selector": arithmetic.selector,
-        "self": arithmetic.counts_itself,
-        "minimum": arithmetic.minimum,
-        "minimumDomains": list(arithmetic.minimum_domains),
+        **constraint_json(arithmetic),
         "counted": dict(table.counted),
         "domains": [
             {
@@ -87,12 +72,12 @@ def _constraint(table: ConstraintTable) -> Json:
                 "allowed": each.allowed,
                 "holdsMinimum": each.holds_minimum,
                 "open": each.open,
-                "arithmetic": sum_of(arithmetic, by_name[each.name]).replace("\xa0", " "),
+                "arithmetic": plain_sum(arithmetic, by_name[each.name]),
                 "rejected": dict(each.rejected),
             }
             for each in table.domains
         ],
-        "leftOut": [{"reason": each.reason, "nodes": list(each.nodes)} for each in arithmetic.left_out],
+        "leftOut": left_out_json(arithmetic),
     }
 
 

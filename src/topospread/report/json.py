@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .namespace import in_namespace
-from .sums import sum_of
+from .sums import plain_sum
 
 if TYPE_CHECKING:
     from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain
@@ -120,7 +120,7 @@ def _spread(each: WorkloadSpread) -> Json:
         "rejected": {name: dict(reasons) for name, reasons in each.domains.rejected.items()},
         "counted": dict(each.counted),
         "exceeded": each.exceeded or None,
-        "leftOut": _left_out(each.arithmetic),
+        "leftOut": left_out_json(each.arithmetic),
     }
 
 
@@ -131,12 +131,12 @@ def _pending(each: PendingGroup) -> Json:
         "pods": list(each.pods),
         "message": each.message,
         "preemption": each.preemption,
-        "rejections": _rejections(each.verdict) if each.verdict is not None else [],
+        "rejections": rejections_json(each.verdict) if each.verdict is not None else [],
         "constraints": [_constraint(arithmetic, outcomes) for arithmetic, outcomes in each.outcomes],
     }
 
 
-def _rejections(verdict: Verdict) -> list[Json]:
+def rejections_json(verdict: Verdict) -> list[Json]:
     """How many nodes were rejected for what, most first."""
     return [
         {"plugin": each.plugin, "code": each.code, "reasons": list(each.reasons), "nodes": nodes}
@@ -147,6 +147,15 @@ def _rejections(verdict: Verdict) -> list[Json]:
 def _constraint(arithmetic: ConstraintArithmetic, outcomes: tuple[DomainOutcome, ...]) -> Json:
     """What a hard constraint counts, domain by domain."""
     return {
+        **constraint_json(arithmetic),
+        "domains": [_domain(arithmetic, each.domain, each.rejected) for each in outcomes],
+        "leftOut": left_out_json(arithmetic),
+    }
+
+
+def constraint_json(arithmetic: ConstraintArithmetic) -> Json:
+    """A constraint as it is in force, and its minimum."""
+    return {
         "topologyKey": arithmetic.topology_key,
         "whenUnsatisfiable": arithmetic.when_unsatisfiable,
         "maxSkew": arithmetic.max_skew,
@@ -156,8 +165,6 @@ def _constraint(arithmetic: ConstraintArithmetic, outcomes: tuple[DomainOutcome,
         "self": arithmetic.counts_itself,
         "minimum": arithmetic.minimum,
         "minimumDomains": list(arithmetic.minimum_domains),
-        "domains": [_domain(arithmetic, each.domain, each.rejected) for each in outcomes],
-        "leftOut": _left_out(arithmetic),
     }
 
 
@@ -168,12 +175,13 @@ def _domain(arithmetic: ConstraintArithmetic, domain: Domain, rejected: Mapping[
         "nodes": domain.nodes,
         "skew": domain.skew,
         "allowed": domain.allowed,
-        "arithmetic": sum_of(arithmetic, domain).replace("\xa0", " "),
+        "arithmetic": plain_sum(arithmetic, domain),
         "rejected": dict(rejected),
     }
 
 
-def _left_out(arithmetic: ConstraintArithmetic) -> list[Json]:
+def left_out_json(arithmetic: ConstraintArithmetic) -> list[Json]:
+    """Nodes that take no part in a constraint, by reason."""
     return [{"reason": each.reason, "nodes": list(each.nodes)} for each in arithmetic.left_out]
 
 

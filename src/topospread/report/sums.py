@@ -23,6 +23,11 @@ def sum_of(arithmetic: ConstraintArithmetic, domain: Domain) -> str:
     )
 
 
+def plain_sum(arithmetic: ConstraintArithmetic, domain: Domain) -> str:
+    """The same where lines are not broken."""
+    return sum_of(arithmetic, domain).replace("\xa0", " ")
+
+
 def minimum_words(arithmetic: ConstraintArithmetic) -> str:
     """Who holds the minimum, ``minimum: zone-c``, or why it is 0."""
     if arithmetic.lacks_domains:

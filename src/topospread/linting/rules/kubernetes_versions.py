@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+import msgspec
+
 from topospread.api.node_selection import PodAffinityTerm
+from topospread.api.pod import PodSpec
+from topospread.api.spread import TopologySpreadConstraint
 from topospread.config.gate_table import GATES
 from topospread.config.gates import Gates
 from topospread.linting.examples import constraint, deployment
@@ -14,23 +18,18 @@ from topospread.linting.pod_source import PodSource
 from topospread.linting.problem import Edit, Problem
 from topospread.linting.rule import Example, Rule
 from topospread.sources.versions import VERSIONS
+from topospread.workloads.dropped_fields import POD_FIELDS
 
 _GATES = "https://kubernetes.io/docs/reference/command-line-tools-reference/feature-gates/"
-_SPREAD_GATES = {
-    "min_domains": ("minDomains", "MinDomainsInPodTopologySpread"),
-    "node_affinity_policy": ("nodeAffinityPolicy", "NodeInclusionPolicyInPodTopologySpread"),
-    "node_taints_policy": ("nodeTaintsPolicy", "NodeInclusionPolicyInPodTopologySpread"),
-    "match_label_keys": ("matchLabelKeys", "MatchLabelKeysInPodTopologySpread"),
-}
-_TERM_GATES = {
-    "namespace_selector": ("namespaceSelector", "PodAffinityNamespaceSelector"),
-    "match_label_keys": ("matchLabelKeys", "MatchLabelKeysInPodAffinity"),
-    "mismatch_label_keys": ("mismatchLabelKeys", "MatchLabelKeysInPodAffinity"),
-}
-_SPEC_GATES = {
-    "scheduling_gates": ("schedulingGates", "PodSchedulingReadiness"),
-    "preemption_policy": ("preemptionPolicy", "NonPreemptingPriority"),
-    "resources": ("resources", "PodLevelResources"),
+_GATE_OF = {each.path: each.gate for each in POD_FIELDS}
+_SPREAD_FIELDS = ("minDomains", "nodeAffinityPolicy", "nodeTaintsPolicy", "matchLabelKeys")
+_TERM_FIELDS = ("namespaceSelector", "matchLabelKeys", "mismatchLabelKeys")
+_TERMS_AT = "affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution[]."
+_SPEC_FIELDS = ("schedulingGates", "preemptionPolicy", "resources")
+_ATTRIBUTES = {
+    each.encode_name: each.name
+    for struct in (TopologySpreadConstraint, PodAffinityTerm, PodSpec)
+    for each in msgspec.structs.fields(struct)
 }
 _TERMS = {
     "required_during_scheduling_ignored_during_execution": "requiredDuringSchedulingIgnoredDuringExecution",
@@ -119,19 +118,20 @@ def _not_there(given: Given) -> Iterator[tuple[Subject, Problem]]:
 def _gated_fields(pods: PodSource) -> Iterator[tuple[str, str]]:
     """The fields that are set and stand behind a gate, each with it."""
     for path, each in pods.constraints():
-        yield from _set_fields(each, path, _SPREAD_GATES)
-    yield from _set_fields(pods.spec, pods.path, _SPEC_GATES)
+        yield from _set_fields(each, path, _SPREAD_FIELDS, "topologySpreadConstraints[].")
+    yield from _set_fields(pods.spec, pods.path, _SPEC_FIELDS)
     for index, container in enumerate(pods.spec.init_containers or ()):
         if container.restart_policy:
-            yield f"{pods.path}.initContainers[{index}].restartPolicy", "SidecarContainers"
+            yield f"{pods.path}.initContainers[{index}].restartPolicy", _GATE_OF["initContainers[].restartPolicy"]
     for path, term in _affinity_terms(pods):
-        yield from _set_fields(term, path, _TERM_GATES)
+        yield from _set_fields(term, path, _TERM_FIELDS, _TERMS_AT)
 
 
-def _set_fields(of: object, path: str, gates: Mapping[str, tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    for attribute, (name, gate) in gates.items():
-        if getattr(of, attribute) is not None:
-            yield f"{path}.{name}", gate
+def _set_fields(of: object, path: str, names: Iterable[str], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Those of some fields that an object sets; ``prefix`` leads to it from the pod's spec."""
+    for name in names:
+        if getattr(of, _ATTRIBUTES[name]) is not None:
+            yield f"{path}.{name}", _GATE_OF[prefix + name]
 
 
 def _affinity_terms(pods: PodSource) -> Iterator[tuple[str, PodAffinityTerm]]:
