@@ -90,6 +90,20 @@ class Api:
         found = await self.items("/apis/events.k8s.io/v1/namespaces/default/events")
         return [each for each in found if each["regarding"]["name"] == name and each["reason"] == reason]
 
+    async def is_on(self, name: str, node: str) -> bool:
+        return await self.node_of(name) == node
+
+    async def is_nominated(self, name: str, node: str) -> bool:
+        told: str = (await self.pod(name))["status"].get("nominatedNodeName", "")
+        return told == node
+
+    async def has_event(self, name: str, reason: str) -> bool:
+        return bool(await self.events(name, reason))
+
+    async def says(self, name: str, words: str) -> bool:
+        told: str = (await self.condition(name)).get("message", "")
+        return told == words
+
     async def wipe(self) -> None:
         """Take away all that tests make."""
         for path in (

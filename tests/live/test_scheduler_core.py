@@ -32,18 +32,18 @@ def test_a_pod_that_fits_nowhere_says_why_and_is_bound_when_a_node_comes(empty_p
     async def scenario(api: Api) -> None:
         await api.create(node("small", cpu="1"), pod("big", "2"))
         async with scheduling(api):
-            await eventually(lambda: has_event(api, "big", "FailedScheduling"))
+            await eventually(lambda: api.has_event("big", "FailedScheduling"))
             words = (
                 "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: "
                 "1 Preemption is not helpful for scheduling."
             )
             assert (await api.events("big", "FailedScheduling"))[0]["note"] == words
-            await eventually(lambda: has_condition(api, "big", words))
+            await eventually(lambda: api.says("big", words))
             told = await api.condition("big")
             assert (told["status"], told["reason"], told["observedGeneration"]) == ("False", "Unschedulable", 1)
             await api.create(node("large", cpu="4"))
-            await eventually(lambda: is_on(api, "big", "large"))
-            await eventually(lambda: has_event(api, "big", "Scheduled"))
+            await eventually(lambda: api.is_on("big", "large"))
+            await eventually(lambda: api.has_event("big", "Scheduled"))
         assert (await api.events("big", "Scheduled"))[0]["note"] == "Successfully assigned default/big to large"
 
     in_cluster(str(empty_plane), scenario)
@@ -54,11 +54,11 @@ def test_pods_of_other_schedulers_are_left_and_count(empty_plane: Path) -> None:
         await api.create(node("one", cpu="1"), pod("theirs", "800m", nodeName="one", schedulerName="other"))
         async with scheduling(api):
             await api.create(pod("ours", "500m"), pod("waits", "100m", schedulerName="other"), pod("fits", "100m"))
-            await eventually(lambda: is_on(api, "fits", "one"))
-            await eventually(lambda: has_event(api, "ours", "FailedScheduling"))
+            await eventually(lambda: api.is_on("fits", "one"))
+            await eventually(lambda: api.has_event("ours", "FailedScheduling"))
             assert await api.node_of("waits") == ""
             await api.delete_pod("theirs")
-            await eventually(lambda: is_on(api, "ours", "one"))
+            await eventually(lambda: api.is_on("ours", "one"))
 
     in_cluster(str(empty_plane), scenario)
 
@@ -70,7 +70,7 @@ def test_a_gated_pod_waits_for_its_last_gate(empty_plane: Path) -> None:
             await eventually(lambda: running.scheduler.pending().gated == 1)
             assert (await api.condition("gated"))["reason"] == "SchedulingGated"
             await api.patch("/api/v1/namespaces/default/pods/gated", {"spec": {"schedulingGates": []}})
-            await eventually(lambda: is_on(api, "gated", "one"))
+            await eventually(lambda: api.is_on("gated", "one"))
 
     in_cluster(str(empty_plane), scenario)
 
@@ -79,13 +79,13 @@ def test_a_waiting_pod_that_is_deleted_is_forgotten(empty_plane: Path) -> None:
     async def scenario(api: Api) -> None:
         await api.create(pod("lonely"), pod("gone"))
         async with scheduling(api) as running:
-            await eventually(lambda: has_event(api, "gone", "FailedScheduling"))
+            await eventually(lambda: api.has_event("gone", "FailedScheduling"))
             told = (await api.events("gone", "FailedScheduling"))[0]["note"]
             assert told == "no nodes available to schedule pods"
             await api.delete_pod("gone")
             await eventually(lambda: "default/gone" not in running.scheduler.pods.waiting)
             await api.create(node("one"))
-            await eventually(lambda: is_on(api, "lonely", "one"))
+            await eventually(lambda: api.is_on("lonely", "one"))
             assert running.scheduler.pending().active == 0
 
     in_cluster(str(empty_plane), scenario)
@@ -101,18 +101,6 @@ def test_who_may_not_bind_follows_and_takes_over(empty_plane: Path) -> None:
             await asyncio.sleep(1)
             assert await api.node_of("waits") == ""
             running.scheduler.may_bind = True
-            await eventually(lambda: is_on(api, "waits", "one"))
+            await eventually(lambda: api.is_on("waits", "one"))
 
     in_cluster(str(empty_plane), scenario)
-
-
-async def is_on(api: Api, name: str, node: str) -> bool:
-    return await api.node_of(name) == node
-
-
-async def has_event(api: Api, name: str, reason: str) -> bool:
-    return bool(await api.events(name, reason))
-
-
-async def has_condition(api: Api, name: str, words: str) -> bool:
-    return (await api.condition(name)).get("message") == words
