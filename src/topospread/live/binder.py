@@ -23,7 +23,7 @@ from .kinds import ReadPod
 from .pods import Assumption
 from .volumes import Pledge, VolumesNotBound
 from .workings import Spawn, Workings
-from .write_order import Write
+from .write_order import NotLeading, Write
 
 _BETWEEN = 0.5
 _LONGEST_BETWEEN = 5.0
@@ -37,10 +37,6 @@ class NotBound(Exception):  # noqa: N818 - it says what is the case
 
 class TakenElsewhere(Exception):  # noqa: N818 - it says what is the case
     """The pod has another node, or is another pod: the watch tells, nothing is to be done."""
-
-
-class NotOurs(Exception):  # noqa: N818 - it says what is the case
-    """Somebody else schedules now."""
 
 
 @dataclass(slots=True, eq=False)
@@ -128,7 +124,12 @@ class Binder:
         return True
 
     async def finish(self, deadline: float) -> bool:
-        """Wait for what is being sent, at most ``deadline`` seconds; whether all of it ended."""
+        """Wait for what is being sent, at most ``deadline`` seconds; whether all of it ended.
+
+        Who waits for volumes is not waited for: the pod is tried again by whoever comes next.
+        """
+        for task in self._waiting_for_volumes.values():
+            task.cancel()
         if not self._tasks:
             return True
         _, left = await asyncio.wait(list(self._tasks), timeout=deadline)
@@ -155,7 +156,7 @@ class Binder:
             await self._bind(placed)
         except NotBound as error:
             self._failed(placed, str(error))
-        except NotOurs:
+        except NotLeading:
             if self._forget(placed):
                 parts.failures.put_back(placed.info)
         except TakenElsewhere:
@@ -202,8 +203,6 @@ class Binder:
         }
         try:
             async with parts.order.turn(Write.BINDING):
-                if not parts.may_bind():
-                    raise NotOurs
                 await parts.client.request("POST", f"{_path(pod)}/binding", body=body)
         except ApiError as error:
             words = f'running Bind plugin "DefaultBinder": {error.message or error}'

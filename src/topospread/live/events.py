@@ -19,7 +19,7 @@ from topospread.api.pod import Pod
 from .api_error import ApiError, ApiUnreachable
 from .client import ApiClient
 from .observer import Observer
-from .write_order import Write, WriteOrder
+from .write_order import NotLeading, Write, WriteOrder
 
 NOTE_LENGTH_LIMIT = 1024
 """The longest note (pkg/apis/core/validation/events.go)."""
@@ -100,7 +100,6 @@ class Events:
         client, order: by which they are written, and when.
         host: of this process; controller and host make the reporting instance.
         now: seconds since 1970.
-        may_write: nothing is written while it says no; what waits is dropped.
     """
 
     def __init__(
@@ -206,6 +205,8 @@ class Events:
                 if error.status not in (404, 409):
                     self._observer.failed("event", str(error))
                 return
+            except NotLeading:
+                break
             except ApiUnreachable:
                 await asyncio.sleep(_BETWEEN)
         self._observer.dropped(1)

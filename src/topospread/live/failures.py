@@ -13,6 +13,7 @@ from topospread.scheduling.queue import SchedulingQueue
 from topospread.scheduling.queued_pod_info import QueuedPodInfo
 
 from .events import Events, failed_scheduling
+from .incoming import Incoming
 from .pods import Pods
 from .statuses import Condition, Statuses
 
@@ -38,8 +39,11 @@ class Failure:
 class Failures:
     """Sees to pods that were tried in vain."""
 
-    def __init__(self, queue: SchedulingQueue, pods: Pods, statuses: Statuses, events: Events) -> None:
+    def __init__(
+        self, queue: SchedulingQueue, pods: Pods, statuses: Statuses, events: Events, incoming: Incoming
+    ) -> None:
         self._queue = queue
+        self._incoming = incoming
         self._pods = pods
         self._statuses = statuses
         self._events = events
@@ -51,7 +55,9 @@ class Failures:
             self._queue.done(info.uid)
             return False
         info.pod, info.kind = pod, self._pods.kind_of(pod)
+        before = self._incoming.now()
         self._queue.add_unschedulable(info, rejectors)
+        self._incoming.tell(before, "ScheduleAttemptFailure")
         return True
 
     def handle(self, info: QueuedPodInfo, failure: Failure) -> None:

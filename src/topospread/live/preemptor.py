@@ -21,7 +21,7 @@ from .kinds import ReadPod
 from .preempting import Preempting
 from .statuses import STRATEGIC, Condition, condition_patch
 from .workings import Spawn, Workings
-from .write_order import Write
+from .write_order import NotLeading, Write
 
 _GONE = (404, 409)
 """The victim is not there any more, or another pod of that name is."""
@@ -78,6 +78,8 @@ class Preemptor:
             await asyncio.gather(*[self._evict(pod, node, each) for each in others])
             self._preempting.last_victim(uid, last)
             in_memory = await self._evict(pod, node, last)
+        except NotLeading:
+            failed = True
         except RequestError as error:
             failed = True
             self._parts.observer.failed(f"preemption for {pod.namespace}/{pod.name}", str(error))

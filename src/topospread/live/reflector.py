@@ -27,6 +27,8 @@ Key = tuple[str, str]
 
 _SHORTEST, _LONGEST = 0.2, 5.0
 """Seconds between two tries."""
+_ABSENT = 60.0
+"""Seconds after which a kind that is not served is asked for again."""
 _WATCH_SECONDS = (300, 600)
 _GONE = 410
 
@@ -99,6 +101,8 @@ class Reflector:
             except (ApiError, ApiUnreachable) as error:
                 if self._is_absent(error):
                     self.synced.set()
+                    await asyncio.sleep(_ABSENT)
+                    continue
                 self._observer.watching(self._watched.name, "failed", str(error))
                 await self._pause(error)
 
@@ -141,11 +145,10 @@ class Reflector:
                 raise
             self._streams = False
             return
-        if version:
-            await self._follow(version)
+        await self._follow(version)
 
     async def _take_initial(self, events: AsyncIterator[tuple[str, msgspec.Raw]], unseen: set[Key]) -> str:
-        """Take in the objects of a streamed list up to the mark at its end; the version there, "" where it broke."""
+        """Take in the objects of a streamed list up to the mark at its end; the version there."""
         count = 0
         async for kind, raw in events:
             if kind == "BOOKMARK":
@@ -160,7 +163,7 @@ class Reflector:
             count += 1
             if count % 256 == 0:
                 await asyncio.sleep(0)
-        return ""
+        raise ApiUnreachable(f"the list of {self._watched.name} ended before its end")
 
     async def _follow(self, version: str) -> None:
         """Watch from a version on, again and again, until it is too old."""
@@ -219,8 +222,8 @@ class Reflector:
             return decode({"metadata": kept}, self._watched.struct)
 
     def _is_absent(self, error: ApiError | ApiUnreachable) -> bool:
-        """Whether the API server does not serve a kind that it need not serve."""
-        return self._watched.optional and isinstance(error, ApiError) and error.status == 404
+        """Whether a kind that may be missing is not served, or not for us."""
+        return self._watched.optional and isinstance(error, ApiError) and error.status in (403, 404)
 
     async def _pause(self, error: ApiError | ApiUnreachable) -> None:
         """Wait before the next try, longer each time, or as long as the server says."""

@@ -30,14 +30,15 @@ from .client import ApiClient
 from .dump import dump
 from .events import Events
 from .failures import Failures
-from .kinds import WATCHED, ReadPod
+from .incoming import Incoming
+from .kinds import WATCHED, ReadPod, Watched
 from .objects import World
 from .observer import NobodyWatches, Observer, PendingPods
 from .pods import Pods
 from .preempting import NAME as PREEMPTION
 from .preempting import Preempting
 from .preemptor import Preemptor
-from .reflector import Reflector
+from .reflector import Key, Reflector, Sink
 from .settings import LiveSettings
 from .statuses import Statuses
 from .volumes import Volumes
@@ -99,7 +100,8 @@ class LiveScheduler:
         self.queue = SchedulingQueue(self._clock, self._requeueing_of, backoff, self.cluster.rules)
         self.pods = Pods(self.cluster, self.queue, self._is_ours, self._gone)
         self.world = World(self.cluster, self.queue, self._changed)
-        order = WriteOrder(_WRITES_AT_ONCE)
+        self._incoming = Incoming(self.queue, observer)
+        order = WriteOrder(_WRITES_AT_ONCE, lambda: self._may_bind)
         volumes = Volumes(client, order, self.world)
         statuses = Statuses(client, order, self._now, observer)
         events = Events(client, order, settings.host, self._now, observer)
@@ -110,17 +112,17 @@ class LiveScheduler:
             self.queue,
             self.pods,
             volumes,
-            Failures(self.queue, self.pods, statuses, events),
+            Failures(self.queue, self.pods, statuses, events, self._incoming),
             statuses,
             events,
             observer,
             self._clock,
-            lambda: self._may_bind,
         )
         self._scheduler = AssumingScheduler(self.cluster, self._frameworks, volumes)
         self._binder: Binder | None = None
         self._reflectors = [
-            Reflector(client, each, _Waking(self._sink_of(each), self._wake), observer) for each in WATCHED
+            Reflector(client, each, _Arrivals(each, self._sink_of(each), self._incoming, self._wake), observer)
+            for each in WATCHED
         ]
 
     @property
@@ -195,7 +197,7 @@ class LiveScheduler:
     def _changed(self, item: KubeObject) -> None:
         self._parts.volumes.changed(item)
 
-    def _sink_of(self, watched: Any) -> Any:
+    def _sink_of(self, watched: Watched) -> Sink:
         return self.pods if watched.struct is ReadPod else self.world.sink(watched)
 
     def _now(self) -> float:
@@ -233,9 +235,13 @@ class LiveScheduler:
         leftover = self._clock() + FLUSH_PERIOD
         while True:
             await asyncio.sleep(1.0)
+            before = self._incoming.now()
             self.queue.flush_backoff_completed()
+            self._incoming.tell(before, "BackoffComplete")
             if self._clock() >= leftover:
+                before = self._incoming.now()
                 self.queue.flush_unschedulable_leftover()
+                self._incoming.tell(before, "UnschedulableTimeout")
                 leftover = self._clock() + FLUSH_PERIOD
             self._wake.set()
 
@@ -268,19 +274,26 @@ class LiveScheduler:
         return self._binder.in_flight if self._binder is not None else 0
 
 
-class _Waking:
+class _Arrivals:
     """Hands on what a reflector delivers, and wakes the loop: a pod may have to be tried."""
 
-    def __init__(self, sink: Any, wake: asyncio.Event) -> None:
+    def __init__(self, watched: Watched, sink: Sink, incoming: Incoming, wake: asyncio.Event) -> None:
         self.keys = sink.keys
-        self._put = sink.put
-        self._delete = sink.delete
+        self._sink = sink
+        self._incoming = incoming
         self._wake = wake
+        self._kind = "Pod" if watched.struct is ReadPod else watched.struct.__name__
 
     def put(self, item: Any) -> None:
-        self._put(item)
+        """An object came or changed."""
+        before = self._incoming.now()
+        self._sink.put(item)
+        self._incoming.tell(before, f"{self._kind}Update")
         self._wake.set()
 
-    def delete(self, key: tuple[str, str], item: Any) -> None:
-        self._delete(key, item)
+    def delete(self, key: Key, item: Any) -> None:
+        """An object is gone."""
+        before = self._incoming.now()
+        self._sink.delete(key, item)
+        self._incoming.tell(before, f"{self._kind}Delete")
         self._wake.set()

@@ -18,7 +18,7 @@ from .api_error import ApiError, ApiUnreachable
 from .client import ApiClient
 from .kinds import ReadCondition, ReadPod
 from .observer import Observer
-from .write_order import Write, WriteOrder
+from .write_order import NotLeading, Write, WriteOrder
 
 STRATEGIC = "application/strategic-merge-patch+json"
 _WRITERS = 4
@@ -119,11 +119,14 @@ class Statuses:
                 await self._some.wait()
                 continue
             self._writing.add(key)
+            wanted = None
             try:
                 async with self._order.turn(Write.STATUS):
                     wanted = self._wanted.pop(key, None)
                     if wanted is not None:
                         await self._write(wanted)
+            except NotLeading:
+                self._wanted.clear()
             except ApiUnreachable:
                 if wanted is not None:
                     self._wanted.setdefault(key, wanted)

@@ -26,11 +26,7 @@ Spawn = Callable[[Coroutine[Any, Any, None]], asyncio.Task[None]]
 
 @dataclass(frozen=True, slots=True)
 class Workings:
-    """What the parts share.
-
-    Attributes:
-        may_bind: whether anything may be bound or evicted now.
-    """
+    """What the parts share."""
 
     client: ApiClient
     order: WriteOrder
@@ -43,7 +39,6 @@ class Workings:
     events: Events
     observer: Observer
     clock: Clock
-    may_bind: Callable[[], bool]
 
     def now(self) -> float:
         """Seconds since 1970."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from enum import IntEnum
 
@@ -17,19 +17,34 @@ class Write(IntEnum):
     EVENT = 2
 
 
-class WriteOrder:
-    """So many writes at a time; of those that wait the most urgent goes first, among equals the oldest."""
+class NotLeading(Exception):  # noqa: N818 - it says what is the case
+    """Somebody else schedules now: nothing is written."""
 
-    def __init__(self, at_once: int) -> None:
+
+class WriteOrder:
+    """So many writes at a time; of those that wait the most urgent goes first, among equals the oldest.
+
+    Args:
+        may_write: asked before every write.
+    """
+
+    def __init__(self, at_once: int, may_write: Callable[[], bool] = lambda: True) -> None:
         self._free = at_once
+        self._may_write = may_write
         self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
         self._count = 0
 
     @asynccontextmanager
     async def turn(self, kind: Write) -> AsyncIterator[None]:
-        """Hold a place while writing."""
+        """Hold a place while writing.
+
+        Raises:
+            NotLeading: nothing is to be written any more.
+        """
         await self._take(kind)
         try:
+            if not self._may_write():
+                raise NotLeading
             yield
         finally:
             self._give()

@@ -1,0 +1,313 @@
+"""The whole live scheduler against an API server in memory: what goes wrong, and what becomes of the pods."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+import pytest
+
+from tests.unit.live.fake_api import LOST, NODES, PODS, FakeApi, node, pod
+from topospread.config.load import default_configuration
+from topospread.live.api_error import ApiError, ApiUnreachable
+from topospread.live.client import ApiClient
+from topospread.live.observer import NobodyWatches
+from topospread.live.scheduler import LiveScheduler
+from topospread.live.settings import LiveSettings
+
+Json = dict[str, Any]
+SECOND = 1_000_000_000
+Scenario = Callable[[FakeApi, LiveScheduler], Awaitable[None]]
+
+
+class Clock:
+    """A clock that tests move on; it runs a little by itself, as backoffs end with whole seconds."""
+
+    def __init__(self) -> None:
+        self.ahead = 0
+
+    def __call__(self) -> int:
+        import time
+
+        return time.monotonic_ns() + self.ahead
+
+    def pass_on(self, seconds: float) -> None:
+        self.ahead += int(seconds * SECOND)
+
+
+@asynccontextmanager
+async def running(api: FakeApi, clock: Clock) -> AsyncIterator[LiveScheduler]:
+    stop = asyncio.Event()
+    client = cast(ApiClient, api)
+    settings = LiveSettings(drain=0.5)
+    scheduler = LiveScheduler(client, default_configuration(), observer=NobodyWatches(), clock=clock, settings=settings)
+    task = asyncio.create_task(scheduler.run(stop))
+    await eventually(lambda: scheduler.ready or task.done())
+    try:
+        yield scheduler
+    finally:
+        stop.set()
+        await task
+
+
+def play(scenario: Scenario, api: FakeApi | None = None) -> FakeApi:
+    """Play a scenario; the API server as it is then."""
+    given = api or FakeApi()
+
+    async def run() -> None:
+        async with running(given, Clock()) as scheduler:
+            await scenario(given, scheduler)
+
+    asyncio.run(run())
+    return given
+
+
+async def eventually(check: Callable[[], bool], seconds: float = 10.0) -> None:
+    until = asyncio.get_running_loop().time() + seconds
+    while not check():
+        assert asyncio.get_running_loop().time() < until, "it did not come to be"
+        await asyncio.sleep(0.005)
+
+
+def test_a_pod_that_comes_is_bound_and_told_of() -> None:
+    async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
+        api.put(NODES, node("one"))
+        api.put(PODS, pod("a"))
+        await eventually(lambda: api.node_of("a") == "one")
+        await eventually(lambda: scheduler.pods.assigned.keys() == {"default/a"})
+        await eventually(lambda: bool(api.notes("a", "Scheduled")))
+
+    assert play(scenario).notes("a", "Scheduled") == ["Successfully assigned default/a to one"]
+
+
+def test_what_was_there_before_is_listed_by_a_stream_too() -> None:
+    api = FakeApi()
+    api.streams = True
+    api.put(NODES, node("one"))
+    api.put(PODS, pod("a"))
+
+    async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
+        await eventually(lambda: api.node_of("a") == "one")
+
+    play(scenario, api)
+
+
+def test_a_binding_whose_answer_was_lost_is_no_failure() -> None:
+    async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
+        api.put(NODES, node("one"))
+        api.after = _once("POST", "/binding", LOST)
+        api.put(PODS, pod("a"))
+        await eventually(lambda: bool(api.notes("a", "Scheduled")))
+
+    api = play(scenario)
+    assert [path for _, path in api.written if path.endswith("/binding")] == [_path("a", "binding")]
+    assert api.notes("a", "FailedScheduling") == []
+
+
+def test_a_binding_that_was_not_received_is_tried_again_after_a_while() -> None:
+    async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
+        api.put(NODES, node("one"))
+        api.before = _once("POST", "/binding", LOST)
+        api.put(PODS, pod("a"))
+        await eventually(lambda: bool(api.notes("a", "FailedScheduling")))
+        assert not scheduler.pods.assumed
+        assert [each.key for each in scheduler.queue.backoff.infos] == ["default/a"]
+        await eventually(lambda: api.node_of("a") == "one")
+
+    told = play(scenario).notes("a", "FailedScheduling")
+    assert told == ['running Bind plugin "DefaultBinder": the answer was lost']
+
+
+def test_a_pod_whose_binding_is_refused_frees_its_place_for_others() -> None:
+    async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
+        api.put(NODES, node("one", cpu="1"))
+        held = asyncio.Event()
+
+        def refuse(method: str, path: str) -> None:
+            if path.endswith("/pods/a/binding"):
+                held.set()
+                raise ApiError(403, "Forbidden", "not this one")
+
+        api.before = refuse
+        api.put(PODS, pod("a", "800m"))
+        await held.wait()
+        api.put(PODS, pod("b", "800m"))
+        await eventually(lambda: api.node_of("b") == "one")
+        assert api.node_of("a") == ""
+
+    play(scenario)
+
+
+def test_a_pod_that_another_scheduler_bound_stays_where_it_is() -> None:
+    async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
+        api.put(NODES, node("one"))
+
+        def elsewhere(method: str, path: str) -> None:
+            if path.endswith("/binding"):
+                api.before = lambda method, path: None
+                taken = pod("a", nodeName="two")
+                taken["metadata"]["uid"] = api.pod("a")["metadata"]["uid"]
+                api.put(NODES, node("two"))
+                api.put(PODS, taken)
+
+        api.before = elsewhere
+        api.put(PODS, pod("a"))
+        await eventually(lambda: scheduler.in_flight == 0 and "default/a" in scheduler.pods.assigned)
+        cluster = scheduler.cluster
+        assert cluster.nodes.names[cluster.placed["default/a"]] == "two"
+        assert not scheduler.pods.assumed
+        assert scheduler.pending().backoff == 0
+
+    assert play(scenario).notes("a", "FailedScheduling") == []
+
+
+def test_a_pod_that_is_deleted_while_it_is_bound_leaves_nothing_behind() -> None:
+    async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
+        api.put(NODES, node("one"))
+
+        def delete(method: str, path: str) -> None:
+            if path.endswith("/binding"):
+                api.before = lambda method, path: None
+                api.remove(PODS, "default/a")
+
+        api.before = delete
+        api.put(PODS, pod("a"))
+        await eventually(lambda: not api.objects[PODS] and scheduler.in_flight == 0)
+        await eventually(lambda: not scheduler.pods.waiting)
+        assert not scheduler.pods.assumed
+        assert not scheduler.cluster.placed
+        assert scheduler.queue.in_flight == ()
+
+    play(scenario)
+
+
+def test_another_pod_of_the_same_name_is_another_pod() -> None:
+    async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
+        api.put(NODES, node("one"))
+        api.put(PODS, pod("a"))
+        await eventually(lambda: "default/a" in scheduler.pods.assigned)
+        first = scheduler.pods.assigned["default/a"]
+        api.remove(PODS, "default/a")
+        api.put(PODS, pod("a"))
+        await eventually(lambda: scheduler.pods.assigned.get("default/a", first) != first)
+        assert len(scheduler.cluster.placed) == 1
+
+    play(scenario)
+
+
+def test_after_a_watch_is_too_old_the_difference_is_found() -> None:
+    async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
+        api.put(NODES, node("one"))
+        api.put(PODS, pod("stays"))
+        api.put(PODS, pod("goes"))
+        await eventually(lambda: len(scheduler.pods.assigned) == 2)
+        del api.objects[PODS]["default/goes"]
+        api.quietly(PODS, pod("comes"))
+        api.cut(PODS, ApiError(410, "Expired", "too old resource version"))
+        await eventually(lambda: scheduler.pods.assigned.keys() == {"default/stays", "default/comes"})
+        assert len(scheduler.cluster.placed) == 2
+
+    play(scenario)
+
+
+def test_a_broken_watch_goes_on() -> None:
+    async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
+        api.put(NODES, node("one"))
+        await eventually(lambda: len(scheduler.cluster.nodes) == 1)
+        api.cut(PODS, ApiUnreachable("connection reset"))
+        await asyncio.sleep(0.5)
+        api.put(PODS, pod("a"))
+        await eventually(lambda: api.node_of("a") == "one")
+
+    play(scenario)
+
+
+def test_who_may_not_bind_writes_nothing() -> None:
+    async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
+        api.put(NODES, node("one", cpu="1"))
+
+        def lose(method: str, path: str) -> None:
+            if path.endswith("/binding"):
+                scheduler.may_bind = False
+
+        api.before = lose
+        api.put(PODS, pod("first"))
+        await eventually(lambda: api.node_of("first") == "one")
+        api.put(PODS, pod("second"))
+        api.put(PODS, pod("big", "2"))
+        await asyncio.sleep(0.1)
+        assert api.node_of("second") == ""
+        assert all("first" in path or "events" in path for _, path in api.written)
+        assert api.notes("big", "FailedScheduling") == []
+
+    play(scenario)
+
+
+def test_a_condition_is_written_once() -> None:
+    async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
+        api.put(NODES, node("one", cpu="1"))
+        api.put(PODS, pod("big", "2"))
+        await eventually(lambda: bool(api.pod("big")["status"].get("conditions")))
+        before = len([path for method, path in api.written if method == "PATCH" and path.endswith("/status")])
+        scheduler.queue.activate([("default/big", scheduler.pods.waiting["default/big"])])
+        scheduler.may_bind = True
+        await eventually(
+            lambda: scheduler.queue.unschedulable.infos[:1] and scheduler.queue.unschedulable.infos[0].attempts == 2
+        )
+        await asyncio.sleep(0.1)
+        after = len([path for method, path in api.written if method == "PATCH" and path.endswith("/status")])
+        assert (before, after) == (1, 1)
+
+    play(scenario)
+
+
+@pytest.mark.parametrize("spec", [{"resourceClaims": [{"name": "gpu"}]}, {"schedulingGroup": {"podGroupName": "g"}}])
+def test_what_is_not_covered_is_left_pending_and_says_so(spec: Json) -> None:
+    async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
+        api.put(NODES, node("one"))
+        api.put(PODS, pod("a", **spec))
+        await eventually(lambda: bool(api.notes("a", "FailedScheduling")))
+        assert api.node_of("a") == ""
+
+    (note,) = play(scenario).notes("a", "FailedScheduling")
+    assert note.startswith("not placed by topospread: ")
+
+
+def test_bindings_in_flight_are_finished_at_the_end() -> None:
+    api, sent = FakeApi(), asyncio.Event()
+
+    async def run() -> None:
+        stop, clock = asyncio.Event(), Clock()
+        api.put(NODES, node("one"))
+        scheduler = LiveScheduler(cast(ApiClient, api), default_configuration(), clock=clock)
+        task = asyncio.create_task(scheduler.run(stop))
+
+        def told(method: str, path: str) -> None:
+            if path.endswith("/binding"):
+                sent.set()
+                stop.set()
+
+        api.before = told
+        api.put(PODS, pod("a"))
+        await sent.wait()
+        await task
+
+    asyncio.run(run())
+    assert api.node_of("a") == "one"
+    assert api.notes("a", "Scheduled") == ["Successfully assigned default/a to one"]
+
+
+def _path(name: str, sub: str) -> str:
+    return f"/api/v1/namespaces/default/pods/{name}/{sub}"
+
+
+def _once(method: str, end: str, error: Exception) -> Callable[[str, str], None]:
+    left = [error]
+
+    def fault(asked: str, path: str) -> None:
+        if asked == method and path.endswith(end) and left:
+            raise left.pop()
+
+    return fault
