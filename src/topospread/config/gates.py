@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from topospread.config.gate_names import DEPENDENTS, known_elsewhere
-from topospread.config.gate_table import ALPHA, BETA, GATES, Component, Span
+from topospread.config.gate_table import ALPHA, BETA, GATES, Component, Span, dependents, gate_row
 from topospread.config.versions import NEWEST, KubeVersion
 from topospread.errors import ConfigError, Place
 
@@ -73,11 +72,12 @@ def gates_known(version: KubeVersion) -> dict[str, Span]:
 
 
 def _refused(name: str, wanted: bool, version: KubeVersion) -> Iterator[str]:
-    row = GATES.get(name)
+    if name in ("AllAlpha", "AllBeta"):
+        return
+    row = gate_row(name)
     span = row.span_at(version) if row else None
     if span is None:
-        if row is not None or not known_elsewhere(name, version):
-            yield f"unrecognized feature gate: {name}"
+        yield f"unrecognized feature gate: {name}"
     elif span.locked and span.default != wanted:
         words = str(wanted).lower(), str(span.default).lower()
         yield f"cannot set feature gate {name} to {words[0]}, feature is locked to {words[1]}"
@@ -88,9 +88,10 @@ def _unmet(values: Mapping[str, bool], given: Mapping[str, bool], version: KubeV
     if version < _NEEDS_SINCE:
         return []
     needs = {name: GATES[name].needs for name, on in values.items() if on}
-    for name, (on_since, needed) in DEPENDENTS.items():
-        if known_elsewhere(name, version) and given.get(name, version.minor >= on_since):
-            needs[name] = tuple(needed.split())
+    for row in dependents():
+        span = row.span_at(version)
+        if span is not None and given.get(row.name, span.default):
+            needs[row.name] = tuple(need for need in row.needs if need in GATES)
     off = {name: [need for need in needed if not values.get(need, False)] for name, needed in needs.items()}
     return [
         f"{name} is enabled, but depends on features that are disabled: [{' '.join(missing)}]"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from topospread.config.gate_names import known_elsewhere
-from topospread.config.gate_table import GATES, GateRow
+from topospread.config.gate_table import _EFFECTS, GATES, GateRow, gate_row
 from topospread.config.versions import NEWEST, OLDEST, KubeVersion
 
 ROWS = list(GATES.values())
@@ -34,9 +33,31 @@ def test_needs_are_in_the_table_and_on_by_default_where_the_gate_is(row: GateRow
         assert needed is None or span is None or needed.default >= span.default
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_gate_is_in_one_table_only(row: GateRow) -> None:
-    assert not any(known_elsewhere(row.name, KubeVersion(1, minor)) for minor in range(18, 38))
+def test_every_gate_that_decides_is_printed() -> None:
+    assert {row.name for row in ROWS} == set(_EFFECTS)
+    assert all(row.components and row.effect for row in ROWS)
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "last"),
+    [
+        ("CSIMigrationRBD", 24, 30),  # csiMigrationRBD before
+        ("EfficientWatchResumption", 20, 32),  # the generic API server's
+        ("ComponentSLIs", 26, 34),  # the metrics library's
+        ("InOrderInformers", 33, 37),  # client-go's
+        ("TaintBasedEvictions", 18, 19),
+    ],
+)
+def test_gates_that_decide_nothing_are_known_while_the_programs_know_them(name: str, first: int, last: int) -> None:
+    row = gate_row(name)
+    assert row is not None
+    assert (row.components, row.effect) == ((), "")
+    known = [minor for minor in range(18, 38) if row.span_at(KubeVersion(1, minor))]
+    assert (known[0], known[-1]) == (first, last)
+
+
+def test_gates_of_the_controller_manager_alone_are_unknown() -> None:
+    assert gate_row("ControllerManagerReleaseLeaderElectionLockOnExit") is None
 
 
 def test_span_is_the_last_that_began() -> None:

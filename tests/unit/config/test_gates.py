@@ -59,6 +59,11 @@ def test_locked_gate_may_be_set_to_what_it_is() -> None:
     [
         ("1.37", {"NoSuchGate": True}, "unrecognized feature gate: NoSuchGate"),
         (
+            "1.31",
+            {"ServerSideApply": False},
+            "cannot set feature gate ServerSideApply to false, feature is locked to true",
+        ),
+        (
             "1.24",
             {"MatchLabelKeysInPodTopologySpread": True},
             "unrecognized feature gate: MatchLabelKeysInPodTopologySpread",
