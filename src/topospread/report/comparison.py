@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from .constraint_terms import constraint_terms
 from .layout import Layout
 from .namespace import in_namespace
 from .paragraphs import counted, hanging, in_order, natural, together
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 _ROW = " " * 4
 _WITH_IDENTITY = ("StatefulSet", "Pod")
 _HOSTNAME = "kubernetes.io/hostname"
-_ORIGINS = {"profile": "profile default", "system": "built-in default"}
 
 
 def comparison_text(comparison: Comparison, layout: Layout, namespace: str | None = None) -> str:
@@ -209,12 +209,7 @@ def _worse(skew: str, before: WorkloadSpread, after: WorkloadSpread, layout: Lay
 
 
 def _terms(spread: WorkloadSpread) -> list[str]:
-    terms = ["hard" if spread.hard else "soft", f"maxSkew {spread.max_skew}"]
-    if spread.arithmetic.min_domains > 1:
-        terms.append(f"minDomains {spread.arithmetic.min_domains}")
-    if spread.origin in _ORIGINS:
-        terms.append(f"({_ORIGINS[spread.origin]})")
-    return [together(term) for term in terms]
+    return constraint_terms(spread.arithmetic)
 
 
 def _pods(placements: Sequence[PlacementChange], layout: Layout) -> Iterator[str]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from .constraint_terms import constraint_terms
 from .layout import FEW, Layout
 from .paragraphs import counted, hanging, in_order, natural, together
 from .reasons import Reasons, nodes_and, of_them, on_it
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 _BAR = 20
 _NARROW_BAR = 4
 _ROW = " " * 4
-ORIGINS = {"profile": "profile default", "system": "built-in default"}
 _HOSTNAME = "kubernetes.io/hostname"
 
 
@@ -96,12 +96,7 @@ def _remarks(arithmetic: ConstraintArithmetic, told: set[LeftOut], layout: Layou
 
 def _heading(spread: WorkloadSpread, layout: Layout) -> Iterator[str]:
     skew = f"skew {spread.skew}"
-    parts = ["hard" if spread.hard else "soft", f"maxSkew {spread.max_skew}"]
-    if spread.arithmetic.min_domains > 1:
-        parts.append(f"minDomains {spread.arithmetic.min_domains}")
-    parts.append(f"{skew} (more than maxSkew)" if spread.skew > spread.max_skew else skew)
-    if spread.origin in ORIGINS:
-        parts.append(f"({ORIGINS[spread.origin]})")
+    parts = constraint_terms(spread.arithmetic, f"{skew} (more than maxSkew)" if spread.is_exceeded else skew)
     if layout.wide:
         parts.append(f"selects {spread.arithmetic.selector}")
     key = layout.style(spread.topology_key, "bold")

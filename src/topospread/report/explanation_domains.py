@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from .domains import ORIGINS, bar_of, no_domain, whose
+from .constraint_terms import constraint_terms
+from .domains import bar_of, no_domain, whose
 from .layout import Layout
 from .paragraphs import counted, hanging, in_order, listed, natural, together
 from .reasons import its_nodes
@@ -48,16 +49,11 @@ def _constraint(table: ConstraintTable, explanation: Explanation, layout: Layout
 
 
 def _heading(arithmetic: ConstraintArithmetic, layout: Layout) -> Iterator[str]:
-    parts = ["hard" if arithmetic.hard else "soft", f"maxSkew {arithmetic.max_skew}"]
-    if arithmetic.min_domains > 1:
-        parts.append(f"minDomains {arithmetic.min_domains}")
-    if arithmetic.origin in ORIGINS:
-        parts.append(f"({ORIGINS[arithmetic.origin]})")
     counts = f"counts {_requirements(arithmetic.selector)}" if arithmetic.selector else "counts nothing"
     if len(counts) <= layout.width - len(_ROW):
         counts = together(counts)
     key = layout.style(arithmetic.topology_key, "bold")
-    yield from hanging(f"{key}  ", "  ".join((*map(together, parts), counts)), layout.width, 4)
+    yield from hanging(f"{key}  ", "  ".join((*constraint_terms(arithmetic), counts)), layout.width, 4)
 
 
 def _requirements(selector: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from .domains import ORIGINS, bar_of, whose
+from .constraint_terms import constraint_terms
+from .domains import bar_of, whose
 from .layout import Layout
 from .paragraphs import counted, hanging, natural, together
 
@@ -36,15 +37,10 @@ def constraint_lines(constraint: ConstraintStatus, layout: Layout) -> Iterator[s
 
 
 def _heading(constraint: ConstraintStatus, layout: Layout) -> Iterator[str]:
-    parts = ["hard" if constraint.hard else "soft", f"maxSkew {constraint.max_skew}"]
-    if constraint.min_domains > 1:
-        parts.append(f"minDomains {constraint.min_domains}")
     skew = f"skew {constraint.skew}"
     if constraint.excess:
         skew = layout.style(together(f"{skew} (more than maxSkew)"), "bold", *(["red"] if constraint.hard else []))
-    parts.append(skew)
-    if constraint.origin in ORIGINS:
-        parts.append(f"({ORIGINS[constraint.origin]})")
+    parts = constraint_terms(constraint, skew)
     if constraint.revision:
         parts.append(f"(older pods, {constraint.revision})")
     if layout.wide:
