@@ -8,12 +8,14 @@ import tempfile
 from dataclasses import dataclass, field
 from typing import Final
 
+from topospread.config.versions import KubeVersion
 from topospread.errors import InputError, Place
 
 from .files import Source, checked_utf8, read_text, shown_path
 from .kustomizations import Kustomization
 from .origins import ChartOrigins, KustomizationOrigins
 from .renderers import HELM, KUSTOMIZE, Renderer, find_renderer
+from .served import kinds_served
 from .text import Text
 from .yaml import read_documents
 
@@ -42,7 +44,8 @@ class Rendering:
         helm_set: single values of charts, ``name=value`` as Helm's ``--set`` takes them.
         helm_release: the release's name; by default the chart's.
         namespace: the namespace that the releases go to.
-        kube_version: the Kubernetes version that charts are told; "" lets Helm say its own.
+        kube_version: the Kubernetes version that charts are told, and the kinds that it serves; "" lets Helm say its
+            own version.
     """
 
     raw: bool = False
@@ -81,8 +84,7 @@ class ChartUnit:
         words = [how.helm_release or self._release(), _no_option(self.path), f"--namespace={how.namespace}"]
         words += [f"--values={each}" for each in how.helm_values]
         words += [f"--set={each}" for each in how.helm_set]
-        if how.kube_version:
-            words.append(f"--kube-version={how.kube_version}")
+        words += _capabilities(how.kube_version)
         data = find_renderer(HELM, self._place).run(words, self._place)
         text = checked_utf8(data, Source(self.path, None))
         return Text(text.name, text.data, ChartOrigins(self.path, text.data))
@@ -165,6 +167,14 @@ def chart_field(folder: str, name: str) -> str:
     value = documents[0].value if documents else None
     found = value.get(name) if isinstance(value, dict) else None
     return found if isinstance(found, str) else ""
+
+
+def _capabilities(kube_version: str) -> list[str]:
+    """What a chart is told of the cluster: by itself ``helm template`` knows versions of groups and no kinds."""
+    if not kube_version:
+        return []
+    kinds = kinds_served(KubeVersion.parse(kube_version).minor)
+    return [f"--kube-version={kube_version}", *(f"--api-versions={each}" for each in kinds)]
 
 
 def _no_option(path: str) -> str:

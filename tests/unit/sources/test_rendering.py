@@ -116,7 +116,30 @@ def test_helm_is_asked_for_the_release_with_values_namespace_and_version(program
     )
     assert text.data.decode() == RENDERED
     options = ["--namespace=demo", "--values=a.yaml", "--values=b.yaml", "--set=x=1", "--set=y=a b"]
-    assert programs.calls("helm") == [["template", "web", str(chart), *options, "--kube-version=v1.30.2-gke.1"]]
+    (call,) = programs.calls("helm")
+    told = [word for word in call if not word.startswith("--api-versions=")]
+    assert told == ["template", "web", str(chart), *options, "--kube-version=v1.30.2-gke.1"]
+
+
+@pytest.mark.parametrize(
+    ("version", "there", "not_there"),
+    [("1.37", "batch/v1/CronJob", "batch/v1beta1/CronJob"), ("1.20", "batch/v1beta1/CronJob", "batch/v1/CronJob")],
+)
+def test_charts_are_told_the_kinds_that_the_version_serves(
+    programs: FakePrograms, chart: Path, version: str, there: str, not_there: str
+) -> None:
+    # Charts ask `.Capabilities.APIVersions.Has "batch/v1/CronJob"`; `helm template` alone knows but "batch/v1".
+    programs.install("helm", RENDERED)
+    text_of(chart, Rendering(kube_version=version))
+    (call,) = programs.calls("helm")
+    assert f"--api-versions={there}" in call
+    assert f"--api-versions={not_there}" not in call
+
+
+def test_without_a_version_helm_says_its_own(programs: FakePrograms, chart: Path) -> None:
+    programs.install("helm", RENDERED)
+    text_of(chart)
+    assert not [word for word in programs.calls("helm")[0] if "-version" in word]
 
 
 @pytest.mark.parametrize(

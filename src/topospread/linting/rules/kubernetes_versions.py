@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 import msgspec
 
@@ -17,6 +16,7 @@ from topospread.linting.lint_input import Given, Manifest, Subject
 from topospread.linting.pod_source import PodSource
 from topospread.linting.problem import Edit, Problem
 from topospread.linting.rule import Example, Rule
+from topospread.sources.served import served
 from topospread.sources.versions import VERSIONS
 from topospread.workloads.dropped_fields import POD_FIELDS
 
@@ -37,52 +37,17 @@ _TERMS = {
 }
 
 
-class _Served(NamedTuple):
-    """The minor versions that serve an API version by default: from, and up to but not with."""
-
-    since: int = 0
-    until: int = 1000
-
-
-_NEVER = _Served(0, 0)
-_SERVED: Mapping[tuple[str, str], _Served] = {
-    ("extensions/v1beta1", "Deployment"): _NEVER,
-    ("extensions/v1beta1", "DaemonSet"): _NEVER,
-    ("extensions/v1beta1", "ReplicaSet"): _NEVER,
-    ("extensions/v1beta1", "Job"): _NEVER,
-    **{("apps/v1beta1", kind): _NEVER for kind in ("Deployment", "StatefulSet")},
-    **{("apps/v1beta2", kind): _NEVER for kind in ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet")},
-    ("batch/v1", "CronJob"): _Served(21),
-    ("batch/v1beta1", "CronJob"): _Served(0, 25),
-    ("batch/v2alpha1", "CronJob"): _NEVER,
-    ("autoscaling/v2", "HorizontalPodAutoscaler"): _Served(23),
-    ("autoscaling/v2beta2", "HorizontalPodAutoscaler"): _Served(0, 26),
-    ("autoscaling/v2beta1", "HorizontalPodAutoscaler"): _Served(0, 25),
-    ("policy/v1", "PodDisruptionBudget"): _Served(21),
-    ("policy/v1beta1", "PodDisruptionBudget"): _Served(0, 25),
-    ("policy/v1alpha1", "PodDisruptionBudget"): _NEVER,
-    ("scheduling.k8s.io/v1beta1", "PriorityClass"): _Served(0, 22),
-    ("scheduling.k8s.io/v1alpha1", "PriorityClass"): _NEVER,
-    ("storage.k8s.io/v1beta1", "StorageClass"): _Served(0, 22),
-    ("storage.k8s.io/v1beta1", "CSINode"): _Served(0, 22),
-    ("node.k8s.io/v1", "RuntimeClass"): _Served(20),
-    ("node.k8s.io/v1beta1", "RuntimeClass"): _Served(0, 25),
-    ("node.k8s.io/v1alpha1", "RuntimeClass"): _NEVER,
-}
-"""API versions that not every Kubernetes from 1.18 on serves (the deprecated API migration guide; alpha is off)."""
-
-
 def _not_served(given: Given) -> Iterator[tuple[Subject, Problem]]:
     minor = given.version.minor
     for manifest in given.manifests:
         version = manifest.value.get("apiVersion")
-        served = _SERVED.get((str(version), manifest.kind))
-        if served is None or manifest.stored or served.since <= minor < served.until:
+        when = served(str(version), manifest.kind)
+        if when is None or manifest.stored or when.by(minor) or manifest.kind not in VERSIONS:
             continue
         current = VERSIONS[manifest.kind][0]
-        later = minor < served.since
+        later = minor < when.since
         message = f"Kubernetes {given.version} does not serve {version} {manifest.kind}"
-        message += f" yet: it came with 1.{served.since}" if later else f" any more: it is {current} now"
+        message += f" yet: it came with 1.{when.since}" if later else f" any more: it is {current} now"
         if _by_helm(manifest):
             message += "; a chart chooses by what `helm template` is told: --kube-version, --api-versions"
         fix = () if later or not _says_all(manifest) else (Edit("replace", "apiVersion", current),)
