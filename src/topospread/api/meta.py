@@ -54,6 +54,7 @@ class Annotations(KubeStruct):
     storage_class: str | None = msgspec.field(default=None, name="volume.beta.kubernetes.io/storage-class")
     migrated_plugins: str | None = msgspec.field(default=None, name="storage.alpha.kubernetes.io/migrated-plugins")
     helm_hook: str | None = msgspec.field(default=None, name="helm.sh/hook")
+    helm_hook_delete_policy: str | None = msgspec.field(default=None, name="helm.sh/hook-delete-policy")
 
 
 class ObjectMeta(KubeStruct):

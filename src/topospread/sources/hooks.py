@@ -2,6 +2,7 @@
 
 Helm runs hooks before or after it installs, upgrades, deletes, tests … and a rendered chart holds them all
 (https://helm.sh/docs/topics/charts_hooks/). What an API server has stored is there, hook or not.
+Source: helm/v4/pkg/action/hooks.go (``deleteHookByPolicy``).
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ _MAKE_PODS: Final = frozenset(
 )
 _ON_INSTALL: Final = frozenset({"pre-install", "post-install", "pre-upgrade", "post-upgrade"})
 """Hooks whose objects are in the cluster after an installation, as long as nothing deletes them."""
+_DELETED: Final = "hook-succeeded"
+"""The policy by which Helm deletes a hook's object as soon as all hooks of that kind have succeeded."""
 
 _SHOWN: Final = 5
 
@@ -26,8 +29,7 @@ _SHOWN: Final = 5
 def hooks_of(item: KubeObject) -> tuple[str, ...]:
     """The hooks that an object is for, none where it is an ordinary part of its chart."""
     annotations = item.metadata.annotations
-    text = annotations.helm_hook if annotations is not None else None
-    return tuple(word for each in (text or "").split(",") if (word := each.strip()))
+    return _words(annotations.helm_hook if annotations is not None else None)
 
 
 def is_passing(item: KubeObject) -> bool:
@@ -36,9 +38,15 @@ def is_passing(item: KubeObject) -> bool:
     if metadata.annotations is None or metadata.uid or metadata.resource_version:
         return False
     hooks = hooks_of(item)
-    if not hooks:
+    if not hooks or item.kind not in _RUN_AND_GO | _MAKE_PODS:
         return False
-    return item.kind in _RUN_AND_GO or (item.kind in _MAKE_PODS and _ON_INSTALL.isdisjoint(hooks))
+    deleted = _DELETED in _words(metadata.annotations.helm_hook_delete_policy)
+    return deleted or item.kind in _RUN_AND_GO or _ON_INSTALL.isdisjoint(hooks)
+
+
+def _words(text: str | None) -> tuple[str, ...]:
+    """The words of an annotation that lists some."""
+    return tuple(word for each in (text or "").split(",") if (word := each.strip()))
 
 
 class HooksLeftOut:

@@ -59,7 +59,7 @@ KEPT: Final = _words(
     deprecated.daemonset.template.generation batch.kubernetes.io/job-completion-index
     storageclass.kubernetes.io/is-default-class storageclass.beta.kubernetes.io/is-default-class
     maximumVolumeSize pv.kubernetes.io/bind-completed pv.kubernetes.io/bound-by-controller
-    storage.alpha.kubernetes.io/migrated-plugins helm.sh/hook"""
+    storage.alpha.kubernetes.io/migrated-plugins helm.sh/hook helm.sh/hook-delete-policy"""
 )
 """Fields of text that stay as they are: Kubernetes' own words, times, numbers, products."""
 

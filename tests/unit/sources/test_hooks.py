@@ -69,6 +69,15 @@ def test_what_runs_and_goes_is_left_out(tmp_path: Path, kind: str, hook: str | N
     assert kinds(read(tmp_path, made(kind, hook), with_hooks=True)) == {kind}
 
 
+@pytest.mark.parametrize(("policy", "stays"), [("hook-succeeded", False), ("before-hook-creation", True)])
+def test_a_workload_that_helm_deletes_when_it_has_succeeded_does_not_stay(
+    tmp_path: Path, policy: str, stays: bool
+) -> None:
+    puller = made("Deployment", "pre-install,pre-upgrade")
+    puller["metadata"]["annotations"]["helm.sh/hook-delete-policy"] = f"before-hook-creation, {policy}"
+    assert (kinds(read(tmp_path, puller)) == {"Deployment"}) == stays
+
+
 def test_a_note_names_them(tmp_path: Path) -> None:
     found = read(tmp_path, made("Job", "pre-install", "migrate"), made("Pod", "test", "ping"))
     assert found.notes == [
