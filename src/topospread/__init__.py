@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from topospread.config.load import default_configuration, load_configuration
     from topospread.config.profile import Configuration
     from topospread.config.versions import KubeVersion
+    from topospread.drills import Drill
+    from topospread.drills.drill import drill
     from topospread.errors import InputError, TopospreadError
     from topospread.explanation import Explanation
     from topospread.explanation.explain import explain
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "Configuration": "topospread.config.profile",
+    "Drill": "topospread.drills",
     "Explanation": "topospread.explanation",
     "Finding": "topospread.linting.rule",
     "Gates": "topospread.config.gates",
@@ -52,6 +55,7 @@ _MODULES = {
     "TopologySpreadConstraint": "topospread.api.spread",
     "TopospreadError": "topospread.errors",
     "default_configuration": "topospread.config.load",
+    "drill": "topospread.drills.drill",
     "explain": "topospread.explanation.explain",
     "find_settings": "topospread.linting.settings",
     "gates_for": "topospread.config.gates",
@@ -69,6 +73,7 @@ _MODULES = {
 
 __all__ = [
     "Configuration",
+    "Drill",
     "Explanation",
     "Finding",
     "Gates",
@@ -84,6 +89,7 @@ __all__ = [
     "TopospreadError",
     "__version__",
     "default_configuration",
+    "drill",
     "explain",
     "find_settings",
     "gates_for",

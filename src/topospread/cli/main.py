@@ -27,6 +27,7 @@ COMMANDS = {
     "rules": ("topospread.cli.rules:rules", "List what lint looks for."),
     "plan": ("topospread.cli.plan:plan", "What does this change of manifests do?"),
     "status": ("topospread.cli.status:status", "What is skewed now, and what is at risk?"),
+    "drill": ("topospread.cli.drill:drill", "What happens when a zone fails, a node is drained, …?"),
     "dump": ("topospread.cli.dump:dump", "Write a snapshot of the cluster that kubectl points at."),
     "config": ("topospread.cli.config:config", "Check, convert and show scheduler configurations."),
     "fields": ("topospread.cli.fields:fields", "Explain the fields of topologySpreadConstraints."),
@@ -40,7 +41,6 @@ Kubernetes topology spread, decided as kube-scheduler decides it, explained.
 \b
   topospread simulate app.yaml --cluster zones=3,nodes=12,cpu=8,memory=32Gi
   kubectl get no,po,svc,rs,sts -A -o json | topospread simulate - app.yaml
-
 Exit codes: 0 yes, 1 no (pods stay pending, findings), 2 bad input or usage.
 """
 

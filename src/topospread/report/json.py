@@ -41,7 +41,7 @@ def simulation_json(simulation: Simulation, namespace: str | None = None) -> Jso
         "nodes": shown.nodes,
         "placements": [_placement(each) for each in shown.placements],
         "workloads": [_workload(each) for each in shown.workloads],
-        "pending": [_pending(each) for each in shown.pending],
+        "pending": [pending_json(each) for each in shown.pending],
         "evictions": [eviction_json(each) for each in shown.evictions],
         "removed": [{"pod": pod, "node": node or None} for pod, node in shown.removed.items()],
         "foreign": dict(sorted(shown.foreign.items())),
@@ -95,7 +95,7 @@ def _workload(each: WorkloadResult) -> Json:
         "existing": each.existing,
         "placed": each.placed,
         "pending": each.pending,
-        "spread": [_spread(spread) for spread in each.spread],
+        "spread": [spread_json(spread) for spread in each.spread],
         "notes": list(each.notes),
     }
 
@@ -104,7 +104,8 @@ def _autoscaler(each: Autoscaling) -> Json:
     return {"name": each.name, "minReplicas": each.least, "maxReplicas": each.most, "givenReplicas": each.given}
 
 
-def _spread(each: WorkloadSpread) -> Json:
+def spread_json(each: WorkloadSpread) -> Json:
+    """A constraint of a workload, before and after."""
     names = each.domains.names
     return {
         "topologyKey": each.topology_key,
@@ -124,7 +125,8 @@ def _spread(each: WorkloadSpread) -> Json:
     }
 
 
-def _pending(each: PendingGroup) -> Json:
+def pending_json(each: PendingGroup) -> Json:
+    """Pods that stay pending with one message."""
     return {
         "namespace": each.namespace,
         "workload": each.workload,

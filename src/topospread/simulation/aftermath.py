@@ -36,12 +36,17 @@ def inventory_after(run: Run) -> Inventory:
     can be provisioned, and are not bound, are left to be made again. Budgets lose their status, which is the disruption
     controller's to count anew.
     """
+    return inventory_with(run, _pods(run))
+
+
+def inventory_with(run: Run, pods: Iterable[Pod]) -> Inventory:
+    """The same with other pods: the workloads and volumes as a run leaves them."""
     objects = run.cluster.objects
     inventory = run.plan.inventory
     claims = [each for key, each in objects.persistent_volume_claims.items() if key not in objects.assumed_claims]
     after = with_fields(
         inventory,
-        pods=list(_pods(run)),
+        pods=list(pods),
         persistent_volume_claims=claims,
         persistent_volumes=list(objects.persistent_volumes.values()),
         read_from=None,

@@ -7,10 +7,11 @@ Source: pkg/controller/disruption/disruption.go (``getExpectedPodCount``, ``coun
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
+from typing import Protocol
 
 from msgspec.structs import replace
 
@@ -93,26 +94,38 @@ class _PodsThere:
     def expected(self, pods: Iterable[Pod]) -> int:
         """Replicas of the workloads that pods are of; 0 where one has no scale, and pods of nobody count nothing."""
         workloads = {id(each): each for pod in pods for each in self._workloads.get(id(pod), ())}
-        if any(each.kind in _WITHOUT_SCALE for each in workloads.values()):
-            return 0
-        return sum(each.replicas for each in workloads.values())
+        return replicas_of(workloads.values())
+
+
+def replicas_of(workloads: Collection[Workload]) -> int:
+    """How many pods of theirs there are to be; 0 where one has no scale."""
+    if any(each.kind in _WITHOUT_SCALE for each in workloads):
+        return 0
+    return sum(each.replicas for each in workloads)
 
 
 def _status(budget: PodDisruptionBudget, there: _PodsThere) -> PodDisruptionBudgetStatus:
     pods = there.selected(budget)
     healthy = sum(_is_healthy(pod) for pod in pods)
-    spec = budget.spec
-    expected = len(pods)
-    if spec.max_unavailable is not None or isinstance(spec.min_available, str):
-        expected = there.expected(pods)
-    if spec.max_unavailable is not None:
-        desired = max(0, expected - _scaled(spec.max_unavailable, expected))
-    else:
-        desired = _scaled(0 if spec.min_available is None else spec.min_available, expected)
+    expected = there.expected(pods) if goes_by_scale(budget) else len(pods)
+    desired = desired_healthy(budget, expected)
     allowed = max(0, healthy - desired) if expected else 0
     return PodDisruptionBudgetStatus(
         disruptions_allowed=allowed, current_healthy=healthy, desired_healthy=desired, expected_pods=expected
     )
+
+
+def goes_by_scale(budget: PodDisruptionBudget) -> bool:
+    """Whether what a budget wants hangs on its workloads' replicas (``getExpectedPodCount``)."""
+    return budget.spec.max_unavailable is not None or isinstance(budget.spec.min_available, str)
+
+
+def desired_healthy(budget: PodDisruptionBudget, expected: int) -> int:
+    """How many healthy pods a budget wants, of so many that there are to be."""
+    spec = budget.spec
+    if spec.max_unavailable is not None:
+        return max(0, expected - _scaled(spec.max_unavailable, expected))
+    return _scaled(0 if spec.min_available is None else spec.min_available, expected)
 
 
 def _is_healthy(pod: Pod) -> bool:
@@ -143,6 +156,13 @@ class _Standing:
         if self.selection is None:
             return 0
         return sum(sum(each.occupancy.values()) for each in self.selection.classes if each.counted)
+
+
+class KeepsBudgets(Protocol):
+    """Who knows what the disruption controller would make of the budgets at any moment."""
+
+    def recount(self) -> None:
+        """Let every budget's status say what it allows now."""
 
 
 class Budgets:

@@ -14,7 +14,8 @@ from .run import Run
 
 _NOT_CREATED_ANEW = frozenset({"Pod"})
 _KEEPS_ITS_NAME = frozenset({"StatefulSet"})
-_OF_ITS_NODE = frozenset({"DaemonSet"})
+_OWN_POD = frozenset({"DaemonSet", "StatefulSet"})
+"""Kinds whose pods are of their node, or have volumes and a name of their own: the same is created anew."""
 
 
 def evict(run: Run, candidate: Candidate, preemptor: QueuedPod) -> list[PodClass]:
@@ -52,7 +53,7 @@ def _owner_of(run: Run, key: str) -> tuple[Workload | None, Pod | None]:
     name = key.partition("/")[2]
     pod = next(each for each in workload.existing if each.name == name)
     workload.existing.remove(pod)
-    if workload.template is not None and workload.kind not in _OF_ITS_NODE:
+    if workload.template is not None and workload.kind not in _OWN_POD:
         return workload, workload.template
     spec = msgspec.structs.replace(pod.spec, node_name=None)
     return workload, msgspec.structs.replace(pod, spec=spec, status=None)

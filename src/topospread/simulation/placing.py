@@ -19,17 +19,24 @@ Progress = Callable[[int, int], None]
 
 def place_all(run: Run, progress: Progress | None = None) -> None:
     """Try the pods in the order of kube-scheduler's queue, until trying any again would change nothing."""
-    run.budgets = Budgets(run.cluster)
-    queue = VirtualQueue(run)
+    budgets = run.budgets = Budgets(run.cluster)
+    place_waiting(run, VirtualQueue(run), progress=progress)
+    budgets.restore()
+    _name_the_first(run)
+
+
+def place_waiting(run: Run, queue: VirtualQueue, until: int | None = None, progress: Progress | None = None) -> None:
+    """Try the pods that are to be tried, until trying any would change nothing.
+
+    ``until``: how far time may pass (`VirtualQueue.next`).
+    """
     refused: dict[tuple[int, str], Outcome] = {}
     tried = 0
-    while (queued := queue.next()) is not None:
+    while (queued := queue.next(until)) is not None:
         _try(run, queue, queued, refused)
         tried += 1
         if progress is not None:
             progress(tried, tried + len(queue))
-    run.budgets.restore()
-    _name_the_first(run)
 
 
 def _name_the_first(run: Run) -> None:

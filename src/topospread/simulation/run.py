@@ -33,7 +33,7 @@ from topospread.workloads.dropped_fields import unused_sentences
 from topospread.workloads.planned import Plan, QueuedPod, Workload
 from topospread.workloads.planner import plan
 
-from .budgets import Budgets, complete_budgets
+from .budgets import KeepsBudgets, complete_budgets
 from .result import Eviction
 
 Sampling = Literal["all", "kube"]
@@ -116,7 +116,7 @@ class Run:
     owners: dict[str, Workload] = field(default_factory=dict)
     before: dict[int, tuple[ConstraintArithmetic, ...]] = field(default_factory=dict)
     created_anew: int = 0
-    budgets: Budgets | None = None
+    budgets: KeepsBudgets | None = None
 
     @property
     def cluster(self) -> Cluster:

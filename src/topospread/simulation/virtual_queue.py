@@ -2,7 +2,7 @@
 
 To try a pod takes no time. Planned pods come in the order of the plan, one that found no node waits for what may help
 it, and time passes only where nothing else is to be done: waits end and five minutes go by, as long as the cluster is
-not what it was when a pod was last tried.
+not what it was when a pod was last tried. Who knows when something else happens says how far time may pass.
 """
 
 from __future__ import annotations
@@ -11,11 +11,14 @@ from collections.abc import Hashable
 
 from msgspec.structs import replace
 
+from topospread.api.node import Node
 from topospread.api.pod import Pod
 from topospread.cluster import PodClass
 from topospread.cluster.cluster import PodKey, pod_key
 from topospread.cluster.pod_class import namespaces_asked
+from topospread.plugins.cluster_event import ADD, ClusterEvent
 from topospread.scheduling.backoff_queue import BackoffSettings
+from topospread.scheduling.object_changes import node_changes
 from topospread.scheduling.queue import FLUSH_PERIOD, LONGEST_STAY, SchedulingQueue
 from topospread.scheduling.queued_pod_info import QueuedPodInfo, queue_order
 from topospread.scheduling.requeueing import Requeueing, requeueing_of
@@ -25,6 +28,7 @@ from topospread.workloads.planned import QueuedPod
 from .run import Run
 
 _SOME_NODE = "some-node"
+_SOME_TIME = "2006-01-02T15:04:05Z"
 _HINTS_TELL_ALL = frozenset(
     {
         *("NodeAffinity", "NodeDeclaredFeatures", "NodeName", "NodePorts", "NodeResourcesFit", "NodeUnschedulable"),
@@ -60,13 +64,22 @@ class VirtualQueue:
         self._plugins: dict[str | None, Requeueing] = {}
         self._with_node: dict[tuple[int, str], Pod] = {}
         self._promised = bool(run.cluster.nominated)
+        self._others_changed = False
+
+    @property
+    def now(self) -> int:
+        """What time it is, in nanoseconds since the run began."""
+        return self._now
 
     def __len__(self) -> int:
         """How many pods are to be tried before time passes."""
         return len(self._planned) - self._arrived + len(self.queue.active) + self.queue.backoff.rejected
 
-    def next(self) -> QueuedPod | None:
-        """The pod to try now; ``None`` where trying any would change nothing."""
+    def next(self, until: int | None = None) -> QueuedPod | None:
+        """The pod to try now; ``None`` where trying any would change nothing.
+
+        ``until``: how far time may pass, in nanoseconds since the run began; by default as far as it changes anything.
+        """
         while True:
             planned = self._next_planned()
             if planned is not None:
@@ -75,7 +88,7 @@ class VirtualQueue:
             if info is not None:
                 self._current = (-1, info)
                 return self._entered[info.key]
-            if not self._let_time_pass():
+            if not self._let_time_pass(until):
                 return None
 
     def _next_planned(self) -> QueuedPod | None:
@@ -120,6 +133,30 @@ class VirtualQueue:
             self._enter(queued, self._now)
         self._seen = len(queue)
 
+    def withdrawn(self, queued: QueuedPod) -> None:
+        """A pod that waits is deleted."""
+        key = pod_key(queued.namespace, queued.name)
+        self.queue.delete(key)
+        self._entered.pop(key, None)
+
+    def terminating(self, pod_class: PodClass) -> None:
+        """A pod that has a node is being deleted, and stays there for now: it is not counted any more."""
+        old = self._assigned(pod_class)
+        metadata = replace(old.metadata, deletion_timestamp=_SOME_TIME)
+        self.queue.assigned_pod_updated(old, replace(old, metadata=metadata))
+        self._others_changed = True
+
+    def node_changed(self, old: Node | None, new: Node) -> None:
+        """A node came, or is in another state."""
+        for event in [ClusterEvent("Node", ADD)] if old is None else node_changes(old, new):
+            self.queue.move_all(event, old, new)
+        self._others_changed = True
+
+    def at(self, now: int) -> None:
+        """It is as late as this, in nanoseconds since the run began, or later already."""
+        self._now = max(self._now, now)
+        self.queue.flush_backoff_completed()
+
     def failed(self, pod_class: PodClass, verdict: Verdict | None) -> None:
         """The pod at hand found no node: it waits for what may help it, or, after an error, for its time."""
         self._now += 1
@@ -143,11 +180,13 @@ class VirtualQueue:
         """When a pod of the plan was created: all of them before the run, one after the other."""
         return place - len(self._planned)
 
-    def _let_time_pass(self) -> bool:
+    def _let_time_pass(self, until: int | None) -> bool:
         """Wait until every wait is over and five minutes have passed; False where that can change nothing.
 
         Of the pods that five minutes bring back, those are left where they are that would find no node again.
         """
+        if until is not None and self._now + LONGEST_STAY + FLUSH_PERIOD > until:
+            return False
         cluster = self._run.cluster
         told_all = self._told_all()
         hopes: dict[Hashable, bool] = {}
@@ -158,20 +197,29 @@ class VirtualQueue:
             if self._tried_at(info) == cluster.journal.stamp:
                 return False
             if info.kind not in hopes:
-                hopes[info.kind] = self._run.scheduler.finds_a_node(info.pod)
+                hopes[info.kind] = self._finds_a_node(info)
             return hopes[info.kind]
 
         failed = any(self._tried_at(info) != cluster.journal.stamp for info in self.queue.backoff.infos)
-        if not failed and not any(may_help(info) for info in self.queue.unschedulable.infos):
+        helps = any(may_help(info) for info in self.queue.unschedulable.infos)
+        if not failed and not helps:
             return False
-        self._now += LONGEST_STAY + FLUSH_PERIOD
+        self._now += LONGEST_STAY + FLUSH_PERIOD if helps else self.queue.backoff.settings.maximum
         self.queue.flush_backoff_completed()
         self.queue.flush_unschedulable_leftover(may_help)
         return True
 
+    def _finds_a_node(self, info: QueuedPodInfo) -> bool:
+        """Whether there is hope for a pod; where time matters to somebody none passes for a vain one."""
+        scheduler = self._run.scheduler
+        if not scheduler.finds_a_node(info.pod):
+            return False
+        return not self._others_changed or bool(scheduler.verdict(info.pod, info.key.partition("/")[2]).feasible)
+
     def _told_all(self) -> frozenset[str]:
-        """Plugins whose hints have missed nothing in this run; none where a promise of a node may have lapsed."""
-        if self._promised:
+        """Plugins whose hints have missed nothing in this run; none where a promise of a node may have lapsed, or where
+        more happened than that pods got nodes and lost them."""
+        if self._promised or self._others_changed:
             return frozenset()
         cluster = self._run.cluster
         by_labels = any(None in namespaces_asked(each.pod) for each in cluster.classes.values())

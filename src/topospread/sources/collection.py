@@ -72,6 +72,24 @@ class Collection:
             places[key if metadata.name else (key[0], key[1], metadata.generate_name or "")] = each.place
 
 
+def applied(earlier: Inventory, later: Inventory) -> Inventory:
+    """What is there when manifests are applied to a cluster; objects of the second take over what applying leaves."""
+    collection = Collection()
+    for inventory in (earlier, later):
+        collection.add_path(
+            ReadObject(kind, item, inventory.places.get(_key(kind, item)) or Place(object=f"{kind} {item.name}"))
+            for kind, how in KINDS.items()
+            for item in getattr(inventory, how.attribute)
+        )
+    made = Inventory(warnings=list(later.warnings), notes=list(later.notes), skipped=earlier.skipped)
+    collection.fill(made)
+    return made
+
+
+def _key(kind: str, item: KubeObject) -> ObjectKey:
+    return kind, item.namespace, item.name or item.metadata.generate_name or ""
+
+
 def inherit(earlier: KubeObject, later: KubeObject) -> None:
     """Give an object what applying it would leave as it was: identity, status, binding, and replicas scaled live.
 

@@ -1,0 +1,171 @@
+"""``topospread drill``: what happens when nodes fail, are drained or come back, and when workloads are scaled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from topospread.errors import UsageError
+
+from .inputs import PATH, input_options, namespace_options, read_configuration, read_control_plane, read_inventory
+from .terminal import progress, show, style, width, written
+from .usage import Explained
+
+if TYPE_CHECKING:
+    from topospread.drills import Drill
+    from topospread.drills.steps import Step
+
+HELP = """\
+Let things happen to a cluster, one after the other, and show what comes of each: nodes fail and return, are cordoned
+and drained, workloads are scaled, manifests applied.
+
+PATHs are as for simulate. Steps are options, carried out in the order in which they are given. After each the cluster
+settles: the node lifecycle controller taints silent nodes, pods are evicted when they tolerate that no longer,
+controllers create pods anew, and kube-scheduler's queue places them. A step that --wait follows is given that much
+time instead.
+
+Nodes are meant by a label, or by node=NAME; zone=, region= and pool= stand for the usual labels.
+
+The report shows for each step what happened when, workloads that it touched with the pods of each domain before →
+after, what stays pending with kube-scheduler's sentence and its sum, disruption budgets that were broken, and what a
+drain could not evict. The exit code is 1 when pods are pending at the end, a budget was broken, or a drain left pods.
+
+\b
+Examples:
+  topospread drill cluster.json.gz --fail zone=eu-west-1a --recover zone=eu-west-1a
+  topospread drill cluster.json.gz --fail node=node-7 --wait 2m --recover node=node-7
+  topospread drill cluster.json.gz --drain node=node-3 --uncordon node=node-3
+  topospread drill app.yaml --cluster zones=3,nodes=9 --scale deploy/web=30 --scale deploy/web=10
+  topospread drill cluster.json.gz --add-nodes 3 --like node-1 --zone eu-west-1b --apply new.yaml
+"""
+
+FORMATS = click.Choice(["table", "wide", "summary", "json", "yaml"])
+_NODES = "KEY=VALUE|node=NAME"
+_STEPS = ("fail", "recover", "cordon", "uncordon", "drain", "scale", "wait", "add-nodes", "like", "zone", "apply")
+"""Options whose order counts."""
+
+
+class _InOrder(Explained):
+    """A command that remembers in which order its steps were given (``Context.meta``)."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Note the order, and parse as ever."""
+        until = args.index("--") if "--" in args else len(args)
+        given = (each.partition("=")[0] for each in args[:until] if each.startswith("--"))
+        ctx.meta[__name__] = [name[2:] for name in given if name[2:] in _STEPS]
+        return super().parse_args(ctx, args)
+
+
+def _step(name: str, metavar: str, text: str) -> Callable[[Any], Any]:
+    return click.option(f"--{name}", multiple=True, metavar=metavar, help=text)
+
+
+@click.command(cls=_InOrder, help=HELP)
+@input_options
+@_step("fail", _NODES, "Nodes fall silent: their kubelets tell nothing any more.")
+@_step("recover", _NODES, "Silent nodes are back.")
+@_step("cordon", _NODES, "Nodes take no new pods.")
+@_step("uncordon", _NODES, "Nodes take new pods again.")
+@_step("drain", _NODES, "Drain nodes as kubectl does, respecting disruption budgets.")
+@_step("scale", "[NS/]KIND/NAME=N", "Scale a workload.")
+@_step("wait", "DURATION", "Give the step before only so much time, or let time pass.")
+@_step("add-nodes", "N", "Add nodes …")
+@_step("like", "NODE", "… like this one,")
+@_step("zone", "ZONE", "… in this zone.")
+@click.option("--apply", multiple=True, metavar="FILE", type=PATH, help="Apply manifests.")
+@click.option("--seed", type=int, metavar="N", help="Draw among equals where kube-scheduler does, repeatably.")
+@click.option("--no-preemption", is_flag=True, help="Evict nothing for more important pods.")
+@namespace_options("Scale in")
+@click.option("-o", "--output", type=FORMATS, default="table", help="How to show the drill.")
+@click.pass_context
+def drill(context: click.Context, /, **given: Any) -> int:
+    """Run the drill; 1 when pods are pending at the end, a budget was broken, or a drain left pods."""
+    steps = read_steps(context.meta[__name__], given)
+    if not steps:
+        raise UsageError("give at least one step, for example --fail zone=eu-west-1a or --drain node=node-1")
+    by = read_control_plane(given)
+    configuration = read_configuration(given["config_path"], by.scheduler)
+    inventory = read_inventory(given, by=[by])
+    from topospread.drills.drill import drill as run
+
+    with progress("drilling") as bar:
+        found = run(
+            inventory,
+            steps,
+            namespace=given["namespace"],
+            config=configuration,
+            seed=given["seed"],
+            kube_version=str(by.scheduler.kube_version),
+            gates=by.scheduler,
+            apiserver_gates=by.apiserver,
+            preemption=not given["no_preemption"],
+            progress=bar,
+        )
+    show(_text(found, given["output"], given["color"]))
+    return 0 if found.holds else 1
+
+
+def read_steps(order: list[str], given: dict[str, Any]) -> list[Step]:
+    """The steps in the order in which they were given.
+
+    Raises:
+        UsageError: one is not of its form, or --like and --zone do not stand behind --add-nodes.
+    """
+    values = {name: iter(given[name.replace("-", "_")]) for name in _STEPS}
+    words = iter([(name, next(values[name])) for name in order])
+    return list(_steps(list(words), given["namespace"]))
+
+
+def _steps(words: list[tuple[str, str]], namespace: str | None) -> Iterator[Step]:
+    from topospread.drills import steps
+
+    nodes: dict[str, Callable[[steps.NodeChoice], Step]] = {
+        "fail": steps.Fail,
+        "recover": steps.Recover,
+        "cordon": steps.Cordon,
+        "uncordon": steps.Uncordon,
+        "drain": steps.Drain,
+    }
+    while words:
+        name, value = words.pop(0)
+        option = f"--{name}"
+        if name in nodes:
+            yield nodes[name](steps.read_choice(value, option))
+        elif name == "scale":
+            target = f"{namespace}/{value}" if namespace and value.count("/") == 1 else value
+            yield steps.read_scale(target, option)
+        elif name == "wait":
+            yield steps.read_wait(value, option)
+        elif name == "apply":
+            yield steps.Apply(value)
+        elif name == "add-nodes":
+            yield _add_nodes(value, words)
+        else:
+            raise UsageError(f"{option} {value}: it stands behind --add-nodes N, and says what they are like")
+
+
+def _add_nodes(number: str, words: list[tuple[str, str]]) -> Step:
+    from topospread.drills.steps import AddNodes
+
+    said: dict[str, str] = {}
+    while words and words[0][0] in ("like", "zone") and words[0][0] not in said:
+        said.update([words.pop(0)])
+    if not number.isascii() or not number.isdigit() or not int(number):
+        raise UsageError(f"--add-nodes {number}: how many nodes come is a number, from 1")
+    if "like" not in said:
+        raise UsageError(f"--add-nodes {number}: say what they are like: --like NODE")
+    return AddNodes(int(number), said["like"], said.get("zone", ""))
+
+
+def _text(found: Drill, output: str, color: str) -> str:
+    if output in ("table", "wide", "summary"):
+        from topospread.report.drill import drill_summary, drill_text
+        from topospread.report.layout import Layout
+
+        write = drill_summary if output == "summary" else drill_text
+        return write(found, Layout(width(), output == "wide", style(color)))
+    for warning in found.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    return written(found.to_dict(), output)

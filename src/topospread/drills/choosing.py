@@ -1,0 +1,58 @@
+"""Which nodes a step means, and what to say when there are none; nothing happens to them here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+
+from topospread.api.node import Node
+from topospread.errors import UsageError
+
+from .steps import NodeChoice
+
+_SHOWN = 6
+
+
+def chosen(choice: NodeChoice, nodes: Sequence[Node], step: str) -> list[str]:
+    """Names of the nodes, in their order.
+
+    Args:
+        choice: a label, or a name.
+        nodes: those that are there.
+        step: as it was given, for the error.
+
+    Raises:
+        UsageError: no node is meant.
+    """
+    for label in choice.labels:
+        values = {node.name: node.name if not label else node.labels.get(label) for node in nodes}
+        if not any(values.values()):
+            continue
+        found = [name for name, value in values.items() if value == choice.value]
+        if found:
+            return found
+        what = f"has {label}={choice.value}" if label else f"is called {choice.value}"
+        raise UsageError(f"{step}: no node {what}{_hint(choice.value, values.values())}")
+    keys = sorted({key for node in nodes for key in node.labels})
+    raise UsageError(f"{step}: no node has a label {choice.labels[0]}{_hint(choice.key, keys)}")
+
+
+def one_node(name: str, nodes: Sequence[Node], step: str) -> Node:
+    """The node of a name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    for node in nodes:
+        if node.name == name:
+            return node
+    raise UsageError(f"{step}: no node is called {name}{_hint(name, [node.name for node in nodes])}")
+
+
+def _hint(wrong: str, there: Iterable[str | None]) -> str:
+    names = sorted({each for each in there if each})
+    near = get_close_matches(wrong, names, n=1, cutoff=0.6)
+    if near:
+        return f"; did you mean {near[0]}?"
+    more = " …" if len(names) > _SHOWN else ""
+    return f"; there is {', '.join(names[:_SHOWN])}{more}" if names else "; there are no nodes"

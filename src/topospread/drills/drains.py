@@ -1,0 +1,92 @@
+"""Nodes drained as kubectl does it: cordoned, then pod after pod evicted as far as disruption budgets let it.
+
+Which pods are meant, and what the Eviction API says, is `workloads.draining`; a pod that may not go yet is asked for
+again every five seconds. kubectl does so for ever: here a drain ends when nothing changes any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec.structs import replace
+
+from topospread.api.node import Node
+from topospread.api.taints import UNSCHEDULABLE_TAINT, with_taint_of_cordon
+from topospread.workloads.draining import RETRY_SECONDS, treatment, why_not
+
+from .pods import FollowedPod
+from .result import NotEvicted
+from .world import World, there_of
+
+
+def cordon(world: World, names: Sequence[str]) -> None:
+    """Let nodes take no new pods; the node lifecycle controller adds the taint."""
+    for name in names:
+        node = world.node(name)
+        world.change_node(with_taint_of_cordon(replace(node, spec=replace(node.spec, unschedulable=True))))
+    world.note("cordoned", nodes=names)
+
+
+def uncordon(world: World, names: Sequence[str]) -> None:
+    """Let nodes take new pods again."""
+    for name in names:
+        world.change_node(_without_cordon(world.node(name)))
+    world.note("uncordoned", nodes=names)
+
+
+def _without_cordon(node: Node) -> Node:
+    left = [each for each in node.spec.taints or () if each != UNSCHEDULABLE_TAINT]
+    return replace(node, spec=replace(node.spec, unschedulable=None, taints=left or None))
+
+
+def drain(world: World, names: Sequence[str]) -> list[NotEvicted]:
+    """Cordon nodes and evict their pods; those that stay although they are meant to go, and why."""
+    cordon(world, names)
+    world.settle()
+    left: list[NotEvicted] = []
+    waiting: list[FollowedPod] = []
+    for name in names:
+        there = [each for each in world.pods.on([name]) if not each.terminating]
+        bare = [each for each in there if treatment(each.pod) == "refused"]
+        meant = [each for each in there if treatment(each.pod) == "evicted"]
+        waiting += [] if bare else meant
+        left += [NotEvicted(there_of(each), _BARE) for each in bare]
+        left += [NotEvicted(there_of(each), _refused_with(bare)) for each in meant if bare]
+    return [*left, *_evict(world, sorted(waiting, key=lambda each: each.key))]
+
+
+_BARE = "it declares no controller, which would create it anew: kubectl drain refuses its node without --force"
+
+
+def _refused_with(bare: Sequence[FollowedPod]) -> str:
+    return f"kubectl drain evicts nothing of a node on which {bare[0].key} declares no controller"
+
+
+def _evict(world: World, waiting: list[FollowedPod]) -> list[NotEvicted]:
+    silent = [NotEvicted(there_of(each), _on_silent_node(each)) for each in waiting if each.node in world.down]
+    while waiting:
+        reasons: dict[str, str] = {}
+        gone = world.delete(_allowed(world, waiting, reasons), "drained")
+        world.settle()
+        waiting = [each for each in waiting if each.key in reasons]
+        if not waiting:
+            break
+        if not gone and not world.expects_something:
+            return [*silent, *(NotEvicted(there_of(each), reasons[each.key]) for each in waiting)]
+        world.pass_time(RETRY_SECONDS)
+    return silent
+
+
+def _allowed(world: World, pods: Iterable[FollowedPod], reasons: dict[str, str]) -> Iterator[FollowedPod]:
+    """One pod after the other that may be evicted, as those before it leave things; why the others may not."""
+    for each in pods:
+        budgets = [(budget.name, budget.healthy, budget.needed) for budget in world.health.budgets_of(each)]
+        why = why_not(budgets, healthy=world.is_ready(each))
+        if why:
+            reasons[each.key] = why
+        elif not each.terminating and each.key in world.pods.by_key:
+            yield each
+
+
+def _on_silent_node(pod: FollowedPod) -> str:
+    return f"it stays terminating once it is evicted: the kubelet of {pod.node} is not there to end it"

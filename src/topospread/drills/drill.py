@@ -1,0 +1,65 @@
+"""A drill: the way from an inventory and steps to what comes of them. What each step does is told by its own module."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from topospread.config.gates import Gates
+from topospread.config.profile import Configuration
+from topospread.drills import Drill
+from topospread.simulation.run import Options
+from topospread.sources.inputs import Input, configuration_of, inventory_of
+from topospread.sources.load import load
+from topospread.workloads.control_plane import ControlPlane
+
+from .play import Play, Progress
+from .steps import Apply, Step
+
+
+def drill(  # noqa: PLR0913 - keyword arguments of the public API
+    inputs: Input,
+    steps: Sequence[Step],
+    *,
+    cluster: str | None = None,
+    namespace: str | None = None,
+    config: Configuration | str | os.PathLike[str] | None = None,
+    seed: int | None = None,
+    kube_version: str = "1.37",
+    gates: Gates | None = None,
+    apiserver_gates: Gates | None = None,
+    preemption: bool = True,
+    progress: Progress | None = None,
+) -> Drill:
+    """Let things happen to a cluster, one after the other, and say what comes of each.
+
+    Args:
+        inputs: what was read (`topospread.load`), which is not changed, or the paths to read.
+        steps: what happens (`topospread.drills.steps`).
+        cluster: beside paths: a made-up cluster, ``zones=3,nodes=12,cpu=8,memory=32Gi``, or a file that holds one.
+        namespace: where objects of paths go that name none, and those of manifests that are applied.
+        config: kube-scheduler's configuration, or its file; by default that of a kube-scheduler without a file.
+        seed: draw among equals where the version's kube-scheduler does; by default the first by name is taken.
+        kube_version: the Kubernetes version to act as.
+        gates: kube-scheduler's feature gates; by default the version's.
+        apiserver_gates: the API server's, which decide what fields its objects keep; by default the version's.
+        preemption: evict less important pods for a pod that fits nowhere else.
+        progress: told how many steps of how many are over.
+
+    Raises:
+        InputError: an object that the API server would refuse, or a path that cannot be read.
+        UsageError: a step names what is not there.
+    """
+    by = ControlPlane.of_version(kube_version, scheduler=gates, apiserver=apiserver_gates)
+    options = Options(
+        configuration_of(config, by.scheduler),
+        seed=seed,
+        kube_version=kube_version,
+        gates=by.scheduler,
+        preemption=preemption,
+        apiserver_gates=by.apiserver,
+    )
+    manifests = {
+        each.path: load([each.path], namespace=namespace or "default") for each in steps if isinstance(each, Apply)
+    }
+    return Play(inventory_of(inputs, cluster, by.apiserver, namespace), options, manifests).play(steps, progress)

@@ -1,0 +1,123 @@
+"""How many pods of each workload and of each disruption budget are ready as a drill goes on, and the fewest there were.
+
+A pod is ready as soon as it is on a node whose kubelet is there. How many a budget wants, `simulation.budgets` says.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from topospread.api.labels import Selector
+from topospread.api.policy import PodDisruptionBudget, PodDisruptionBudgetStatus
+from topospread.cluster import Cluster
+from topospread.scheduling.preemption import budget_selector
+from topospread.simulation.budgets import desired_healthy, goes_by_scale, replicas_of
+from topospread.workloads.planned import Workload
+
+from .pods import FollowedPod, WorkloadKey, key_of
+from .result import BudgetBreach
+
+
+@dataclass(slots=True, eq=False)
+class FollowedBudget:
+    """One PodDisruptionBudget.
+
+    Attributes:
+        needed: how many healthy pods it wants.
+        healthy: how many of its pods are ready.
+    """
+
+    budget: PodDisruptionBudget
+    selector: Selector
+    needed: int = 0
+    healthy: int = 0
+
+    @property
+    def name(self) -> str:
+        """``namespace/name``."""
+        return f"{self.budget.namespace}/{self.budget.name}"
+
+
+class Health:
+    """Ready pods as they come and go; the keeper of the budgets' statuses while pods are placed.
+
+    Args:
+        cluster: whose budgets these are.
+        pods: all that there are, waiting ones included.
+        now: what time it is, in seconds of the drill.
+    """
+
+    def __init__(self, cluster: Cluster, pods: Iterable[FollowedPod], now: Callable[[], float]) -> None:
+        self._cluster = cluster
+        self._now = now
+        self._budgets: dict[str, list[FollowedBudget]] = {}
+        self._selecting: dict[tuple[str, frozenset[tuple[str, str]]], list[FollowedBudget]] = {}
+        self.ready: Counter[WorkloadKey] = Counter()
+        self.fewest: dict[WorkloadKey, int] = {}
+        self.breaches: dict[str, BudgetBreach] = {}
+        for budget in cluster.objects.pod_disruption_budgets.values():
+            selector = budget_selector(budget)
+            if selector is not None:
+                self._budgets.setdefault(budget.namespace, []).append(FollowedBudget(budget, selector))
+        self._ask(pods)
+
+    def _ask(self, pods: Iterable[FollowedPod]) -> None:
+        """How many healthy pods each budget wants, by the workloads that its pods are of."""
+        workloads: dict[int, dict[int, Workload]] = {}
+        for pod in pods:
+            for budget in self.budgets_of(pod):
+                if pod.workload is not None:
+                    workloads.setdefault(id(budget), {})[id(pod.workload)] = pod.workload
+        for each in (budget for budgets in self._budgets.values() for budget in budgets):
+            expected = replicas_of(workloads.get(id(each), {}).values()) if goes_by_scale(each.budget) else 0
+            each.needed = desired_healthy(each.budget, expected)
+
+    def gained(self, pod: FollowedPod) -> None:
+        """A pod is ready."""
+        if pod.workload is not None:
+            self.ready[key_of(pod.workload)] += 1
+        for budget in self.budgets_of(pod):
+            budget.healthy += 1
+
+    def lost(self, pod: FollowedPod) -> None:
+        """A pod that was ready is not any more."""
+        if pod.workload is not None:
+            key = key_of(pod.workload)
+            self.ready[key] -= 1
+            self.fewest[key] = min(self.fewest.get(key, self.ready[key]), self.ready[key])
+        for budget in self.budgets_of(pod):
+            budget.healthy -= 1
+            worst = self.breaches.get(budget.name)
+            if budget.healthy < budget.needed and (worst is None or budget.healthy < worst.healthy):
+                self.breaches[budget.name] = BudgetBreach(budget.name, self._now(), budget.healthy, budget.needed)
+
+    def begin_step(self) -> None:
+        """Remember the fewest from here on."""
+        self.fewest = {}
+        self.breaches = {}
+
+    def budgets_of(self, pod: FollowedPod) -> list[FollowedBudget]:
+        """The budgets that select a pod."""
+        if pod.namespace not in self._budgets:
+            return []
+        key = (pod.namespace, frozenset(pod.labels.items()))
+        found = self._selecting.get(key)
+        if found is None:
+            budgets = self._budgets[pod.namespace]
+            found = self._selecting[key] = [each for each in budgets if each.selector.matches(pod.labels)]
+        return found
+
+    def recount(self) -> None:
+        """Let every budget's status say how many evictions it allows."""
+        for budgets in self._budgets.values():
+            for each in budgets:
+                status = replace(
+                    each.budget.status or PodDisruptionBudgetStatus(),
+                    disruptions_allowed=max(0, each.healthy - each.needed),
+                    current_healthy=each.healthy,
+                )
+                self._cluster.objects.put(replace(each.budget, status=status))

@@ -1,0 +1,78 @@
+"""Steps that give controllers something else to do: replicas, manifests, nodes. All is planned anew."""
+
+from __future__ import annotations
+
+from dataclasses import replace as with_fields
+
+from msgspec.structs import replace
+
+from topospread.api.inventory import Inventory
+from topospread.api.meta import ObjectMeta
+from topospread.api.node import Node, NodeSpec
+from topospread.api.taints import UNSCHEDULABLE_TAINT
+from topospread.errors import UsageError
+from topospread.sources.collection import applied
+from topospread.workloads.node_lifecycle import as_well
+
+from .choosing import one_node
+from .steps import AddNodes, Apply, Scale
+from .world import World
+
+_ZONE = "topology.kubernetes.io/zone"
+_HOSTNAME = "kubernetes.io/hostname"
+
+
+def scale(world: World, step: Scale) -> None:
+    """A workload gets other replicas.
+
+    Raises:
+        UsageError: it is not there, or has no replicas.
+    """
+    world.note("scaled", detail=f"{step.target}={step.replicas}")
+    world.replan(scale={step.target: step.replicas})
+
+
+def apply(world: World, step: Apply, manifests: Inventory) -> None:
+    """Manifests are applied, as ``kubectl apply`` does it.
+
+    Raises:
+        InputError: an object that the API server would refuse.
+    """
+    world.note("applied", detail=step.path)
+    world.replan(lambda inventory: applied(inventory, manifests))
+
+
+def add_nodes(world: World, step: AddNodes) -> None:
+    """Nodes come.
+
+    Raises:
+        UsageError: the one that they are to be like is not there, or is in no zone.
+    """
+    there = [each for each in world.cluster.nodes.nodes if each is not None]
+    model = one_node(step.like, there, str(step))
+    if step.zone and _ZONE not in model.labels:
+        raise UsageError(f"{step}: {model.name} has no label {_ZONE}, so that nothing can be like it in a zone")
+    taken = {each.name for each in there}
+    made: list[Node] = []
+    number = 0
+    while len(made) < step.number:
+        number += 1
+        name = f"{model.name}-new-{number}"
+        if name not in taken:
+            made.append(_like(model, name, step.zone))
+    world.note("added", nodes=[each.name for each in made])
+    world.replan(lambda inventory: with_fields(inventory, nodes=[*inventory.nodes, *made]))
+
+
+def _like(model: Node, name: str, zone: str) -> Node:
+    """A new node: with the labels and resources of another one, neither cordoned nor silent."""
+    labels = {**model.labels, _HOSTNAME: name} if _HOSTNAME in model.labels else dict(model.labels)
+    if zone:
+        labels[_ZONE] = zone
+    well = as_well(model)
+    taints = [each for each in well.spec.taints or () if each != UNSCHEDULABLE_TAINT]
+    return replace(
+        model,
+        metadata=ObjectMeta(name=name, labels=labels, annotations=model.metadata.annotations),
+        spec=NodeSpec(taints=taints or None),
+    )

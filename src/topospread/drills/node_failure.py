@@ -1,0 +1,164 @@
+"""Nodes that fall silent, and what follows: taints one after the other, evictions when pods tolerate them no longer.
+
+When and how fast is the rule of `workloads.node_lifecycle` and `workloads.taint_eviction`; here it takes its course.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from math import inf
+
+from topospread.config.versions import KubeVersion
+from topospread.workloads.node_lifecycle import (
+    UNREACHABLE_TAINTS,
+    ZoneState,
+    as_well,
+    grace_seconds,
+    taints_a_second,
+    with_taints,
+    zone_key,
+    zone_state,
+)
+from topospread.workloads.taint_eviction import no_execute, seconds_to_stay
+
+from .pods import FollowedPod
+from .world import World
+
+UNREACHABLE = "unreachable"
+"""Why pods of silent nodes are evicted."""
+_NO_SCHEDULE, _NO_EXECUTE = UNREACHABLE_TAINTS
+Zone = tuple[str, str]
+
+
+class NodeFailures:
+    """The node lifecycle and taint eviction controllers of a drill.
+
+    Attributes:
+        held_back: zones whose silent nodes are not tainted NoExecute: too much of them is silent.
+    """
+
+    def __init__(self, world: World, version: KubeVersion, *, comparison_operators: bool = False) -> None:
+        self.held_back: set[Zone] = set()
+        self._world = world
+        self._grace = grace_seconds(version)
+        self._comparison_operators = comparison_operators
+        self._noticed = set(world.down)
+        self._next: dict[Zone, float] = {}
+        world.on_arrival.append(self._came)
+
+    def fail(self, names: Sequence[str]) -> None:
+        """Nodes fall silent."""
+        new = [each for each in names if each not in self._world.down]
+        self._world.go_down(new)
+        self._world.note("down", nodes=new)
+        self._world.at(self._world.now + self._grace, partial(self._notice, new))
+
+    def recover(self, names: Sequence[str]) -> None:
+        """Nodes tell of themselves again."""
+        world = self._world
+        back = [each for each in names if each in world.down]
+        self._noticed -= set(back)
+        for name in back:
+            world.change_node(as_well(world.node(name)))
+            stays = bool(no_execute(world.node(name)))
+            for pod in world.pods.on([name]):
+                pod.leaves_at = pod.leaves_at if stays else None
+        world.note("up", nodes=back)
+        world.come_up(back)
+        self._go_on()
+
+    def _notice(self, names: Iterable[str]) -> None:
+        world = self._world
+        silent = [each for each in names if each in world.down and each not in self._noticed]
+        if not silent:
+            return
+        self._noticed |= set(silent)
+        for name in silent:
+            world.change_node(with_taints(world.node(name), [_NO_SCHEDULE]))
+        world.note("tainted", nodes=silent, detail=f"{_NO_SCHEDULE.key}:{_NO_SCHEDULE.effect}")
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Taint in every zone in which a silent node has no NoExecute taint yet, as soon as that may be."""
+        self.held_back = set()
+        states = self._states()
+        if all(state == "full" for state, _ in states.values()):
+            self._stop()
+            self.held_back = set(states)
+            return
+        for zone in dict.fromkeys(zone_key(self._world.node(name)) for name in self._untainted()):
+            state, nodes = states[zone]
+            rate = taints_a_second(state, nodes)
+            if not rate:
+                self.held_back.add(zone)
+            elif zone not in self._next or self._next[zone] <= self._world.now:
+                self._taint(zone, rate)
+
+    def _taint(self, zone: Zone, rate: float) -> None:
+        """The first node of a zone, and the next one when its time has come."""
+        name = next(each for each in self._untainted() if zone_key(self._world.node(each)) == zone)
+        world = self._world
+        world.change_node(with_taints(world.node(name), [_NO_EXECUTE]))
+        world.note("tainted", nodes=[name], detail=f"{_NO_EXECUTE.key}:{_NO_EXECUTE.effect}")
+        self._let_leave(world.pods.on([name]))
+        self._next[zone] = world.now + 1 / rate
+        world.at(self._next[zone], self._go_on)
+
+    def _stop(self) -> None:
+        """Every node is silent: the controller takes that as its own trouble and drives nobody away."""
+        world = self._world
+        for name in sorted(self._noticed):
+            node = world.node(name)
+            if _NO_EXECUTE in (node.spec.taints or ()):
+                world.change_node(with_taints(as_well(node), [_NO_SCHEDULE]))
+                for pod in world.pods.on([name]):
+                    pod.leaves_at = None
+
+    def _untainted(self) -> list[str]:
+        """Silent nodes without the NoExecute taint, by name."""
+        world = self._world
+        return [
+            each
+            for each in sorted(self._noticed & world.down)
+            if _NO_EXECUTE not in (world.node(each).spec.taints or ())
+        ]
+
+    def _states(self) -> dict[Zone, tuple[ZoneState, int]]:
+        """Zone → its state and how many nodes it has."""
+        total: dict[Zone, int] = {}
+        silent: dict[Zone, int] = {}
+        for node in self._world.cluster.nodes.nodes:
+            if node is not None:
+                zone = zone_key(node)
+                total[zone] = total.get(zone, 0) + 1
+                silent[zone] = silent.get(zone, 0) + (node.name in self._noticed)
+        return {zone: (zone_state(silent[zone], number), number) for zone, number in total.items()}
+
+    def _came(self, pod: FollowedPod) -> None:
+        """A pod was placed: where taints are that it tolerates for a time only, it has to leave again."""
+        if no_execute(self._world.node(pod.node)):
+            self._let_leave([pod])
+
+    def _let_leave(self, pods: Iterable[FollowedPod]) -> None:
+        """Pods of tainted nodes go when they tolerate the taints no longer."""
+        world = self._world
+        times: set[tuple[str, float]] = set()
+        for pod in pods:
+            if pod.terminating:
+                continue
+            stays = seconds_to_stay(
+                pod.pod.spec.tolerations or (),
+                no_execute(world.node(pod.node)),
+                comparison_operators=self._comparison_operators,
+            )
+            if stays < inf:
+                pod.leaves_at = min(world.now + stays, pod.leaves_at or inf)
+                times.add((pod.node, pod.leaves_at))
+        for node, time in sorted(times):
+            world.at(time, partial(self._evict, node, time))
+
+    def _evict(self, node: str, time: float) -> None:
+        due = [each for each in self._world.pods.on([node]) if each.leaves_at == time and not each.terminating]
+        if due:
+            self._world.delete(due, UNREACHABLE if node in self._world.down else "tainted")

@@ -1,0 +1,218 @@
+"""Steps played one after the other, each until nothing happens any more, and how things stand after each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from topospread.api.inventory import Inventory
+from topospread.config.gates import gates_for
+from topospread.plugins.spread_arithmetic import ConstraintArithmetic
+from topospread.scheduling.cycle import Placement
+from topospread.simulation.pending import pending_group
+from topospread.simulation.result import DomainSpreads, PendingGroup, WorkloadSpread
+from topospread.simulation.run import Options, Outcome, spreads
+from topospread.workloads.planned import Workload
+
+from .choosing import chosen
+from .drains import cordon, drain, uncordon
+from .manifests import add_nodes, apply, scale
+from .node_failure import NodeFailures
+from .pods import FollowedPod, WorkloadKey, key_of
+from .remarks import remarks
+from .result import Drill, Event, NotEvicted, StepOutcome, WorkloadState
+from .steps import AddNodes, Apply, Cordon, Drain, Fail, NodeChoice, Recover, Scale, Step, Uncordon, Wait
+from .world import World
+
+Spreads = Mapping[WorkloadKey, Sequence[ConstraintArithmetic]]
+Manifests = Mapping[str, Inventory]
+"""Path of an `Apply` → what stands there."""
+Progress = Callable[[int, int], None]
+"""Told how many steps of how many are over."""
+
+
+class Play:
+    """A drill under way."""
+
+    def __init__(self, inventory: Inventory, options: Options, manifests: Manifests) -> None:
+        self.world = World(inventory, options)
+        gates = options.gates or gates_for(options.kube_version)
+        self._failures = NodeFailures(
+            self.world,
+            gates.kube_version,
+            comparison_operators=gates.enabled("TaintTolerationComparisonOperators"),
+        )
+        self._manifests = manifests
+        self._spreads: Spreads = {}
+        self._ready: Counter[WorkloadKey] = Counter()
+        self._events = 0
+        self._said: set[str] = set()
+
+    def play(self, steps: Sequence[Step], progress: Progress | None = None) -> Drill:
+        """All steps. One that a wait follows is left to it; any other goes on until nothing happens any more.
+
+        Raises:
+            InputError: a manifest that the API server would refuse.
+            UsageError: a step names what is not there.
+        """
+        outcomes = [self._outcome("", 0.0, self.world.rest)]
+        for number, step in enumerate(steps):
+            if progress is not None:
+                progress(number, len(steps))
+            follows_wait = number + 1 < len(steps) and isinstance(steps[number + 1], Wait)
+            outcomes.append(self._step(step, goes_on=not follows_wait and not isinstance(step, Wait)))
+        world = self.world
+        return Drill(tuple(outcomes), len(world.cluster.nodes), tuple(world.warnings), tuple(world.notes))
+
+    def _step(self, step: Step, *, goes_on: bool) -> StepOutcome:
+        left: list[NotEvicted] = []
+
+        def take_its_course() -> None:
+            left.extend(self._do(step))
+            if goes_on:
+                self.world.rest()
+            else:
+                self.world.settle()
+
+        outcome = self._outcome(str(step), self.world.now, take_its_course)
+        return outcome if not left else _with_not_evicted(outcome, left)
+
+    def _do(self, step: Step) -> Sequence[NotEvicted]:
+        world = self.world
+        match step:
+            case Fail():
+                self._failures.fail(self._chosen(step.nodes, step))
+            case Recover():
+                self._failures.recover(self._chosen(step.nodes, step))
+            case Cordon():
+                cordon(world, self._chosen(step.nodes, step))
+            case Uncordon():
+                uncordon(world, self._chosen(step.nodes, step))
+            case Drain():
+                return drain(world, self._chosen(step.nodes, step))
+            case Scale():
+                scale(world, step)
+            case Wait():
+                world.pass_time(step.seconds)
+            case AddNodes():
+                add_nodes(world, step)
+            case Apply():
+                apply(world, step, self._manifests[step.path])
+        return ()
+
+    def _chosen(self, choice: NodeChoice, step: Step) -> list[str]:
+        nodes = [each for each in self.world.cluster.nodes.nodes if each is not None]
+        return chosen(choice, nodes, str(step))
+
+    def _outcome(self, step: str, begins: float, happens: Callable[[], None]) -> StepOutcome:
+        world = self.world
+        world.health.begin_step()
+        happens()
+        events = tuple(world.events[self._events :])
+        self._events = len(world.events)
+        states = list(self._states(events))
+        pending = tuple(self._pending())
+        self._ready = Counter(world.health.ready)
+        return StepOutcome(
+            step=step,
+            begins=begins,
+            ends=max((each.at for each in events), default=begins),
+            ready=world.health.ready.total(),
+            events=events,
+            changed=tuple(states),
+            pending=pending,
+            breaches=tuple(world.health.breaches.values()),
+            remarks=tuple(self._new_remarks(states, pending)),
+        )
+
+    def _new_remarks(self, states: Sequence[WorkloadState], pending: Sequence[PendingGroup]) -> list[str]:
+        """What was not said of the step before."""
+        now = list(remarks(self.world, self._failures, states, pending))
+        before, self._said = self._said, set(now)
+        return [each for each in now if each not in before]
+
+    def _states(self, events: Sequence[Event]) -> Iterator[WorkloadState]:
+        """Workloads that something happened to, or that lack pods, in input order."""
+        world = self.world
+        named = {(pod.workload, pod.namespace) for event in events for pod in event.pods}
+        now = self._now_spread()
+        health = world.health
+        for workload in world.run.plan.workloads:
+            key = key_of(workload)
+            pods = world.pods.of(key)
+            pending = sum(not each.node for each in pods)
+            touched = (f"{workload.kind}/{workload.name}", workload.namespace) in named
+            if not touched and not pending and key not in health.fewest:
+                continue
+            yield WorkloadState(
+                kind=workload.kind,
+                namespace=workload.namespace,
+                name=workload.name,
+                replicas=workload.replicas,
+                ready=health.ready[key],
+                ready_before=self._ready[key],
+                fewest=min(health.fewest.get(key, health.ready[key]), health.ready[key]),
+                pending=pending,
+                terminating=sum(each.terminating for each in pods),
+                spread=tuple(map(_spread, _aligned(self._spreads.get(key, ()), now.get(key, ())), now.get(key, ()))),
+            )
+        self._spreads = now
+
+    def _now_spread(self) -> Spreads:
+        found = spreads(self.world.run)
+        return {key_of(each): found[id(each)] for each in self.world.run.plan.workloads if id(each) in found}
+
+    def _pending(self) -> Iterator[PendingGroup]:
+        """Pods that wait, of one workload and with one message together, judged as things stand now."""
+        groups: dict[tuple[WorkloadKey, str], tuple[Workload, list[str], Outcome]] = {}
+        for pod in self.world.pods.waiting.values():
+            outcome = self._outcome_of(pod)
+            if pod.workload is not None:
+                key = (key_of(pod.workload), outcome.placement.message)
+                groups.setdefault(key, (pod.workload, [], outcome))[1].append(pod.name)
+        cluster = self.world.cluster
+        for workload, names, outcome in groups.values():
+            yield pending_group(workload, tuple(names), outcome, cluster)
+
+    def _outcome_of(self, pod: FollowedPod) -> Outcome:
+        run = self.world.run
+        outcome = run.outcome(pod.queued) if pod.queued is not None else None
+        if outcome is not None:
+            if outcome.verdict is None or outcome.stamp == run.cluster.journal.stamp:
+                return outcome
+            verdict = run.scheduler.pending_verdict(pod.pod, pod.name)
+            if not verdict.error and not verdict.feasible:
+                return Outcome(Placement(pod.key, None, message=verdict.message), verdict, outcome.preemption)
+            return outcome
+        gates = ", ".join(each.name for each in pod.pod.spec.scheduling_gates or ())
+        return Outcome(Placement(pod.key, None, message=f"waits for its scheduling gates: {gates}" if gates else ""))
+
+
+def _aligned(
+    was: Sequence[ConstraintArithmetic], now: Sequence[ConstraintArithmetic]
+) -> Iterator[ConstraintArithmetic]:
+    """Of each constraint how it was; one that is new was as it is."""
+    for each in now:
+        same = (
+            other
+            for other in was
+            if (other.topology_key, other.when_unsatisfiable) == (each.topology_key, each.when_unsatisfiable)
+        )
+        yield next(same, each)
+
+
+def _spread(was: ConstraintArithmetic, now: ConstraintArithmetic) -> WorkloadSpread:
+    return WorkloadSpread(
+        topology_key=now.topology_key,
+        when_unsatisfiable=now.when_unsatisfiable,
+        max_skew=now.max_skew,
+        origin=now.origin,
+        skew=now.skew,
+        domains=DomainSpreads(was.domains, now.domains, {}),
+        arithmetic=now,
+    )
+
+
+def _with_not_evicted(outcome: StepOutcome, left: Sequence[NotEvicted]) -> StepOutcome:
+    return replace(outcome, not_evicted=tuple(left))

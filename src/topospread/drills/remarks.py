@@ -1,0 +1,153 @@
+"""What decides in a drill and is easily missed, by name: dead domains that count, pods that are never replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from topospread.simulation.result import PendingGroup
+from topospread.workloads.planned import Workload
+
+from .node_failure import NodeFailures
+from .pods import FollowedPod, key_of
+from .result import WorkloadState
+from .world import World
+
+_NAMED = 3
+_VOLUME_REASONS = ("PersistentVolume's node affinity", "volume node affinity conflict")
+
+
+def remarks(
+    world: World, failures: NodeFailures, changed: Sequence[WorkloadState], pending: Sequence[PendingGroup]
+) -> Iterator[str]:
+    """Sentences on how things stand after a step."""
+    terminating = [each for each in world.pods.by_key.values() if each.terminating]
+    yield from _held_back(world, failures)
+    yield from _not_replaced(terminating)
+    yield from _not_counted(terminating)
+    yield from _dead_domains(world, pending)
+    yield from _pinned(pending)
+    yield from _staying(world)
+    yield from _skewed(world, changed)
+
+
+def _held_back(world: World, failures: NodeFailures) -> Iterator[str]:
+    zones = sorted(zone for zone in failures.held_back)
+    if not zones:
+        return
+    if len(world.down) == len(world.cluster.nodes):
+        yield "every node is silent: the node lifecycle controller takes that as its own trouble and evicts nothing"
+        return
+    names = _listed([zone or "no zone" for _, zone in zones])
+    yield (
+        f"at least 55 % of the nodes of {names} are silent, and not all: the node lifecycle controller evicts nothing "
+        "of them in a zone of at most 50 nodes (PartialDisruption)"
+    )
+
+
+def _not_replaced(terminating: Iterable[FollowedPod]) -> Iterator[str]:
+    waits = [each for each in terminating if each.workload is not None and each.workload.kind == "StatefulSet"]
+    if waits:
+        yield (
+            f"{_names(waits)} {_is(waits)} not replaced: a StatefulSet waits until its pod is gone for good, which "
+            "takes its node's return, the deletion of the Node object, or the taint "
+            "node.kubernetes.io/out-of-service"
+        )
+
+
+def _not_counted(terminating: Sequence[FollowedPod]) -> Iterator[str]:
+    if terminating:
+        pods = "1 pod is" if len(terminating) == 1 else f"{len(terminating)} pods are"
+        yield f"{pods} terminating on silent nodes: they hold their resources there, and no constraint counts them"
+
+
+def _dead_domains(world: World, pending: Sequence[PendingGroup]) -> Iterator[str]:
+    """Domains whose nodes are all silent or cordoned, and that hold the minimum of a hard constraint all the same."""
+    said: set[tuple[str, str]] = set()
+    for group in pending:
+        for arithmetic, outcomes in group.outcomes:
+            closed = [
+                each.domain.name
+                for each in outcomes
+                if each.domain.matching == arithmetic.fewest
+                and _is_closed(world, arithmetic.topology_key, each.domain.name)
+            ]
+            blocked = any(not each.domain.allowed for each in outcomes)
+            key = (group.namespace, group.workload)
+            if closed and blocked and key not in said:
+                said.add(key)
+                yield (
+                    f"{_listed(closed)} takes no pod, and still is a domain for {group.namespace}/"
+                    f"{group.workload.partition('/')[2]}: it holds the minimum of the constraint on "
+                    f"{arithmetic.topology_key} ({arithmetic.fewest}), as nodeTaintsPolicy is Ignore; with Honor "
+                    "tainted nodes are no domain"
+                )
+
+
+def _is_closed(world: World, key: str, domain: str) -> bool:
+    nodes = [each for each in world.cluster.nodes.nodes if each is not None and each.labels.get(key) == domain]
+    return bool(nodes) and all(each.name in world.down or each.spec.unschedulable for each in nodes)
+
+
+def _pinned(pending: Sequence[PendingGroup]) -> Iterator[str]:
+    for group in pending:
+        if any(reason in group.message for reason in _VOLUME_REASONS):
+            who = ", ".join(f"{group.namespace}/{each}" for each in group.pods[:_NAMED])
+            more = f" and {len(group.pods) - _NAMED} more" if len(group.pods) > _NAMED else ""
+            yield f"{who}{more}: their volumes are pinned to where their nodes were, and no other zone can take them"
+
+
+def _staying(world: World) -> Iterator[str]:
+    """Pods that tolerate for good that their node is silent."""
+    tainted = [name for name in world.down if any(t.effect == "NoExecute" for t in world.node(name).spec.taints or ())]
+    stay = [each for each in world.pods.on(sorted(tainted)) if each.leaves_at is None and not each.terminating]
+    daemons = [each for each in stay if each.workload is not None and each.workload.kind == "DaemonSet"]
+    if daemons:
+        yield (
+            f"{_names(daemons)} {_stays(daemons)} where {_they(daemons)}: "
+            "pods of DaemonSets tolerate silent nodes for good"
+        )
+    others = [each for each in stay if each not in daemons and each.workload is not None]
+    if others:
+        yield (
+            f"{_names(others)} {_stays(others)} where {_they(others)}: "
+            f"{'its' if len(others) == 1 else 'their'} tolerations have no tolerationSeconds"
+        )
+
+
+def _skewed(world: World, changed: Sequence[WorkloadState]) -> Iterator[str]:
+    """Skew of hard constraints that nothing mends by itself: nobody waits, and nobody moves."""
+    skewed = [
+        f"{each.namespace}/{each.name}"
+        for each in changed
+        if not each.pending and any(spread.hard and spread.is_exceeded for spread in each.spread)
+    ]
+    if skewed:
+        yield f"{_listed(skewed)} {'stays' if len(skewed) == 1 else 'stay'} skewed: nothing moves pods that are placed"
+
+
+def _names(pods: Sequence[FollowedPod]) -> str:
+    workloads: dict[tuple[str, str, str], Workload] = {
+        key_of(each.workload): each.workload for each in pods if each.workload is not None
+    }
+    if len(pods) <= _NAMED:
+        return _listed([each.key for each in pods])
+    owners = _listed([f"{each.namespace}/{each.name}" for each in workloads.values()])
+    return f"{len(pods)} pods of {owners}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) > _NAMED + 1:
+        return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+
+
+def _is(pods: Sequence[FollowedPod]) -> str:
+    return "is" if len(pods) == 1 else "are"
+
+
+def _stays(pods: Sequence[FollowedPod]) -> str:
+    return "stays" if len(pods) == 1 else "stay"
+
+
+def _they(pods: Sequence[FollowedPod]) -> str:
+    return "it is" if len(pods) == 1 else "they are"

@@ -1,0 +1,172 @@
+"""What a drill found, as data: what happened when, how the workloads stood after each step, and what fell short.
+
+Nothing is printed or decided here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from topospread.plain_data import PlainData
+from topospread.simulation.result import PendingGroup, WorkloadSpread
+
+EventKind = Literal[
+    "down", "up", "tainted", "cordoned", "uncordoned", "added", "scaled", "applied", "evicted", "lost", "placed"
+]
+"""Nodes fall silent or tell of themselves again, are tainted, cordoned, uncordoned or added; a workload is scaled,
+manifests are applied; pods are evicted (or deleted by their controller), vanish with their node's kubelet, or get
+nodes."""
+
+
+@dataclass(frozen=True, slots=True)
+class PodThere:
+    """A pod that something happened to.
+
+    Attributes:
+        workload: ``Deployment/web``, "" for a pod of nobody's.
+        node: where it was, or where it went.
+    """
+
+    namespace: str
+    name: str
+    workload: str
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened.
+
+    Attributes:
+        at: seconds since the drill began.
+        nodes: the nodes it is about.
+        pods: the pods it is about.
+        detail: a taint, why pods were evicted, what was scaled.
+        ready, pending: how many pods of workloads are ready, and how many wait, just after it.
+    """
+
+    at: float
+    kind: EventKind
+    nodes: tuple[str, ...] = ()
+    pods: tuple[PodThere, ...] = ()
+    detail: str = ""
+    ready: int = 0
+    pending: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadState:
+    """One workload after a step.
+
+    Attributes:
+        replicas: how many pods it is to have.
+        ready: how many are on nodes whose kubelets are there.
+        ready_before: how many were, when the step began.
+        fewest: the fewest that were ready at any moment of the step.
+        pending: how many wait for a node.
+        terminating: how many are being deleted on nodes that are down.
+        spread: its constraints, with the pods of each domain before and after the step.
+    """
+
+    kind: str
+    namespace: str
+    name: str
+    replicas: int
+    ready: int
+    ready_before: int
+    fewest: int
+    pending: int
+    terminating: int
+    spread: tuple[WorkloadSpread, ...] = ()
+
+    @property
+    def is_skewed(self) -> bool:
+        """Whether a constraint's skew is more than its maxSkew."""
+        return any(each.is_exceeded for each in self.spread)
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetBreach:
+    """A PodDisruptionBudget that had fewer healthy pods than it wants.
+
+    Attributes:
+        budget: ``namespace/name``.
+        at: when it was worst, in seconds since the drill began.
+        healthy, needed: pods that were ready then, and how many it wants.
+    """
+
+    budget: str
+    at: float
+    healthy: int
+    needed: int
+
+
+@dataclass(frozen=True, slots=True)
+class NotEvicted:
+    """A pod that a drain leaves, although it is meant to go, and why."""
+
+    pod: PodThere
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepOutcome:
+    """What came of one step.
+
+    Attributes:
+        step: as it was given; "" for how things stood at the beginning.
+        begins, ends: seconds since the drill began; the end is that of the last thing that happened.
+        ready: how many pods of workloads are ready after it.
+        changed: workloads that something happened to, or that something is wrong with.
+        pending: pods that wait after it, grouped.
+        breaches: budgets that were broken.
+        not_evicted: pods that a drain could not evict.
+        remarks: sentences on what decides here and is easily missed.
+    """
+
+    step: str
+    begins: float
+    ends: float
+    ready: int = 0
+    events: tuple[Event, ...] = ()
+    changed: tuple[WorkloadState, ...] = ()
+    pending: tuple[PendingGroup, ...] = ()
+    breaches: tuple[BudgetBreach, ...] = ()
+    not_evicted: tuple[NotEvicted, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Drill(PlainData):
+    """The whole answer.
+
+    Attributes:
+        steps: the beginning, and one for each step.
+        nodes: how many there are at the end.
+        warnings, notes: sentences for a person; warnings must be seen.
+    """
+
+    steps: tuple[StepOutcome, ...]
+    nodes: int
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def pending(self) -> tuple[PendingGroup, ...]:
+        """Pods that wait at the end."""
+        return self.steps[-1].pending
+
+    @property
+    def breaches(self) -> tuple[BudgetBreach, ...]:
+        """Budgets that were broken in any step, each at its worst."""
+        worst: dict[str, BudgetBreach] = {}
+        for each in (breach for step in self.steps for breach in step.breaches):
+            if each.budget not in worst or each.healthy < worst[each.budget].healthy:
+                worst[each.budget] = each
+        return tuple(worst.values())
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing waits at the end, no budget was broken, and everything that was to be evicted was."""
+        return not self.pending and not self.breaches and not any(each.not_evicted for each in self.steps)

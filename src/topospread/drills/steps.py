@@ -1,0 +1,180 @@
+"""The steps of a drill as data, and how they are written; what comes of them is not told here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from topospread.config.durations import parse_duration
+from topospread.errors import UsageError
+
+_NANOSECONDS = 1_000_000_000
+_ALIASES = {
+    "zone": ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"),
+    "region": ("topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"),
+    "node": ("",),
+    "pool": (
+        "karpenter.sh/nodepool",
+        "eks.amazonaws.com/nodegroup",
+        "alpha.eksctl.io/nodegroup-name",
+        "cloud.google.com/gke-nodepool",
+        "kubernetes.azure.com/agentpool",
+        "agentpool",
+        "doks.digitalocean.com/node-pool",
+        "node.kubernetes.io/instancegroup",
+    ),
+}
+"""What may stand in place of a label's key; ``node`` means the name."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeChoice:
+    """Nodes by a label, or one by its name.
+
+    Attributes:
+        key: a label, or ``node``, ``zone``, ``region`` or ``pool``.
+    """
+
+    key: str
+    value: str
+
+    def __str__(self) -> str:
+        return f"{self.key}={self.value}"
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels that are meant, the first that any node has; "" for the name."""
+        return _ALIASES.get(self.key, (self.key,))
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """Nodes fall silent."""
+
+    nodes: NodeChoice
+
+    def __str__(self) -> str:
+        return f"fail {self.nodes}"
+
+
+@dataclass(frozen=True, slots=True)
+class Recover:
+    """Silent nodes tell of themselves again."""
+
+    nodes: NodeChoice
+
+    def __str__(self) -> str:
+        return f"recover {self.nodes}"
+
+
+@dataclass(frozen=True, slots=True)
+class Cordon:
+    """Nodes take no new pods."""
+
+    nodes: NodeChoice
+
+    def __str__(self) -> str:
+        return f"cordon {self.nodes}"
+
+
+@dataclass(frozen=True, slots=True)
+class Uncordon:
+    """Nodes take new pods again."""
+
+    nodes: NodeChoice
+
+    def __str__(self) -> str:
+        return f"uncordon {self.nodes}"
+
+
+@dataclass(frozen=True, slots=True)
+class Drain:
+    """Nodes are cordoned, and their pods evicted."""
+
+    nodes: NodeChoice
+
+    def __str__(self) -> str:
+        return f"drain {self.nodes}"
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A workload gets other replicas; ``target``: ``[NAMESPACE/]KIND/NAME``."""
+
+    target: str
+    replicas: int
+
+    def __str__(self) -> str:
+        return f"scale {self.target}={self.replicas}"
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Time passes: so many seconds."""
+
+    seconds: float
+
+    def __str__(self) -> str:
+        minutes, seconds = divmod(round(self.seconds), 60)
+        parts = [f"{minutes}m" if minutes else "", f"{seconds}s" if seconds or not minutes else ""]
+        return f"wait {''.join(parts)}"
+
+
+@dataclass(frozen=True, slots=True)
+class AddNodes:
+    """Nodes come that are like one that is there; ``zone``: in another zone than that one."""
+
+    number: int
+    like: str
+    zone: str = ""
+
+    def __str__(self) -> str:
+        return f"add {self.number} like {self.like}" + (f" in {self.zone}" if self.zone else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """Manifests are applied."""
+
+    path: str
+
+    def __str__(self) -> str:
+        return f"apply {self.path}"
+
+
+Step = Fail | Recover | Cordon | Uncordon | Drain | Scale | Wait | AddNodes | Apply
+
+
+def read_choice(text: str, where: str) -> NodeChoice:
+    """Which nodes ``zone=a`` means; ``where``: what to name in an error.
+
+    Raises:
+        UsageError: it is not of this form.
+    """
+    key, equals, value = text.partition("=")
+    if not equals or not key or not value:
+        raise UsageError(f"{where} {text}: write KEY=VALUE, for example zone=eu-west-1a or node=node-1")
+    return NodeChoice(key, value)
+
+
+def read_scale(text: str, where: str) -> Scale:
+    """What ``deploy/web=30`` asks for.
+
+    Raises:
+        UsageError: it is not of this form.
+    """
+    target, equals, number = text.rpartition("=")
+    if not equals or not number.isascii() or not number.isdigit():
+        raise UsageError(f"{where} {text}: write it as [NAMESPACE/]KIND/NAME=REPLICAS, for example deploy/web=30")
+    return Scale(target, int(number))
+
+
+def read_wait(text: str, where: str) -> Wait:
+    """How long ``5m`` is.
+
+    Raises:
+        UsageError: it is no duration, or one that is no whole seconds or lies in the past.
+    """
+    nanoseconds = parse_duration(text)
+    if nanoseconds is None or nanoseconds < 0 or nanoseconds % _NANOSECONDS:
+        raise UsageError(f"{where} {text}: write a duration in whole seconds, for example 90s, 5m or 1h30m")
+    return Wait(nanoseconds // _NANOSECONDS)

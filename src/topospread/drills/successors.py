@@ -1,0 +1,121 @@
+"""What controllers create in place of pods that are gone; how many they want at all is decided by the planners.
+
+Sources: pkg/controller/replicaset/replica_set.go (``manageReplicas``),
+pkg/controller/statefulset/stateful_set_control.go (``processReplica``), pkg/controller/job/job_controller.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from msgspec.structs import replace
+
+from topospread.api.pod import Pod
+from topospread.api.workload import Job, StatefulSet
+from topospread.simulation.run import Run
+from topospread.workloads.names import Names, parent_and_ordinal, pod_prefix
+from topospread.workloads.planned import QueuedPod, Workload
+
+from .pods import FollowedPod, FollowedPods, WorkloadKey, key_of
+
+_NOBODY = frozenset({"Pod", "Node"})
+
+
+class Successors:
+    """Pods to come: those that can be created at once, and those that wait until a name or a place is free.
+
+    Args:
+        run: whose workloads these are.
+        pods: the pods there are; those among them that are being deleted hold their places.
+        names: for new pods.
+        is_up: whether the kubelet of a pod's node is there.
+    """
+
+    def __init__(self, run: Run, pods: FollowedPods, names: Names, is_up: Callable[[FollowedPod], bool]) -> None:
+        self._pods = pods
+        self._names = names
+        self._is_up = is_up
+        inventory = run.plan.inventory
+        self._sets = {("StatefulSet", each.namespace, each.name): each for each in inventory.stateful_sets}
+        self._jobs = {("Job", each.namespace, each.name): each for each in inventory.jobs}
+        self._vacant: dict[WorkloadKey, list[FollowedPod]] = {}
+        for each in pods.by_key.values():
+            if each.terminating and each.workload is not None and self._waits(each.workload):
+                self._vacant.setdefault(key_of(each.workload), []).append(each)
+
+    def of(self, gone: FollowedPod) -> QueuedPod | None:
+        """What is created at once in place of a pod that was deleted; ``None`` where nothing is, or not yet."""
+        workload = gone.workload
+        if workload is None or workload.kind in _NOBODY or workload.template is None:
+            return None
+        if self._waits(workload):
+            self._vacant.setdefault(key_of(workload), []).append(gone)
+            return None
+        return self._created(workload, gone)
+
+    def due(self) -> Iterator[QueuedPod]:
+        """The pods whose time has come: nobody holds their place any more, and who comes before them is ready."""
+        for key, gone in list(self._vacant.items()):
+            stateful = self._sets.get(key)
+            due = self._next_ordinals(key, stateful, gone) if stateful is not None else self._free(gone)
+            for each in due:
+                gone.remove(each)
+                if each.workload is not None:
+                    yield self._created(each.workload, each)
+            if not gone:
+                del self._vacant[key]
+
+    @staticmethod
+    def _free(gone: list[FollowedPod]) -> list[FollowedPod]:
+        return [each for each in gone if not each.terminating]
+
+    def _next_ordinals(self, key: WorkloadKey, item: StatefulSet, gone: list[FollowedPod]) -> list[FollowedPod]:
+        """Of a StatefulSet those that are wanted; in order, the first, and only where all before it are ready."""
+        in_order = item.spec.pod_management_policy != "Parallel"
+        start = (item.spec.ordinals.start if item.spec.ordinals else 0) or 0
+        due: list[FollowedPod] = []
+        for each in sorted(gone, key=_ordinal):
+            if not start <= _ordinal(each) < start + (each.workload.replicas if each.workload else 0):
+                gone.remove(each)
+                continue
+            if in_order and (due or self._waits_for_another(key, _ordinal(each))):
+                break
+            if not each.terminating:
+                due.append(each)
+            elif in_order:
+                break
+        return due
+
+    def _waits_for_another(self, key: WorkloadKey, ordinal: int) -> bool:
+        before = (each for each in self._pods.of(key) if _ordinal(each) < ordinal)
+        return any(not each.node or each.terminating or not self._is_up(each) for each in before)
+
+    def _waits(self, workload: Workload) -> bool:
+        """Whether a pod's place has to be free before it is created anew."""
+        if workload.kind == "Job":
+            return self._job(workload).spec.pod_replacement_policy == "Failed"
+        return workload.kind in ("StatefulSet", "DaemonSet")
+
+    def _job(self, workload: Workload) -> Job:
+        return self._jobs[key_of(workload)]
+
+    def _created(self, workload: Workload, gone: FollowedPod) -> QueuedPod:
+        own = workload.kind in ("StatefulSet", "DaemonSet") or (
+            workload.kind == "Job" and self._job(workload).spec.completion_mode == "Indexed"
+        )
+        pod = _anew(gone.pod) if own or workload.template is None else workload.template
+        if workload.kind == "StatefulSet":
+            name = gone.name
+        else:
+            prefix = pod.metadata.generate_name or pod_prefix(workload.name)
+            name = next(self._names.generate(workload.namespace, prefix))
+        return QueuedPod(pod, name, workload, pod.spec.priority or 0)
+
+
+def _anew(pod: Pod) -> Pod:
+    metadata = replace(pod.metadata, deletion_timestamp=None, creation_timestamp=None, uid=None)
+    return replace(pod, metadata=metadata, spec=replace(pod.spec, node_name=None), status=None)
+
+
+def _ordinal(pod: FollowedPod) -> int:
+    return parent_and_ordinal(pod.name)[1]

@@ -1,0 +1,357 @@
+"""A cluster in time: pods come and go, controllers create them anew, kube-scheduler's queue places them.
+
+What happens to nodes, and why pods have to go, is decided by the modules of the steps; here time passes, and what they
+do takes its course. Sources of what controllers do: the planners of `workloads`.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace as with_fields
+
+from msgspec.structs import replace
+
+from topospread.api.inventory import Inventory
+from topospread.api.node import Node
+from topospread.cluster import Cluster
+from topospread.simulation.placing import place_waiting
+from topospread.simulation.run import Options, Run, prepare
+from topospread.simulation.virtual_queue import VirtualQueue
+from topospread.workloads.names import Names
+from topospread.workloads.node_lifecycle import is_silent
+from topospread.workloads.planned import QueuedPod, Workload
+
+from .health import Health
+from .pods import FollowedPod, FollowedPods
+from .result import Event, EventKind, PodThere
+from .standing import Times, as_they_stand, begin_of, with_budgets_open, without_leaving
+from .successors import Successors
+
+_NANOSECONDS = 1_000_000_000
+
+
+class World:
+    """Everything that a drill changes.
+
+    Attributes:
+        now: seconds since the drill began.
+        down: nodes whose kubelet is not there.
+        run: the simulation under way; another one when controllers have been given other manifests.
+        pods: all pods.
+        health: how many of them are ready.
+        events: what happened so far.
+        on_arrival: told of every pod that gets a node.
+    """
+
+    def __init__(self, inventory: Inventory, options: Options) -> None:
+        self.now = 0.0
+        self.down = {each.name for each in inventory.nodes if is_silent(each)}
+        self.events: list[Event] = []
+        self.on_arrival: list[Callable[[FollowedPod], None]] = []
+        self.pods = FollowedPods()
+        self.warnings: dict[str, None] = {}
+        self.notes: dict[str, None] = {}
+        self._options = options
+        self._began = begin_of(inventory)
+        self._agenda: list[tuple[float, int, Callable[[], None]]] = []
+        self._numbers = 0
+        self._begin(without_leaving(inventory, self.down), options)
+
+    @property
+    def cluster(self) -> Cluster:
+        """The state pods are placed on."""
+        return self.run.cluster
+
+    # Manifests change: everything is planned anew.
+
+    def inventory(self) -> Inventory:
+        """Everything that is there now, as an API server would have it."""
+        return as_they_stand(self.run, self.pods, Times(self._began, self.now), self.down)
+
+    def replan(
+        self, change: Callable[[Inventory], Inventory] | None = None, scale: Mapping[str, int] | None = None
+    ) -> None:
+        """Let all controllers look at everything again, after a change of manifests or other replicas.
+
+        Raises:
+            InputError: an object that the API server would refuse.
+            UsageError: ``scale`` names what is not there.
+        """
+        inventory = self.inventory()
+        self._begin(change(inventory) if change else inventory, with_fields(self._options, scale=scale))
+
+    def _begin(self, inventory: Inventory, options: Options) -> None:
+        before, removed = self.pods, []
+        run = self.run = prepare(with_budgets_open(inventory), options, with_spreads=False)
+        self.warnings |= dict.fromkeys((*run.plan.inventory.warnings, *run.plan.warnings))
+        self.notes |= dict.fromkeys((*run.plan.inventory.notes, *(() if before.by_key else run.plan.notes)))
+        self.queue = VirtualQueue(run)
+        self.queue.at(round(self.now * _NANOSECONDS))
+        self.pods = FollowedPods()
+        self._evictions, self._queued = 0, len(run.queue)
+        for followed in _planned_pods(run):
+            known = before.by_key.get(followed.key)
+            if known is not None:
+                followed.created, followed.ready_since = known.created, known.ready_since
+                followed.leaves_at = known.leaves_at
+            else:
+                followed.created = self.now if followed.queued is not None and self.now else followed.created
+            self.pods.add(followed)
+        self.health = Health(run.cluster, self.pods.by_key.values(), lambda: self.now)
+        run.budgets = self.health
+        for followed in self.pods.by_key.values():
+            if self.is_ready(followed):
+                self.health.gained(followed)
+        taken = ((each.namespace, each.name) for each in self.pods.by_key.values())
+        self.successors = Successors(run, self.pods, Names(list(taken)), lambda pod: pod.node not in self.down)
+        for pod in run.plan.removed:
+            gone = before.by_key.get(f"{pod.namespace}/{pod.name}")
+            if pod.spec.node_name in self.down and gone is not None:
+                self._put_terminating(gone)
+            removed.append(PodThere(pod.namespace, pod.name, _owner(gone), pod.spec.node_name or ""))
+        if removed:
+            self.note("evicted", pods=removed, detail="deleted by their controllers")
+
+    # Time passes.
+
+    def at(self, time: float, action: Callable[[], None]) -> None:
+        """Let something happen then."""
+        self._numbers += 1
+        heapq.heappush(self._agenda, (time, self._numbers, action))
+
+    def settle(self) -> None:
+        """Let controllers and kube-scheduler do what they do at once."""
+        self._settle(self.now)
+
+    def pass_time(self, seconds: float) -> None:
+        """Let so much time pass."""
+        until = self.now + seconds
+        self._play(until)
+        self.now = until
+        self.queue.at(round(until * _NANOSECONDS))
+
+    def rest(self) -> None:
+        """Let time pass until nothing happens any more."""
+        self._play(None)
+
+    def _play(self, until: float | None) -> None:
+        while True:
+            following = self._agenda[0][0] if self._agenda else None
+            limits = [each for each in (until, following) if each is not None]
+            self._settle(min(limits, default=None))
+            if self._agenda and (following is None or self._agenda[0][0] < following):
+                continue
+            if following is None or (until is not None and following > until):
+                return
+            self._do_what_is_due(following)
+
+    def _do_what_is_due(self, time: float) -> None:
+        """Let happen what is to happen by then; where that is nothing any more, no time has passed."""
+        before, happened = self.now, len(self.events)
+        self.now = max(self.now, time)
+        while self._agenda and self._agenda[0][0] <= self.now:
+            heapq.heappop(self._agenda)[2]()
+        if len(self.events) == happened:
+            self.now = before
+        else:
+            self.queue.at(round(self.now * _NANOSECONDS))
+
+    def _settle(self, until: float | None) -> None:
+        limit = None if until is None else round(until * _NANOSECONDS)
+        while True:
+            self._create(self.successors.due())
+            place_waiting(self.run, self.queue, limit)
+            if not self._collect():
+                return
+
+    # Pods come and go.
+
+    def delete(self, pods: Iterable[FollowedPod], why: str) -> bool:
+        """Pods are deleted, at once: what is on a node that is down stays there, terminating; others are gone.
+
+        Each is asked for when those before it are deleted. Whether there were any.
+        """
+        gone, there = [], []
+        for each in pods:
+            there.append(there_of(each))
+            self._forget(each)
+            gone.append(each)
+        if gone:
+            self.note("evicted", pods=there, detail=why)
+            self._create(made for pod in gone if (made := self.successors.of(pod)) is not None)
+        return bool(gone)
+
+    def vanish(self, pods: Sequence[FollowedPod]) -> None:
+        """Pods that were terminating are gone."""
+        for each in pods:
+            self._remove(each)
+            each.terminating = False
+        self.note("lost", pods=[there_of(each) for each in pods])
+
+    def _forget(self, pod: FollowedPod) -> None:
+        run = self.run
+        run.owners.pop(pod.key, None)
+        run.placed_here.pop(pod.key, None)
+        if pod.workload is not None:
+            pod.workload.existing[:] = [each for each in pod.workload.existing if each is not pod.pod]
+        if pod.queued is not None and not pod.node:
+            self.queue.withdrawn(pod.queued)
+            self.pods.remove(pod)
+            return
+        if self.is_ready(pod):
+            self.health.lost(pod)
+        if pod.node not in self.down:
+            self._remove(pod)
+            return
+        self.queue.terminating(self.cluster.on_node[self.cluster.placed[pod.key]][pod.key])
+        self._put_terminating(pod)
+
+    def _put_terminating(self, pod: FollowedPod) -> None:
+        stored = replace(
+            pod.pod,
+            metadata=replace(pod.pod.metadata, name=pod.name, deletion_timestamp="1970-01-01T00:00:00Z"),
+            spec=replace(pod.pod.spec, node_name=pod.node),
+        )
+        self.cluster.put_pod(stored)
+        pod.terminating, pod.leaves_at = True, None
+        if pod.key not in self.pods.by_key:
+            self.pods.add(pod)
+
+    def _remove(self, pod: FollowedPod) -> None:
+        self.queue.evicted(self.cluster.unbind(pod.key))
+        self.pods.remove(pod)
+
+    def _create(self, made: Iterable[QueuedPod]) -> None:
+        self.run.queue += made
+        self._enter_new()
+        self.queue.created()
+
+    def _enter_new(self) -> None:
+        """Follow what was put at the end of the queue."""
+        for queued in self.run.queue[self._queued :]:
+            outcome = self.run.outcome(queued)
+            if outcome is None or not outcome.evicted:
+                self.pods.add(_waiting(queued, self.now))
+        self._queued = len(self.run.queue)
+
+    def _collect(self) -> bool:
+        """Take note of what was placed and preempted; whether anything was."""
+        run = self.run
+        placed: list[FollowedPod] = []
+        for pod in list(self.pods.waiting.values()):
+            outcome = run.outcome(pod.queued) if pod.queued is not None else None
+            if outcome is None or outcome.placement.node is None:
+                continue
+            if not placed:  # what found no node took its time, too, and nobody is interested in that
+                self.now = max(self.now, float(self.queue.now // _NANOSECONDS))
+            self.pods.place(pod, outcome.placement.node)
+            pod.ready_since = self.now
+            if self.is_ready(pod):
+                self.health.gained(pod)
+            placed.append(pod)
+        preempted = self._preempted()
+        self._enter_new()
+        if placed:
+            self.note("placed", pods=map(there_of, placed))
+        for pod in placed:
+            for told in self.on_arrival:
+                told(pod)
+        return bool(placed or preempted)
+
+    def _preempted(self) -> int:
+        by_preemptor: dict[str, list[PodThere]] = {}
+        new = self.run.evictions[self._evictions :]
+        for each in new:
+            pod = self.pods.by_key.get(f"{each.namespace}/{each.name}")
+            if pod is not None:
+                if self.is_ready(pod):
+                    self.health.lost(pod)
+                self.pods.remove(pod)
+            there = PodThere(each.namespace, each.name, each.workload, each.node)
+            by_preemptor.setdefault(each.preemptor, []).append(there)
+        self._evictions = len(self.run.evictions)
+        for preemptor, gone in by_preemptor.items():
+            self.note("evicted", pods=gone, detail=f"preempted by {preemptor}")
+        return len(new)
+
+    # Nodes change.
+
+    def change_node(self, new: Node) -> None:
+        """A node is in another state."""
+        cluster = self.cluster
+        old = cluster.nodes.nodes[cluster.nodes.row_of[new.name]]
+        if old is not None and cluster.put_node(new):
+            self.queue.node_changed(old, new)
+
+    def node(self, name: str) -> Node:
+        """A node that is there."""
+        found = self.cluster.nodes.nodes[self.cluster.nodes.row_of[name]]
+        assert found is not None, "a row that has a name has a node"
+        return found
+
+    def go_down(self, names: Iterable[str]) -> None:
+        """Kubelets fall silent: what is there is not ready any more."""
+        for name in names:
+            gone = [each for each in self.pods.on([name]) if self.is_ready(each)]
+            self.down.add(name)
+            for each in gone:
+                self.health.lost(each)
+
+    def come_up(self, names: Iterable[str]) -> None:
+        """Kubelets tell of themselves again: pods that were to go are gone, the others are ready."""
+        names = list(names)
+        self.down -= set(names)
+        there = self.pods.on(names)
+        for each in there:
+            if not each.terminating and self.is_ready(each):
+                each.ready_since = self.now
+                self.health.gained(each)
+        leaving = [each for each in there if each.terminating]
+        if leaving:
+            self.vanish(leaving)
+
+    def note(self, kind: EventKind, nodes: Iterable[str] = (), pods: Iterable[PodThere] = (), detail: str = "") -> None:
+        """Write down what happened."""
+        ready, pending = self.health.ready.total(), len(self.pods.waiting)
+        self.events.append(Event(self.now, kind, tuple(nodes), tuple(pods), detail, ready, pending))
+
+    @property
+    def expects_something(self) -> bool:
+        """Whether something is to happen at a later time."""
+        return bool(self._agenda)
+
+    def is_ready(self, pod: FollowedPod) -> bool:
+        """Whether a pod is on a node whose kubelet is there, and not on its way out."""
+        return bool(pod.node) and pod.node not in self.down and not pod.terminating
+
+
+def there_of(pod: FollowedPod) -> PodThere:
+    """A pod as an event names it."""
+    return PodThere(pod.namespace, pod.name, _owner(pod), pod.node)
+
+
+def _owner(pod: FollowedPod | None) -> str:
+    workload = pod.workload if pod is not None else None
+    return f"{workload.kind}/{workload.name}" if workload is not None else ""
+
+
+def _waiting(queued: QueuedPod, created: float = -1.0) -> FollowedPod:
+    return FollowedPod(queued.pod, queued.namespace, queued.name, queued.workload, created=created, queued=queued)
+
+
+def _planned_pods(run: Run) -> Iterable[FollowedPod]:
+    """All pods of a plan, the bare ones and those of kubelets included."""
+    known: set[int] = set()
+    workload: Workload | None
+    for workload in run.plan.workloads:
+        for pod in (*workload.existing, *workload.terminating):
+            known.add(id(pod))
+            owner = None if workload.kind == "Node" else workload
+            yield FollowedPod(
+                pod, pod.namespace, pod.name, owner, pod.spec.node_name or "", terminating=pod.terminating
+            )
+    for pod in run.plan.bound:
+        if id(pod) not in known:
+            yield FollowedPod(pod, pod.namespace, pod.name, None, pod.spec.node_name or "", terminating=pod.terminating)
+    yield from (_waiting(each) for each in (*run.queue, *run.plan.gated))

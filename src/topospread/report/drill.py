@@ -1,0 +1,165 @@
+"""A drill as a text for people: what happened in each step, how its workloads then stood, and a table of all steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from .domains import spread_lines
+from .drill_events import clock, event_lines
+from .layout import Layout
+from .paragraphs import counted, hanging, shown_length
+from .pending import pending_lines
+
+if TYPE_CHECKING:
+    from topospread.drills import Drill, StepOutcome, WorkloadState
+    from topospread.simulation.result import WorkloadSpread
+
+_GAP = "  "
+
+
+def drill_text(drill: Drill, layout: Layout) -> str:
+    """The whole report."""
+    blocks = [_block(number, each, layout) for number, each in enumerate(drill.steps)]
+    blocks += ["\n".join(lines) for lines in (list(_timeline(drill, layout)), list(_remarks(drill, layout))) if lines]
+    blocks.append(_summary(drill, layout))
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def drill_summary(drill: Drill, layout: Layout) -> str:
+    """The table of steps, and the numbers."""
+    return "\n".join([*_timeline(drill, layout), "", _summary(drill, layout)]) + "\n"
+
+
+def _block(number: int, outcome: StepOutcome, layout: Layout) -> str:
+    if not number:
+        return "\n".join(_beginning(outcome, layout))
+    lines = [layout.style(f"{number}  {outcome.step}", "bold")]
+    lines += event_lines(outcome.events, layout)
+    lines += [] if outcome.events else ["  nothing happens"]
+    lines += _workloads(outcome, layout)
+    lines += _short(outcome, layout)
+    if outcome.pending:
+        lines += pending_lines(outcome.pending, layout)
+    for remark in outcome.remarks:
+        lines += hanging("  note: ", remark, layout.width, 4)
+    return "\n".join(lines)
+
+
+def _beginning(outcome: StepOutcome, layout: Layout) -> Iterator[str]:
+    """How things stand before the first step: a word, and what waits already."""
+    placed = sum(len(each.pods) for each in outcome.events if each.kind == "placed")
+    if placed:
+        yield from hanging("", f"Beginning: {counted(placed, 'pod')} placed that had no node", layout.width, 2)
+    if outcome.pending:
+        yield from pending_lines(outcome.pending, layout)
+    for remark in outcome.remarks:
+        yield from hanging("note: ", remark, layout.width, 2)
+
+
+def _workloads(outcome: StepOutcome, layout: Layout) -> Iterator[str]:
+    """Those that something happened to, with what changed; of many those that stand badly."""
+    every = sorted(outcome.changed, key=_goodness)
+    shown = every if layout.few(len(every)) else every[: layout.most]
+    for each in shown:
+        name = layout.style(f"{each.namespace}/{each.name}", "bold")
+        yield from hanging(f"  {name}  ", _standing(each), layout.width, 4)
+        yield from (f"  {line}" for line in spread_lines(_worth_showing(each), _narrower(layout)))
+    if len(shown) < len(every):
+        left = every[len(shown) :]
+        pods = sum(each.pending for each in left)
+        yield f"  and {counted(len(left), 'workload')} more, {counted(pods, 'pod')} pending; -o wide shows all"
+
+
+def _narrower(layout: Layout) -> Layout:
+    return Layout(layout.width - 2, layout.wide, layout.style)
+
+
+def _goodness(each: WorkloadState) -> tuple[object, ...]:
+    """The least comes first."""
+    return -each.pending, not each.is_skewed, each.fewest - each.replicas, each.namespace, each.name
+
+
+def _standing(each: WorkloadState) -> str:
+    """``Deployment · 4 of 6 ready · at worst 3 · 2 pending``."""
+    parts = [each.kind, f"{each.ready} of {each.replicas} ready"]
+    if each.fewest < min(each.ready, each.ready_before):
+        parts.append(f"at worst {each.fewest}")
+    parts += [f"{each.pending} pending"] if each.pending else []
+    parts += [f"{each.terminating} terminating"] if each.terminating else []
+    return " · ".join(part.replace(" ", "\xa0") for part in parts)
+
+
+def _worth_showing(each: WorkloadState) -> list[WorkloadSpread]:
+    """Constraints that somebody asked for and whose counts changed, or that are exceeded."""
+    return [
+        spread
+        for spread in each.spread
+        if spread.origin != "system" and (spread.is_exceeded or spread.domains.before.tolist() != _after(spread))
+    ]
+
+
+def _after(spread: WorkloadSpread) -> list[int]:
+    counts: list[int] = spread.domains.after.tolist()
+    return counts
+
+
+def _short(outcome: StepOutcome, layout: Layout) -> Iterator[str]:
+    """What fell short: budgets that were broken, pods that a drain leaves."""
+    for breach in outcome.breaches:
+        text = f"{breach.healthy} healthy of the {breach.needed} that it needs, at {clock(breach.at)}"
+        yield from hanging(f"  PodDisruptionBudget {breach.budget} broken: ", text, layout.width, 4)
+    reasons: dict[str, list[str]] = {}
+    for left in outcome.not_evicted:
+        reasons.setdefault(left.why, []).append(f"{left.pod.namespace}/{left.pod.name} on {left.pod.node}")
+    for why, pods in reasons.items():
+        yield from hanging("  not evicted: ", f"{layout.names(pods)}: {why}", layout.width, 4)
+
+
+def _timeline(drill: Drill, layout: Layout) -> Iterator[str]:
+    """A line for each step: when it was over, and how things stood."""
+    rows = [("", "from", "settled", "ready", "at worst", "pending", "skew")]
+    rows += [_row(number, each) for number, each in enumerate(drill.steps)]
+    rest = [max(len(row[i]) for row in rows) for i in range(1, 7)]
+    room = layout.width - sum(rest) - len(_GAP) * 6
+    first = max(8, min(max(shown_length(row[0]) for row in rows), room))
+    for number, row in enumerate(rows):
+        name = row[0] if len(row[0]) <= first else f"{row[0][: first - 1]}…"
+        cells = [f"{name:<{first}}", *(f"{cell:>{width}}" for cell, width in zip(row[1:], rest, strict=True))]
+        line = _GAP.join(cells).rstrip()
+        yield layout.style(line, "bold") if not number else line
+
+
+def _row(number: int, outcome: StepOutcome) -> tuple[str, str, str, str, str, str, str]:
+    name = f"{number}  {outcome.step}" if number else "beginning"
+    ready = [each.ready for each in outcome.events]
+    pending = sum(len(group.pods) for group in outcome.pending)
+    skews = [spread.skew for each in outcome.changed for spread in each.spread if spread.hard]
+    return (
+        name,
+        clock(outcome.begins),
+        clock(outcome.ends),
+        str(outcome.ready),
+        str(min(ready, default=outcome.ready)),
+        str(pending),
+        str(max(skews)) if skews else "",
+    )
+
+
+def _remarks(drill: Drill, layout: Layout) -> Iterator[str]:
+    for warning in drill.warnings:
+        yield from hanging(layout.style("warning", "bold") + ": ", warning, layout.width, 2)
+    for note in drill.notes:
+        yield from hanging("note: ", note, layout.width, 2)
+
+
+def _summary(drill: Drill, layout: Layout) -> str:
+    pending = sum(len(group.pods) for group in drill.pending)
+    left = sum(len(each.not_evicted) for each in drill.steps)
+    parts: Sequence[str] = [
+        counted(len(drill.steps) - 1, "step"),
+        f"{counted(pending, 'pod')} pending at the end",
+        f"{counted(len(drill.breaches), 'budget')} broken",
+        *([f"{counted(left, 'pod')} not evicted"] if left else []),
+    ]
+    return layout.style(", ".join(parts), "bold")

@@ -1,0 +1,76 @@
+"""A drill as plain data: documented in ``docs/reference/drill.md``, versioned by ``apiVersion``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .json import API_VERSION, pending_json, spread_json
+
+if TYPE_CHECKING:
+    from topospread.drills import BudgetBreach, Drill, Event, PodThere, StepOutcome, WorkloadState
+
+Json = dict[str, Any]
+
+
+def drill_json(drill: Drill) -> Json:
+    """The whole drill, its keys always in the same order."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "DrillResult",
+        "holds": drill.holds,
+        "nodes": drill.nodes,
+        "steps": [_step(each) for each in drill.steps],
+        "breaches": [_breach(each) for each in drill.breaches],
+        "warnings": list(drill.warnings),
+        "notes": list(drill.notes),
+    }
+
+
+def _step(each: StepOutcome) -> Json:
+    return {
+        "step": each.step,
+        "begins": each.begins,
+        "ends": each.ends,
+        "ready": each.ready,
+        "events": [_event(event) for event in each.events],
+        "workloads": [_workload(workload) for workload in each.changed],
+        "pending": [pending_json(group) for group in each.pending],
+        "breaches": [_breach(breach) for breach in each.breaches],
+        "notEvicted": [{**_pod(left.pod), "why": left.why} for left in each.not_evicted],
+        "remarks": list(each.remarks),
+    }
+
+
+def _event(each: Event) -> Json:
+    return {
+        "at": each.at,
+        "kind": each.kind,
+        "detail": each.detail,
+        "nodes": list(each.nodes),
+        "pods": [_pod(pod) for pod in each.pods],
+        "ready": each.ready,
+        "pending": each.pending,
+    }
+
+
+def _pod(each: PodThere) -> Json:
+    return {"namespace": each.namespace, "name": each.name, "workload": each.workload, "node": each.node}
+
+
+def _workload(each: WorkloadState) -> Json:
+    return {
+        "kind": each.kind,
+        "namespace": each.namespace,
+        "name": each.name,
+        "replicas": each.replicas,
+        "readyBefore": each.ready_before,
+        "ready": each.ready,
+        "fewest": each.fewest,
+        "pending": each.pending,
+        "terminating": each.terminating,
+        "spread": [spread_json(spread) for spread in each.spread],
+    }
+
+
+def _breach(each: BudgetBreach) -> Json:
+    return {"budget": each.budget, "at": each.at, "healthy": each.healthy, "needed": each.needed}

@@ -1,0 +1,51 @@
+"""Which pods ``kubectl drain`` evicts, and whether the Eviction API lets one go; who evicts them is not here.
+
+As with ``--ignore-daemonsets --delete-emptydir-data`` and without ``--force``. Sources: k8s.io/kubectl
+pkg/drain/filters.go (``daemonSetFilter``, ``mirrorPodFilter``, ``unreplicatedFilter``) and
+pkg/registry/core/pod/storage/eviction.go (``Create``, ``checkAndDecrement``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from topospread.api.pod import Pod
+
+RETRY_SECONDS = 5
+"""How long kubectl waits before it asks again for a pod that may not be evicted yet."""
+
+Treatment = Literal["evicted", "left", "refused"]
+"""Evicted; left where it is, as nobody would gain by it; or it makes kubectl refuse to drain the node at all."""
+
+
+def treatment(pod: Pod) -> Treatment:
+    """What ``kubectl drain`` does with a pod that is neither finished nor being deleted."""
+    owner = pod.metadata.controller
+    if owner is not None and owner.kind == "DaemonSet":
+        return "left"
+    annotations = pod.metadata.annotations
+    if (owner is not None and owner.kind == "Node") or (annotations is not None and annotations.mirror is not None):
+        return "left"
+    return "refused" if owner is None else "evicted"
+
+
+def why_not(budgets: Sequence[tuple[str, int, int]], *, healthy: bool) -> str:
+    """Why the Eviction API does not evict a pod now, in its words; "" where it does.
+
+    Args:
+        budgets: of each PodDisruptionBudget that selects the pod the name, healthy pods, and how many it needs.
+        healthy: whether the pod itself is ready.
+    """
+    if len(budgets) > 1:
+        names = ", ".join(name for name, _, _ in budgets)
+        return (
+            "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
+            f" ({names})"
+        )
+    for name, there, needed in budgets:
+        if not healthy and there >= needed > 0:
+            continue
+        if there <= needed:
+            return f"The disruption budget {name} needs {needed} healthy pods and has {there} currently"
+    return ""

@@ -1,0 +1,75 @@
+"""How the node lifecycle controller taints nodes that tell nothing of themselves: when, and how many at once.
+
+Which pods then have to go is `taint_eviction`. Source: pkg/controller/nodelifecycle/node_lifecycle_controller.go
+(``ComputeZoneState``, ``setLimiterInZone``, ``handleDisruption``), its config/v1alpha1/defaults.go, and
+component-helpers node/topology/helpers.go (``GetZoneKey``). Its flags are taken as they are by default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+from msgspec.structs import replace
+
+from topospread.api.node import Node
+from topospread.api.node_selection import Taint
+from topospread.config.versions import KubeVersion
+
+from .tolerations import NOT_READY, UNREACHABLE
+
+UNREACHABLE_TAINTS = (Taint(key=UNREACHABLE, effect="NoSchedule"), Taint(key=UNREACHABLE, effect="NoExecute"))
+"""What a node gets that is silent: the first at once, the second as fast as `taints_a_second` allows."""
+
+_SILENT = frozenset({UNREACHABLE, NOT_READY})
+_LONGER_GRACE_SINCE = KubeVersion(1, 32)
+_UNHEALTHY_ZONE = 0.55
+_LARGE_ZONE = 50
+_RATE, _SECONDARY_RATE = 0.1, 0.01
+
+ZoneState = Literal["normal", "partial", "full"]
+"""How much of a zone is silent: little, at least 55 % and more than two nodes, or everything."""
+
+
+def grace_seconds(version: KubeVersion) -> int:
+    """How long a node may be silent until it is taken as unreachable (``--node-monitor-grace-period``)."""
+    return 50 if version >= _LONGER_GRACE_SINCE else 40
+
+
+def zone_key(node: Node) -> tuple[str, str]:
+    """Region and zone of a node, "" where it has none: nodes of one key are tainted one after the other."""
+    return node.labels.get("topology.kubernetes.io/region", ""), node.labels.get("topology.kubernetes.io/zone", "")
+
+
+def zone_state(silent: int, nodes: int) -> ZoneState:
+    """What state a zone of so many nodes is in, of which so many are silent."""
+    if silent and silent == nodes:
+        return "full"
+    return "partial" if silent > 2 and silent / nodes >= _UNHEALTHY_ZONE else "normal"
+
+
+def taints_a_second(state: ZoneState, nodes: int) -> float:
+    """How many nodes of a zone get the NoExecute taint in a second; 0: the controller waits.
+
+    That is of clusters in which some node is well; where none is, no node is tainted at all.
+    """
+    if state == "partial":
+        return _SECONDARY_RATE if nodes > _LARGE_ZONE else 0.0
+    return _RATE
+
+
+def is_silent(node: Node) -> bool:
+    """Whether the controller has tainted a node as not ready or unreachable."""
+    return any(each.key in _SILENT for each in node.spec.taints or ())
+
+
+def with_taints(node: Node, taints: Iterable[Taint]) -> Node:
+    """The node with these taints, too."""
+    there = list(node.spec.taints or ())
+    return replace(node, spec=replace(node.spec, taints=[*there, *(each for each in taints if each not in there)]))
+
+
+def as_well(node: Node) -> Node:
+    """The node as it is when it tells of itself again: without the taints of silent nodes."""
+    left = [each for each in node.spec.taints or () if each.key not in _SILENT]
+    return replace(node, spec=replace(node.spec, taints=left or None))

@@ -1,0 +1,127 @@
+"""``topospread drill``: steps in the order of the command line, exit codes, forms of output."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import jsonschema
+import pytest
+
+from topospread.cli.drill import drill, read_steps
+from topospread.drills.steps import AddNodes, Cordon, Fail, Recover, Scale, Step, Wait
+from topospread.errors import UsageError
+
+ROOT = Path(__file__).parents[3]
+SHOP = str(ROOT / "docs/how-to/zone-loss/shop.yaml")
+MAIN = "from topospread.cli.main import main; main()"
+SIX = ["--cluster", "zones=3,nodes=6"]
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", MAIN, "drill", SHOP, *SIX, *words], capture_output=True, text=True, check=False
+    )
+
+
+def steps(*words: str) -> list[Step]:
+    with drill.make_context("drill", list(words)) as context:
+        return read_steps(context.meta["topospread.cli.drill"], context.params)
+
+
+def test_steps_come_in_the_order_of_the_command_line() -> None:
+    found = steps("--recover=zone=b", "--fail", "zone=a", "-o", "json", "--wait", "90s", "--recover", "zone=a")
+    assert [type(each) for each in found] == [Recover, Fail, Wait, Recover]
+    assert str(found[2]) == "wait 1m30s"
+
+
+def test_a_namespace_is_where_workloads_are_scaled() -> None:
+    found = steps("-n", "shop", "--scale", "deploy/web=3", "--scale", "other/deploy/web=4")
+    assert found == [Scale("shop/deploy/web", 3), Scale("other/deploy/web", 4)]
+
+
+def test_nodes_are_like_what_stands_behind() -> None:
+    found = steps(
+        "--add-nodes", "2", "--zone", "b", "--like", "n1", "--cordon", "node=n1", "--add-nodes=1", "--like=n2"
+    )
+    assert found[0] == AddNodes(2, "n1", "b")
+    assert isinstance(found[1], Cordon)
+    assert found[2] == AddNodes(1, "n2")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--fail", "zone"], "write KEY=VALUE"),
+        (["--scale", "deploy/web"], "REPLICAS"),
+        (["--wait", "5"], "whole seconds"),
+        (["--wait", "5ms"], "whole seconds"),
+        (["--like", "n1"], "stands behind --add-nodes"),
+        (["--add-nodes", "0", "--like", "n1"], "from 1"),
+        (["--add-nodes", "1"], "--like NODE"),
+    ],
+)
+def test_steps_of_another_form_are_refused(words: list[str], says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        steps(*words)
+
+
+def test_the_exit_code_says_whether_it_holds() -> None:
+    assert run("--fail", "zone=zone-a").returncode == 1
+    assert run("--fail", "zone=zone-a", "--recover", "zone=zone-a").returncode == 0
+    no_step = run()
+    assert no_step.returncode == 2
+    assert "at least one step" in no_step.stderr
+    wrong = run("--fail", "zone=zone_a")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "did you mean zone-a?" in wrong.stderr
+
+
+def test_json_has_the_documented_form() -> None:
+    done = run("--fail", "zone=zone-a", "--drain", "node=node-2", "-o", "json")
+    found: dict[str, Any] = json.loads(done.stdout)
+    jsonschema.validate(found, json.loads((ROOT / "docs/reference/drill.schema.json").read_text()))
+    assert [each["step"] for each in found["steps"]] == ["", "fail zone=zone-a", "drain node=node-2"]
+    assert found["steps"][1]["pending"][0]["constraints"][0]["minimum"] == 0
+
+
+def test_a_table_fits_its_width() -> None:
+    for words in (
+        ["--fail", "zone=zone-a"],
+        ["--drain", "zone=zone-b", "-o", "wide"],
+        ["--scale", "shop/deploy/web=90"],
+    ):
+        lines = run(*words).stdout.splitlines()
+        assert max(map(len, lines)) <= 80
+
+
+def test_many_events_are_told_together() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", MAIN, "drill", SHOP, "--cluster", "zones=2,nodes=40", "--fail", "zone=zone-a"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "20 nodes tainted unreachable:NoExecute" in done.stdout
+    assert len(done.stdout.splitlines()) < 60
+
+
+def test_the_help_has_every_step() -> None:
+    with click.Context(drill, info_name="drill") as context:
+        text = drill.get_help(context)
+    for each in (
+        "--fail",
+        "--recover",
+        "--cordon",
+        "--uncordon",
+        "--drain",
+        "--scale",
+        "--wait",
+        "--add-nodes",
+        "--apply",
+    ):
+        assert each in text
