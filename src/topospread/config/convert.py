@@ -91,8 +91,9 @@ def _extender(extender: Mapping[str, Any], target: ApiVersion) -> Data:
     timeout = converted.get("httpTimeout")
     if timeout is not None:
         converted["httpTimeout"] = parse_duration(timeout) if target == _V1ALPHA2 else format_duration(timeout)
-    if "enableHttps" in converted and target != _V1ALPHA2:
-        converted["enableHTTPS"] = converted.pop("enableHttps")
+    spelt, there = ("enableHttps", "enableHTTPS") if target == _V1ALPHA2 else ("enableHTTPS", "enableHttps")
+    if there in converted:
+        converted[spelt] = converted.pop(there)
     return converted
 
 

@@ -1,12 +1,18 @@
 """The fields of KubeSchedulerConfiguration and of the plugins' arguments, for every version that had them.
 
-Source: k8s.io/kube-scheduler/config/VERSION/types.go and types_pluginargs.go (0.18 to 0.37), component-base's
-config/v1alpha1/types.go, core/v1 for spread constraints and node affinity; 1.18's plugins for v1alpha2's arguments.
+They are in ``fields.json``, which `conformance/oracle/cmd/configtypes` prints from the sources of kube-scheduler's
+configuration (k8s.io/kube-scheduler, 0.18 to 0.37) and of what it is made of: version → struct → field → its type, with
+the minor version of Kubernetes from which on it is there, where that is not the first that serves the version.
 """
 
 from __future__ import annotations
 
-from topospread.config.api_versions import API_VERSIONS, ApiVersion
+import pkgutil
+from functools import cache
+
+import msgspec
+
+from topospread.config.api_versions import KIND, ApiVersion
 from topospread.config.schema import (
     ANYTHING,
     BASE64,
@@ -23,214 +29,61 @@ from topospread.config.schema import (
 )
 from topospread.config.versions import KubeVersion
 
-Fields = dict[str, Type]
+_SCALARS: dict[str, Type] = {
+    "string": STRING,
+    "bool": BOOLEAN,
+    "int32": INT32,
+    "int64": INT64,
+    "float32": FLOAT,
+    "duration": DURATION,
+    "bytes": BASE64,
+    "any": ANYTHING,
+}
+_TYPE_META: dict[str, Type] = {"apiVersion": STRING, "kind": STRING}
+_ARGS = "Args"
 
-TYPE_META: Fields = {"apiVersion": STRING, "kind": STRING}
 
-_PLUGIN_SET = Object(
-    {
-        "enabled": ListOf(Object({"name": STRING, "weight": INT32})),
-        "disabled": ListOf(Object({"name": STRING, "weight": INT32})),
-    }
-)
+@cache
+def _printed() -> dict[str, dict[str, dict[str, str]]]:
+    data = pkgutil.get_data(__package__ or "", "fields.json")
+    assert data is not None, "it is part of the package"
+    return msgspec.json.decode(data, type=dict[str, dict[str, dict[str, str]]])
 
-_POINTS_OF_ALL = (
-    "queueSort",
-    "preFilter",
-    "filter",
-    "preScore",
-    "score",
-    "reserve",
-    "permit",
-    "preBind",
-    "bind",
-    "postBind",
-)
+
+@cache
+def _struct(api: str, name: str, minor: int) -> Object:
+    """A struct of a version of the configuration as a minor version of Kubernetes has it."""
+    fields: dict[str, Type] = {}
+    for field, text in _printed()[api][name].items():
+        what, _, since = text.partition(" since ")
+        if minor >= int(since or 0):
+            fields[field] = _type(api, what, minor)
+    return Object(fields)
+
+
+def _type(api: str, what: str, minor: int) -> Type:
+    if what.startswith("[]"):
+        return ListOf(_type(api, what[2:], minor))
+    if what.startswith("map "):
+        return MapOf(_type(api, what[4:], minor))
+    return _SCALARS.get(what) or _struct(api, what, minor)
 
 
 def plugin_points(api: ApiVersion, version: KubeVersion) -> tuple[str, ...]:
     """The fields of ``plugins``."""
-    points = list(_POINTS_OF_ALL)
-    minor = version.minor
-    if api.name == "v1alpha2":
-        return (*points, "unreserve")
-    points.append("postFilter")
-    if api.rank >= API_VERSIONS["v1beta2"].rank:
-        entered = (("multiPoint", 23), ("preEnqueue", 26))
-        points += [point for point, since in entered if minor >= since]
-    if api.name == "v1":
-        entered_v1 = (("placementGenerate", 36), ("placementScore", 36), ("podGroupPostFilter", 37))
-        points += [point for point, since in entered_v1 if minor >= since]
-    return tuple(points)
+    return tuple(_struct(api.name, "Plugins", version.minor).fields)
 
 
 def configuration(api: ApiVersion, version: KubeVersion) -> Object:
     """The fields of a KubeSchedulerConfiguration; arguments of plugins are left as they are."""
-    fields: Fields = {
-        **TYPE_META,
-        "leaderElection": _LEADER_ELECTION,
-        "clientConnection": _CLIENT_CONNECTION,
-        "enableProfiling": BOOLEAN,
-        "enableContentionProfiling": BOOLEAN,
-        "percentageOfNodesToScore": INT32,
-        "podInitialBackoffSeconds": INT64,
-        "podMaxBackoffSeconds": INT64,
-        "profiles": ListOf(_profile(api, version)),
-        "extenders": ListOf(_extender(api)),
-    }
-    if version.minor >= 20:
-        fields["parallelism"] = INT32
-    if api.rank <= API_VERSIONS["v1beta2"].rank:
-        fields |= {"healthzBindAddress": STRING, "metricsBindAddress": STRING}
-    if api.name == "v1alpha2":
-        fields |= {"disablePreemption": BOOLEAN, "bindTimeoutSeconds": INT64}
-    if api.name == "v1" and version.minor >= 28:
-        fields["delayCacheUntilActive"] = BOOLEAN
-    return Object(fields)
-
-
-def _profile(api: ApiVersion, version: KubeVersion) -> Object:
-    fields: Fields = {
-        "schedulerName": STRING,
-        "plugins": Object(dict.fromkeys(plugin_points(api, version), _PLUGIN_SET)),
-        "pluginConfig": ListOf(Object({"name": STRING, "args": ANYTHING})),
-    }
-    if api.name == "v1" and version.minor >= 26:
-        fields["percentageOfNodesToScore"] = INT32
-    return Object(fields)
-
-
-_LEADER_ELECTION = Object(
-    {
-        "leaderElect": BOOLEAN,
-        "leaseDuration": DURATION,
-        "renewDeadline": DURATION,
-        "retryPeriod": DURATION,
-        "resourceLock": STRING,
-        "resourceName": STRING,
-        "resourceNamespace": STRING,
-    }
-)
-
-_CLIENT_CONNECTION = Object(
-    {"kubeconfig": STRING, "acceptContentTypes": STRING, "contentType": STRING, "qps": FLOAT, "burst": INT32}
-)
-
-
-def _extender(api: ApiVersion) -> Object:
-    fields: Fields = {
-        "urlPrefix": STRING,
-        "filterVerb": STRING,
-        "preemptVerb": STRING,
-        "prioritizeVerb": STRING,
-        "weight": INT64,
-        "bindVerb": STRING,
-        "enableHTTPS": BOOLEAN,
-        "tlsConfig": Object(
-            {
-                "insecure": BOOLEAN,
-                "serverName": STRING,
-                "certFile": STRING,
-                "keyFile": STRING,
-                "caFile": STRING,
-                "certData": BASE64,
-                "keyData": BASE64,
-                "caData": BASE64,
-            }
-        ),
-        "httpTimeout": DURATION,
-        "nodeCacheCapable": BOOLEAN,
-        "managedResources": ListOf(Object({"name": STRING, "ignoredByScheduler": BOOLEAN})),
-        "ignorable": BOOLEAN,
-    }
-    if api.name == "v1alpha2":
-        # The extenders of the scheduler policy, before the configuration had its own: a timeout in nanoseconds.
-        fields |= {"enableHttps": BOOLEAN, "httpTimeout": INT64}
-    return Object(fields)
-
-
-_LABEL_SELECTOR = Object(
-    {
-        "matchLabels": MapOf(STRING),
-        "matchExpressions": ListOf(Object({"key": STRING, "operator": STRING, "values": ListOf(STRING)})),
-    }
-)
-
-
-def _spread_constraint(version: KubeVersion) -> Object:
-    fields: Fields = {
-        "maxSkew": INT32,
-        "topologyKey": STRING,
-        "whenUnsatisfiable": STRING,
-        "labelSelector": _LABEL_SELECTOR,
-    }
-    if version.minor >= 24:
-        fields["minDomains"] = INT32
-    if version.minor >= 25:
-        fields |= {"nodeAffinityPolicy": STRING, "nodeTaintsPolicy": STRING, "matchLabelKeys": ListOf(STRING)}
-    return Object(fields)
-
-
-_NODE_REQUIREMENTS = ListOf(Object({"key": STRING, "operator": STRING, "values": ListOf(STRING)}))
-_NODE_SELECTOR_TERM = Object({"matchExpressions": _NODE_REQUIREMENTS, "matchFields": _NODE_REQUIREMENTS})
-_NODE_AFFINITY = Object(
-    {
-        "requiredDuringSchedulingIgnoredDuringExecution": Object({"nodeSelectorTerms": ListOf(_NODE_SELECTOR_TERM)}),
-        "preferredDuringSchedulingIgnoredDuringExecution": ListOf(
-            Object({"weight": INT32, "preference": _NODE_SELECTOR_TERM})
-        ),
-    }
-)
-
-_RESOURCES = ListOf(Object({"name": STRING, "weight": INT64}))
-_SHAPE = ListOf(Object({"utilization": INT32, "score": INT32}))
-_STRINGS = ListOf(STRING)
-_SCORING_STRATEGY = Object(
-    {"type": STRING, "resources": _RESOURCES, "requestedToCapacityRatio": Object({"shape": _SHAPE})}
-)
+    return _struct(api.name, KIND, version.minor)
 
 
 def plugin_args(api: ApiVersion, version: KubeVersion) -> dict[str, Object]:
     """Plugins with arguments of their own kind → its fields."""
-    minor = version.minor
-    spread: Fields = {"defaultConstraints": ListOf(_spread_constraint(version))}
-    fit: Fields = {"ignoredResources": _STRINGS}
-    affinity: Fields = {"hardPodAffinityWeight": INT32}
-    kinds: dict[str, Fields] = {"PodTopologySpread": spread, "NodeResourcesFit": fit, "InterPodAffinity": affinity}
-    if minor >= 19:
-        fit["ignoredResourceGroups"] = _STRINGS
-        kinds["VolumeBinding"] = {"bindTimeoutSeconds": INT64}
-    if minor >= 20:
-        spread["defaultingType"] = STRING
-        kinds["NodeAffinity"] = {"addedAffinity": _NODE_AFFINITY}
-        kinds["DefaultPreemption"] = {"minCandidateNodesPercentage": INT32, "minCandidateNodesAbsolute": INT32}
-    if minor >= 22:
-        kinds["VolumeBinding"]["shape"] = _SHAPE
-        fit["scoringStrategy"] = _SCORING_STRATEGY
-        kinds["NodeResourcesBalancedAllocation"] = {"resources": _RESOURCES}
-    if minor >= 27:
-        affinity["ignorePreferredTermsOfExistingPods"] = BOOLEAN
-    if minor >= 34:
-        kinds["DynamicResources"] = {"filterTimeout": DURATION}
-    if minor >= 35:
-        kinds["DynamicResources"]["bindingTimeout"] = DURATION
-    if api.rank <= API_VERSIONS["v1beta1"].rank:
-        kinds |= _kinds_until_v1beta1(minor)
-    return {name: Object({**TYPE_META, **fields}) for name, fields in kinds.items()}
-
-
-def _kinds_until_v1beta1(minor: int) -> dict[str, Fields]:
-    kinds: dict[str, Fields] = {
-        "NodeLabel": {
-            "presentLabels": _STRINGS,
-            "absentLabels": _STRINGS,
-            "presentLabelsPreference": _STRINGS,
-            "absentLabelsPreference": _STRINGS,
-        },
-        "ServiceAffinity": {"affinityLabels": _STRINGS, "antiAffinityLabelsPreference": _STRINGS},
-        "RequestedToCapacityRatio": {"shape": _SHAPE, "resources": _RESOURCES},
-    }
-    if minor >= 19:
-        kinds["NodeResourcesLeastAllocated"] = {"resources": _RESOURCES}
-        kinds["NodeResourcesMostAllocated"] = {"resources": _RESOURCES}
-    return kinds
+    found = {}
+    for name in _printed()[api.name]:
+        fields = _struct(api.name, name, version.minor).fields if name.endswith(_ARGS) else {}
+        if fields:
+            found[name.removesuffix(_ARGS)] = Object({**_TYPE_META, **fields})
+    return found

@@ -152,7 +152,7 @@ def test_extenders_of_1_18() -> None:
     converted = convert(configuration("v1alpha2", extenders=[extender]), "v1beta1")
     assert converted["extenders"] == [{"urlPrefix": "http://x", "enableHTTPS": True, "httpTimeout": "1.5s"}]
     back = convert(converted, "v1alpha2")["extenders"]
-    assert back == [{"urlPrefix": "http://x", "enableHTTPS": True, "httpTimeout": 1_500_000_000}]
+    assert back == [{"urlPrefix": "http://x", "enableHttps": True, "httpTimeout": 1_500_000_000}]
 
 
 def test_percentage_of_all_profiles_becomes_that_of_the_configuration() -> None:

@@ -1,0 +1,238 @@
+// Configtypes prints the fields of kube-scheduler's configuration and of its plugins' arguments, JSON, one struct a line,
+// for every version of the configuration and every minor version of Kubernetes that serves it, from the sources:
+// go run ./cmd/configtypes > ../../src/topospread/config/fields.json
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"log"
+	"maps"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const oldest, newest = 18, 37
+
+var patches = []string{"18.19", "19.16", "20.15", "21.14", "22.17", "23.17", "24.17", "25.16", "26.15", "27.16",
+	"28.15", "29.6", "30.14", "31.0", "32.0", "33.13", "34.4", "35.4", "36.3", "37.0"}
+
+// served are the versions of the configuration with the minor versions that serve them.
+var served = []struct {
+	name        string
+	first, last int
+}{{"v1alpha2", 18, 18}, {"v1beta1", 19, 22}, {"v1beta2", 22, 27}, {"v1beta3", 23, 28}, {"v1", 25, newest}}
+
+const plugins = "k8s.io/kubernetes/pkg/scheduler/framework/plugins/"
+
+// argsOf118 are the structs that plugins of 1.18 decode their arguments into: they had no kinds of their own yet.
+var argsOf118 = map[string]string{
+	"InterPodAffinity":         plugins + "interpodaffinity.Args",
+	"NodeLabel":                plugins + "nodelabel.Args",
+	"NodeResourcesFit":         plugins + "noderesources.FitArgs",
+	"PodTopologySpread":        plugins + "podtopologyspread.Args",
+	"RequestedToCapacityRatio": "k8s.io/kube-scheduler/config/v1.RequestedToCapacityRatioArguments",
+	"ServiceAffinity":          plugins + "serviceaffinity.Args",
+}
+
+// leaves decode themselves, or are of one type by their name.
+var leaves = map[string]string{
+	"k8s.io/apimachinery/pkg/apis/meta/v1.Duration": "duration",
+	"k8s.io/apimachinery/pkg/runtime.RawExtension":  "any",
+	"k8s.io/apimachinery/pkg/runtime.Unknown":       "any",
+	"time.Duration": "int64",
+}
+
+type reader struct {
+	minor    int
+	packages map[string]map[string]declared
+	structs  map[string]map[string]string // as they are printed, by the name of the type
+}
+
+// declared is a type, and what the names of packages mean where it stands.
+type declared struct {
+	path    string
+	spec    *ast.TypeSpec
+	imports map[string]string
+}
+
+// folder is where the sources of a package of Kubernetes lie.
+func folder(path string, minor int) string {
+	words := strings.SplitN(path, "/", 3)
+	version := "v0." + patches[minor-oldest]
+	if words[1] == "kubernetes" {
+		version = "v1." + patches[minor-oldest]
+	}
+	var found struct{ Dir string }
+	out, err := exec.Command("go", "mod", "download", "-json", words[0]+"/"+words[1]+"@"+version).Output()
+	if err == nil {
+		err = json.Unmarshal(out, &found)
+	}
+	if err != nil {
+		log.Fatalf("%s of 1.%d: %v", path, minor, err)
+	}
+	return filepath.Join(found.Dir, words[2])
+}
+
+func (r *reader) types(path string) map[string]declared {
+	if found, ok := r.packages[path]; ok {
+		return found
+	}
+	found := map[string]declared{}
+	r.packages[path] = found
+	files, _ := filepath.Glob(filepath.Join(folder(path, r.minor), "*.go"))
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			log.Fatal(err)
+		}
+		imports := map[string]string{}
+		for _, each := range file.Imports {
+			imported, _ := strconv.Unquote(each.Path.Value)
+			alias := imported[strings.LastIndex(imported, "/")+1:]
+			if each.Name != nil {
+				alias = each.Name.Name
+			}
+			imports[alias] = imported
+		}
+		ast.Inspect(file, func(node ast.Node) bool {
+			if spec, ok := node.(*ast.TypeSpec); ok {
+				found[spec.Name.Name] = declared{path, spec, imports}
+			}
+			return true
+		})
+	}
+	return found
+}
+
+// named is what is printed for a type of a package: a scalar, or the name of a struct.
+func (r *reader) named(path, name string) string {
+	if leaf, ok := leaves[path+"."+name]; ok {
+		return leaf
+	}
+	found, ok := r.types(path)[name]
+	if !ok {
+		log.Fatalf("%s.%s of 1.%d is nowhere", path, name, r.minor)
+	}
+	literal, ok := found.spec.Type.(*ast.StructType)
+	if !ok {
+		return r.name(found.spec.Type, found)
+	}
+	if _, ok := r.structs[name]; !ok {
+		r.structs[name] = map[string]string{}
+		r.fields(literal, found, r.structs[name])
+	}
+	return name
+}
+
+func (r *reader) name(expression ast.Expr, in declared) string {
+	switch e := expression.(type) {
+	case *ast.StarExpr:
+		return r.name(e.X, in)
+	case *ast.ArrayType:
+		if elem, ok := e.Elt.(*ast.Ident); ok && elem.Name == "byte" {
+			return "bytes"
+		}
+		return "[]" + r.name(e.Elt, in)
+	case *ast.MapType:
+		return "map " + r.name(e.Value, in)
+	case *ast.SelectorExpr:
+		return r.named(in.imports[e.X.(*ast.Ident).Name], e.Sel.Name)
+	case *ast.Ident:
+		switch e.Name {
+		case "string", "bool", "int32", "int64", "float32", "float64":
+			return e.Name
+		case "int":
+			return "int64"
+		}
+		return r.named(in.path, e.Name)
+	}
+	log.Fatalf("%T in %s", expression, in.path)
+	return ""
+}
+
+func (r *reader) fields(literal *ast.StructType, in declared, into map[string]string) {
+	for _, field := range literal.Fields.List {
+		tag := ""
+		if field.Tag != nil {
+			text, _ := strconv.Unquote(field.Tag.Value)
+			tag, _, _ = strings.Cut(reflect.StructTag(text).Get("json"), ",")
+		}
+		switch {
+		case tag == "-":
+		case tag == "" && len(field.Names) == 0: // embedded
+			maps.Copy(into, r.structs[r.name(field.Type, in)])
+		case tag == "":
+			log.Fatalf("%s.%s has no name in JSON", in.spec.Name.Name, field.Names[0].Name)
+		default:
+			into[tag] = r.name(field.Type, in)
+		}
+	}
+}
+
+// read gives the structs of a version of the configuration in a minor version of Kubernetes.
+func read(name string, minor int) map[string]map[string]string {
+	r := &reader{minor, map[string]map[string]declared{}, map[string]map[string]string{}}
+	path := "k8s.io/kube-scheduler/config/" + name
+	r.named(path, "KubeSchedulerConfiguration")
+	for each := range r.types(path) {
+		if strings.HasSuffix(each, "Args") {
+			r.named(path, each)
+		}
+	}
+	if minor == oldest {
+		for plugin, args := range argsOf118 {
+			at := strings.LastIndex(args, ".")
+			kind := r.named(args[:at], args[at+1:])
+			r.structs[plugin+"Args"] = r.structs[kind]
+			delete(r.structs, kind) // several are called Args
+		}
+	}
+	return r.structs
+}
+
+// merged says of every field from which minor version on it is there, where that is not the first one that serves it.
+func merged(name string, first, last int) map[string]map[string]string {
+	all := map[string]map[string]string{}
+	for minor := last; minor >= first; minor-- {
+		for kind, fields := range read(name, minor) {
+			if all[kind] == nil {
+				all[kind] = map[string]string{}
+			}
+			for field, what := range fields {
+				if before, ok := all[kind][field]; ok && strings.Fields(before)[0] != strings.Fields(what)[0] {
+					log.Fatalf("%s.%s of %s is %s and %s", kind, field, name, before, what)
+				}
+				if minor > first {
+					what = fmt.Sprintf("%s since %d", what, minor)
+				}
+				all[kind][field] = what
+			}
+		}
+	}
+	return all
+}
+
+func main() {
+	var versions []string
+	for _, version := range served {
+		kinds := merged(version.name, version.first, version.last)
+		var lines []string
+		for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+			line, _ := json.Marshal(kinds[kind])
+			lines = append(lines, fmt.Sprintf("%q: %s", kind, line))
+		}
+		versions = append(versions, fmt.Sprintf("%q: {\n%s\n}", version.name, strings.Join(lines, ",\n")))
+	}
+	fmt.Printf("{\n%s\n}\n", strings.Join(versions, ",\n"))
+}
