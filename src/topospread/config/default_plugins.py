@@ -1,11 +1,16 @@
 """The plugins each version of the configuration enables on its own, with their weights.
 
-Source: pkg/scheduler/apis/config/VERSION/default_plugins.go; until 1.21 pkg/scheduler/algorithmprovider/registry.go.
+The lists are in ``default_plugins.json``, which `conformance/oracle/cmd/defaultplugins` prints from
+pkg/scheduler/apis/config/VERSION/default_plugins.go (until 1.21 pkg/scheduler/algorithmprovider/registry.go) of every
+minor version; what feature gates make of them stands here, after ``applyFeatureGates`` in the same files.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import pkgutil
+from functools import cache
+
+import msgspec
 
 from topospread.config.api_versions import ApiVersion
 from topospread.config.gates import Gates
@@ -15,24 +20,28 @@ from topospread.config.versions import KubeVersion
 Names = list[str]
 """Plugins in order, a weight after a colon: ``["NodePorts", "TaintToleration:3"]``."""
 
-_MULTI_POINT = (
-    "PrioritySort NodeUnschedulable NodeName TaintToleration:3 NodeAffinity:2 NodePorts NodeResourcesFit:1 "
-    "VolumeRestrictions EBSLimits GCEPDLimits NodeVolumeLimits AzureDiskLimits VolumeBinding VolumeZone "
-    "PodTopologySpread:2 InterPodAffinity:2 DefaultPreemption NodeResourcesBalancedAllocation:1 ImageLocality:1 "
-    "DefaultBinder"
-)
 
-_NON_CSI_LIMITS = ("EBSLimits", "GCEPDLimits", "AzureDiskLimits")
+@cache
+def _printed() -> dict[str, dict[int, dict[str, Names]]]:
+    """Version of the configuration → minor version of Kubernetes from which on → extension point → plugins."""
+    data = pkgutil.get_data(__package__ or "", "default_plugins.json")
+    assert data is not None, "it is part of the package"
+    return msgspec.json.decode(data, type=dict[str, dict[int, dict[str, Names]]])
 
 
 def default_plugins(api: ApiVersion, version: KubeVersion, gates: Gates) -> dict[str, PluginSet]:
     """The default plugin sets of a configuration version in a Kubernetes version that serves it."""
+    printed = _printed()[api.name]
+    given = printed[max(minor for minor in printed if minor <= version.minor)]
+    plugins = {point: list(listed) for point, listed in given.items()}
     if api.name in ("v1", "v1beta3"):
-        plugins = {"multiPoint": _multi_point(api, version.minor, gates)}
+        _gated_everywhere(plugins["multiPoint"], version.minor, gates)
+        if api.name == "v1":
+            _gated_in_v1(plugins["multiPoint"], version.minor, gates)
     elif api.name == "v1alpha2":
-        plugins = _v1alpha2(gates)
+        _gated_in_1_18(plugins, gates)
     else:
-        plugins = _v1beta1_and_2(api, version.minor, gates)
+        _gated_by_point(plugins, version.minor, gates)
     return {point: PluginSet(tuple(_entry(text) for text in listed)) for point, listed in plugins.items()}
 
 
@@ -41,28 +50,16 @@ def _entry(text: str) -> PluginEntry:
     return PluginEntry(name, int(weight or 0))
 
 
-def _multi_point(api: ApiVersion, minor: int, gates: Gates) -> Names:
-    """v1beta3 and v1: one list, expanded to the extension points later."""
-    listed = _MULTI_POINT.split()
-    if minor >= 31:
-        listed = [name for name in listed if name not in _NON_CSI_LIMITS]
-    if minor >= 37:
-        # NodeName narrows the nodes in PreFilter since then, and runs first.
-        listed.remove("NodeName")
-        listed.insert(listed.index("NodeUnschedulable"), "NodeName")
-    if minor >= 30:
-        listed.insert(0, "SchedulingGates")
-    elif minor >= 26 and gates.enabled("PodSchedulingReadiness"):
+def _gated_everywhere(listed: Names, minor: int, gates: Gates) -> None:
+    """What feature gates add to the one list of v1beta3 and v1."""
+    if 26 <= minor < 30 and gates.enabled("PodSchedulingReadiness"):
         listed.append("SchedulingGates")
     if minor == 23 and not gates.enabled("DefaultPodTopologySpread"):
         listed.append("SelectorSpread:1")
-    if api.name == "v1":
-        _gated_plugins(listed, minor, gates)
-    return listed
 
 
-def _gated_plugins(listed: Names, minor: int, gates: Gates) -> None:
-    """What feature gates add to v1, in kube-scheduler's order."""
+def _gated_in_v1(listed: Names, minor: int, gates: Gates) -> None:
+    """What they add to v1 besides, in kube-scheduler's order."""
     if minor >= 35 and gates.enabled("NodeDeclaredFeatures"):
         listed.append("NodeDeclaredFeatures")
     if minor >= 37 and gates.enabled("InPlacePodVerticalScalingSchedulerPreemption"):
@@ -76,22 +73,8 @@ def _gated_plugins(listed: Names, minor: int, gates: Gates) -> None:
         listed += ["TopologyPlacementGenerator", "PodGroupPodsCount:1"]
 
 
-def _v1beta1_and_2(api: ApiVersion, minor: int, gates: Gates) -> dict[str, Names]:
-    plugins = {
-        "queueSort": ["PrioritySort"],
-        "preFilter": _pre_filter(minor),
-        "filter": _filter(minor),
-        "postFilter": ["DefaultPreemption"],
-        "preScore": ["InterPodAffinity", "PodTopologySpread", "TaintToleration"],
-        "score": _score(api),
-        "reserve": ["VolumeBinding"],
-        "preBind": ["VolumeBinding"],
-        "bind": ["DefaultBinder"],
-    }
-    if minor >= 21:
-        plugins["preScore"].append("NodeAffinity")
-    if minor >= 27:
-        plugins["preScore"] += ["NodeResourcesFit", "NodeResourcesBalancedAllocation"]
+def _gated_by_point(plugins: dict[str, Names], minor: int, gates: Gates) -> None:
+    """What they add to the lists of v1beta1 and v1beta2."""
     if gates.enabled("VolumeCapacityPriority"):
         plugins["score"].append("VolumeBinding:1")
     if minor <= 23 and not gates.enabled("DefaultPodTopologySpread"):
@@ -99,86 +82,14 @@ def _v1beta1_and_2(api: ApiVersion, minor: int, gates: Gates) -> dict[str, Names
         plugins["score"].append("SelectorSpread:1")
     if minor >= 26 and gates.enabled("PodSchedulingReadiness"):
         plugins["preEnqueue"] = ["SchedulingGates"]
-    return plugins
 
 
-def _pre_filter(minor: int) -> Names:
-    entered = (
-        ("NodeResourcesFit", 19),
-        ("NodePorts", 19),
-        ("VolumeRestrictions", 22),
-        ("PodTopologySpread", 19),
-        ("InterPodAffinity", 19),
-        ("VolumeBinding", 19),
-        ("VolumeZone", 27),
-        ("NodeAffinity", 21),
-    )
-    return [name for name, since in entered if minor >= since]
-
-
-_VOLUME_FILTERS = ("EBSLimits", "GCEPDLimits", "NodeVolumeLimits", "AzureDiskLimits", "VolumeBinding", "VolumeZone")
-
-
-def _filter(minor: int) -> Names:
-    if minor >= 20:
-        first: Sequence[str] = (
-            "NodeUnschedulable",
-            "NodeName",
-            "TaintToleration",
-            "NodeAffinity",
-            "NodePorts",
-            "NodeResourcesFit",
-            "VolumeRestrictions",
-        )
-    else:
-        first = (
-            "NodeUnschedulable",
-            "NodeResourcesFit",
-            "NodeName",
-            "NodePorts",
-            "NodeAffinity",
-            "VolumeRestrictions",
-            "TaintToleration",
-        )
-    return [*first, *_VOLUME_FILTERS, "PodTopologySpread", "InterPodAffinity"]
-
-
-def _score(api: ApiVersion) -> Names:
-    resources = "NodeResourcesFit:1" if api.name == "v1beta2" else "NodeResourcesLeastAllocated:1"
-    listed = ["NodeResourcesBalancedAllocation:1", "ImageLocality:1", "InterPodAffinity:1", resources, "NodeAffinity:1"]
-    if api.name == "v1beta1":
-        listed.append("NodePreferAvoidPods:10000")
-    return [*listed, "PodTopologySpread:2", "TaintToleration:1"]
-
-
-def _v1alpha2(gates: Gates) -> dict[str, Names]:
-    """1.18 alone; PodTopologySpread stands at the end of each list, behind its gate, with weight 1."""
-    plugins = {
-        "queueSort": ["PrioritySort"],
-        "preFilter": ["NodeResourcesFit", "NodePorts", "InterPodAffinity"],
-        "filter": [name for name in _filter(18) if name != "PodTopologySpread"],
-        "preScore": ["InterPodAffinity", "DefaultPodTopologySpread", "TaintToleration"],
-        "score": [
-            "NodeResourcesBalancedAllocation:1",
-            "ImageLocality:1",
-            "InterPodAffinity:1",
-            "NodeResourcesLeastAllocated:1",
-            "NodeAffinity:1",
-            "NodePreferAvoidPods:10000",
-            "DefaultPodTopologySpread:1",
-            "TaintToleration:1",
-        ],
-        "bind": ["DefaultBinder"],
-    }
+def _gated_in_1_18(plugins: dict[str, Names], gates: Gates) -> None:
+    """What they add to the lists of v1alpha2."""
     if gates.enabled("EvenPodsSpread"):
-        for point, text in (
-            ("preFilter", "PodTopologySpread"),
-            ("filter", "PodTopologySpread"),
-            ("preScore", "PodTopologySpread"),
-            ("score", "PodTopologySpread:1"),
-        ):
-            plugins[point].append(text)
+        for point in ("preFilter", "filter", "preScore"):
+            plugins[point].append("PodTopologySpread")
+        plugins["score"].append("PodTopologySpread:1")
     if gates.enabled("ResourceLimitsPriorityFunction"):
         plugins["preScore"].append("NodeResourceLimits")
         plugins["score"].append("NodeResourceLimits:1")
-    return plugins

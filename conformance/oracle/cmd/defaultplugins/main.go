@@ -1,0 +1,187 @@
+// Defaultplugins prints the plugins that each version of kube-scheduler's configuration enables on its own, before
+// feature gates add theirs, JSON: version → minor version of Kubernetes from which on → extension point → plugins in
+// order, a weight after a colon. From the sources; nothing of them is compiled:
+// go run ./cmd/defaultplugins > ../../src/topospread/config/default_plugins.json
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"log"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const oldest, newest = 18, 37
+
+var patches = []string{"18.19", "19.16", "20.15", "21.14", "22.17", "23.17", "24.17", "25.16", "26.15", "27.16",
+	"28.15", "29.6", "30.14", "31.14", "32.13", "33.13", "34.4", "35.4", "36.3", "37.0"}
+
+// served are the versions of the configuration with the minor versions that serve them.
+var served = []struct {
+	name        string
+	first, last int
+}{{"v1alpha2", 18, 18}, {"v1beta1", 19, 22}, {"v1beta2", 22, 27}, {"v1beta3", 23, 28}, {"v1", 25, newest}}
+
+type source struct {
+	root    string
+	imports map[string]string
+}
+
+func root(minor int) string {
+	var found struct{ Dir string }
+	module := "k8s.io/kubernetes@v1." + patches[minor-oldest]
+	out, err := exec.Command("go", "mod", "download", "-json", module).Output()
+	if err == nil {
+		err = json.Unmarshal(out, &found)
+	}
+	if err != nil {
+		log.Fatalf("%s: %v", module, err)
+	}
+	return found.Dir
+}
+
+func parse(path string) (*ast.File, map[string]string) {
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	imports := map[string]string{}
+	for _, each := range file.Imports {
+		imported, _ := strconv.Unquote(each.Path.Value)
+		alias := imported[strings.LastIndex(imported, "/")+1:]
+		if each.Name != nil {
+			alias = each.Name.Name
+		}
+		imports[alias] = imported
+	}
+	return file, imports
+}
+
+// value is the text of a constant of a package of Kubernetes.
+func (s *source) value(path, name string) string {
+	files, _ := filepath.Glob(filepath.Join(s.root, strings.TrimPrefix(path, "k8s.io/kubernetes/"), "*.go"))
+	found := ""
+	for _, each := range files {
+		file, imports := parse(each)
+		ast.Inspect(file, func(node ast.Node) bool {
+			spec, ok := node.(*ast.ValueSpec)
+			if !ok || found != "" || len(spec.Values) != len(spec.Names) {
+				return true
+			}
+			for i, declared := range spec.Names {
+				if declared.Name == name {
+					found = (&source{s.root, imports}).text(spec.Values[i], path)
+				}
+			}
+			return true
+		})
+	}
+	if found == "" {
+		log.Fatalf("%s.%s is nowhere", path, name)
+	}
+	return found
+}
+
+// text is what an expression of a package stands for.
+func (s *source) text(expression ast.Expr, path string) string {
+	switch e := expression.(type) {
+	case *ast.BasicLit:
+		if e.Kind == token.STRING {
+			text, _ := strconv.Unquote(e.Value)
+			return text
+		}
+		return e.Value
+	case *ast.CallExpr: // pointer.Int32(1), ptr.To[int32](1)
+		return s.text(e.Args[0], path)
+	case *ast.Ident:
+		return s.value(path, e.Name)
+	case *ast.SelectorExpr:
+		return s.value(s.imports[e.X.(*ast.Ident).Name], e.Sel.Name)
+	}
+	log.Fatalf("%T", expression)
+	return ""
+}
+
+// plugins gives the lists that the file's function returns, each as a field in JSON, in their order.
+func (s *source) plugins(file *ast.File) []string {
+	var lists []string
+	ast.Inspect(file, func(node ast.Node) bool {
+		function, ok := node.(*ast.FuncDecl)
+		if ok && function.Name.Name != "getDefaultPlugins" && function.Name.Name != "getDefaultConfig" {
+			return false
+		}
+		literal, ok := node.(*ast.CompositeLit)
+		if !ok {
+			return true
+		}
+		if kind, ok := literal.Type.(*ast.SelectorExpr); !ok || kind.Sel.Name != "Plugins" {
+			return true
+		}
+		for _, element := range literal.Elts {
+			point := element.(*ast.KeyValueExpr)
+			name := point.Key.(*ast.Ident).Name
+			name = strings.ToLower(name[:1]) + name[1:]
+			line, _ := json.Marshal(s.enabled(point.Value))
+			lists = append(lists, fmt.Sprintf("%q:%s", name, line))
+		}
+		return false
+	})
+	return lists
+}
+
+// enabled is the list of a set.
+func (s *source) enabled(set ast.Expr) []string {
+	if address, ok := set.(*ast.UnaryExpr); ok {
+		set = address.X
+	}
+	var listed []string
+	for _, element := range set.(*ast.CompositeLit).Elts {
+		for _, plugin := range element.(*ast.KeyValueExpr).Value.(*ast.CompositeLit).Elts {
+			text := map[string]string{}
+			for _, field := range plugin.(*ast.CompositeLit).Elts {
+				pair := field.(*ast.KeyValueExpr)
+				text[pair.Key.(*ast.Ident).Name] = s.text(pair.Value, "")
+			}
+			name := text["Name"]
+			if text["Weight"] != "" {
+				name += ":" + text["Weight"]
+			}
+			listed = append(listed, name)
+		}
+	}
+	return listed
+}
+
+func read(name string, minor int) []string {
+	folder := root(minor)
+	path := filepath.Join(folder, "pkg/scheduler/apis/config", name, "default_plugins.go")
+	if minor <= 21 {
+		path = filepath.Join(folder, "pkg/scheduler/algorithmprovider/registry.go")
+	}
+	file, imports := parse(path)
+	return (&source{folder, imports}).plugins(file)
+}
+
+func main() {
+	var versions []string
+	for _, version := range served {
+		var lines []string
+		var before []string
+		for minor := version.first; minor <= version.last; minor++ {
+			now := read(version.name, minor)
+			if !slices.Equal(now, before) {
+				lines = append(lines, fmt.Sprintf("\"%d\": {%s}", minor, strings.Join(now, ",")))
+			}
+			before = now
+		}
+		versions = append(versions, fmt.Sprintf("%q: {\n%s\n}", version.name, strings.Join(lines, ",\n")))
+	}
+	fmt.Printf("{\n%s\n}\n", strings.Join(versions, ",\n"))
+}
