@@ -28,12 +28,12 @@ from .field import (
 from .mounts import check_devices, check_mounts
 from .probes import check_lifecycle, check_probes
 from .resources import check_container_resources
+from .rules import check_fields
 from .security import check_container_security
 
 Json = dict[str, Any]
 
 PULL_POLICIES: Final = ("Always", "IfNotPresent", "Never")
-_PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
 _RESTART_POLICIES: Final = ("Always", "Never", "OnFailure")
 _RESTART_ACTIONS: Final = ("Restart", "RestartAllContainers")
 _RULES_ALONE: Final = "must specify restartPolicy when restart rules are used"
@@ -208,7 +208,7 @@ def _check_ports(path: str, ports: Sequence[Json]) -> Iterator[FieldError]:
             yield from all_invalid(f"{inner}.containerPort", number, names.port_number(number))
         if host:
             yield from all_invalid(f"{inner}.hostPort", host, names.port_number(host))
-        yield from one_of(f"{inner}.protocol", port["protocol"], _PROTOCOLS)
+        yield from check_fields(inner, "ContainerPort", port)
 
 
 def _check_host_ports(path: str, containers: Sequence[Json]) -> Iterator[FieldError]:

@@ -13,6 +13,7 @@ from topospread.api.quantity import ZERO, Quantity
 from . import names
 from .field import FieldError, all_invalid, invalid, not_supported, required
 from .paths import check_no_backsteps
+from .rules import check_fields
 
 Json = dict[str, Any]
 
@@ -56,11 +57,7 @@ def check_environment(path: str, variables: Sequence[Json]) -> Iterator[FieldErr
     """``env`` of a container."""
     for index, variable in enumerate(variables):
         inner = f"{path}[{index}]"
-        name = variable.get("name", "")
-        if not name:
-            yield required(f"{inner}.name")
-        else:
-            yield from all_invalid(f"{inner}.name", name, names.environment_variable(name))
+        yield from check_fields(inner, "EnvVar", variable)
         if "valueFrom" in variable:
             yield from _check_value_from(f"{inner}.valueFrom", variable["valueFrom"], variable.get("value", ""))
 
@@ -149,37 +146,22 @@ def _check_divisor(path: str, resource: str, divisor: str) -> Iterator[FieldErro
 
 
 def _check_key_reference(path: str, reference: Json) -> Iterator[FieldError]:
-    name, key = reference.get("name", ""), reference.get("key", "")
+    name = reference.get("name", "")
     yield from all_invalid(f"{path}.name", name, names.subdomain(name))
-    if not key:
-        yield required(f"{path}.key")
-    else:
-        yield from all_invalid(f"{path}.key", key, names.config_key(key))
+    yield from check_fields(path, "ConfigMapKeySelector", reference)  # a Secret's is the same
 
 
 def _check_file_reference(path: str, reference: Json) -> Iterator[FieldError]:
-    key, volume, file = (reference.get(field, "") for field in ("key", "volumeName", "path"))
-    if not key:
-        yield required(f"{path}.key")
-    else:
-        yield from all_invalid(f"{path}.key", key, names.environment_variable(key))
-    if not volume:
-        yield required(f"{path}.volumeName")
-    else:
-        yield from all_invalid(f"{path}.volumeName", volume, names.dns_label(volume))
-    if not file:
-        yield required(f"{path}.path")
-    else:
-        yield from check_no_backsteps(f"{path}.path", file)
+    yield from check_fields(path, "FileKeySelector", reference)
+    if reference.get("path"):
+        yield from check_no_backsteps(f"{path}.path", reference["path"])
 
 
 def check_environment_sources(path: str, sources: Sequence[Json]) -> Iterator[FieldError]:
     """``envFrom`` of a container."""
     for index, source in enumerate(sources):
         inner = f"{path}[{index}]"
-        prefix = source.get("prefix", "")
-        if prefix:
-            yield from all_invalid(f"{inner}.prefix", prefix, names.environment_variable(prefix))
+        yield from check_fields(inner, "EnvFromSource", source)
         given = [name for name in ("configMapRef", "secretRef") if name in source]
         for kind in given:
             name = source[kind].get("name", "")

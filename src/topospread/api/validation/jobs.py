@@ -11,10 +11,11 @@ from typing import Any, Final
 
 from . import names
 from .defaults import default_template
-from .field import FieldError, Named, invalid, not_negative, not_supported, one_of, required
+from .field import FieldError, Named, invalid, not_supported, one_of, required
 from .metadata import check_metadata
 from .options import Options
 from .pod import check_pod_template
+from .rules import check_fields
 from .schedules import check_schedule, check_time_zone
 from .selectors import check_label_selector, labels_as_printed, selector_as_printed
 from .workloads import compiled_selector, own_labels_from
@@ -26,15 +27,6 @@ UID: Final = "00000000-0000-0000-0000-000000000000"
 
 _NAME_LABELS: Final = ("job-name", "batch.kubernetes.io/job-name")
 _UID_LABELS: Final = ("controller-uid", "batch.kubernetes.io/controller-uid")
-_COUNTS: Final = (
-    "parallelism",
-    "completions",
-    "activeDeadlineSeconds",
-    "backoffLimit",
-    "ttlSecondsAfterFinished",
-    "backoffLimitPerIndex",
-    "maxFailedIndexes",
-)
 _MANY: Final = 100_000
 _MANY_AT_ONCE: Final = 10_000
 
@@ -116,10 +108,7 @@ def check_cron_job(cron_job: Json, *, options: Options) -> Iterator[FieldError]:
         yield from check_schedule("spec.schedule", spec["schedule"])
     if "timeZone" in spec:
         yield from check_time_zone("spec.timeZone", spec["timeZone"])
-    for field in ("startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"):
-        yield from not_negative(f"spec.{field}", spec.get(field, 0))
-    policy = spec.get("concurrencyPolicy") or "Allow"
-    yield from one_of("spec.concurrencyPolicy", policy, ("Allow", "Forbid", "Replace"))
+    yield from check_fields("spec", "CronJobSpec", spec)
     job_spec = spec["jobTemplate"]["spec"]
     yield from _check_job_spec("spec.jobTemplate.spec", job_spec, options=options)
     if "selector" in job_spec:
@@ -130,8 +119,7 @@ def check_cron_job(cron_job: Json, *, options: Options) -> Iterator[FieldError]:
 
 
 def _check_job_spec(path: str, spec: Json, *, options: Options) -> Iterator[FieldError]:
-    for field in _COUNTS:
-        yield from not_negative(f"{path}.{field}", spec.get(field, 0))
+    yield from check_fields(path, "JobSpec", spec)
     if "maxFailedIndexes" in spec and "backoffLimitPerIndex" not in spec:
         yield required(f"{path}.backoffLimitPerIndex", "when maxFailedIndexes is specified")
     mode = spec.get("completionMode")

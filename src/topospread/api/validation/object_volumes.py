@@ -13,10 +13,10 @@ from .certificates import check_pod_certificate, check_taken, check_trust_bundle
 from .environment import VOLUME_FIELDS, check_field_reference, check_resource_reference
 from .field import FieldError, forbidden, invalid, required
 from .paths import check_not_reserved
+from .rules import check_fields
 
 Json = dict[str, Any]
 
-_FILE_MODE: Final = "must be a number between 0 and 0777 (octal), both inclusive"
 _PROJECTIONS: Final = (
     "secret",
     "configMap",
@@ -27,40 +27,26 @@ _PROJECTIONS: Final = (
 )
 
 
-def _check_mode(path: str, mode: int) -> Iterator[FieldError]:
-    if not 0 <= mode <= 0o777:
-        yield invalid(path, mode, _FILE_MODE)
-
-
 def check_keys(path: str, source: Json) -> Iterator[FieldError]:
     """A volume of a ConfigMap or a Secret, but for its name."""
-    yield from _check_mode(f"{path}.defaultMode", source.get("defaultMode", 0))
-    yield from check_user(f"{path}.defaultUser", source)
     for index, item in enumerate(source.get("items", ())):
         yield from _check_key_to_path(f"{path}.items[{index}]", item)
 
 
 def _check_key_to_path(path: str, item: Json) -> Iterator[FieldError]:
-    for field in ("key", "path"):
-        if not item.get(field):
-            yield required(f"{path}.{field}")
+    yield from check_fields(path, "KeyToPath", item)
     yield from check_not_reserved(f"{path}.path", item.get("path", ""))
-    yield from _check_mode(f"{path}.mode", item.get("mode", 0))
-    yield from check_user(f"{path}.user", item)
 
 
 def check_downward_api(path: str, source: Json) -> Iterator[FieldError]:
     """A volume of the pod's own fields."""
-    yield from _check_mode(f"{path}.defaultMode", source.get("defaultMode", 0))
-    yield from check_user(f"{path}.defaultUser", source)
     for item in source.get("items", ()):
         # The API server names the source, not its item.
         yield from _check_downward_file(path, item)
 
 
 def _check_downward_file(path: str, item: Json) -> Iterator[FieldError]:
-    if not item.get("path"):
-        yield required(f"{path}.path")
+    yield from check_fields(path, "DownwardAPIVolumeFile", item)
     yield from check_not_reserved(f"{path}.path", item.get("path", ""))
     if "fieldRef" in item:
         yield from check_field_reference(f"{path}.fieldRef", item["fieldRef"], VOLUME_FIELDS)
@@ -71,14 +57,10 @@ def _check_downward_file(path: str, item: Json) -> Iterator[FieldError]:
         yield from check_resource_reference(f"{path}.resourceFieldRef", item["resourceFieldRef"], in_volume=True)
     else:
         yield required(path, "one of fieldRef and resourceFieldRef is required")
-    yield from _check_mode(f"{path}.mode", item.get("mode", 0))
-    yield from check_user(f"{path}.user", item)
 
 
 def check_projected(path: str, source: Json) -> Iterator[FieldError]:
     """A volume of several sources, which may not write one file twice."""
-    yield from _check_mode(f"{path}.defaultMode", source.get("defaultMode", 0))
-    yield from check_user(f"{path}.defaultUser", source)
     taken: set[str] = set()
     for index, each in enumerate(source.get("sources", ())):
         yield from _check_projection(path, f"{path}.sources[{index}]", each, taken)

@@ -15,6 +15,7 @@ from .field import FieldError, Named, forbidden, invalid, not_supported, report,
 from .labels import check_labels
 from .metadata import check_metadata
 from .nodes import check_node
+from .rules import check_fields
 from .selectors import check_label_selector, selector_as_printed
 from .storage_classes import check_storage_class
 from .workloads import check_at_most_all, check_share
@@ -105,9 +106,7 @@ def _check_budget(path: str, spec: Json) -> Iterator[FieldError]:
         yield from check_share(f"{path}.{name}", spec[name])
         yield from check_at_most_all(f"{path}.{name}", spec[name])
     yield from check_label_selector(f"{path}.selector", spec.get("selector"))
-    policy = spec.get("unhealthyPodEvictionPolicy")
-    if policy is not None and policy not in ("AlwaysAllow", "IfHealthyBudget"):
-        yield not_supported(f"{path}.unhealthyPodEvictionPolicy", Named(policy), ("AlwaysAllow", "IfHealthyBudget"))
+    yield from check_fields(path, "PodDisruptionBudgetSpec", spec)
 
 
 def _check_autoscaler(path: str, spec: Json) -> Iterator[FieldError]:

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from . import names
-from .field import FieldError, all_invalid, forbidden, invalid, not_negative, one_of, required
+from .field import FieldError, all_invalid, forbidden, invalid, required
+from .rules import check_fields
 
 Json = dict[str, Any]
 
-_COUNTS: Final = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold")
 _PROBE_HANDLERS: Final = ("exec", "httpGet", "tcpSocket", "grpc")
 _LIFECYCLE_HANDLERS: Final = ("exec", "httpGet", "tcpSocket", "sleep")
 
@@ -37,8 +37,7 @@ def check_probes(path: str, container: Json, grace_period: int | None) -> Iterat
 
 def _check_probe(path: str, probe: Json, grace_period: int | None) -> Iterator[FieldError]:
     yield from _check_handler(path, probe, _PROBE_HANDLERS, grace_period)
-    for field in _COUNTS:
-        yield from not_negative(f"{path}.{field}", probe.get(field, 0))
+    yield from check_fields(path, "Probe", probe)
     grace = probe.get("terminationGracePeriodSeconds")
     if grace is not None and grace <= 0:
         yield invalid(f"{path}.terminationGracePeriodSeconds", grace, "must be greater than 0")
@@ -60,8 +59,7 @@ def _check_handler(path: str, handler: Json, kinds: tuple[str, ...], grace_perio
         yield forbidden(f"{path}.{kind}", "may not specify more than 1 handler type")
     inner, action = f"{path}.{given[0]}", handler[given[0]]
     if given[0] == "exec":
-        if not action.get("command"):
-            yield required(f"{inner}.command")
+        yield from check_fields(inner, "ExecAction", action)
     elif given[0] == "httpGet":
         yield from _check_http(inner, action)
     elif given[0] == "sleep":
@@ -72,7 +70,7 @@ def _check_handler(path: str, handler: Json, kinds: tuple[str, ...], grace_perio
 
 def _check_http(path: str, action: Json) -> Iterator[FieldError]:
     yield from _check_port(f"{path}.port", action.get("port", 0))
-    yield from one_of(f"{path}.scheme", action["scheme"], ("HTTP", "HTTPS"))
+    yield from check_fields(path, "HTTPGetAction", action)
     for header in action.get("httpHeaders", ()):
         name = header.get("name", "")
         yield from all_invalid(f"{path}.httpHeaders", name, names.http_header(name))

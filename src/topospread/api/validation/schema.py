@@ -117,6 +117,11 @@ def fields_of(struct: str, path: Sequence[str | int]) -> list[str]:
     return list(_structs().get(struct, ()))
 
 
+def field_struct(struct: str, field: str) -> str:
+    """The type of a field of a struct: for an object the struct that it is."""
+    return _structs()[struct][field]
+
+
 @cache
 def _structs() -> dict[str, dict[str, str]]:
     read: dict[str, dict[str, str]] = json.loads(files(__package__).joinpath("schema.json").read_text("utf-8"))

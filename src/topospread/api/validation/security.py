@@ -24,6 +24,7 @@ from .field import (
     too_long,
 )
 from .paths import check_descending
+from .rules import check_fields
 from .windows import check_windows_options
 
 Json = dict[str, Any]
@@ -82,12 +83,9 @@ def check_container_security(
     privileged, escalation = context.get("privileged"), context.get("allowPrivilegeEscalation")
     if privileged and not allow_privileged:
         yield forbidden(f"{path}.privileged", "disallowed by cluster policy")
-    yield from _check_ids(path, context, ("runAsUser", "runAsGroup"))
-    proc_mount = context.get("procMount")
-    if proc_mount is not None:
-        yield from one_of(f"{path}.procMount", proc_mount, ("Default", "Unmasked"))
-        if host_users and proc_mount == "Unmasked":
-            yield invalid(f"{path}.procMount", Named(proc_mount), "`hostUsers` must be false to use `Unmasked`")
+    yield from check_fields(path, "SecurityContext", context)
+    if host_users and context.get("procMount") == "Unmasked":
+        yield invalid(f"{path}.procMount", Named("Unmasked"), "`hostUsers` must be false to use `Unmasked`")
     yield from _check_seccomp(f"{path}.seccompProfile", context.get("seccompProfile"))
     if escalation is False:
         shown = _as_printed(context, "SecurityContext")
@@ -98,12 +96,6 @@ def check_container_security(
             yield invalid(path, shown, detail)
     yield from check_windows_options(f"{path}.windowsOptions", context.get("windowsOptions", {}))
     yield from _check_app_armor(f"{path}.appArmorProfile", context.get("appArmorProfile"))
-
-
-def _check_ids(path: str, context: Json, fields: Sequence[str]) -> Iterator[FieldError]:
-    for field in fields:
-        if field in context:
-            yield from all_invalid(f"{path}.{field}", context[field], names.user_or_group(context[field]))
 
 
 def _check_seccomp(path: str, profile: Json | None) -> Iterator[FieldError]:
@@ -152,17 +144,10 @@ def _check_app_armor_localhost(path: str, profile: str | None) -> Iterator[Field
 def check_pod_security(path: str, spec: Json) -> Iterator[FieldError]:
     """``securityContext`` of a pod."""
     context = spec.get("securityContext", {})
-    yield from _check_ids(path, context, ("fsGroup", "runAsUser", "runAsGroup"))
+    yield from check_fields(path, "PodSecurityContext", context)
     for index, group in enumerate(context.get("supplementalGroups", ())):
         yield from all_invalid(f"{path}.supplementalGroups[{index}]", group, names.user_or_group(group))
     yield from _check_sysctls(f"{path}.sysctls", context.get("sysctls", ()), spec)
-    for field, words in (
-        ("fsGroupChangePolicy", ("Always", "OnRootMismatch")),
-        ("supplementalGroupsPolicy", ("Merge", "Strict")),
-        ("seLinuxChangePolicy", ("MountOption", "Recursive")),
-    ):
-        if field in context:
-            yield from one_of(f"{path}.{field}", context[field], words)
     yield from _check_seccomp(f"{path}.seccompProfile", context.get("seccompProfile"))
     yield from check_windows_options(f"{path}.windowsOptions", context.get("windowsOptions", {}))
     yield from _check_app_armor(f"{path}.appArmorProfile", context.get("appArmorProfile"))

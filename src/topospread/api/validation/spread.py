@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from .field import FieldError, duplicate, invalid, one_of, positive, required
+from .rules import check_fields
 from .selectors import check_label_keys, check_label_selector
 
 Json = dict[str, Any]
 
 ACTIONS: Final = ("DoNotSchedule", "ScheduleAnyway")
-NODE_INCLUSION_POLICIES: Final = ("Honor", "Ignore")
 
 
 def check_spread_constraints(path: str, constraints: Sequence[Json]) -> Iterator[FieldError]:
@@ -43,8 +43,6 @@ def _check_constraint(path: str, constraint: Json) -> Iterator[FieldError]:
         if action != "DoNotSchedule":
             detail = f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {action}"
             yield invalid(f"{path}.minDomains", min_domains, detail)
-    for policy in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
-        if policy in constraint:
-            yield from one_of(f"{path}.{policy}", constraint[policy], NODE_INCLUSION_POLICIES)
+    yield from check_fields(path, "TopologySpreadConstraint", constraint)
     yield from check_label_keys(path, constraint)
     yield from check_label_selector(f"{path}.labelSelector", constraint.get("labelSelector"))

@@ -7,16 +7,14 @@ pkg/apis/core/validation/validation.go (Kubernetes 1.37).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Any
 
 from . import names
-from .field import FieldError, Named, all_invalid, duplicate, not_supported, required
+from .field import FieldError, all_invalid, duplicate, required
 from .labels import check_label_key
+from .rules import check_fields
 
 Json = dict[str, Any]
-
-BINDING_MODES: Final = ("Immediate", "WaitForFirstConsumer")
-_RECLAIM_POLICIES: Final = ("Delete", "Retain")
 
 
 def check_storage_class(made: Json) -> Iterator[FieldError]:
@@ -26,12 +24,7 @@ def check_storage_class(made: Json) -> Iterator[FieldError]:
         yield required("provisioner")
     else:
         yield from all_invalid("provisioner", provisioner.lower(), names.label_key(provisioner.lower()))
-    mode = made.get("volumeBindingMode", BINDING_MODES[0])
-    if mode not in BINDING_MODES:
-        yield not_supported("volumeBindingMode", Named(mode), BINDING_MODES)
-    policy = made.get("reclaimPolicy", "")
-    if policy and policy not in _RECLAIM_POLICIES:
-        yield not_supported("reclaimPolicy", Named(policy), _RECLAIM_POLICIES)
+    yield from check_fields("", "StorageClass", made)
     yield from _check_topologies("allowedTopologies", made.get("allowedTopologies", ()))
 
 

@@ -28,6 +28,8 @@ from .field import (
 )
 from .object_volumes import check_downward_api, check_keys, check_projected
 from .paths import check_descending, check_no_backsteps
+from .rules import check_fields
+from .schema import field_struct
 
 Json = dict[str, Any]
 Check = Callable[[str, Json], Iterator[FieldError]]
@@ -42,31 +44,6 @@ _HOST_PATH_TYPES: Final = (
     "FileOrCreate",
     "Socket",
 )
-_REQUIRED_FIELDS: Final = {
-    "gcePersistentDisk": ("pdName",),
-    "awsElasticBlockStore": ("volumeID",),
-    "glusterfs": ("endpoints", "path"),
-    "persistentVolumeClaim": ("claimName",),
-    "rbd": ("monitors", "image"),
-    "cinder": ("volumeID",),
-    "cephfs": ("monitors",),
-    "azureFile": ("secretName", "shareName"),
-    "azureDisk": ("diskName", "diskURI"),
-    "vsphereVolume": ("volumePath",),
-    "photonPersistentDisk": ("pdID",),
-    "portworxVolume": ("volumeID",),
-    "scaleIO": ("gateway", "system", "volumeName"),
-    "storageos": ("volumeName",),
-    "gitRepo": ("repository",),
-    "flexVolume": ("driver",),
-    "nfs": ("server", "path"),
-    "iscsi": ("targetPortal", "iqn"),
-    "image": ("reference",),
-    "configMap": ("name",),
-    "secret": ("secretName",),
-}
-"""Source → fields that must be given, where that is all there is to say."""
-
 _ISCSI_NAMES: Final = {
     "iqn": re.compile(r"iqn\.[0-9]{4}-[0-9]{2}\.([A-Za-z0-9\-.]+)(:[^,;*&$|\t\n\f\r ]+)\Z"),
     "eui": re.compile(r"\Aeui.[A-Za-z0-9]{16}\Z"),
@@ -110,7 +87,7 @@ def _check_source(path: str, volume: Json, pod_name: str) -> Iterator[FieldError
     for position, kind in enumerate(given):
         if position == 0:
             inner = f"{path}.{_FIRST_FIELDS.get(kind, kind)}"
-            yield from _check_required(inner, kind, volume[kind])
+            yield from check_fields(inner, field_struct("Volume", kind), volume[kind])
             yield from _CHECKS[kind](inner, volume[kind])
         else:
             yield forbidden(f"{path}.{_SECOND_FIELDS.get(kind, kind)}", "may not specify more than 1 volume type")
@@ -127,12 +104,6 @@ def _check_source(path: str, volume: Json, pod_name: str) -> Iterator[FieldError
 _FIRST_FIELDS: Final = {"gcePersistentDisk": "persistentDisk"}
 _SECOND_FIELDS: Final = {"cephfs": "cephFS", "downwardAPI": "downwarAPI"}
 """Sources that the API server names otherwise in its errors."""
-
-
-def _check_required(path: str, kind: str, source: Json) -> Iterator[FieldError]:
-    for field in _REQUIRED_FIELDS.get(kind, ()):
-        if not source.get(field):
-            yield required(f"{path}.{field}")
 
 
 def _nothing_more(_path: str, _source: Json) -> Iterator[FieldError]:
@@ -179,7 +150,6 @@ def _check_iscsi(path: str, source: Json) -> Iterator[FieldError]:
                 yield invalid(f"{path}.{error_field}", name, detail)
             elif not pattern.search(name):
                 yield invalid(f"{path}.{error_field}", name, "must be valid format")
-    yield from all_invalid(f"{path}.lun", source.get("lun", 0), names.in_range(source.get("lun", 0), 0, 255))
     if (source.get("chapAuthDiscovery") or source.get("chapAuthSession")) and "secretRef" not in source:
         yield required(f"{path}.secretRef")
 
@@ -208,8 +178,6 @@ def _check_quobyte(path: str, source: Json) -> Iterator[FieldError]:
         yield required(f"{path}.tenant", "must be a UUID and may not exceed a length of 64 characters")
     elif any(not _is_host_and_port(pair) for pair in registry.split(",")):
         yield invalid(f"{path}.registry", registry, detail)
-    if not source.get("volume"):
-        yield required(f"{path}.volume")
 
 
 _is_host_and_port = re.compile(r"(\[[^\[\]]*\]|[^\[\]:]*):[^\[\]:]*").fullmatch
@@ -237,21 +205,12 @@ def _check_flex_volume(path: str, source: Json) -> Iterator[FieldError]:
 
 def _check_azure_disk(path: str, source: Json) -> Iterator[FieldError]:
     uri, kind = source.get("diskURI", ""), source.get("kind", "Shared")
-    yield from one_of(f"{path}.cachingMode", source.get("cachingMode", "ReadWrite"), ("None", "ReadOnly", "ReadWrite"))
-    yield from one_of(f"{path}.kind", kind, ("Dedicated", "Managed", "Shared"))
     if kind == "Managed" and not uri.startswith("/subscriptions/"):
         form = "/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}"
         yield not_supported(f"{path}.diskURI", uri, (form,))
     elif kind != "Managed" and not uri.startswith("https://"):
         form = "https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd"
         yield not_supported(f"{path}.diskURI", uri, (form,))
-
-
-def _check_storage_os(path: str, source: Json) -> Iterator[FieldError]:
-    for field in ("volumeName", "volumeNamespace"):
-        name = source.get(field, "")
-        yield from all_invalid(f"{path}.{field}", name, names.dns_label(name) if name else ())
-    yield from _check_secret_reference(path, source)
 
 
 def _check_csi(path: str, source: Json) -> Iterator[FieldError]:
@@ -268,12 +227,6 @@ def _check_csi(path: str, source: Json) -> Iterator[FieldError]:
             yield required(f"{path}.nodePublishSecretRef.name")
         else:
             yield from all_invalid(f"{path}.name", secret, names.subdomain(secret))
-
-
-def _check_image(path: str, source: Json) -> Iterator[FieldError]:
-    policy = source.get("pullPolicy", "")
-    if policy:
-        yield from one_of(f"{path}.pullPolicy", policy, ("Always", "IfNotPresent", "Never"))
 
 
 def _check_ephemeral(path: str, source: Json) -> Iterator[FieldError]:
@@ -308,11 +261,11 @@ _CHECKS: Final[dict[str, Check]] = {
     "photonPersistentDisk": _nothing_more,
     "portworxVolume": _nothing_more,
     "azureDisk": _check_azure_disk,
-    "storageos": _check_storage_os,
+    "storageos": _check_secret_reference,
     "projected": check_projected,
     "scaleIO": _nothing_more,
     "csi": _check_csi,
     "ephemeral": _check_ephemeral,
-    "image": _check_image,
+    "image": _nothing_more,
 }
 """Source → what is asked of it beyond required fields, in the API server's order."""

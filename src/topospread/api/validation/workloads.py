@@ -19,10 +19,11 @@ from topospread.api.labels import InvalidSelectorError, LabelSelector, Selector
 from . import names
 from .claims import check_claim_spec
 from .defaults import default_template
-from .field import FieldError, Named, all_invalid, forbidden, invalid, not_negative, not_supported, required
+from .field import FieldError, Named, forbidden, invalid, not_negative, not_supported, required
 from .metadata import check_metadata
 from .options import Options
 from .pod import check_pod_template
+from .rules import check_fields
 from .selectors import check_label_selector, labels_as_printed, selector_as_printed
 
 Json = dict[str, Any]
@@ -43,8 +44,7 @@ def check_deployment(workload: Json, *, options: Options) -> Iterator[FieldError
     spec = workload["spec"]
     yield from check_metadata("metadata", workload["metadata"], names.subdomain)
     yield from _check_replica_template(spec, options=options)
-    yield from not_negative("spec.replicas", spec.get("replicas", 1))
-    yield from _check_counts(spec, "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")
+    yield from check_fields("spec", "DeploymentSpec", spec)
     deadline = spec.get("progressDeadlineSeconds", 600)
     if deadline <= spec.get("minReadySeconds", 0):
         yield invalid("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds")
@@ -64,8 +64,7 @@ def check_replica_set(workload: Json, *, options: Options) -> Iterator[FieldErro
     """A ReplicaSet."""
     spec = workload["spec"]
     yield from check_metadata("metadata", workload["metadata"], names.subdomain)
-    yield from not_negative("spec.replicas", spec.get("replicas", 1))
-    yield from _check_counts(spec, "minReadySeconds")
+    yield from check_fields("spec", "ReplicaSetSpec", spec)
     yield from _check_replica_template(spec, options=options)
 
 
@@ -78,8 +77,7 @@ def check_replication_controller(workload: Json, *, options: Options) -> Iterato
     selector = spec.get("selector") or labels or {}
     if not selector:
         yield required("spec.selector")
-    yield from not_negative("spec.replicas", spec.get("replicas", 1))
-    yield from _check_counts(spec, "minReadySeconds")
+    yield from check_fields("spec", "ReplicationControllerSpec", spec)
     if template is None:
         yield required("spec.template")
         return
@@ -104,7 +102,7 @@ def check_daemon_set(workload: Json, *, options: Options) -> Iterator[FieldError
         yield invalid("spec.selector", selector_as_printed(selector), "empty selector is invalid for daemonset")
     yield from check_pod_template("spec.template", template, options=options)
     yield from _check_always_runs(template["spec"], "DaemonSet")
-    yield from _check_counts(spec, "minReadySeconds", "revisionHistoryLimit")
+    yield from check_fields("spec", "DaemonSetSpec", spec)
     strategy = spec.get("updateStrategy", {})
     kind = strategy.get("type") or "RollingUpdate"
     if kind == "RollingUpdate":
@@ -122,19 +120,14 @@ def check_stateful_set(workload: Json, *, options: Options) -> Iterator[FieldErr
     if management not in ("OrderedReady", "Parallel"):
         yield invalid("spec.podManagementPolicy", Named(management), "must be 'OrderedReady' or 'Parallel'")
     yield from _check_stateful_strategy("spec.updateStrategy", spec.get("updateStrategy", {}))
-    retention = spec.get("persistentVolumeClaimRetentionPolicy", {})
-    for field in ("whenDeleted", "whenScaled"):
-        policy = retention.get(field) or "Retain"
-        if policy not in ("Retain", "Delete"):
-            path = f"spec.persistentVolumeClaimRetentionPolicy.{field}"
-            yield not_supported(path, Named(policy), ("Retain", "Delete"))
+    for field, struct in (
+        ("persistentVolumeClaimRetentionPolicy", "StatefulSetPersistentVolumeClaimRetentionPolicy"),
+        ("ordinals", "StatefulSetOrdinals"),
+    ):
+        yield from check_fields(f"spec.{field}", struct, spec.get(field, {}))
     for index, claim in enumerate(spec.get("volumeClaimTemplates", ())):
         yield from check_claim_spec(f"spec.volumeClaimTemplates[{index}].spec", claim.get("spec", {}))
-    yield from not_negative("spec.replicas", spec.get("replicas", 1))
-    yield from _check_counts(spec, "minReadySeconds")
-    yield from not_negative("spec.ordinals.start", spec.get("ordinals", {}).get("start", 0))
-    service = spec.get("serviceName", "")
-    yield from all_invalid("spec.serviceName", service, names.dns_label(service) if service else ())
+    yield from check_fields("spec", "StatefulSetSpec", spec)
     yield from _check_selector(spec.get("selector"), "statefulset")
     compiled = compiled_selector(spec.get("selector"))
     if compiled is None:
@@ -215,11 +208,6 @@ def _check_always_runs(spec: Json, kind: str) -> Iterator[FieldError]:
         yield forbidden("spec.template.spec.activeDeadlineSeconds", detail)
 
 
-def _check_counts(spec: Json, *fields: str) -> Iterator[FieldError]:
-    for field in fields:
-        yield from not_negative(f"spec.{field}", spec.get(field, 0))
-
-
 def _check_rolling_deployment(path: str, rolling: Json) -> Iterator[FieldError]:
     unavailable, surge = (rolling.get(field, "25%") for field in ("maxUnavailable", "maxSurge"))
     yield from check_share(f"{path}.maxUnavailable", unavailable)
@@ -250,7 +238,7 @@ def _check_stateful_strategy(path: str, strategy: Json) -> Iterator[FieldError]:
         yield invalid(f"{path}.rollingUpdate", shown_rolling, "only allowed for updateStrategy 'RollingUpdate'")
     elif rolling is not None:
         inner = f"{path}.rollingUpdate"
-        yield from not_negative(f"{inner}.partition", rolling.get("partition", 0))
+        yield from check_fields(inner, "RollingUpdateStatefulSetStrategy", rolling)
         unavailable = rolling.get("maxUnavailable", 1)
         yield from check_share(f"{inner}.maxUnavailable", unavailable)
         if _share(unavailable) == 0:

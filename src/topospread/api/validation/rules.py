@@ -1,0 +1,81 @@
+"""What single fields of the API's structs may hold, and the check of an object's fields against it.
+
+``rules.json`` says for a struct of the schema which fields must be given, and of what is given the words that there
+are, the least number, a range or a format (pkg/apis/*/validation of Kubernetes 1.37). What rests on several fields, or
+is told with words of its own, is not there but in the modules beside.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any, Final
+
+import msgspec
+
+from . import names
+from .field import FieldError, all_invalid, not_negative, one_of, required
+
+Json = dict[str, Any]
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """What a field may hold.
+
+    Attributes:
+        required: it must be given, and not be empty.
+        words: one of these, in the order in which they are told.
+        optional: an empty word is none.
+        least: 0, where it may not be negative.
+        range: from … to.
+        format: of `_FORMATS`; nothing that is empty is asked.
+    """
+
+    required: bool = False
+    words: tuple[str, ...] = ()
+    optional: bool = False
+    least: int | None = None
+    range: tuple[int, int] | None = None
+    format: str = ""
+
+
+def _file_mode(mode: int) -> names.Reasons:
+    return () if 0 <= mode <= 0o777 else ("must be a number between 0 and 0777 (octal), both inclusive",)
+
+
+_FORMATS: Final[dict[str, Callable[[Any], names.Reasons]]] = {
+    "config_key": names.config_key,
+    "dns_label": names.dns_label,
+    "environment_variable": names.environment_variable,
+    "file_mode": _file_mode,
+    "user_or_group": names.user_or_group,
+}
+
+
+@cache
+def _rules() -> dict[str, dict[str, Rule]]:
+    data = pkgutil.get_data(__package__ or "", "rules.json")
+    assert data is not None, "it is part of the package"
+    return msgspec.json.decode(data, type=dict[str, dict[str, Rule]])
+
+
+def check_fields(path: str, struct: str, value: Json) -> Iterator[FieldError]:
+    """The fields of a struct that there are rules for, each by itself; ``path`` is "" for a whole object."""
+    for field, rule in _rules().get(struct, {}).items():
+        yield from _check(f"{path}.{field}" if path else field, rule, value.get(field))
+
+
+def _check(path: str, rule: Rule, given: Any) -> Iterator[FieldError]:
+    if rule.required and not given:
+        yield required(path)
+    elif given and rule.format:
+        yield from all_invalid(path, given, _FORMATS[rule.format](given))
+    if given is None:
+        return
+    if rule.words and (given or not rule.optional):
+        yield from one_of(path, given, rule.words)
+    if rule.least is not None:
+        yield from not_negative(path, given)
+    if rule.range is not None:
+        yield from all_invalid(path, given, names.in_range(given, *rule.range))
