@@ -31,8 +31,8 @@ class CustomKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename
     """How one kind's controller makes pods.
 
     Paths are written as the API server writes them (``spec.template``, ``metadata.annotations[a.b/c]``), from the
-    object or, with ``each``, from an item of that list. Texts may hold ``{name}``, ``{each}`` (the item's name) and
-    ``{copy}``.
+    object or, with ``each``, from an item of that list. Texts may hold ``{name}``, ``{each}`` (the item's name, or its
+    number where it has none) and ``{copy}``.
 
     Attributes:
         group, kind: of the custom resource, whatever its version.
@@ -41,8 +41,9 @@ class CustomKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename
         each: path of a list: something is made of every item.
         copies: path of how many are made, 1 where nothing stands there.
         template: path of the pods' template, or several, of which the first counts that is there.
-        spec: field of the pods' spec → path of its value, where there is no template.
+        spec: field of the pods' spec (``affinity.nodeAffinity``) → path of its value, where there is no template.
         resources: path of what the pods' container requests, likewise.
+        defaults: field of the pods' spec, or ``resources`` → what the controller puts there where nothing is said.
         replicas: path of the number of pods, 1 where nothing stands there.
         less: so many fewer.
         first: the number of the first pod.
@@ -59,6 +60,7 @@ class CustomKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename
     template: str | list[str] = ""
     spec: dict[str, str] = {}
     resources: str = ""
+    defaults: dict[str, Any] = {}
     replicas: str = ""
     less: int = 0
     first: int = 0
@@ -137,10 +139,10 @@ def made_of(value: Mapping[str, Any], how: CustomKind, namespace: str) -> Iterat
     if not isinstance(name, str):
         return
     every = _at(value, how.each) if how.each else [value]
-    for of in every if isinstance(every, list) else ():
-        template = _template(of, how) if isinstance(of, Mapping) else None
+    for number, of in enumerate(every if isinstance(every, list) else ()):
+        template = _template(of, how, name) if isinstance(of, Mapping) else None
         for copy in range(min(_number(of, how.copies), _MOST)) if template is not None else ():
-            words = {"name": name, "each": str(of.get("name", "")), "copy": str(copy)}
+            words = {"name": name, "each": str(of.get("name") or number), "copy": str(copy)}
             yield from _made(of, how, _labelled(template or {}, how, words), {**words, "namespace": namespace})
 
 
@@ -172,15 +174,19 @@ def _made(
     yield {**head, "metadata": {**place, "name": name}, "spec": spec}
 
 
-def _template(of: Mapping[str, Any], how: CustomKind) -> dict[str, Any] | None:
-    """The pods' template as it is written, or made up of fields."""
+def _template(of: Mapping[str, Any], how: CustomKind, name: str) -> dict[str, Any] | None:
+    """The pods' template as it is written, or made up of fields and what stands in their place by default."""
     for path in [how.template] if isinstance(how.template, str) else how.template:
         found = _at(of, path) if path else None
         if isinstance(found, Mapping) and isinstance(found.get("spec"), Mapping):
             return dict(found)
     if not how.spec:
         return None
-    spec = {field: found for field, path in how.spec.items() if (found := _at(of, path)) is not None}
+    said = {"resources": how.resources, **how.spec} if how.resources else how.spec
+    values = {field: found for field, path in said.items() if (found := _at(of, path)) is not None}
+    spec: dict[str, Any] = {}
+    for field, value in {**_filled_in(how.defaults, {"name": name}), **values}.items():
+        _put(spec, field, value)
     constraints = spec.get("topologySpreadConstraints")
     if isinstance(constraints, list):
         spec["topologySpreadConstraints"] = [
@@ -188,8 +194,8 @@ def _template(of: Mapping[str, Any], how: CustomKind) -> dict[str, Any] | None:
             for each in constraints
         ]
     container = {"name": how.kind.lower(), "image": how.kind.lower()}
-    found = _at(of, how.resources) if how.resources else None
-    return {"spec": {**spec, "containers": [container | ({"resources": found} if found else {})]}}
+    requested = spec.pop("resources", None)
+    return {"spec": {**spec, "containers": [container | ({"resources": requested} if requested else {})]}}
 
 
 def _labelled(template: Mapping[str, Any], how: CustomKind, words: Mapping[str, str]) -> dict[str, Any]:
@@ -207,6 +213,25 @@ def _mounting_nothing(value: Any) -> Any:
         return value
     mounts = ("volumeMounts", "volumeDevices")
     return [{k: v for k, v in each.items() if k not in mounts} if isinstance(each, Mapping) else each for each in value]
+
+
+def _put(into: dict[str, Any], path: str, value: Any) -> None:
+    """Set a field, which may lie in others; what they were read from stays as it is."""
+    *above, last = [str(step) for step in parse_path(path)] or [path]
+    for step in above:
+        there = into.get(step)
+        into[step] = dict(there) if isinstance(there, Mapping) else {}
+        into = into[step]
+    into[last] = value
+
+
+def _filled_in(value: Any, words: Mapping[str, str]) -> Any:
+    """Plain data with the words in its texts."""
+    if isinstance(value, Mapping):
+        return {key: _filled_in(each, words) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_filled_in(each, words) for each in value]
+    return _filled(value, words) if isinstance(value, str) else value
 
 
 def _filled(text: str, words: Mapping[str, str]) -> str:

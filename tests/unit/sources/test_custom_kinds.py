@@ -11,6 +11,7 @@ import pytest
 
 import topospread
 from topospread.api.inventory import Inventory
+from topospread.api.pod import PodSpec
 from topospread.errors import ConfigError, InvalidError, Place
 from topospread.sources.custom_kinds import find_kinds, parse_kinds, shipped_kinds
 from topospread.sources.load import load
@@ -46,6 +47,11 @@ def pods_by_zone(given: Inventory) -> dict[str, int]:
         assert each.node is not None, each.message
         found[zones[each.node]] = found.get(zones[each.node], 0) + 1
     return found
+
+
+def cpu_of(spec: PodSpec) -> str:
+    (container,) = spec.containers
+    return str(container.resources.requests["cpu"])  # type: ignore[union-attr,index]
 
 
 CASES = {
@@ -113,6 +119,24 @@ CASES = {
         ),
         3,
     ),
+    "MinIO": (
+        custom(
+            "minio.min.io/v2",
+            "Tenant",
+            f"{{pools: [{{servers: 4, name: a, topologySpreadConstraints: {spread('v1.min.io/pool: a')}}}, "
+            "{servers: 2}]}",
+        ),
+        6,
+    ),
+    "RabbitMQ": (custom("rabbitmq.com/v1beta1", "RabbitmqCluster", "{replicas: 3}"), 3),
+    "Zalando": (
+        custom(
+            "acid.zalan.do/v1",
+            "postgresql",
+            f"{{numberOfInstances: 3, topologySpreadConstraints: {spread('cluster-name: web')}}}",
+        ),
+        3,
+    ),
 }
 
 
@@ -150,6 +174,35 @@ def test_a_project_describes_kinds_of_its_own(tmp_path: Path) -> None:
     given = loaded(tmp_path, custom("elasticsearch.k8s.elastic.co/v1", "Elasticsearch", spec, name="es"), kinds)
     assert [each.name for each in given.stateful_sets] == ["es-es-a"]
     assert pods_by_zone(given) == {"zone-a": 1, "zone-b": 1, "zone-c": 1}
+
+
+def test_the_parts_of_a_list_are_named_by_their_names_or_numbers(tmp_path: Path) -> None:
+    given = loaded(tmp_path, CASES["MinIO"][0])
+    assert {each.name: each.spec.replicas for each in given.stateful_sets} == {"web-a": 4, "web-1": 2}
+
+
+def test_what_a_controller_sets_by_default_gives_way_to_what_is_said(tmp_path: Path) -> None:
+    silent, outspoken = (
+        loaded(tmp_path, custom("rabbitmq.com/v1beta1", "RabbitmqCluster", spec)).stateful_sets[0].spec.template.spec
+        for spec in (
+            "{}",
+            "{resources: {requests: {cpu: 3}}, override: {statefulSet: {spec: {template: {spec: "
+            f"{{topologySpreadConstraints: {spread('a: b')}}}}}}}}}}}}}",
+        )
+    )
+    assert silent is not None
+    assert outspoken is not None
+    assert [each.when_unsatisfiable for each in silent.topology_spread_constraints or ()] == ["ScheduleAnyway"]
+    assert [each.when_unsatisfiable for each in outspoken.topology_spread_constraints or ()] == ["DoNotSchedule"]
+    assert [cpu_of(each) for each in (silent, outspoken)] == ["1", "3"]
+
+
+def test_a_field_may_go_inside_another(tmp_path: Path) -> None:
+    term = "{matchExpressions: [{key: disk, operator: Exists}]}"
+    affinity = f"{{requiredDuringSchedulingIgnoredDuringExecution: {{nodeSelectorTerms: [{term}]}}}}"
+    given = loaded(tmp_path, custom("acid.zalan.do/v1", "postgresql", f"{{nodeAffinity: {affinity}}}"))
+    (placement,) = topospread.simulate(given).placements
+    assert "didn't match Pod's node affinity/selector" in placement.message
 
 
 def test_a_rollout_of_another_objects_template_makes_no_pods(tmp_path: Path) -> None:
