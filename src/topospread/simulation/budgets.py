@@ -31,14 +31,16 @@ _NAMED = 5
 
 
 def complete_budgets(plan: Plan, cluster: Cluster) -> None:
-    """Give every budget of the cluster a status, and note those that had none."""
+    """Give every budget of the cluster a status, and note those that had none and have pods that may be evicted."""
     pods = _PodsThere(plan)
     completed = []
     for budget in list(cluster.objects.pod_disruption_budgets.values()):
         if budget.status is None or budget.status.disruptions_allowed is None:
-            status = _status(budget, pods)
+            selected = pods.selected(budget)
+            status = _status(budget, selected, pods)
             cluster.objects.put(replace(budget, status=status))
-            completed.append((f"{budget.namespace}/{budget.name}", status))
+            if selected:
+                completed.append((f"{budget.namespace}/{budget.name}", status))
     if completed:
         plan.notes.append(_note(completed))
 
@@ -104,8 +106,7 @@ def replicas_of(workloads: Collection[Workload]) -> int:
     return sum(each.replicas for each in workloads)
 
 
-def _status(budget: PodDisruptionBudget, there: _PodsThere) -> PodDisruptionBudgetStatus:
-    pods = there.selected(budget)
+def _status(budget: PodDisruptionBudget, pods: Sequence[Pod], there: _PodsThere) -> PodDisruptionBudgetStatus:
     healthy = sum(_is_healthy(pod) for pod in pods)
     expected = there.expected(pods) if goes_by_scale(budget) else len(pods)
     desired = desired_healthy(budget, expected)

@@ -108,6 +108,10 @@ class TestCompleted:
         (note,) = notes(simulated(node("n1"), running("web", "n1", "web"), budget(maxUnavailable=1)))
         assert "of 0 pods it allows 0 evictions" in note
 
+    def test_nothing_is_said_of_budgets_whose_pods_are_all_new(self) -> None:
+        # "by its spec and the 0 healthy of 0 pods it allows 0 evictions" told users of charts nothing they could use.
+        assert notes(simulated(node("n1"), node("n2"), web(2), budget(maxUnavailable=1))) == []
+
     def test_status_that_is_there_is_taken(self) -> None:
         given = budget({"disruptionsAllowed": 0}, minAvailable=0)
         assert notes(simulated(node("n1"), running("web", "n1", "web"), given)) == []
