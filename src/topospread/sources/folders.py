@@ -35,8 +35,14 @@ class Found:
     notes: Sequence[str] = ()
 
 
-def look_into(path: str, rendering: Rendering) -> Found:
+def look_into(path: str, rendering: Rendering, *, to_apply: bool = False) -> Found:
     """What a path given by the user stands for.
+
+    Args:
+        path: a file or a folder.
+        rendering: how charts and kustomizations are rendered.
+        to_apply: a folder with a kustomization is that kustomization and nothing beside it, as ``kubectl apply -k``
+            takes it; otherwise charts and kustomizations below that it does not refer to are found too.
 
     Raises:
         InputError: nothing is there, it may not be read, or a folder holds nothing to read.
@@ -48,7 +54,7 @@ def look_into(path: str, rendering: Rendering) -> Found:
     if not os.path.isdir(path):
         return Found(find_sources(path))
     try:
-        tree = _Tree(path, rendering)
+        tree = _Tree(path, rendering, alone=to_apply)
     except OSError as error:
         raise unreadable(error, path) from error
     found = tree.found()
@@ -123,6 +129,7 @@ class _Tree:
     Attributes:
         root: the folder at which it begins.
         is_named: whether somebody has asked for just this folder.
+        alone: whether a kustomization in the root is all that is meant.
         sources: what may be read.
         built: real path of a folder → its kustomization.
         unbuilt: files below kustomizations, which nobody may refer to.
@@ -132,6 +139,7 @@ class _Tree:
     root: str
     rendering: Rendering
     is_named: bool = True
+    alone: bool = False
     sources: list[Source] = field(default_factory=list)
     built: dict[str, Kustomization] = field(default_factory=dict)
     unbuilt: list[str] = field(default_factory=list)
@@ -211,6 +219,14 @@ class _Tree:
         return [each for each in self.sources if not self._is_left_out(each)]
 
     def _is_left_out(self, source: Source) -> bool:
+        return self._is_part(source) or self._is_beside(source)
+
+    def _is_beside(self, source: Source) -> bool:
+        """Whether it has nothing to do with the kustomization that is meant and nothing else."""
+        return self.alone and self.named is not None and _kustomization_of(source) is not self.named
+
+    def _is_part(self, source: Source) -> bool:
+        """Whether it is a part of others, or made of what is read."""
         if isinstance(source.unit, ChartUnit):
             real = os.path.realpath(source.path)
             homes = [each.chart_home for each in self.built.values() if each.chart_home]
@@ -240,11 +256,13 @@ class _Tree:
         own = {source.name: found for source in self.sources if (found := _kustomization_of(source)) is not None}
         above = [name for name, each in own.items() if each.folder in self.above]
         alone = [name for name, each in own.items() if each.component and each.folder not in self.parts | self.above]
+        beside = [each.name for each in self.sources if self._is_beside(each) and not self._is_part(each)]
         told = (
             ("built with kustomize", [each.name for each in kept if isinstance(each.unit, KustomizationUnit)]),
             ("rendered with `helm template`", [each.name for each in kept if isinstance(each.unit, ChartUnit)]),
             ("not read, no kustomization refers to it", list(map(shown_path, unread))),
             (f"not built, it is made of {shown_path(self.root)}; name it instead to have it", above),
+            (f"left out, as {shown_path(self.root)} does not refer to it; name it to have it", beside),
             ("not built, it is a component that nothing here refers to", alone),
             ("not rendered, it is a library of other charts", list(map(shown_path, self.libraries))),
         )

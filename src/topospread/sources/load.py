@@ -118,7 +118,7 @@ def _with_cluster_file(paths: Sequence[str], cluster: str | None) -> list[str]:
 
 def _found(paths: Sequence[str], rendering: Rendering) -> list[Found]:
     """What each path stands for, when all of it can be read."""
-    found = [look_into(path, rendering) for path in paths]
+    found = [look_into(path, rendering, to_apply=True) for path in paths]
     sources = [source for each in found for source in each.sources]
     if sum(source.path == STANDARD_INPUT for source in sources) > 1:
         raise UsageError("- is given twice, and standard input can be read once")

@@ -97,6 +97,27 @@ def test_what_is_made_of_the_folder_that_is_named_is_not_built_beside_it(tmp_pat
     assert any("overlays/dev" in note and "name it instead" in note for note in look(tmp_path).notes)
 
 
+def test_what_is_to_be_applied_is_the_kustomization_of_a_folder_and_nothing_beside_it(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "app/kustomization.yaml": "resources: [base]\n",
+            "app/base/kustomization.yaml": "resources: []\n",
+            "app/tests/kustomization.yaml": "resources: [../base]\n",
+            "app/chart/Chart.yaml": CHART,
+        },
+    )
+    app = str(tmp_path / "app")
+    found = look_into(app, Rendering(), to_apply=True)
+    assert [each.path for each in found.sources] == [app]
+    assert found.notes == [
+        f"{app}: built with kustomize",
+        f"{app}/chart, {app}/tests: left out, as {app} does not refer to it; name it to have it",
+    ]
+    assert len(look_into(str(tmp_path), Rendering(), to_apply=True).sources) == 3
+    assert len(look_into(app, Rendering()).sources) == 3
+
+
 def test_charts_that_a_kustomization_inflates_are_not_rendered_beside_it(tmp_path: Path) -> None:
     write(
         tmp_path,
