@@ -153,6 +153,7 @@ class Read:
                     self._take(value, spot)
         except (DecodeError, DuplicateError) as error:
             self.broken.append(error)
+        self.notes += text.repeats
 
     def add_configuration(self, path: str) -> Configuration | None:
         """Take in the one configuration of a file, and nothing else that stands there.

@@ -169,6 +169,7 @@ def _read(
         text = read_text(source, stdin)
         meter.begin(len(text.data) if source.size is None else source.size, len(text.data))
         yield from read_objects(text, reader, meter.advance)
+        reader.repeats += text.repeats
         meter.end()
 
 
@@ -221,6 +222,7 @@ def _inventory(collection: Collection, reader: ObjectReader) -> Inventory:
     collection.fill(inventory)
     if not inventory.nodes:
         raise InputError(NO_NODES)
+    inventory.warnings += reader.repeats
     inventory.notes += collection.notes()
     inventory.notes += note_of_deliveries(reader.deliveries)
     inventory.notes += notes_on_custom(reader.custom, reader.unknown_pods)

@@ -107,6 +107,7 @@ class ObjectReader:
         deliveries: objects by which others fetch manifests from elsewhere.
         custom: custom resources whose pods are known, each with the built-in kind that makes such pods.
         unknown_pods: custom resources that hold pods of which nobody knows how many there are.
+        repeats: keys that charts give twice, a sentence each.
         placed: keys of the named objects that name no namespace, with the one that they were put into; not of pods on
             nodes.
     """
@@ -121,6 +122,7 @@ class ObjectReader:
         self.deliveries: list[str] = []
         self.custom: dict[str, str] = {}
         self.unknown_pods: list[str] = []
+        self.repeats: list[str] = []
         self._types: dict[tuple[bytes, bytes], _Known] = {}
         self._alike: set[bytes] = set()
         self._labels: set[tuple[str, str]] = set()

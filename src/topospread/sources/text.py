@@ -6,7 +6,7 @@ import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
@@ -34,11 +34,14 @@ class Text:
         name: path as errors show it.
         data: UTF-8 without a byte order mark.
         origins: of what a program has made of other files, which files; None for what was read as it stands.
+        repeats: keys that stand twice in a mapping of what a program has made, with their places; who reads the text
+            adds them.
     """
 
     name: str
     data: bytes
     origins: Origins | None = None
+    repeats: dict[str, None] = field(default_factory=dict, compare=False)
 
     @cached_property
     def line_starts(self) -> array[int]:

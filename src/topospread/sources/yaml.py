@@ -1,7 +1,8 @@
 """YAML text → plain data as kubectl reads it, and the line and column of any field; knows nothing of Kubernetes' kinds.
 
 Built on libyaml's events (several times faster than PyYAML's constructors). What YAML leaves open is decided as in
-`scalars`; a key given twice is refused, and so is what would not fit in memory: endless nesting and alias bombs.
+`scalars`; a key given twice is refused, and so is what would not fit in memory: endless nesting and alias bombs. Of
+what a program has rendered the last value of such a key counts, as for kubectl and Helm: nobody can mend it there.
 """
 
 from __future__ import annotations
@@ -266,9 +267,16 @@ class _DocumentReader:
         frame = self.open[-1]
         if key in frame.value:
             if key not in frame.merged:
-                raise DuplicateError(f"the key {quoted(key)} stands twice in one mapping", self._place(event))
+                self._repeat(key, self._place(event))
             frame.merged.discard(key)
         return key
+
+    def _repeat(self, key: str, place: Place) -> None:
+        words = f"the key {quoted(key)} stands twice in one mapping"
+        if self.text.origins is None:
+            raise DuplicateError(words, place)
+        place = self.text.origins.place(self.number, (), place)
+        self.text.repeats[f"{place}: {words}; the last one counts, as for kubectl and Helm"] = None
 
     def _merge(self, frame: _Frame, value: Any, event: Event) -> None:
         """``<<: *defaults``: as go-yaml v2 has it, what stands later in the mapping wins, merged or not."""

@@ -286,3 +286,18 @@ def test_a_cluster_may_be_rendered_and_what_was_is_told(programs: FakePrograms, 
     inventory = load([], cluster=str(chart))
     assert [each.name for each in inventory.nodes] == ["one"]
     assert f"{chart}: rendered with `helm template`" in inventory.notes
+
+
+def test_of_a_key_that_a_chart_gives_twice_the_last_counts(programs: FakePrograms, chart: Path) -> None:
+    # Helm and kubectl install such a chart, and whoever uses it cannot mend it.
+    twice = "schedulerName: a\n  schedulerName: b"
+    rendered = RENDERED.replace("priority: nine", twice).replace("- name: a", "- {name: a, image: a}")
+    programs.install("helm", rendered)
+    (chart / "templates" / "pod.yaml").write_text(TEMPLATE.replace("priority: nine", twice))
+    inventory = load([str(chart)], cluster="zones=1,nodes=1")
+    (pod,) = inventory.pods
+    assert pod.spec.scheduler_name == "b"
+    assert inventory.warnings == [
+        f'{chart}/templates/pod.yaml:7:3: the key "schedulerName" stands twice in one mapping; '
+        "the last one counts, as for kubectl and Helm"
+    ]
