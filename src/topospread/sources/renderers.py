@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -14,6 +15,9 @@ TIMEOUT: Final = 120.0
 """Seconds after which a program has hung: bases of other repositories take kustomize up to half a minute each."""
 
 _MOST_WORDS: Final = 2000
+_MISSES_VALUES: Final = re.compile(r"^execution error|\bexecuting \"|values don't meet|values\.schema")
+"""What Helm says where a chart cannot do with its own values alone, as often it cannot."""
+_VALUES: Final = "; values are given with --helm-values FILE and --helm-set NAME=VALUE"
 _RAW: Final = "--raw reads the files as they are"
 KUSTOMIZE: Final = (("kustomize", "build"), ("kubectl", "kustomize"))
 """Programs that build kustomizations, each with its command, the first that is there is taken."""
@@ -63,7 +67,9 @@ class Renderer:
         except OSError as error:
             raise InputError(f"{self.program} cannot be run: {error.strerror or error}", place) from error
         if done.returncode:
-            raise InputError(f"`{self.name}` failed: {_said(done.stderr)}", place)
+            said = _said(done.stderr)
+            hint = _VALUES if self.command == "template" and _MISSES_VALUES.search(said) else ""
+            raise InputError(f"`{self.name}` failed: {said}{hint}", place)
         return done.stdout
 
 

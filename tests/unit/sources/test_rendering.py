@@ -16,6 +16,7 @@ from topospread.sources.rendering import Rendering, without_origins
 from topospread.sources.text import Text
 
 __all__ = ["programs"]
+GIVEN = "values are given with --helm-values FILE and --helm-set NAME=VALUE"
 CHART = "apiVersion: v2\nname: web\nversion: 1.0.0\n"
 TEMPLATE = """\
 {{- if .Values.on }}
@@ -246,13 +247,34 @@ def test_a_missing_program_is_named_with_where_to_get_it(programs: FakePrograms,
         load([str(overlay)], cluster="nodes=1")
 
 
+@pytest.mark.parametrize(
+    ("said", "hint"),
+    [
+        ("execution error at (web/templates/a.yaml:1:2): Please define bucketNames", True),
+        (
+            'web/templates/a.yaml:1:2\n  executing "a" at <.Values.a.b>:\n    nil pointer',
+            True,
+        ),
+        ("found in Chart.yaml, but missing in charts/ directory: redis", False),
+        ("parse error at (web/templates/a.yaml:3): unexpected EOF", False),
+    ],
+)
+def test_where_values_may_be_missing_it_is_said_how_to_give_them(
+    programs: FakePrograms, chart: Path, said: str, hint: bool
+) -> None:
+    programs.install("helm", stderr=f"Error: {said}\n", code=1)
+    with pytest.raises(InputError) as caught:
+        text_of(chart)
+    assert str(caught.value).endswith(f"; {GIVEN}") == hint
+
+
 def test_what_a_program_says_when_it_fails_is_in_the_error(programs: FakePrograms, chart: Path, overlay: Path) -> None:
     programs.install(
         "helm", stderr="Error: values don't meet\nthe schema\n\nUse --debug flag to render out invalid YAML\n", code=1
     )
     with pytest.raises(InputError) as caught:
         text_of(chart)
-    assert str(caught.value) == f"{chart}: `helm template` failed: values don't meet the schema"
+    assert str(caught.value) == f"{chart}: `helm template` failed: values don't meet the schema; {GIVEN}"
     warnings = "# Warning: 'vars' is deprecated.\n# Warning: 'bases' too.\n"
     programs.install("kustomize", stderr=f"{warnings}Error: no such resource in x\n", code=1)
     with pytest.raises(InputError) as caught:
