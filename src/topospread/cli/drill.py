@@ -15,6 +15,7 @@ from .usage import Explained
 
 if TYPE_CHECKING:
     from topospread.drills import Drill
+    from topospread.drills.checking import DrillCheck
     from topospread.drills.steps import Step
 
 HELP = """\
@@ -32,6 +33,9 @@ The report shows for each step what happened when, workloads that it touched wit
 after, what stays pending with kube-scheduler's sentence and its sum, disruption budgets that were broken, and what a
 drain could not evict. The exit code is 1 when pods are pending at the end, a budget was broken, or a drain left pods.
 
+With --check the PATHs are files of drills (kind: Drill), or folders with them: steps, and what is expected to come of
+them. The exit code is 1 when a drill falls short of that.
+
 \b
 Examples:
   topospread drill cluster.json.gz --fail zone=eu-west-1a --recover zone=eu-west-1a
@@ -39,9 +43,12 @@ Examples:
   topospread drill cluster.json.gz --drain node=node-3 --uncordon node=node-3
   topospread drill app.yaml --cluster zones=3,nodes=9 --scale deploy/web=30 --scale deploy/web=10
   topospread drill cluster.json.gz --add-nodes 3 --like node-1 --zone eu-west-1b --apply new.yaml
+  topospread drill --check drills/ -o junit
 """
 
-FORMATS = click.Choice(["table", "wide", "summary", "json", "yaml"])
+FORMATS = click.Choice(["table", "wide", "summary", "json", "yaml", "junit", "github"])
+_OF_CHECKS = ("junit", "github")
+"""Formats of --check alone."""
 _NODES = "KEY=VALUE|node=NAME"
 _STEPS = ("fail", "recover", "cordon", "uncordon", "drain", "scale", "wait", "add-nodes", "like", "zone", "apply")
 """Options whose order counts."""
@@ -75,14 +82,21 @@ def _step(name: str, metavar: str, text: str) -> Callable[[Any], Any]:
 @_step("like", "NODE", "… like this one,")
 @_step("zone", "ZONE", "… in this zone.")
 @click.option("--apply", multiple=True, metavar="FILE", type=PATH, help="Apply manifests.")
+@click.option("--check", is_flag=True, help="Play the drills that the PATHs hold, and say what falls short.")
 @click.option("--seed", type=int, metavar="N", help="Draw among equals where kube-scheduler does, repeatably.")
 @click.option("--no-preemption", is_flag=True, help="Evict nothing for more important pods.")
 @namespace_options("Scale in")
-@click.option("-o", "--output", type=FORMATS, default="table", help="How to show the drill.")
+@click.option(
+    "-o", "--output", type=FORMATS, default="table", help="How to show the drill; junit and github with --check."
+)
 @click.pass_context
 def drill(context: click.Context, /, **given: Any) -> int:
     """Run the drill; 1 when pods are pending at the end, a budget was broken, or a drain left pods."""
     steps = read_steps(context.meta[__name__], given)
+    if given["check"]:
+        return _check(given, steps)
+    if given["output"] in _OF_CHECKS:
+        raise UsageError(f"-o {given['output']} shows what --check finds")
     if not steps:
         raise UsageError("give at least one step, for example --fail zone=eu-west-1a or --drain node=node-1")
     by = read_control_plane(given)
@@ -105,6 +119,43 @@ def drill(context: click.Context, /, **given: Any) -> int:
         )
     show(_text(found, given["output"], given["color"]))
     return 0 if found.holds else 1
+
+
+def _check(given: dict[str, Any], steps: list[Step]) -> int:
+    """Play the drills of files; 1 when one falls short of what it expects.
+
+    Raises:
+        UsageError: steps or options beside it that drills of files have themselves.
+    """
+    from topospread.drills.checking import check_drills
+    from topospread.drills.drill_file import find_drills
+
+    own = {"config_path": "--config", "namespace": "-n", "seed": "--seed", "no_preemption": "--no-preemption"}
+    beside = [option for name, option in own.items() if given[name]]
+    if steps or beside:
+        raise UsageError(f"--check plays drills of files, which say themselves what {(beside or ['a step'])[0]} says")
+    if not given["paths"]:
+        raise UsageError("--check: name files of drills, or folders with them")
+    files = find_drills(given["paths"])
+    with progress("drilling") as bar:
+        found = check_drills(files, given["cluster"], bar)
+    show(_check_text(found, given["output"], given["color"]))
+    return 0 if found.passed else 1
+
+
+def _check_text(found: DrillCheck, output: str, color: str) -> str:
+    from topospread.report import drill_check
+    from topospread.report.layout import Layout
+
+    match output:
+        case "json" | "yaml":
+            return written(found.to_dict(), output)
+        case "junit":
+            return drill_check.check_junit(found)
+        case "github":
+            return drill_check.check_github(found)
+        case _:
+            return drill_check.check_text(found, Layout(width(), output == "wide", style(color)))
 
 
 def read_steps(order: list[str], given: dict[str, Any]) -> list[Step]:

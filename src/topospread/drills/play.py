@@ -63,7 +63,13 @@ class Play:
             follows_wait = number + 1 < len(steps) and isinstance(steps[number + 1], Wait)
             outcomes.append(self._step(step, goes_on=not follows_wait and not isinstance(step, Wait)))
         world = self.world
-        return Drill(tuple(outcomes), len(world.cluster.nodes), tuple(world.warnings), tuple(world.notes))
+        return Drill(
+            tuple(outcomes),
+            len(world.cluster.nodes),
+            tuple(self._state(each) for each in world.run.plan.workloads),
+            tuple(world.warnings),
+            tuple(world.notes),
+        )
 
     def _step(self, step: Step, *, goes_on: bool) -> StepOutcome:
         left: list[NotEvicted] = []
@@ -136,28 +142,32 @@ class Play:
         """Workloads that something happened to, or that lack pods, in input order."""
         world = self.world
         named = {(pod.workload, pod.namespace) for event in events for pod in event.pods}
-        now = self._now_spread()
-        health = world.health
+        before, self._spreads = self._spreads, self._now_spread()
         for workload in world.run.plan.workloads:
-            key = key_of(workload)
-            pods = world.pods.of(key)
-            pending = sum(not each.node for each in pods)
             touched = (f"{workload.kind}/{workload.name}", workload.namespace) in named
-            if not touched and not pending and key not in health.fewest:
-                continue
-            yield WorkloadState(
-                kind=workload.kind,
-                namespace=workload.namespace,
-                name=workload.name,
-                replicas=workload.replicas,
-                ready=health.ready[key],
-                ready_before=self._ready[key],
-                fewest=min(health.fewest.get(key, health.ready[key]), health.ready[key]),
-                pending=pending,
-                terminating=sum(each.terminating for each in pods),
-                spread=tuple(map(_spread, _aligned(self._spreads.get(key, ()), now.get(key, ())), now.get(key, ()))),
-            )
-        self._spreads = now
+            if touched or key_of(workload) in world.health.fewest or self._pending_of(workload):
+                yield self._state(workload, before)
+
+    def _pending_of(self, workload: Workload) -> int:
+        return sum(not each.node for each in self.world.pods.of(key_of(workload)))
+
+    def _state(self, workload: Workload, before: Spreads | None = None) -> WorkloadState:
+        """How a workload stands; ``before``: how all were spread when the step began."""
+        key, health = key_of(workload), self.world.health
+        now = self._spreads.get(key, ())
+        was = self._spreads if before is None else before
+        return WorkloadState(
+            kind=workload.kind,
+            namespace=workload.namespace,
+            name=workload.name,
+            replicas=workload.replicas,
+            ready=health.ready[key],
+            ready_before=self._ready[key],
+            fewest=min(health.fewest.get(key, health.ready[key]), health.ready[key]),
+            pending=self._pending_of(workload),
+            terminating=sum(each.terminating for each in self.world.pods.of(key)),
+            spread=tuple(map(_spread, _aligned(was.get(key, ()), now), now)),
+        )
 
     def _now_spread(self) -> Spreads:
         found = spreads(self.world.run)

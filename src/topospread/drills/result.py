@@ -5,7 +5,7 @@ Nothing is printed or decided here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from topospread.plain_data import PlainData
@@ -144,13 +144,15 @@ class Drill(PlainData):
     Attributes:
         steps: the beginning, and one for each step.
         nodes: how many there are at the end.
+        workloads: all of them as they stand at the end.
         warnings, notes: sentences for a person; warnings must be seen.
     """
 
     steps: tuple[StepOutcome, ...]
     nodes: int
+    workloads: tuple[WorkloadState, ...] = ()
     warnings: tuple[str, ...] = ()
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
     @property
     def pending(self) -> tuple[PendingGroup, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from typing import Any
 
@@ -10,6 +9,8 @@ from topospread.errors import Place
 from topospread.linting.rule import Finding, Rule
 from topospread.linting.rules import BY_ID
 from topospread.linting.run import LintReport
+
+from .github import workflow_command
 
 API_VERSION = "topospread.dev/v1"
 GITHUB_LEVELS = {"error": "error", "warning": "warning", "hint": "notice"}
@@ -87,25 +88,13 @@ def rules_json(rules: tuple[Rule, ...]) -> dict[str, Any]:
 
 
 def github_commands(outcome: LintReport) -> str:
-    """Findings as GitHub shows them beside the lines of a change.
-
-    Source: GitHub's documentation of workflow commands, "Setting an error message".
-    """
-    lines = []
-    for finding in outcome.findings:
-        place = finding.place
-        properties = {
-            "file": os.path.normpath(place.source),
-            "line": str(place.line or 1),
-            "col": str(place.column or 1),
-            "title": f"{finding.rule} ({place.object})" if place.object else finding.rule,
-        }
-        shown = ",".join(f"{name}={_escaped(value, property=True)}" for name, value in properties.items())
-        lines.append(f"::{GITHUB_LEVELS[finding.severity]} {shown}::{_escaped(finding.message)}\n")
-    return "".join(lines)
-
-
-def _escaped(text: str, *, property: bool = False) -> str:  # noqa: A002 - GitHub's own word
-    for sign, code in (("%", "%25"), ("\r", "%0D"), ("\n", "%0A"), *(((":", "%3A"), (",", "%2C")) if property else ())):
-        text = text.replace(sign, code)
-    return text
+    """Findings as GitHub shows them beside the lines of a change."""
+    return "".join(
+        workflow_command(
+            GITHUB_LEVELS[finding.severity],
+            finding.place,
+            f"{finding.rule} ({finding.place.object})" if finding.place.object else finding.rule,
+            finding.message,
+        )
+        for finding in outcome.findings
+    )

@@ -12,6 +12,7 @@ from topospread.linting.lint_input import Subject
 from topospread.linting.rule import Finding
 from topospread.linting.run import Judged, LintReport
 
+from .junit import junit_text, xml_safe
 from .lint_text import line_of
 
 
@@ -21,7 +22,6 @@ def lint_junit(outcome: LintReport) -> str:
     by_subject: dict[Subject | None, list[Judged]] = {}
     for each in outcome.judged:
         by_subject.setdefault(each.subject, []).append(each)
-    tests = failures = 0
     for _, text in outcome.read.texts:
         suite = ElementTree.SubElement(root, "testsuite", name=text.name)
         for subject in (each for each in outcome.read.subjects if each.spot.text.name == text.name):
@@ -29,18 +29,7 @@ def lint_junit(outcome: LintReport) -> str:
         own = [each.finding for each in by_subject.get(None, []) if each.finding.text == text.name]
         if own:
             _add_subject(suite, "comments", own)
-        failed = len(suite.findall("testcase/failure"))
-        suite.set("tests", str(len(suite)))
-        suite.set("failures", str(failed))
-        suite.set("errors", "0")
-        tests, failures = tests + len(suite), failures + failed
-    root.set("tests", str(tests))
-    root.set("failures", str(failures))
-    root.set("errors", "0")
-    ElementTree.indent(root)
-    return ElementTree.tostring(root, encoding="unicode", xml_declaration=False).join(
-        ('<?xml version="1.0" encoding="UTF-8"?>\n', "\n")
-    )
+    return junit_text(root)
 
 
 def _add_subject(suite: ElementTree.Element, label: str, findings: list[Finding]) -> None:
@@ -48,14 +37,9 @@ def _add_subject(suite: ElementTree.Element, label: str, findings: list[Finding]
     bad = [each for each in findings if each.severity != "hint"]
     for finding in bad:
         case = ElementTree.SubElement(suite, "testcase", name=f"{label}: {finding.rule}", classname=file)
-        failure = ElementTree.SubElement(case, "failure", message=_text(finding.message), type=finding.severity)
-        failure.text = _text(line_of(finding))
+        failure = ElementTree.SubElement(case, "failure", message=xml_safe(finding.message), type=finding.severity)
+        failure.text = xml_safe(line_of(finding))
     if not bad:
         case = ElementTree.SubElement(suite, "testcase", name=label, classname=file)
         if findings:
-            ElementTree.SubElement(case, "system-out").text = "\n".join(_text(line_of(each)) for each in findings)
-
-
-def _text(text: str) -> str:
-    """Without what XML cannot hold; findings have no control characters, but half surrogates may be left."""
-    return text.encode("utf-8", "replace").decode()
+            ElementTree.SubElement(case, "system-out").text = "\n".join(xml_safe(line_of(each)) for each in findings)

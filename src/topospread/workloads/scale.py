@@ -59,6 +59,19 @@ def requested_runs(names: Iterable[str], cron_jobs: Collection[ObjectKey]) -> se
     return runs
 
 
+def the_workload(target: str, there: Collection[ObjectKey]) -> ObjectKey:
+    """The workload that ``[NAMESPACE/]KIND/NAME`` means.
+
+    Raises:
+        UsageError: it is not of this form, is not there, or is in several namespaces.
+    """
+    parts = target.split("/")
+    kind = KIND_OF.get(parts[-2].partition(".")[0].lower()) if len(parts) in (2, 3) else None
+    if kind is None or not parts[-1]:
+        raise UsageError(f"{target}: write [NAMESPACE/]KIND/NAME")
+    return _the_one(target, (kind, "/".join(parts[:-2]), parts[-1]), there)
+
+
 def _target(target: str, controllers: Collection[ObjectKey]) -> ObjectKey:
     parts = target.split("/")
     kind = KIND_OF.get(parts[-2].partition(".")[0].lower()) if len(parts) in (2, 3) else None

@@ -125,3 +125,13 @@ def test_the_help_has_every_step() -> None:
         "--apply",
     ):
         assert each in text
+
+
+def test_drills_of_files_are_checked() -> None:
+    words = [sys.executable, "-c", MAIN, "drill", "--check", str(ROOT / "docs/how-to/zone-loss")]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "2 drills, 1 short" in done.stdout
+    beside = subprocess.run([*words, "--fail", "zone=a"], capture_output=True, text=True, check=False)
+    assert beside.returncode == 2
+    assert "a step" in beside.stderr

@@ -1,0 +1,81 @@
+"""Drills held to what they expect, as a text for people, plain data, JUnit XML and GitHub's workflow commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+from .drill_json import drill_json
+from .github import workflow_command
+from .json import API_VERSION
+from .junit import junit_text, xml_safe
+from .layout import Layout
+from .paragraphs import counted, hanging
+
+if TYPE_CHECKING:
+    from topospread.drills.checking import CheckedDrill, DrillCheck
+
+
+def check_text(check: DrillCheck, layout: Layout) -> str:
+    """A line for each drill, below it what falls short."""
+    lines = [line for each in check.drills for line in _lines(each, layout)]
+    failed = sum(bool(each.shortfalls) for each in check.drills)
+    total = f"{counted(len(check.drills), 'drill')}, {failed} short of what is expected"
+    return "\n".join([*lines, "", layout.style(total, "bold")]) + "\n"
+
+
+def _lines(each: CheckedDrill, layout: Layout) -> Iterator[str]:
+    verdict = layout.style("short", "bold", "red") if each.shortfalls else "holds"
+    yield from hanging(f"{verdict}  {layout.style(each.file.name, 'bold')}  ", each.file.text.name, layout.width, 7)
+    for shortfall in each.shortfalls:
+        place = each.place(shortfall)
+        where = f"{place.source}:{place.line}" if place.line else place.source
+        yield from hanging(f"       {shortfall.path}: ", f"{shortfall.message} ({where})", layout.width, 9)
+
+
+def check_json(check: DrillCheck) -> dict[str, Any]:
+    """The whole check, its keys always in the same order."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "DrillCheck",
+        "passed": check.passed,
+        "drills": [_drill(each) for each in check.drills],
+    }
+
+
+def _drill(each: CheckedDrill) -> dict[str, Any]:
+    return {
+        "name": each.file.name,
+        "file": each.file.text.name,
+        "document": each.file.document,
+        "shortfalls": [
+            {"path": shortfall.path, "line": each.place(shortfall).line, "message": shortfall.message}
+            for shortfall in each.shortfalls
+        ],
+        "result": drill_json(each.drill),
+    }
+
+
+def check_junit(check: DrillCheck) -> str:
+    """A suite for each file, a test for each drill."""
+    root = ElementTree.Element("testsuites", name="topospread drill")
+    suites: dict[str, ElementTree.Element] = {}
+    for each in check.drills:
+        name = each.file.text.name
+        if name not in suites:
+            suites[name] = ElementTree.SubElement(root, "testsuite", name=name)
+        case = ElementTree.SubElement(suites[name], "testcase", name=xml_safe(each.file.name), classname=name)
+        if each.shortfalls:
+            said = [xml_safe(f"{shortfall.path}: {shortfall.message}") for shortfall in each.shortfalls]
+            ElementTree.SubElement(case, "failure", message=said[0], type="error").text = "\n".join(said)
+    return junit_text(root)
+
+
+def check_github(check: DrillCheck) -> str:
+    """A line for each shortfall."""
+    return "".join(
+        workflow_command("error", each.place(shortfall), f"Drill {each.file.name}", shortfall.message)
+        for each in check.drills
+        for shortfall in each.shortfalls
+    )
