@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from . import names
-from .field import FieldError, all_invalid, invalid, required
+from .field import FieldError, all_invalid, invalid
 from .labels import check_label_key
+from .rules import check_fields
 from .selectors import check_label_keys, check_label_selector, check_node_selector, check_node_selector_term
 
 Json = dict[str, Any]
@@ -55,7 +56,5 @@ def _check_pod_affinity_term(path: str, term: Json) -> Iterator[FieldError]:
         # The API server names the field in the singular, without an index.
         yield from all_invalid(f"{path}.namespace", namespace, names.dns_label(namespace))
     yield from check_label_keys(path, term)
-    topology_key = term.get("topologyKey", "")
-    if not topology_key:
-        yield required(f"{path}.topologyKey", "can not be empty")
-    yield from check_label_key(f"{path}.topologyKey", topology_key)
+    yield from check_fields(path, "PodAffinityTerm", term)
+    yield from check_label_key(f"{path}.topologyKey", term.get("topologyKey", ""))

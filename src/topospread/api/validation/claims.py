@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from . import names
-from .field import FieldError, all_invalid, forbidden, invalid, one_of, required
+from .field import FieldError, forbidden, invalid, one_of, required
 from .labels import check_annotations, check_labels
+from .rules import check_fields
 from .selectors import check_label_selector
 
 Json = dict[str, Any]
@@ -34,8 +34,7 @@ def check_claim_template(path: str, template: Json) -> Iterator[FieldError]:
 def check_claim_spec(path: str, spec: Json) -> Iterator[FieldError]:
     """``spec`` of a PersistentVolumeClaim."""
     modes = spec.get("accessModes", ())
-    if not modes:
-        yield required(f"{path}.accessModes", "at least 1 access mode is required")
+    yield from check_fields(path, "PersistentVolumeClaimSpec", spec)
     yield from check_label_selector(f"{path}.selector", spec.get("selector"))
     for mode in modes:
         yield from one_of(f"{path}.accessModes", mode, _ACCESS_MODES)
@@ -46,11 +45,6 @@ def check_claim_spec(path: str, spec: Json) -> Iterator[FieldError]:
         yield required(f"{path}.resources[storage]")
     elif storage.sign <= 0:
         yield invalid(f"{path}.resources[storage]", str(storage), "must be greater than zero")
-    for field in ("storageClassName", "volumeAttributesClassName"):
-        name = spec.get(field, "")
-        yield from all_invalid(f"{path}.{field}", name, names.subdomain(name) if name else ())
-    if spec.get("volumeMode") is not None:
-        yield from one_of(f"{path}.volumeMode", spec["volumeMode"], ("Block", "Filesystem"))
     yield from _check_sources(path, spec)
 
 
@@ -70,11 +64,6 @@ def _check_sources(path: str, spec: Json) -> Iterator[FieldError]:
 
 def _check_source(path: str, source: Json) -> Iterator[FieldError]:
     group, kind = source.get("apiGroup", ""), source.get("kind", "")
-    for field in ("name", "kind"):
-        if not source.get(field):
-            yield required(f"{path}.{field}")
+    yield from check_fields(path, "TypedObjectReference", source)
     if not group and kind != "PersistentVolumeClaim":
         yield invalid(path, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup")
-    yield from all_invalid(f"{path}.apiGroup", group, names.subdomain(group) if group else ())
-    namespace = source.get("namespace", "")
-    yield from all_invalid(f"{path}.namespace", namespace, names.dns_label(namespace) if namespace else ())

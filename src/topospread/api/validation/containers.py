@@ -33,7 +33,6 @@ from .security import check_container_security
 
 Json = dict[str, Any]
 
-PULL_POLICIES: Final = ("Always", "IfNotPresent", "Never")
 _RESTART_POLICIES: Final = ("Always", "Never", "OnFailure")
 _RESTART_ACTIONS: Final = ("Restart", "RestartAllContainers")
 _RULES_ALONE: Final = "must specify restartPolicy when restart rules are used"
@@ -159,16 +158,7 @@ def check_image_padding(path: str, container: Json) -> Iterator[FieldError]:
 
 
 def _check_common(path: str, container: Json, pod: PodContext) -> Iterator[FieldError]:
-    name = container.get("name", "")
-    if not name:
-        yield required(f"{path}.name")
-    else:
-        yield from all_invalid(f"{path}.name", name, names.dns_label(name))
-    if not container.get("image"):
-        yield required(f"{path}.image")
-    policy = container["terminationMessagePolicy"]
-    yield from one_of(f"{path}.terminationMessagePolicy", policy, ("File", "FallbackToLogsOnError"))
-    yield from one_of(f"{path}.imagePullPolicy", container["imagePullPolicy"], PULL_POLICIES)
+    yield from check_fields(path, "Container", container)
     yield from _check_ports(f"{path}.ports", container.get("ports", ()))
     yield from check_environment(f"{path}.env", container.get("env", ()))
     yield from check_environment_sources(f"{path}.envFrom", container.get("envFrom", ()))
@@ -195,19 +185,13 @@ def _check_ports(path: str, ports: Sequence[Json]) -> Iterator[FieldError]:
     seen: set[str] = set()
     for index, port in enumerate(ports):
         inner = f"{path}[{index}]"
-        name, number, host = port.get("name", ""), port.get("containerPort", 0), port.get("hostPort", 0)
+        name = port.get("name", "")
         reasons = names.port_name(name) if name else ()
         yield from all_invalid(f"{inner}.name", name, reasons)
         if name in seen:
             yield duplicate(f"{inner}.name", name)
         elif name and not reasons:
             seen.add(name)
-        if not number:
-            yield required(f"{inner}.containerPort")
-        else:
-            yield from all_invalid(f"{inner}.containerPort", number, names.port_number(number))
-        if host:
-            yield from all_invalid(f"{inner}.hostPort", host, names.port_number(host))
         yield from check_fields(inner, "ContainerPort", port)
 
 

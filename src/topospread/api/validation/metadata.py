@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from . import names
-from .field import FieldError, Named, all_invalid, invalid, not_negative, not_supported, required, too_long
+from .field import FieldError, all_invalid, invalid, required, too_long
 from .labels import check_annotations, check_labels
+from .rules import check_fields
 
 Json = dict[str, Any]
 
@@ -36,7 +37,7 @@ def check_metadata(
         yield required(f"{path}.namespace")
     else:
         yield from all_invalid(f"{path}.namespace", namespace, names.dns_label(namespace))
-    yield from not_negative(f"{path}.generation", metadata.get("generation", 0))
+    yield from check_fields(path, "ObjectMeta", metadata)
     yield from check_labels(f"{path}.labels", metadata.get("labels", {}))
     yield from check_annotations(f"{path}.annotations", metadata.get("annotations", {}))
     yield from _check_owners(f"{path}.ownerReferences", metadata.get("ownerReferences", ()))
@@ -65,9 +66,7 @@ def _check_owner(path: str, owner: Json) -> Iterator[FieldError]:
         yield required(f"{path}.apiVersion", "must not be empty")
     elif version.count("/") > 1 or version.endswith("/"):
         yield invalid(f"{path}.apiVersion", version, "must be <group>/<version> or <version>")
-    for field in ("kind", "name", "uid"):
-        if not owner.get(field):
-            yield required(f"{path}.{field}", "must not be empty")
+    yield from check_fields(path, "OwnerReference", owner)
     if version in ("v1", "/v1") and owner.get("kind") == "Event":
         yield invalid(path, _owner_as_printed(owner), "/v1, Kind=Event is disallowed from being an owner")
 
@@ -90,11 +89,7 @@ def _check_finalizers(path: str, finalizers: Sequence[str]) -> Iterator[FieldErr
 def _check_managed_fields(path: str, entries: Sequence[Json]) -> Iterator[FieldError]:
     for index, entry in enumerate(entries):
         inner = f"{path}[{index}]"
-        operation = entry.get("operation", "")
-        if not operation:
-            yield required(f"{inner}.operation", "must not be empty")
-        elif operation not in ("Apply", "Update"):
-            yield not_supported(f"{inner}.operation", Named(operation), ("Apply", "Update"))
+        yield from check_fields(inner, "ManagedFieldsEntry", entry)
         if entry.get("fieldsType", "FieldsV1") not in ("", "FieldsV1"):
             yield invalid(f"{inner}.fieldsType", entry["fieldsType"], "must be `FieldsV1`")
         yield from _check_manager(f"{inner}.manager", entry.get("manager", ""))

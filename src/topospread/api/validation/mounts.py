@@ -6,15 +6,13 @@ Source: ValidateVolumeMounts, ValidateVolumeDevices and what they call in pkg/ap
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
-from .field import FieldError, forbidden, invalid, not_found, one_of, required
+from .field import FieldError, forbidden, invalid, not_found, required
 from .paths import check_descending, check_no_backsteps
+from .rules import check_fields
 
 Json = dict[str, Any]
-
-_PROPAGATIONS: Final = ("Bidirectional", "HostToContainer", "None")
-_RECURSIVE: Final = ("Disabled", "Enabled", "IfPossible")
 
 
 def check_mounts(path: str, container: Json, volumes: Mapping[str, Json]) -> Iterator[FieldError]:
@@ -58,15 +56,11 @@ def _check_sub_paths(path: str, inner: str, mount: Json) -> Iterator[FieldError]
 
 def _check_options(path: str, mount: Json, *, privileged: bool) -> Iterator[FieldError]:
     propagation, recursive = mount.get("mountPropagation"), mount.get("recursiveReadOnly")
-    if propagation is not None:
-        yield from one_of(f"{path}.mountPropagation", propagation, _PROPAGATIONS)
-        if propagation == "Bidirectional" and not privileged:
-            detail = "Bidirectional mount propagation is available only to privileged containers"
-            yield forbidden(f"{path}.mountPropagation", detail)
-    if recursive is None:
-        return
+    yield from check_fields(path, "VolumeMount", mount)
+    if propagation == "Bidirectional" and not privileged:
+        detail = "Bidirectional mount propagation is available only to privileged containers"
+        yield forbidden(f"{path}.mountPropagation", detail)
     field = f"{path}.recursiveReadOnly"
-    yield from one_of(field, recursive, _RECURSIVE)
     if recursive in ("Enabled", "IfPossible"):
         if not mount.get("readOnly"):
             yield forbidden(field, "may only be specified when readOnly is true")

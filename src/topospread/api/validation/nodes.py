@@ -13,9 +13,9 @@ from typing import Any, Final
 from topospread.api.quantity import Quantity
 
 from . import names
-from .field import FieldError, Named, all_invalid, duplicate, invalid, not_supported, required
+from .field import FieldError, all_invalid, duplicate, invalid
 from .resources import check_amount
-from .tolerations import EFFECTS
+from .rules import check_fields
 
 Json = dict[str, Any]
 
@@ -43,10 +43,7 @@ def _check_taints(path: str, taints: Sequence[Json]) -> Iterator[FieldError]:
         reasons = names.label_value(value)
         if reasons:
             yield invalid(f"{inner}.value", value, ";".join(reasons))
-        if not effect:
-            yield required(f"{inner}.effect")
-        elif effect not in EFFECTS:
-            yield not_supported(f"{inner}.effect", Named(effect), EFFECTS)
+        yield from check_fields(inner, "Taint", taint)
         if (key, effect) in seen:
             shown = {"Key": key, "Value": value, "Effect": effect, "TimeAdded": taint.get("timeAdded")}
             yield duplicate(inner, shown, "taints must be unique by key and effect pair")

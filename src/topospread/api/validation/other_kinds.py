@@ -120,10 +120,7 @@ def _check_autoscaler(path: str, spec: Json) -> Iterator[FieldError]:
         yield invalid(f"{path}.maxReplicas", most, "must be greater than or equal to 1")
     if least is not None and most < least:
         yield invalid(f"{path}.maxReplicas", most, "must be greater than or equal to `minReplicas`")
-    target = spec.get("scaleTargetRef", {})
-    for name in ("kind", "name"):
-        if not target.get(name):
-            yield required(f"{path}.scaleTargetRef.{name}")
+    yield from check_fields(f"{path}.scaleTargetRef", "CrossVersionObjectReference", spec.get("scaleTargetRef", {}))
     if least == 0 and not any(each.get("type") in ("Object", "External") for each in spec.get("metrics", ())):
         words = "must specify at least one Object or External metric to support scaling to zero replicas"
         yield forbidden(f"{path}.metrics", words)

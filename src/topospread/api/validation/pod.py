@@ -39,6 +39,7 @@ from .labels import check_annotations, check_labels
 from .metadata import check_metadata
 from .options import Options
 from .resources import check_overhead, check_pod_resources
+from .rules import check_fields
 from .security import check_pod_security
 from .spread import check_spread_constraints
 from .tolerations import check_tolerations
@@ -46,9 +47,6 @@ from .volumes import check_volumes
 from .windows import check_host_process, check_linux_pod, check_windows_pod
 
 Json = dict[str, Any]
-
-RESTART_POLICIES: Final = ("Always", "OnFailure", "Never")
-_DNS_POLICIES: Final = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 
 
 def check_pod(pod: Json, *, options: Options) -> Iterator[FieldError]:
@@ -129,32 +127,18 @@ def _check_scheduling(path: str, spec: Json, options: Options) -> Iterator[Field
 
 
 def _check_policies(path: str, spec: Json) -> Iterator[FieldError]:
-    yield from one_of(f"{path}.restartPolicy", spec["restartPolicy"], RESTART_POLICIES)
-    yield from one_of(f"{path}.dnsPolicy", spec["dnsPolicy"], _DNS_POLICIES)
+    yield from check_fields(path, "PodSpec", spec)
     preemption = spec.get("preemptionPolicy")
     if preemption == "":
         yield required(f"{path}.preemptionPolicy")
     elif preemption is not None:
         yield from one_of(f"{path}.preemptionPolicy", preemption, ("PreemptLowerPriority", "Never"))
-    deadline = spec.get("activeDeadlineSeconds")
-    if deadline is not None:
-        reasons = names.in_range(deadline, 1, 2**31 - 1)
-        yield from all_invalid(f"{path}.activeDeadlineSeconds", deadline, reasons)
     for index, gate in enumerate(spec.get("readinessGates", ())):
         condition = gate.get("conditionType", "")
         yield from all_invalid(f"{path}.readinessGates[{index}].conditionType", condition, names.label_key(condition))
 
 
 def _check_names(path: str, spec: Json) -> Iterator[FieldError]:
-    for field, check in (
-        ("serviceAccountName", names.subdomain),
-        ("nodeName", names.subdomain),
-        ("priorityClassName", names.subdomain),
-        ("hostname", names.dns_label),
-        ("subdomain", names.dns_label),
-    ):
-        name = spec.get(field, "")
-        yield from all_invalid(f"{path}.{field}", name, check(name) if name else ())
     if "runtimeClassName" in spec:
         name = spec["runtimeClassName"]
         yield from all_invalid(f"{path}.runtimeClassName", name, names.subdomain(name))

@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from . import names
-from .field import FieldError, all_invalid, not_negative, one_of, required
+from .field import FieldError, all_invalid, not_negative, one_of, positive, required
 
 Json = dict[str, Any]
 
@@ -24,15 +24,15 @@ class Rule(msgspec.Struct, frozen=True):
     """What a field may hold.
 
     Attributes:
-        required: it must be given, and not be empty.
+        required: it must be given, and not be empty; a text is told besides.
         words: one of these, in the order in which they are told.
         optional: an empty word is none.
-        least: 0, where it may not be negative.
+        least: 0, where it may not be negative, or 1.
         range: from … to.
         format: of `_FORMATS`; nothing that is empty is asked.
     """
 
-    required: bool = False
+    required: bool | str = False
     words: tuple[str, ...] = ()
     optional: bool = False
     least: int | None = None
@@ -49,6 +49,8 @@ _FORMATS: Final[dict[str, Callable[[Any], names.Reasons]]] = {
     "dns_label": names.dns_label,
     "environment_variable": names.environment_variable,
     "file_mode": _file_mode,
+    "port_number": names.port_number,
+    "subdomain": names.subdomain,
     "user_or_group": names.user_or_group,
 }
 
@@ -63,19 +65,20 @@ def _rules() -> dict[str, dict[str, Rule]]:
 def check_fields(path: str, struct: str, value: Json) -> Iterator[FieldError]:
     """The fields of a struct that there are rules for, each by itself; ``path`` is "" for a whole object."""
     for field, rule in _rules().get(struct, {}).items():
-        yield from _check(f"{path}.{field}" if path else field, rule, value.get(field))
+        given = value.get(field)
+        if given is not None or rule.required:
+            yield from _check(f"{path}.{field}" if path else field, rule, given)
 
 
 def _check(path: str, rule: Rule, given: Any) -> Iterator[FieldError]:
     if rule.required and not given:
-        yield required(path)
-    elif given and rule.format:
-        yield from all_invalid(path, given, _FORMATS[rule.format](given))
-    if given is None:
+        yield required(path, rule.required if isinstance(rule.required, str) else "")
         return
+    if given and rule.format:
+        yield from all_invalid(path, given, _FORMATS[rule.format](given))
     if rule.words and (given or not rule.optional):
         yield from one_of(path, given, rule.words)
     if rule.least is not None:
-        yield from not_negative(path, given)
+        yield from positive(path, given) if rule.least else not_negative(path, given)
     if rule.range is not None:
         yield from all_invalid(path, given, names.in_range(given, *rule.range))

@@ -18,8 +18,6 @@ from .field import (
     duplicate,
     forbidden,
     invalid,
-    not_supported,
-    one_of,
     required,
     too_long,
 )
@@ -29,7 +27,6 @@ from .windows import check_windows_options
 
 Json = dict[str, Any]
 
-_PROFILE_TYPES: Final = ("Localhost", "RuntimeDefault", "Unconfined")
 _SYSCTL: Final = "([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
 _is_sysctl = re.compile(_SYSCTL).fullmatch
 _IPC_SYSCTLS: Final = frozenset(
@@ -102,10 +99,7 @@ def _check_seccomp(path: str, profile: Json | None) -> Iterator[FieldError]:
     if profile is None:
         return
     kind, localhost = profile.get("type", ""), profile.get("localhostProfile")
-    if not kind:
-        yield required(f"{path}.type", "type is required when seccompProfile is set")
-    else:
-        yield from one_of(f"{path}.type", kind, _PROFILE_TYPES)
+    yield from check_fields(path, "SeccompProfile", profile)
     if kind == "Localhost":
         if localhost is None:
             yield required(f"{path}.localhostProfile", "must be set when seccomp type is Localhost")
@@ -120,13 +114,10 @@ def _check_app_armor(path: str, profile: Json | None) -> Iterator[FieldError]:
     if profile is None:
         return
     kind, localhost = profile.get("type", ""), profile.get("localhostProfile")
+    yield from check_fields(path, "AppArmorProfile", profile)
     if kind == "Localhost":
         yield from _check_app_armor_localhost(f"{path}.localhostProfile", localhost)
-    elif not kind:
-        yield required(f"{path}.type", "type is required when appArmorProfile is set")
-    elif kind not in _PROFILE_TYPES:
-        yield not_supported(f"{path}.type", Named(kind), _PROFILE_TYPES)
-    elif localhost is not None:
+    elif kind in ("RuntimeDefault", "Unconfined") and localhost is not None:
         detail = "can only be set when AppArmor type is Localhost"
         yield invalid(f"{path}.localhostProfile", Named(localhost), detail)
 

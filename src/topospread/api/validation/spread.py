@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from .field import FieldError, duplicate, invalid, one_of, positive, required
+from .field import FieldError, duplicate, invalid, one_of, positive
 from .rules import check_fields
 from .selectors import check_label_keys, check_label_selector
 
@@ -32,17 +32,13 @@ def _kind(constraint: Json) -> tuple[str, str]:
 
 
 def _check_constraint(path: str, constraint: Json) -> Iterator[FieldError]:
-    topology_key, action = _kind(constraint)
+    _, action = _kind(constraint)
     yield from positive(f"{path}.maxSkew", constraint.get("maxSkew", 0))
-    if not topology_key:
-        yield required(f"{path}.topologyKey", "can not be empty")
     yield from one_of(f"{path}.whenUnsatisfiable", action, ACTIONS)
     min_domains = constraint.get("minDomains")
-    if min_domains is not None:
-        yield from positive(f"{path}.minDomains", min_domains)
-        if action != "DoNotSchedule":
-            detail = f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {action}"
-            yield invalid(f"{path}.minDomains", min_domains, detail)
+    if min_domains is not None and action != "DoNotSchedule":
+        detail = f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {action}"
+        yield invalid(f"{path}.minDomains", min_domains, detail)
     yield from check_fields(path, "TopologySpreadConstraint", constraint)
     yield from check_label_keys(path, constraint)
     yield from check_label_selector(f"{path}.labelSelector", constraint.get("labelSelector"))

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Any
 
 from . import names
-from .field import FieldError, Named, invalid, not_supported, one_of, printed
+from .field import FieldError, Named, invalid, not_supported, printed
 from .labels import check_label_key
 from .options import Options
+from .rules import check_fields
 
 Json = dict[str, Any]
 
 _is_decimal = re.compile("0|-?[1-9][0-9]*").fullmatch
 _is_go_decimal = re.compile("[+-]?[0-9]+").fullmatch
-EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
 def check_tolerations(path: str, tolerations: Sequence[Json], options: Options) -> Iterator[FieldError]:
@@ -33,8 +33,7 @@ def check_tolerations(path: str, tolerations: Sequence[Json], options: Options) 
                 f"{inner}.effect", Named(effect), "effect must be 'NoExecute' when `tolerationSeconds` is set"
             )
         yield from _check_operator(inner, toleration, options)
-        if effect:
-            yield from one_of(f"{inner}.effect", effect, EFFECTS)
+        yield from check_fields(inner, "Toleration", toleration)
 
 
 def _check_key(path: str, toleration: Json) -> Iterator[FieldError]:
