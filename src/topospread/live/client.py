@@ -19,6 +19,7 @@ from .api_error import ApiError, ApiUnreachable, error_of
 from .connection import Connection
 from .observer import NobodyWatches, Observer
 from .rate_limit import RateLimit
+from .write_connections import BrokenConnection, WriteConnections
 
 PAGE = 500
 """Objects a page, as client-go's pager asks for."""
@@ -76,7 +77,8 @@ class ApiClient:
         self._decoder = msgspec.json.Decoder(_Event)
         self._reads: aiohttp.ClientSession | None = None
         self._writes: aiohttp.ClientSession | None = None
-        self._generation = connection.generation
+        self._generation = self._direct_generation = connection.generation
+        self._direct: WriteConnections | None = None
         self._outdated: list[aiohttp.ClientSession] = []
         """Made with a client certificate that was replaced; what is under way in them ends there."""
 
@@ -91,7 +93,9 @@ class ApiClient:
         for session in (self._reads, self._writes, *self._outdated):
             if session is not None:
                 await session.close()
-        self._reads = self._writes = None
+        if self._direct is not None:
+            self._direct.close()
+        self._reads = self._writes = self._direct = None
         self._outdated.clear()
         if self._connection.ssl is not None:
             await asyncio.sleep(_GOODBYE)
@@ -202,6 +206,9 @@ class ApiClient:
             return await self._send(request)
         except aiohttp.ServerDisconnectedError:
             pass
+        except BrokenConnection as error:
+            if not error.unanswered:
+                raise ApiUnreachable(_words(error)) from error
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise ApiUnreachable(_words(error)) from error
         try:
@@ -210,10 +217,21 @@ class ApiClient:
             raise ApiUnreachable(_words(error)) from error
 
     async def _send(self, request: _Request) -> bytes:
-        session = self._session(write=request.method != "GET")
+        """Send a request: a write over connections of its own where that is possible."""
         started, code = time.monotonic(), "<error>"
         headers = {**_READ, **request.headers, **await self._connection.headers()}
+        writes = self._write_connections() if request.method != "GET" else None
         try:
+            if writes is not None:
+                async with asyncio.timeout(request.timeout):
+                    answer = await writes.send(
+                        request.method, request.path, request.params, headers, request.data or b""
+                    )
+                code = str(answer.status)
+                if answer.status >= 300:
+                    raise error_of(answer.body, answer.status, _seconds(answer.headers.get("retry-after", "")))
+                return answer.body
+            session = self._session(write=request.method != "GET")
             async with session.request(
                 request.method,
                 self._connection.server + request.path,
@@ -231,6 +249,18 @@ class ApiClient:
                 return body
         finally:
             self._observer.requested(request.method, code, time.monotonic() - started)
+
+    def _write_connections(self) -> WriteConnections | None:
+        """Connections for writes alone; through a proxy they go as reads do."""
+        connection = self._connection
+        if connection.proxy is not None:
+            return None
+        if self._direct is None or self._direct_generation != connection.generation:
+            if self._direct is not None:
+                self._direct.close()
+            self._direct_generation = connection.generation
+            self._direct = WriteConnections(connection.server, connection.ssl, connection.server_hostname, _CONNECTIONS)
+        return self._direct
 
     def _session(self, *, write: bool) -> aiohttp.ClientSession:
         if self._generation != self._connection.generation:
@@ -265,7 +295,10 @@ async def _lines(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
 
 def _retry_after(response: aiohttp.ClientResponse) -> float | None:
     """Seconds that the server asks to wait; client-go reads whole seconds only."""
-    given = response.headers.get("Retry-After", "")
+    return _seconds(response.headers.get("Retry-After", ""))
+
+
+def _seconds(given: str) -> float | None:
     return float(given) if given.isdigit() else None
 
 

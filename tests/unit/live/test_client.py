@@ -88,25 +88,63 @@ def test_a_connection_that_the_server_closed_is_made_anew() -> None:
     """The server closes each connection after one answer without saying so, as it does with idle ones."""
 
     async def run() -> list[bytes]:
-        served = 0
-
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            nonlocal served
             await reader.readuntil(b"\r\n\r\n")
-            served += 1
-            if served != 2:  # the second request finds a connection that is closed on it
-                writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
-                await writer.drain()
-                await reader.read(1)
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+            await writer.drain()
+            await reader.read(1)  # the next request finds the connection closed on it
             writer.close()
 
         server = await asyncio.start_server(serve, "127.0.0.1")
         port = server.sockets[0].getsockname()[1]
         async with server, ApiClient(Connection(f"http://127.0.0.1:{port}", None, no_headers), qps=0) as client:
-            first = await client.request("DELETE", "/x")
-            return [first, await client.request("DELETE", "/x")]
+            return [await client.request("POST", "/x", body=b"{}") for _ in range(3)]
 
-    assert asyncio.run(run()) == [b"ok", b"ok"]
+    assert asyncio.run(run()) == [b"ok"] * 3
+
+
+def test_a_write_whose_answer_breaks_off_is_not_sent_again() -> None:
+    async def run() -> list[bytes]:
+        asked: list[bytes] = []
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            asked.append(await reader.readuntil(b"\r\n\r\n"))
+            writer.write(b"HTTP/1.1 201 Created\r\nContent-Length: 20\r\n\r\nhalf")
+            await writer.drain()
+            writer.close()
+
+        server = await asyncio.start_server(serve, "127.0.0.1")
+        port = server.sockets[0].getsockname()[1]
+        async with server, ApiClient(Connection(f"http://127.0.0.1:{port}", None, no_headers), qps=0) as client:
+            with pytest.raises(ApiUnreachable):
+                await client.request("POST", "/x", body=b"{}")
+        return asked
+
+    assert len(asyncio.run(run())) == 1
+
+
+def test_an_answer_in_chunks_is_read_whole() -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        stream = web.StreamResponse()
+        stream.enable_chunked_encoding()
+        await stream.prepare(request)
+        for part in (b"a" * 70_000, b"bc"):
+            await stream.write(part)
+        return stream
+
+    async def ask(client: ApiClient) -> list[bytes]:
+        return [await client.request("PATCH", "/x", body=b"{}") for _ in range(2)]
+
+    assert asked(answer, ask) == [b"a" * 70_000 + b"bc"] * 2
+
+
+def test_a_write_that_takes_too_long_is_given_up() -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        await asyncio.sleep(1)
+        return web.Response()
+
+    with pytest.raises(ApiUnreachable):
+        asked(answer, lambda c: c.request("POST", "/x", body=b"{}", timeout=0.05))
 
 
 def test_no_server_is_unreachable() -> None:
