@@ -14,6 +14,7 @@ from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.framework import Framework
 from topospread.scheduling.preemption import Candidate, Preemption
 from topospread.scheduling.queued_pod_info import QueuedPodInfo
+from topospread.scheduling.topology_labels import TopologyLabels
 from topospread.scheduling.verdict import Verdict
 
 from .binder import Placed
@@ -36,6 +37,7 @@ class AssumingScheduler(Scheduler):
         super().__init__(cluster, frameworks)
         self._volumes = volumes
         self._pledge: Pledge | None = None
+        self._topology_labels = TopologyLabels(cluster)
 
     def reserve(self, pod_class: PodClass, row: int) -> str:
         """Reserve alone."""
@@ -44,6 +46,10 @@ class AssumingScheduler(Scheduler):
             if isinstance(each, ReservedVolumes):
                 self._pledge = self._volumes.reserve(each)
         return ""
+
+    def labels_bound_pods(self, so: bool) -> None:
+        """Assume pods with the labels of their node, where the API server gives them these."""
+        self.topology_labels = self._topology_labels if so else None
 
     def take_pledge(self) -> Pledge | None:
         """What was set aside for the pod that was just placed."""
@@ -96,6 +102,7 @@ class Attempts:
             parts.failures.handle(info, Failure("Unschedulable", refused, (NOT_PLACED,)))
             parts.observer.attempted(profile, "unschedulable", monotonic() - started)
             return
+        scheduler.labels_bound_pods(parts.pods.gets_labels)
         placement = scheduler.schedule(pod)
         if placement.node is None:
             failure = self._why(pod, profile)

@@ -51,6 +51,7 @@ class Pods:
         waiting: our pods that have no node as far as the API server has told.
         assigned: uid of the pods that have one.
         assumed: pods that were given one here.
+        gets_labels: whether the API server gave the last pod that was bound here labels of its node.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class Pods:
         self.assigned: dict[PodKey, str] = {}
         self.assumed: dict[PodKey, Assumption] = {}
         self._promised: dict[PodKey, str] = {}
+        self.gets_labels = False
 
     # What a reflector delivers.
 
@@ -117,7 +119,9 @@ class Pods:
         waiting = self.waiting.get(key)
         if waiting is not None and waiting.metadata.uid != uid:
             self._delete_waiting(key)
-        self.assumed.pop(key, None)
+        assumption = self.assumed.pop(key, None)
+        if assumption is not None and assumption.node == pod.spec.node_name:
+            self.gets_labels = pod.labels != assumption.pod.labels
         self._promised.pop(key, None)
         self._cluster.put_pod(pod, key)
         self.assigned[key] = uid

@@ -21,6 +21,7 @@ from topospread.cluster.objects import ClusterObjects
 
 TOPOLOGY_LABELS = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
 GATE = "PodTopologyLabelsAdmission"
+_REMEMBERED = 1 << 13
 
 
 class TopologyLabels:

@@ -25,6 +25,7 @@ class FakeApi:
             raise is what the client gets.
         written: method and path of all writes, in order.
         streams: whether lists can be streamed.
+        labels: given to every pod that is bound (PodTopologyLabelsAdmission).
     """
 
     def __init__(self) -> None:
@@ -34,6 +35,7 @@ class FakeApi:
         self.written: list[tuple[str, str]] = []
         self.bodies: list[Json] = []
         self.streams = False
+        self.labels: dict[str, str] = {}
         self.version = 0
         self._watches: dict[str, list[asyncio.Queue[Json | Exception]]] = defaultdict(list)
 
@@ -156,6 +158,7 @@ class FakeApi:
             raise ApiError(409, "Conflict", f"pod {name} is already assigned to node")
         bound = json.loads(json.dumps(pod))
         bound["spec"]["nodeName"] = body["target"]["name"]
+        bound["metadata"]["labels"] = bound["metadata"].get("labels", {}) | self.labels
         return self.put(PODS, bound)
 
 

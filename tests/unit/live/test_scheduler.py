@@ -183,6 +183,27 @@ def test_a_pod_that_is_deleted_while_it_is_bound_leaves_nothing_behind() -> None
     play(scenario)
 
 
+def test_pods_that_get_labels_of_their_node_are_counted_once() -> None:
+    async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
+        api.labels = {"topology.kubernetes.io/zone": "a"}
+        api.put(NODES, node("one", **api.labels))
+        api.put(PODS, pod("first"))
+        await eventually(lambda: "default/first" in scheduler.pods.assigned)
+        assumed: list[object] = []
+
+        def look(method: str, path: str) -> None:
+            if path.endswith("/binding"):
+                assumed.append(scheduler.pods.class_of("default/second"))
+
+        api.before = look
+        api.put(PODS, pod("second"))
+        await eventually(lambda: "default/second" in scheduler.pods.assigned)
+        assert assumed == [scheduler.pods.class_of("default/second")]
+        assert scheduler.pods.class_of("default/first") is assumed[0]
+
+    play(scenario)
+
+
 def test_another_pod_of_the_same_name_is_another_pod() -> None:
     async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
         api.put(NODES, node("one"))

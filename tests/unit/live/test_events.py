@@ -1,0 +1,112 @@
+"""Events as they are written, with the texts and series of client-go's recorder."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any, cast
+
+import msgspec
+
+from tests.unit.live.fake_api import FakeApi, pod
+from topospread.live.client import ApiClient
+from topospread.live.events import Event, Events, failed_scheduling, preempted, scheduled, skipped, truncated
+from topospread.live.kinds import ReadPod
+from topospread.live.observer import NobodyWatches
+from topospread.live.write_order import WriteOrder
+
+Json = dict[str, Any]
+
+
+def read(name: str, version: str = "5") -> ReadPod:
+    given = pod(name)
+    given["metadata"] |= {"uid": f"uid-{name}", "resourceVersion": version}
+    return msgspec.json.decode(json.dumps(given), type=ReadPod)
+
+
+class Dropped(NobodyWatches):
+    def __init__(self) -> None:
+        self.count = 0
+
+    def dropped(self, events: int) -> None:
+        self.count += events
+
+
+def written(*events: Event, at: float = 1_795_337_730.25) -> FakeApi:
+    """What is sent of some events."""
+    api = FakeApi()
+
+    async def run() -> None:
+        recorder = Events(cast(ApiClient, api), WriteOrder(4), "host", lambda: at, NobodyWatches())
+        task = asyncio.create_task(recorder.run())
+        for each in events:
+            recorder.record(each)
+        while recorder.waiting:
+            await asyncio.sleep(0.001)
+        task.cancel()
+
+    asyncio.run(run())
+    return api
+
+
+def test_a_binding_reads_as_kube_schedulers() -> None:
+    api = written(scheduled(read("a"), "one"))
+    assert api.written == [("POST", "/apis/events.k8s.io/v1/namespaces/default/events")]
+    (body,) = api.bodies
+    assert body.pop("metadata") == {"name": "a.18ea52274f684600", "namespace": "default"}
+    assert body == {
+        "apiVersion": "events.k8s.io/v1",
+        "kind": "Event",
+        "eventTime": "2026-11-22T08:55:30.250000Z",
+        "reportingController": "default-scheduler",
+        "reportingInstance": "default-scheduler-host",
+        "action": "Binding",
+        "reason": "Scheduled",
+        "regarding": {
+            "kind": "Pod",
+            "namespace": "default",
+            "name": "a",
+            "uid": "uid-a",
+            "apiVersion": "v1",
+            "resourceVersion": "5",
+        },
+        "note": "Successfully assigned default/a to one",
+        "type": "Normal",
+    }
+
+
+def test_a_repetition_of_the_same_state_is_a_series() -> None:
+    api = written(*[failed_scheduling(read("a"), words) for words in ("no", "no", "still no")])
+    assert [method for method, _ in api.written] == ["POST", "PATCH"]
+    assert api.bodies[1]["series"]["count"] == 2
+    assert api.written[1][1].endswith("/events/a.18ea52274f684600")
+
+
+def test_another_state_of_the_pod_is_another_event() -> None:
+    api = written(failed_scheduling(read("a", "5"), "no"), failed_scheduling(read("a", "6"), "no"))
+    assert [method for method, _ in api.written] == ["POST", "POST"]
+
+
+def test_long_notes_are_cut_in_bytes_and_at_a_whole_character() -> None:
+    assert truncated("x" * 1024) == "x" * 1024
+    assert truncated("x" * 1025) == "x" * 1020 + " ..."
+    cut = truncated("é" * 600)
+    assert len(cut.encode()) <= 1024
+    assert cut.endswith("é ...")
+
+
+def test_what_is_said_of_victims_and_of_pods_that_go() -> None:
+    victim, other = read("low"), read("high")
+    assert preempted(victim, other, "one", in_memory=False).note == "Preempted by pod uid-high on node one"
+    assert preempted(victim, other, "one", in_memory=True).note == (
+        "Preempted by pod uid-high on node one (in kube-scheduler memory)."
+    )
+    assert skipped(victim).note == "skip schedule deleting pod: default/low"
+
+
+def test_what_does_not_fit_is_dropped_and_told() -> None:
+    told = Dropped()
+    recorder = Events(cast(ApiClient, FakeApi()), WriteOrder(4), "host", lambda: 0.0, told)
+    for count in range(10_003):
+        recorder.record(scheduled(read("a"), f"node-{count}"))
+    assert (recorder.waiting, told.count) == (10_000, 3)
