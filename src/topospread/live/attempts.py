@@ -10,6 +10,7 @@ from time import monotonic
 
 from topospread.cluster import Cluster, PodClass
 from topospread.plugins.claim_binding import ReservedVolumes
+from topospread.plugins.interface import UNRESOLVABLE
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.framework import Framework
 from topospread.scheduling.preemption import Candidate, Preemption
@@ -25,6 +26,8 @@ from .observer import AttemptResult
 from .volumes import Pledge, Volumes
 from .workings import Workings
 
+_NO_STATE = "not found"
+"""What a plugin says that finds nothing of its own PreFilter (pkg/scheduler/framework, ``ErrNotFound``)."""
 _NO_NODES = "no nodes available to schedule pods"
 NOT_PLACED = "TopospreadNotCovered"
 """Rejects what is not covered; no event helps such a pod."""
@@ -128,6 +131,8 @@ class Attempts:
             return Failure("SchedulerError", verdict.error)
         if not verdict.nodes:
             return Failure("Unschedulable", _NO_NODES)
+        if verdict.pre_filter and _devices_fail(scheduler.framework_of(scheduler.cluster.shared_class(pod)), verdict):
+            return Failure("Unschedulable", f"{verdict.message} {_NO_STATE}", verdict.rejectors, None)
         if not scheduler.preempts(pod):
             return Failure("Unschedulable", verdict.message, verdict.rejectors)
         self._parts.observer.preemption_attempted(profile)
@@ -146,6 +151,15 @@ class Attempts:
             f"preempting {len(candidate.victims)} victims"
         )
         return Failure("Unschedulable", message, verdict.rejectors, candidate.node)
+
+
+def _devices_fail(framework: Framework, verdict: Verdict) -> bool:
+    """Whether DynamicResources, which is asked before DefaultPreemption, fails, so that no preemption is tried.
+
+    It does where PreFilter ended before its turn (plugins/dynamicresources/dynamicresources.go, ``PostFilter``).
+    """
+    ended = any(each.code == UNRESOLVABLE for each in verdict.rejections)
+    return ended and "DynamicResources" in framework.profile.enabled("post_filter")
 
 
 def _not_covered(pod: ReadPod) -> str:

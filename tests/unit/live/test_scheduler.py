@@ -296,6 +296,20 @@ def test_what_is_not_covered_is_left_pending_and_says_so(spec: Json) -> None:
     assert note.startswith("not placed by topospread: ")
 
 
+def test_no_preemption_is_tried_for_a_pod_whose_claim_is_missing() -> None:
+    """kube-scheduler asks DynamicResources first, which then fails as its PreFilter was not run."""
+
+    async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
+        api.put(NODES, node("one"))
+        volume = {"name": "data", "persistentVolumeClaim": {"claimName": "missing"}}
+        api.put(PODS, pod("a", volumes=[volume]))
+        await eventually(lambda: bool(api.notes("a", "FailedScheduling")))
+
+    assert play(scenario).notes("a", "FailedScheduling") == [
+        '0/1 nodes are available: persistentvolumeclaim "missing" not found. not found'
+    ]
+
+
 def test_bindings_in_flight_are_finished_at_the_end() -> None:
     api, sent = FakeApi(), asyncio.Event()
 
