@@ -19,7 +19,7 @@ from tests.live.shop import objects
 
 HERE = Path(__file__).parent
 CONTROL_PLANE = HERE / "controlplane.sh"
-PROGRAMS = ("etcd", "kube-apiserver", "kubectl")
+PROGRAMS = ("etcd", "kube-apiserver", "kube-scheduler", "kubectl")
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,14 @@ def kubectl() -> Path:
     return _programs()
 
 
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port: int = one.getsockname()[1]
+        return port
+
+
 def _port() -> int:
     """The first of three free ports in a row."""
     for base in random.sample(range(20000, 30000, 3), 200):
@@ -114,3 +122,10 @@ def empty_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The kubeconfig of an API server with nothing in it, which tests of the scheduler share and wipe."""
     with _running(tmp_path_factory.mktemp("emptyplane")) as running:
         yield running.kubeconfig
+
+
+@pytest.fixture
+def own_plane(tmp_path: Path) -> Iterator[ControlPlane]:
+    """An API server for one test, which may break it."""
+    with _running(tmp_path / "plane") as running:
+        yield running

@@ -29,6 +29,7 @@ COMMANDS = {
     "status": ("topospread.cli.status:status", "What is skewed now, and what is at risk?"),
     "drill": ("topospread.cli.drill:drill", "What happens when a zone fails, a node is drained, …?"),
     "dump": ("topospread.cli.dump:dump", "Write a snapshot of the cluster that kubectl points at."),
+    "scheduler": ("topospread.cli.scheduler:scheduler", "Schedule the pods of a real cluster."),
     "config": ("topospread.cli.config:config", "Check, convert and show scheduler configurations."),
     "fields": ("topospread.cli.fields:fields", "Explain the fields of topologySpreadConstraints."),
     "completion": ("topospread.cli.completion:completion", "Print the completion script of a shell."),

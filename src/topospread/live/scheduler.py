@@ -69,6 +69,7 @@ class LiveScheduler:
         identity: who this is among replicas; for debugging.
         clock: nanoseconds; backoff and the five minutes go by it.
         settings: how it is run.
+        leads: asked before every binding, as a process that was frozen learns too late that its lease is over.
 
     Attributes:
         ready: whether everything was listed once.
@@ -83,6 +84,7 @@ class LiveScheduler:
         identity: str = "",
         clock: Clock | None = None,
         settings: LiveSettings | None = None,
+        leads: Callable[[], bool] = lambda: True,
     ) -> None:
         self.ready = False
         self.identity = identity
@@ -91,6 +93,7 @@ class LiveScheduler:
         self._clock = clock or steady_clock()
         self._frameworks = {each.scheduler_name: Framework(each, settings.gates) for each in configuration.profiles}
         self._may_bind = True
+        self._leads = leads
         self._wake = asyncio.Event()
         self.cluster = Cluster(request_rules(settings.gates))
         self._preempting = Preempting(self._is_staying)
@@ -101,7 +104,7 @@ class LiveScheduler:
         self.pods = Pods(self.cluster, self.queue, self._is_ours, self._gone)
         self.world = World(self.cluster, self.queue, self._changed)
         self._incoming = Incoming(self.queue, observer)
-        order = WriteOrder(_WRITES_AT_ONCE, lambda: self._may_bind)
+        order = WriteOrder(_WRITES_AT_ONCE, self._binds)
         volumes = Volumes(client, order, self.world)
         statuses = Statuses(client, order, self._now, observer)
         events = Events(client, order, settings.host, self._now, observer)
@@ -134,6 +137,9 @@ class LiveScheduler:
     def may_bind(self, value: bool) -> None:
         self._may_bind = value
         self._wake.set()
+
+    def _binds(self) -> bool:
+        return self._may_bind and self._leads()
 
     async def run(self, stop: asyncio.Event) -> None:
         """Schedule until told to stop; bindings in flight are finished then, within the time the settings give."""
@@ -214,7 +220,7 @@ class LiveScheduler:
         self.ready = True
         while True:
             await binder.room.wait()
-            if not self._may_bind or not self._try_some(attempts, min(binder.left, self._settings.batch)):
+            if not self._binds() or not self._try_some(attempts, min(binder.left, self._settings.batch)):
                 self._wake.clear()
                 await self._wake.wait()
             else:
@@ -263,7 +269,7 @@ class LiveScheduler:
         statuses, events = self._parts.statuses, self._parts.events
         until = time.monotonic() + self._settings.drain
         ended = await binder.finish(self._settings.drain)
-        while ended and self._may_bind and (statuses.waiting or events.waiting):
+        while ended and self._binds() and (statuses.waiting or events.waiting):
             if time.monotonic() > until:
                 break
             await asyncio.sleep(0.02)

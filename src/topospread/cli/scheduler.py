@@ -1,0 +1,197 @@
+"""``topospread scheduler``: schedule the pods of a real cluster, beside kube-scheduler or instead of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from topospread.errors import ConfigError, Place, UsageError
+
+from .inputs import PATH, read_gates, standard_input
+from .usage import Explained
+
+if TYPE_CHECKING:
+    from topospread.config.gates import Gates
+    from topospread.config.operation import LeaderElectionSettings, Operation
+    from topospread.config.profile import Configuration
+    from topospread.live.serving import Address
+
+HELP = """\
+Schedule the pods of a real cluster as kube-scheduler does, beside it (pods with this scheduler's schedulerName) or
+instead of it. Flags are named as kube-scheduler's, and --config takes its configuration file.
+
+Replicas agree on one through a Lease. A second scheduler needs a lease of its own (--leader-elect-resource-name): with
+kube-scheduler's only one of the two would schedule at a time.
+
+It runs until SIGTERM: bindings in flight are finished, the lease is released, and the exit code is 0. The exit code is
+1 when the lease is lost, 2 when the configuration is wrong, the API server does not answer, or a right is missing.
+
+/metrics, /healthz, /livez, /readyz and /configz are served without authentication, hence on 127.0.0.1 by default.
+This command needs the extra 'live': pip install 'topospread[live]'.
+
+\b
+Examples:
+  topospread scheduler --kubeconfig ~/.kube/config --config second.yaml --leader-elect-resource-name topospread
+  topospread scheduler --leader-elect=false --secure-port 0 -v 2
+  topospread scheduler --config scheduler.yaml --bind-address 0.0.0.0 --logging-format json
+"""
+
+DEFAULT_SCHEDULER = "default-scheduler"
+KUBE_SCHEDULERS_LEASE = ("kube-system", "kube-scheduler")
+
+
+class Seconds(click.ParamType[float]):
+    """A duration as Go writes it, in seconds."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Seconds; anything else is a usage error."""
+        from topospread.config.durations import parse_duration
+
+        nanoseconds = parse_duration(str(value))
+        if nanoseconds is None:
+            self.fail(f'"{value}" is not a duration; write it as 15s or 1m30s', param, ctx)
+        return nanoseconds / 1e9
+
+
+SECONDS = Seconds()
+
+
+@click.command(cls=Explained, help=HELP)
+@click.option("--config", "config_path", type=PATH, metavar="FILE", help="kube-scheduler's configuration, any version.")
+@click.option("--kubeconfig", type=PATH, metavar="FILE", help="Where the API server is; in a pod its service account.")
+@click.option("--context", metavar="NAME", help="A context of the kubeconfig, not the current one.")
+@click.option(
+    "--leader-elect",
+    type=bool,
+    is_flag=False,
+    flag_value="true",
+    metavar="BOOL",
+    help="Agree with other replicas on one that schedules (default: true).",
+)
+@click.option("--leader-elect-lease-duration", type=SECONDS, help="Others wait so long for a silent leader (15s).")
+@click.option("--leader-elect-renew-deadline", type=SECONDS, help="A leader that cannot renew gives up (10s).")
+@click.option("--leader-elect-retry-period", type=SECONDS, help="Between two tries (2s).")
+@click.option("--leader-elect-resource-lock", type=click.Choice(["leases"]), help="Only leases.")
+@click.option("--leader-elect-resource-name", metavar="NAME", help="Name of the lease (kube-scheduler).")
+@click.option("--leader-elect-resource-namespace", metavar="NAME", help="Namespace of the lease (kube-system).")
+@click.option("--feature-gates", default="", metavar="A=true,B=false", help="kube-scheduler's feature gates.")
+@click.option("--kube-version", default="1.37", metavar="VERSION", help="Decide as this kube-scheduler (1.18 … 1.37).")
+@click.option("--kube-api-qps", type=float, metavar="N", help="Requests a second, negative for no limit (50).")
+@click.option("--kube-api-burst", type=int, metavar="N", help="… at once beyond that (100).")
+@click.option("--bind-address", default="127.0.0.1", metavar="IP", help="Where to serve metrics and health.")
+@click.option("--secure-port", type=click.IntRange(0, 65535), default=10259, help="… on which port; 0 for none.")
+@click.option("--tls-cert-file", type=PATH, metavar="FILE", help="Serve over HTTPS with this certificate.")
+@click.option("--tls-private-key-file", type=PATH, metavar="FILE", help="… and its key.")
+@click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="How much to log.")
+@click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="How to log.")
+def scheduler(**given: Any) -> int:
+    """Run until SIGTERM (0) or until the lease is lost (1)."""
+    from topospread.live.extra import require_extra
+
+    require_extra()
+    gates = read_gates(given["kube_version"], given["feature_gates"])
+    configuration, operation = _read(given["config_path"], gates)
+    operation = _flags_above(operation, given)
+    _refuse_what_is_not_covered(operation, given["config_path"])
+    _check_lease(operation.leader_election, tuple(each.scheduler_name for each in configuration.profiles))
+    address = _address(given)
+    import asyncio
+
+    from topospread.live.launch import Launch, launch
+    from topospread.live.logs import set_up
+
+    set_up(given["verbosity"], given["logging_format"])
+    wanted = Launch(configuration, operation, gates, given["kubeconfig"], given["context"], address)
+    return asyncio.run(launch(wanted))
+
+
+def _read(path: str | None, gates: Gates) -> tuple[Configuration, Operation]:
+    """The profiles and how the process runs, of ``--config`` or by default.
+
+    Raises:
+        InputError: it cannot be read, or kube-scheduler would refuse it.
+    """
+    from topospread.config.find import find_configuration
+    from topospread.config.load import default_configuration
+    from topospread.config.operation import operation
+    from topospread.sources.configuration import read_configuration, read_single_file
+
+    if path is None:
+        return default_configuration(gates.kube_version, gates), operation(None, gates)
+    given = standard_input() if path == "-" else None
+    text = given.read() if given is not None else b""
+    configuration = read_configuration(path, gates, BytesIO(text))
+    data, place = find_configuration(read_single_file(path, BytesIO(text))[1], Place(source=path))
+    return configuration, operation(data, gates, place)
+
+
+_ELECTION = {
+    "leader_elect": "elect",
+    "leader_elect_lease_duration": "lease_duration",
+    "leader_elect_renew_deadline": "renew_deadline",
+    "leader_elect_retry_period": "retry_period",
+    "leader_elect_resource_name": "resource_name",
+    "leader_elect_resource_namespace": "resource_namespace",
+}
+"""Option → the setting that it stands above."""
+
+
+def _flags_above(operation: Operation, given: dict[str, Any]) -> Operation:
+    """The file's settings with those of the command line above them."""
+    from topospread.live.election import Timing
+
+    chosen = {field: given[option] for option, field in _ELECTION.items() if given[option] is not None}
+    election = replace(operation.leader_election, **chosen)
+    if election.elect:
+        Timing(election.lease_duration, election.renew_deadline, election.retry_period).check()
+    qps = operation.qps if given["kube_api_qps"] is None else given["kube_api_qps"]
+    burst = operation.burst if given["kube_api_burst"] is None else given["kube_api_burst"]
+    return replace(operation, leader_election=election, qps=qps, burst=burst)
+
+
+def _refuse_what_is_not_covered(operation: Operation, path: str | None) -> None:
+    """Refuse what would be silently left out.
+
+    Raises:
+        ConfigError: extenders.
+    """
+    if operation.extenders:
+        named = ", ".join(operation.extenders)
+        raise ConfigError(
+            f"extenders are not asked by this scheduler, so their pods could be placed wrongly: take out {named}",
+            Place(source=path or "", field="extenders"),
+        )
+
+
+def _check_lease(election: LeaderElectionSettings, profiles: tuple[str, ...]) -> None:
+    """A second scheduler must not take part in kube-scheduler's election.
+
+    Raises:
+        UsageError: it would.
+    """
+    lease = (election.resource_namespace, election.resource_name)
+    if election.elect and lease == KUBE_SCHEDULERS_LEASE and DEFAULT_SCHEDULER not in profiles:
+        raise UsageError(
+            f"a second scheduler ({', '.join(profiles)}) would take part in the election of kube-scheduler, whose "
+            "lease is kube-system/kube-scheduler, and only one of the two would schedule at a time: give it a lease of "
+            "its own, --leader-elect-resource-name topospread"
+        )
+
+
+def _address(given: dict[str, Any]) -> Address:
+    """Where to serve.
+
+    Raises:
+        UsageError: a certificate without a key, or the other way round.
+    """
+    from topospread.live.serving import Address
+
+    certificate, key = given["tls_cert_file"] or "", given["tls_private_key_file"] or ""
+    if bool(certificate) != bool(key):
+        raise UsageError("--tls-cert-file and --tls-private-key-file belong together")
+    return Address(given["bind_address"], given["secure_port"], certificate, key)

@@ -1,0 +1,103 @@
+"""Which rights a live scheduler needs, and which of them are missing; it changes nothing.
+
+Source: plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go (``system:kube-scheduler``), asked for with a
+SelfSubjectAccessReview each.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+
+from topospread.live.client import ApiClient
+from topospread.live.kinds import WATCHED
+
+_REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+
+
+@dataclass(frozen=True, slots=True)
+class Right:
+    """A verb on a resource (``pods/binding``), in a namespace or everywhere, on one name or all."""
+
+    verb: str
+    resource: str
+    group: str = ""
+    namespace: str = ""
+    name: str = ""
+
+
+def listed(rights: Iterable[Right]) -> list[str]:
+    """Rights in words, verbs of one resource together: ``list, watch nodes``."""
+    verbs: dict[Right, list[str]] = {}
+    for right in rights:
+        verbs.setdefault(replace(right, verb=""), []).append(right.verb)
+    return [f"{', '.join(given)} {_object(right)}" for right, given in verbs.items()]
+
+
+def _object(right: Right) -> str:
+    resource = f"{right.resource}.{right.group}" if right.group else right.resource
+    named = f" {right.name}" if right.name else ""
+    return resource + named + (f" in namespace {right.namespace}" if right.namespace else "")
+
+
+def reading() -> Iterator[Right]:
+    """To follow the cluster."""
+    for kind in WATCHED:
+        if not kind.optional:
+            group = kind.path.split("/")[2] if kind.path.startswith("/apis/") else ""
+            yield Right("list", kind.name, group)
+            yield Right("watch", kind.name, group)
+
+
+def placing() -> Iterator[Right]:
+    """To bind pods, to preempt, and to say what happens."""
+    yield Right("create", "pods/binding")
+    yield Right("get", "pods")
+    yield Right("delete", "pods")
+    yield Right("patch", "pods/status")
+    yield Right("patch", "persistentvolumeclaims")
+    yield Right("patch", "persistentvolumes")
+    yield Right("create", "events", "events.k8s.io")
+    yield Right("patch", "events", "events.k8s.io")
+
+
+def leading(namespace: str, name: str) -> Iterator[Right]:
+    """To be elected; creating cannot be asked for by name."""
+    group = "coordination.k8s.io"
+    yield Right("get", "leases", group, namespace, name)
+    yield Right("update", "leases", group, namespace, name)
+    yield Right("create", "leases", group, namespace)
+
+
+async def missing(client: ApiClient, rights: Iterable[Right]) -> Sequence[Right]:
+    """Those that the API server does not grant.
+
+    Raises:
+        RequestError: it cannot be asked.
+    """
+    asked = tuple(rights)
+    allowed = await asyncio.gather(*(_allowed(client, right) for right in asked))
+    return [right for right, granted in zip(asked, allowed, strict=True) if not granted]
+
+
+async def _allowed(client: ApiClient, right: Right) -> bool:
+    resource, _, subresource = right.resource.partition("/")
+    attributes = {
+        "verb": right.verb,
+        "group": right.group,
+        "resource": resource,
+        "subresource": subresource,
+        "namespace": right.namespace,
+        "name": right.name,
+    }
+    review = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "spec": {"resourceAttributes": {key: value for key, value in attributes.items() if value}},
+    }
+    answer = msgspec.json.decode(await client.request("POST", _REVIEWS, body=review), type=dict[str, Any])
+    return bool(answer["status"].get("allowed"))

@@ -1,0 +1,131 @@
+"""A proxy before the API server that goes wrong as tests want it: statuses, lost answers, cut connections."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import aiohttp
+from aiohttp import web
+
+Matches = Callable[[str, str], bool]
+"""Whether a fault concerns a request: method and path."""
+
+
+@dataclass
+class Faults:
+    """What goes wrong now.
+
+    Attributes:
+        status: answered in place of the API server's answer, where ``matches``.
+        retry_after: seconds in the header of such an answer.
+        lose_answers: how many matching requests are still carried out without an answer.
+        cut_before: how many matching requests are still cut before the API server hears of them.
+        closed: every connection is closed.
+        answered: method, path and status of what was answered by the API server.
+    """
+
+    matches: Matches = lambda method, path: True
+    status: int = 0
+    retry_after: int | None = None
+    lose_answers: int = 0
+    cut_before: int = 0
+    closed: bool = False
+    answered: list[tuple[str, str, int]] = field(default_factory=list)
+    watches: set[asyncio.Transport] = field(default_factory=set)
+
+    def cut_watches(self) -> None:
+        """Close the connections of all watches."""
+        for each in list(self.watches):
+            each.abort()
+
+    def bindings(self, status: int) -> int:
+        """How many bindings the API server answered so."""
+        return sum(1 for _, path, code in self.answered if path.endswith("/binding") and code == status)
+
+
+@dataclass
+class FaultProxy:
+    """Where it listens, and what goes wrong."""
+
+    url: str
+    faults: Faults
+
+
+def is_binding(method: str, path: str) -> bool:
+    return method == "POST" and path.endswith("/binding")
+
+
+@asynccontextmanager
+async def fault_proxy(server: str) -> AsyncIterator[FaultProxy]:
+    """A proxy before an API server; plain HTTP to its clients."""
+    faults = Faults()
+    trust = ssl.create_default_context()
+    trust.check_hostname, trust.verify_mode = False, ssl.CERT_NONE
+    connector = aiohttp.TCPConnector(limit=0, ssl=trust)
+    async with aiohttp.ClientSession(connector=connector, auto_decompress=False) as session:
+
+        async def answer(request: web.Request) -> web.StreamResponse:
+            return await _answer(request, session, server, faults)
+
+        application = web.Application(client_max_size=0)
+        application.router.add_route("*", "/{rest:.*}", answer)
+        runner = web.AppRunner(application, access_log=None, handler_cancellation=True, shutdown_timeout=0.1)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0)
+        await site.start()
+        assert runner.addresses
+        yield FaultProxy(f"http://127.0.0.1:{runner.addresses[0][1]}", faults)
+        await runner.cleanup()
+
+
+async def _answer(
+    request: web.Request, session: aiohttp.ClientSession, server: str, faults: Faults
+) -> web.StreamResponse:
+    concerned = faults.matches(request.method, request.path)
+    if faults.closed or (concerned and faults.cut_before > 0):
+        faults.cut_before -= concerned and not faults.closed
+        return _cut(request)
+    if concerned and faults.status:
+        headers = {} if faults.retry_after is None else {"Retry-After": str(faults.retry_after)}
+        return web.Response(status=faults.status, headers=headers, text="a fault of the test")
+    kept = {key: value for key, value in request.headers.items() if key.lower() not in ("host", "content-length")}
+    async with session.request(
+        request.method,
+        server + request.path_qs,
+        headers=kept,
+        data=await request.read(),
+        timeout=aiohttp.ClientTimeout(),
+    ) as given:
+        faults.answered.append((request.method, request.path, given.status))
+        if concerned and faults.lose_answers > 0:
+            faults.lose_answers -= 1
+            await given.read()
+            return _cut(request)
+        passed = web.StreamResponse(
+            status=given.status, headers={"Content-Type": given.headers.get("Content-Type", "")}
+        )
+        await passed.prepare(request)
+        is_watch = "watch" in request.query
+        transport = request.transport
+        if is_watch and transport is not None:
+            faults.watches.add(transport)
+        try:
+            async for chunk in given.content.iter_any():
+                await passed.write(chunk)
+            await passed.write_eof()
+        except (ConnectionResetError, aiohttp.ClientError, asyncio.CancelledError):
+            if transport is not None:
+                transport.abort()
+        finally:
+            faults.watches -= {transport} if transport is not None else set()
+        return passed
+
+
+def _cut(request: web.Request) -> web.Response:
+    assert request.transport is not None
+    request.transport.abort()
+    return web.Response()

@@ -1,0 +1,157 @@
+"""Replicas and their lease: hand-over, a leader that dies or freezes, and kube-scheduler as the other candidate."""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.live.conftest import ControlPlane, free_port
+from tests.live.processes import (
+    RECOVERY,
+    Process,
+    all_bound,
+    nodes,
+    pods,
+    recovered,
+    scheduler,
+    settle,
+    sound,
+)
+from tests.live.running import Api, eventually, in_cluster
+
+LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
+FAST = (
+    "--leader-elect",
+    "--leader-elect-lease-duration=4s",
+    "--leader-elect-renew-deadline=2s",
+    "--leader-elect-retry-period=500ms",
+)
+
+
+async def holder(api: Api) -> str:
+    held: str = (await api.get(LEASE))["spec"].get("holderIdentity") or ""
+    return held
+
+
+def test_a_leader_that_is_asked_to_stop_hands_over_within_a_retry(empty_plane: Path, tmp_path: Path) -> None:
+    async def scenario(api: Api) -> None:
+        await api.create(*nodes())
+        async with (
+            scheduler(empty_plane, tmp_path, *FAST, name="first") as first,
+            scheduler(empty_plane, tmp_path, *FAST, name="second") as second,
+        ):
+            await eventually(lambda: first.leads or second.leads)
+            leader, other = (first, second) if first.leads else (second, first)
+            await api.create(*pods(30))
+            leader.signal(signal.SIGTERM)
+            assert await leader.end() == 0
+            started = time.monotonic()
+            await eventually(lambda: other.leads, RECOVERY)
+            assert time.monotonic() - started < 3.5
+            await api.create(*pods(30, "more"))
+            await recovered(api, 60)
+            assert (await api.get(LEASE))["spec"]["leaseTransitions"] >= 1
+
+    in_cluster(str(empty_plane), scenario)
+
+
+def test_a_leader_that_is_killed_is_succeeded_when_its_lease_is_over(empty_plane: Path, tmp_path: Path) -> None:
+    async def scenario(api: Api) -> None:
+        await api.create(*nodes())
+        async with (
+            scheduler(empty_plane, tmp_path, *FAST, name="first") as first,
+            scheduler(empty_plane, tmp_path, *FAST, name="second") as second,
+        ):
+            await eventually(lambda: first.leads or second.leads)
+            leader = first if first.leads else second
+            await api.create(*pods(60))
+            leader.signal(signal.SIGKILL)
+            await recovered(api, 60)
+
+    in_cluster(str(empty_plane), scenario)
+
+
+def test_a_leader_that_was_frozen_past_its_lease_binds_nothing_and_ends(empty_plane: Path, tmp_path: Path) -> None:
+    async def scenario(api: Api) -> None:
+        await api.create(*nodes())
+        async with (
+            scheduler(empty_plane, tmp_path, *FAST, name="first") as first,
+            scheduler(empty_plane, tmp_path, *FAST, name="second") as second,
+        ):
+            await eventually(lambda: first.leads or second.leads)
+            frozen, other = (first, second) if first.leads else (second, first)
+            frozen.signal(signal.SIGSTOP)
+            await api.create(*pods(40))
+            await eventually(lambda: other.leads, RECOVERY)
+            await recovered(api, 40)
+            other.signal(signal.SIGSTOP)
+            # Nobody but the one that wakes could bind these.
+            await api.create(*pods(10, "late"))
+            frozen.signal(signal.SIGCONT)
+            assert await frozen.end() == 1
+            assert not any(
+                each["spec"].get("nodeName")
+                for each in await api.items("/api/v1/namespaces/default/pods")
+                if each["metadata"]["name"].startswith("late")
+            )
+            other.signal(signal.SIGCONT)
+            # Frozen itself meanwhile, it may have lost its lease, too: then a third one goes on.
+            async with scheduler(empty_plane, tmp_path, *FAST, name="third"):
+                await recovered(api, 50)
+
+    in_cluster(str(empty_plane), scenario)
+
+
+@pytest.mark.parametrize("first", ["kube-scheduler", "ours"])
+def test_kube_scheduler_and_ours_take_turns(own_plane: ControlPlane, tmp_path: Path, first: str) -> None:
+    async def scenario(api: Api) -> None:
+        await api.create(*nodes())
+        theirs = [
+            str(own_plane.programs / "kube-scheduler"),
+            f"--kubeconfig={own_plane.kubeconfig}",
+            "--secure-port=0",
+            *FAST,
+        ]
+        if first == "kube-scheduler":
+            kube = Process(theirs, tmp_path / "kube.log", free_port())
+            try:
+                await eventually(lambda: _is_held(api))
+                kubes = await holder(api)
+                async with scheduler(own_plane.kubeconfig, tmp_path, *FAST) as ours:
+                    await api.create(*pods(12))
+                    await eventually(lambda: all_bound(api, 12))
+                    await settle(5)
+                    assert await holder(api) == kubes
+                    assert ours.metric("scheduler_schedule_attempts_total") == 0
+                    kube.signal(signal.SIGTERM)
+                    await eventually(lambda: ours.leads, RECOVERY)
+                    await api.create(*pods(12, "more"))
+                    await recovered(api, 24)
+            finally:
+                kube.stop()
+            return
+        async with scheduler(own_plane.kubeconfig, tmp_path, *FAST) as ours:
+            await eventually(lambda: ours.leads)
+            kube = Process(theirs, tmp_path / "kube.log", free_port())
+            try:
+                own = await holder(api)
+                await settle(6)
+                assert await holder(api) == own
+                ours.signal(signal.SIGTERM)
+                assert await ours.end() == 0
+                await api.create(*pods(12))
+                await eventually(lambda: all_bound(api, 12), RECOVERY)
+                assert await holder(api) not in ("", own)
+                await sound(api, 12)
+            finally:
+                kube.stop()
+
+    in_cluster(str(own_plane.kubeconfig), scenario)
+
+
+async def _is_held(api: Api) -> bool:
+    leases = await api.items("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases")
+    return any(each["spec"].get("holderIdentity") and each["metadata"]["name"] == "kube-scheduler" for each in leases)
