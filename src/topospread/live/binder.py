@@ -153,6 +153,7 @@ class Binder:
         try:
             if placed.pledge is not None and not placed.pledge.nothing_to_do:
                 await self._bind_volumes(placed, placed.pledge)
+            await parts.statuses.close(placed.assumption.key)
             await self._bind(placed)
         except NotBound as error:
             self._failed(placed, str(error))

@@ -85,6 +85,8 @@ class Statuses:
         self._wanted: dict[PodKey, _Wanted] = {}
         self._some = asyncio.Event()
         self._writing: set[PodKey] = set()
+        self._sent: dict[PodKey, asyncio.Event] = {}
+        self._closed: set[PodKey] = set()
 
     def want(self, pod: ReadPod, condition: Condition | None = None, nominated: str | None = None) -> None:
         """Have a condition, or a nominated node ("" for none), written where the pod has not got it."""
@@ -94,11 +96,24 @@ class Statuses:
             condition = condition or before.condition
             nominated = before.nominated if nominated is None else nominated
         self._wanted[key] = _Wanted(pod, condition, nominated)
+        self._closed.discard(key)
         self._some.set()
 
     def drop(self, key: PodKey) -> None:
         """A pod waits no more: nothing is to be said of it."""
         self._wanted.pop(key, None)
+        self._closed.discard(key)
+
+    async def close(self, key: PodKey) -> None:
+        """A pod is about to be bound: what was to be said of it is dropped, and what is being sent waited for.
+
+        Else the condition that it found no node could be written over the one that it has been scheduled.
+        """
+        self._wanted.pop(key, None)
+        self._closed.add(key)
+        sent = self._sent.get(key)
+        if sent is not None:
+            await sent.wait()
 
     @property
     def waiting(self) -> int:
@@ -124,16 +139,24 @@ class Statuses:
                 async with self._order.turn(Write.STATUS):
                     wanted = self._wanted.pop(key, None)
                     if wanted is not None:
-                        await self._write(wanted)
+                        await self._send(key, wanted)
             except NotLeading:
                 self._wanted.clear()
             except ApiUnreachable:
-                if wanted is not None:
+                if wanted is not None and key not in self._closed:
                     self._wanted.setdefault(key, wanted)
                 await asyncio.sleep(_BETWEEN)
             finally:
                 self._writing.discard(key)
                 self._some.set()
+
+    async def _send(self, key: PodKey, wanted: _Wanted) -> None:
+        """Write, while whoever closes waits for the end."""
+        self._sent[key] = asyncio.Event()
+        try:
+            await self._write(wanted)
+        finally:
+            self._sent.pop(key).set()
 
     async def _write(self, wanted: _Wanted) -> None:
         status: Json = {}
