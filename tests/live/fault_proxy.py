@@ -80,6 +80,7 @@ async def fault_proxy(server: str) -> AsyncIterator[FaultProxy]:
         assert runner.addresses
         yield FaultProxy(f"http://127.0.0.1:{runner.addresses[0][1]}", faults)
         await runner.cleanup()
+        await asyncio.sleep(0.1)  # connections that were cut are closed in the next turns of the loop
 
 
 async def _answer(

@@ -11,8 +11,8 @@ import sys
 import time
 import urllib.request
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -96,11 +96,22 @@ async def scheduler(kubeconfig: Path, folder: Path, *flags: str, name: str = "ou
         process.stop()
 
 
+@contextmanager
+def part(kubeconfig: Path, name: str) -> Iterator[Part]:
+    """A program of the control plane of a kubeconfig."""
+    found = Part(kubeconfig.parent / f"{name}.pid")
+    try:
+        yield found
+    finally:
+        found.end()
+
+
 @dataclass
 class Part:
     """A program of the control plane, which can be killed and started again as it was."""
 
     pidfile: Path
+    started: subprocess.Popen[bytes] | None = None
 
     @property
     def pid(self) -> int:
@@ -116,9 +127,15 @@ class Part:
         return command
 
     def start(self, command: list[str]) -> None:
-        log = self.pidfile.with_suffix(".again.log").open("w")
-        started = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
-        self.pidfile.write_text(str(started.pid))
+        with self.pidfile.with_suffix(".again.log").open("w") as log:
+            self.started = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+        self.pidfile.write_text(str(self.started.pid))
+
+    def end(self) -> None:
+        """Kill what was started here, and take note that it is gone."""
+        if self.started is not None:
+            self.started.kill()
+            self.started.wait()
 
 
 def nodes(count: int = 6, cpu: str = "4") -> list[dict[str, Any]]:

@@ -7,9 +7,11 @@ import base64
 import json
 import signal
 import urllib.request
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+
+import pytest
 
 from tests.live.conftest import ControlPlane
 from tests.live.fault_proxy import FaultProxy, fault_proxy, is_binding
@@ -19,6 +21,7 @@ from tests.live.processes import (
     Process,
     address,
     nodes,
+    part,
     pods,
     recovered,
     scheduler,
@@ -32,6 +35,12 @@ from topospread.live.api_error import RequestError
 SOME = 40
 
 
+@pytest.fixture
+def api_server(own_plane: ControlPlane) -> Iterator[Part]:
+    with part(own_plane.kubeconfig, "apiserver") as running:
+        yield running
+
+
 @asynccontextmanager
 async def behind_a_proxy(kubeconfig: Path, folder: Path) -> AsyncIterator[tuple[FaultProxy, Process]]:
     """Ours, which reaches the API server through the proxy alone."""
@@ -41,16 +50,17 @@ async def behind_a_proxy(kubeconfig: Path, folder: Path) -> AsyncIterator[tuple[
             yield proxy, ours
 
 
-def test_an_api_server_that_is_killed_and_started_again(own_plane: ControlPlane, tmp_path: Path) -> None:
+def test_an_api_server_that_is_killed_and_started_again(
+    own_plane: ControlPlane, api_server: Part, tmp_path: Path
+) -> None:
     async def scenario(api: Api) -> None:
-        server = Part(own_plane.kubeconfig.parent / "apiserver.pid")
         await api.create(*nodes())
         async with scheduler(own_plane.kubeconfig, tmp_path) as ours:
             await api.create(*pods(SOME))
-            command = server.kill()
+            command = api_server.kill()
             await settle(3)
             assert ours.ended is None
-            server.start(command)
+            api_server.start(command)
             await eventually(lambda: answers(api))
             await api.create(*pods(SOME, "more"))
             await recovered(api, 2 * SOME)
@@ -58,16 +68,15 @@ def test_an_api_server_that_is_killed_and_started_again(own_plane: ControlPlane,
     in_cluster(str(own_plane.kubeconfig), scenario)
 
 
-def test_an_api_server_that_is_frozen(own_plane: ControlPlane, tmp_path: Path) -> None:
+def test_an_api_server_that_is_frozen(own_plane: ControlPlane, api_server: Part, tmp_path: Path) -> None:
     async def scenario(api: Api) -> None:
-        server = Part(own_plane.kubeconfig.parent / "apiserver.pid")
         await api.create(*nodes())
         async with scheduler(own_plane.kubeconfig, tmp_path) as ours:
             await api.create(*pods(SOME))
-            server.signal(signal.SIGSTOP)
+            api_server.signal(signal.SIGSTOP)
             await settle(30)
             assert ours.ended is None
-            server.signal(signal.SIGCONT)
+            api_server.signal(signal.SIGCONT)
             await eventually(lambda: answers(api))
             await api.create(*pods(SOME, "more"))
             await recovered(api, 2 * SOME)
@@ -75,7 +84,9 @@ def test_an_api_server_that_is_frozen(own_plane: ControlPlane, tmp_path: Path) -
     in_cluster(str(own_plane.kubeconfig), scenario)
 
 
-def test_a_version_that_was_compacted_away_is_listed_anew(own_plane: ControlPlane, tmp_path: Path) -> None:
+def test_a_version_that_was_compacted_away_is_listed_anew(
+    own_plane: ControlPlane, api_server: Part, tmp_path: Path
+) -> None:
     async def scenario(api: Api) -> None:
         plane = own_plane.kubeconfig
         await api.create(*nodes(3))
@@ -86,14 +97,16 @@ def test_a_version_that_was_compacted_away_is_listed_anew(own_plane: ControlPlan
             proxy.faults.cut_watches()
             await api.delete("/api/v1/nodes/node-0")
             await api.delete_pod("web-0001")
-            await api.create(*[node(f"node-{i}", zone=f"zone-{i % 3}") for i in range(3, 9)], *pods(SOME, "more"))
+            await api.create(*[node(f"node-{i}", zone=f"zone-{i % 3}") for i in range(3, 9)])
             compact(int(address(plane).rpartition(":")[2]) + 1)
             relists = ours.metric("topospread_relists_total")
             # The API server's own cache of watches goes with it.
-            server = Part(plane.parent / "apiserver.pid")
-            server.start(server.kill())
+            api_server.start(api_server.kill())
             await eventually(lambda: answers(api))
             proxy.faults.closed = False
+            # Nodes are listed anew: one is gone, six came. A pod too, which nobody saw go.
+            await eventually(lambda: ours.metric("scheduler_cache_size") == 8 + 11, RECOVERY)
+            await api.create(*pods(SOME, "more"))
             await recovered(api, 11 + SOME)
             assert ours.metric("topospread_relists_total") > relists
 
@@ -201,18 +214,17 @@ def test_a_second_scheduler_that_binds_to_the_same_nodes(empty_plane: Path, tmp_
             # Half of the room, so that all fit though the two do not see each other's last placements.
             await api.create(*pods(50, "one"), *pods(50, "two", schedulerName="second"))
             await recovered(api, 100)
-            # What one bound the other counts: the rest of the room is given once.
-            await api.create(*[pod(f"big-{i}", "1900m", schedulerName="second" if i % 2 else None) for i in range(12)])
+            # What one bound the other counts: two at a time would find the same room, one after the other does not.
+            await api.create(*[pod(f"big-{i}", "1900m", schedulerName="second") for i in range(6)])
+            await eventually(lambda: bound(api, 106), RECOVERY)
+            await settle(1)
+            await api.create(*[pod(f"late-{i}", "1900m") for i in range(6)])
             await settle(3)
-            await sound_but_for_app(api)
+            await sound(api, 112)
             assert ours.metric("scheduler_schedule_attempts_total") > 0
             assert second.metric("scheduler_schedule_attempts_total") > 0
 
     in_cluster(str(empty_plane), scenario)
-
-
-async def sound_but_for_app(api: Api) -> None:
-    await sound(api, len(await api.items("/api/v1/namespaces/default/pods")))
 
 
 def test_pods_that_are_deleted_while_waiting_and_while_being_bound(empty_plane: Path, tmp_path: Path) -> None:
