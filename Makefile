@@ -11,7 +11,7 @@ ARGS ?=
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test live lint format bench bench-quick conformance lock clean
+.PHONY: help setup demo test live upstream lint format bench bench-quick conformance lock clean
 .SUFFIXES:
 
 help: ## list these targets
@@ -38,6 +38,10 @@ test: $(READY) ## run the tests
 
 live: $(READY) ## run the tests on a real API server, helm and kustomize, built from Go modules (needs Go, openssl, curl)
 	@$(BIN)/python -m pytest -q tests/live $(ARGS)
+
+upstream: $(READY) ## run Kubernetes' own e2e and integration tests of the scheduler against ours, the quick part (needs Go)
+	@test -x build/upstream/taint.test || tests/upstream/run.sh build
+	@tests/upstream/run.sh $(or $(ARGS),quick)
 
 lint: $(READY) ## check style, types and the direction of imports
 	@$(BIN)/ruff check --quiet .

@@ -29,6 +29,9 @@ kube-scheduler's only one of the two would schedule at a time.
 It runs until SIGTERM: bindings in flight are finished, the lease is released, and the exit code is 0. The exit code is
 1 when the lease is lost, 2 when the configuration is wrong, the API server does not answer, or a right is missing.
 
+With --dry-run it binds nothing and needs no lease: it decides beside the scheduler that is there, and says of each real
+binding whether its node is among the best here (metric topospread_mirrored_share, a log line for each that is not).
+
 /metrics, /healthz, /livez, /readyz and /configz are served without authentication, hence on 127.0.0.1 by default.
 This command needs the extra 'live': pip install 'topospread[live]'.
 
@@ -36,6 +39,7 @@ This command needs the extra 'live': pip install 'topospread[live]'.
 Examples:
   topospread scheduler --kubeconfig ~/.kube/config --config second.yaml --leader-elect-resource-name topospread
   topospread scheduler --leader-elect=false --secure-port 0 -v 2
+  topospread scheduler --kubeconfig ~/.kube/config --dry-run
   topospread scheduler --config scheduler.yaml --bind-address 0.0.0.0 --logging-format json
 """
 
@@ -87,6 +91,8 @@ SECONDS = Seconds()
 @click.option("--secure-port", type=click.IntRange(0, 65535), default=10259, help="… on which port; 0 for none.")
 @click.option("--tls-cert-file", type=PATH, metavar="FILE", help="Serve over HTTPS with this certificate.")
 @click.option("--tls-private-key-file", type=PATH, metavar="FILE", help="… and its key.")
+@click.option("--dry-run", is_flag=True, help="Bind nothing: compare how others bind the pods of the profiles.")
+@click.option("--explain-events", is_flag=True, help="Tell the sums behind a refusal by spread in events of their own.")
 @click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="How much to log.")
 @click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="How to log.")
 def scheduler(**given: Any) -> int:
@@ -98,7 +104,8 @@ def scheduler(**given: Any) -> int:
     configuration, operation = _read(given["config_path"], gates)
     operation = _flags_above(operation, given)
     _refuse_what_is_not_covered(operation, given["config_path"])
-    _check_lease(operation.leader_election, tuple(each.scheduler_name for each in configuration.profiles))
+    if not given["dry_run"]:
+        _check_lease(operation.leader_election, tuple(each.scheduler_name for each in configuration.profiles))
     address = _address(given)
     import asyncio
 
@@ -106,7 +113,8 @@ def scheduler(**given: Any) -> int:
     from topospread.live.logs import set_up
 
     set_up(given["verbosity"], given["logging_format"])
-    wanted = Launch(configuration, operation, gates, given["kubeconfig"], given["context"], address)
+    server = given["kubeconfig"], given["context"]
+    wanted = Launch(configuration, operation, gates, *server, address, given["dry_run"], given["explain_events"])
     return asyncio.run(launch(wanted))
 
 

@@ -129,6 +129,8 @@ class Attempts:
         verdict = scheduler.verdict(pod) if promised else scheduler.pending_verdict(pod)
         if verdict.error:
             return Failure("SchedulerError", verdict.error)
+        if self._parts.explanations is not None:
+            self._parts.explanations.tell(pod, verdict)
         if not verdict.nodes:
             return Failure("Unschedulable", _NO_NODES)
         if verdict.pre_filter and _devices_fail(scheduler.framework_of(scheduler.cluster.shared_class(pod)), verdict):

@@ -30,6 +30,7 @@ from topospread.live.connection import Connection, connect
 from topospread.live.election import Timing
 from topospread.live.lease import LeaderElection, LeaseLock, own_identity
 from topospread.live.logs import facts, level
+from topospread.live.mirror import Mirror
 from topospread.live.reporting import Reporting
 from topospread.live.rights import Right, leading, listed, missing, placing, reading
 from topospread.live.scheduler import LiveScheduler
@@ -61,6 +62,8 @@ class Launch:
         gates: feature gates of the scheduler.
         kubeconfig, context: where the API server is; both may be ``None``.
         address: where to serve.
+        dry_run: decide beside the scheduler that is there, and bind nothing.
+        explain_events: tell the sums behind a refusal in events of their own.
     """
 
     configuration: Configuration
@@ -69,6 +72,8 @@ class Launch:
     kubeconfig: str | None
     context: str | None
     address: Address
+    dry_run: bool = False
+    explain_events: bool = False
 
 
 class Stop:
@@ -106,10 +111,10 @@ async def launch(wanted: Launch) -> int:
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(_client(wanted, connection, reporting))
         await _check_rights(wanted, client, connection)
-        for warning in wanted.configuration.warnings:
+        for warning in _warnings(wanted):
             log.warning("%s", warning)
         election = None
-        if wanted.operation.leader_election.elect:
+        if wanted.operation.leader_election.elect and not wanted.dry_run:
             # A client of its own: a renewal never waits for a binding.
             own = await stack.enter_async_context(_client(wanted, connection, reporting))
             election = _election(wanted, own, reporting)
@@ -122,6 +127,8 @@ async def launch(wanted: Launch) -> int:
 
 
 async def _schedule(scheduler: LiveScheduler, stop: Stop) -> int:
+    if isinstance(scheduler, Mirror):
+        log.info("dry run: nothing is bound; how others bind the pods of the profiles is compared")
     await scheduler.run(stop.asked)
     return DONE
 
@@ -166,8 +173,10 @@ def _scheduler(
 ) -> LiveScheduler:
     operation = wanted.operation
     backoff = BackoffSettings(int(operation.initial_backoff * _NANOSECONDS), int(operation.max_backoff * _NANOSECONDS))
-    settings = LiveSettings(gates=wanted.gates, backoff=backoff, host=socket.gethostname())
-    scheduler = LiveScheduler(
+    settings = LiveSettings(
+        gates=wanted.gates, backoff=backoff, host=socket.gethostname(), explain_events=wanted.explain_events
+    )
+    scheduler = (Mirror if wanted.dry_run else LiveScheduler)(
         client,
         wanted.configuration,
         observer=reporting,
@@ -203,7 +212,9 @@ def _served(
         "shutdown": lambda: "process is shutting down" if stop.asked.is_set() else "",
         "sched-handler-sync": lambda: "" if scheduler.ready else "handlers are not fully synchronized",
     }
-    return Served(reporting, watchdog, {}, ready, wanted.operation.shown)
+    return Served(
+        reporting, watchdog, {}, ready, wanted.operation.shown, lambda: reporting.rejected(scheduler.rejections())
+    )
 
 
 async def _check_rights(wanted: Launch, client: ApiClient, connection: Connection) -> None:
@@ -225,8 +236,16 @@ async def _check_rights(wanted: Launch, client: ApiClient, connection: Connectio
     )
 
 
+def _warnings(wanted: Launch) -> Iterator[str]:
+    yield from wanted.configuration.warnings
+    if any(each.percentage_of_nodes_to_score for each in wanted.configuration.profiles):
+        yield "percentageOfNodesToScore has no effect: all nodes are scored"
+
+
 def _needed(wanted: Launch) -> Iterator[Right]:
     yield from reading()
+    if wanted.dry_run:
+        return
     yield from placing()
     election = wanted.operation.leader_election
     if election.elect:

@@ -6,7 +6,7 @@ Source: pkg/scheduler/metrics (``observeScheduleAttemptAndLatency``), pkg/schedu
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, disable_created_metrics
@@ -131,12 +131,19 @@ class Metrics:
         for name, of, well in checks:
             self._child("kubernetes_healthcheck", name, of).set(int(well))
 
-    def mirrored(self, result: Literal["best", "other", "nowhere"]) -> None:
-        """Another scheduler bound a pod: to one of our best nodes, to another, or one that fits nowhere for us."""
+    def mirrored(self, result: Literal["best", "other", "nowhere"], pod: str, node: str, why: str) -> None:
+        """See MirrorObserver."""
         self._mirrored[result] += 1
         self._child("topospread_mirrored_bindings_total", result).inc()
         share = self._mirrored["best"] / sum(self._mirrored.values())
         self._families["topospread_mirrored_share"].set(share)
+
+    def rejected(self, waiting: Mapping[tuple[str, str], int]) -> None:
+        """How many pods wait for a plugin that rejected them: plugin and profile → pods."""
+        gauge = self._families["scheduler_unschedulable_pods"]
+        gauge.clear()
+        for (plugin, profile), pods in waiting.items():
+            gauge.labels(plugin, profile).set(pods)
 
     @property
     def mirrored_so_far(self) -> dict[str, int]:

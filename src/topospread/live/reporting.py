@@ -57,6 +57,12 @@ class Reporting(Metrics):
         super().leads(name, leads)
         log.log(level(1), "leader election", extra=facts(lease=name, leads=leads))
 
-    def mirrored(self, result: Literal["best", "other", "nowhere"]) -> None:
-        """See Metrics."""
-        super().mirrored(result)
+    def mirrored(self, result: Literal["best", "other", "nowhere"], pod: str, node: str, why: str) -> None:
+        """See MirrorObserver."""
+        super().mirrored(result, pod, node, why)
+        if result == "best":
+            log.log(level(2), "bound to one of the best nodes", extra=facts(pod=pod, node=node))
+        elif result == "other":
+            log.info("not bound to one of the best nodes", extra=facts(pod=pod, node=node, why=why))
+        else:
+            log.warning("bound where it does not fit", extra=facts(pod=pod, node=node, why=why))

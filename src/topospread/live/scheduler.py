@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -29,6 +30,7 @@ from .binder import Binder
 from .client import ApiClient
 from .dump import dump
 from .events import Events
+from .explanations import Explanations
 from .failures import Failures
 from .incoming import Incoming
 from .kinds import WATCHED, ReadPod, Watched
@@ -120,6 +122,7 @@ class LiveScheduler:
             events,
             observer,
             self._clock,
+            Explanations(events, self._now) if settings.explain_events else None,
         )
         self._scheduler = AssumingScheduler(self.cluster, self._frameworks, volumes)
         self._binder: Binder | None = None
@@ -257,6 +260,12 @@ class LiveScheduler:
             self._observer.pending(self.pending())
             self._observer.cached(len(self.cluster.nodes), len(self.cluster.placed), len(self.pods.assumed))
             await asyncio.sleep(_TELLING)
+
+    def rejections(self) -> Counter[tuple[str, str]]:
+        """How many pods wait that a plugin rejected at their last attempt, by plugin and profile."""
+        queue = self.queue
+        waiting = (*queue.active.items, *queue.backoff.infos, *queue.unschedulable.infos)
+        return Counter((plugin, each.pod.spec.scheduler_name or "") for each in waiting for plugin in each.rejectors)
 
     def pending(self) -> PendingPods:
         """How many pods wait, by where."""

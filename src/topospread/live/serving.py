@@ -32,6 +32,7 @@ class Served:
         metrics: asked for ``/metrics``, and told of the checks.
         healthz, livez, readyz: name → check.
         configuration: shown by ``/configz``.
+        before_scrape: called before the metrics are shown, for what is counted only then.
     """
 
     metrics: Metrics
@@ -39,6 +40,7 @@ class Served:
     livez: Mapping[str, Check]
     readyz: Mapping[str, Check]
     configuration: Mapping[str, Any]
+    before_scrape: Callable[[], None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,7 @@ class _Pages:
 
     async def metrics(self, request: web.Request) -> web.Response:
         """Prometheus' text."""
+        self._served.before_scrape()
         return web.Response(body=self._served.metrics.text(), headers={"Content-Type": CONTENT_TYPE})
 
     async def configz(self, request: web.Request) -> web.Response:

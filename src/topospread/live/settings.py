@@ -20,6 +20,7 @@ class LiveSettings:
         batch: so many pods are tried before what has arrived is looked at.
         drain: seconds that bindings in flight get at the end.
         host: name of this machine, for the instance in events.
+        explain_events: tell the sums behind a refusal by topology spread in events of their own.
     """
 
     gates: Gates = field(default_factory=lambda: gates_for("1.37"))
@@ -28,3 +29,4 @@ class LiveSettings:
     batch: int = 64
     drain: float = 10.0
     host: str = "localhost"
+    explain_events: bool = False

@@ -13,6 +13,7 @@ from topospread.scheduling.queued_pod_info import SECOND
 
 from .client import ApiClient
 from .events import Events
+from .explanations import Explanations
 from .failures import Failures
 from .observer import Observer
 from .pods import Pods
@@ -39,6 +40,7 @@ class Workings:
     events: Events
     observer: Observer
     clock: Clock
+    explanations: Explanations | None
 
     def now(self) -> float:
         """Seconds since 1970."""

@@ -98,10 +98,18 @@ def test_what_else_is_told_is_counted() -> None:
 def test_the_share_of_mirrored_bindings_is_of_all_of_them() -> None:
     counted = fresh()
     for result in ("best", "best", "other", "nowhere"):
-        counted.mirrored(result)  # type: ignore[arg-type]
+        counted.mirrored(result, "a/b", "n", "")  # type: ignore[arg-type]
     found = scraped(counted)
     assert found["topospread_mirrored_share"] == 0.5
     assert found["topospread_mirrored_bindings_total{'result': 'best'}"] == 2
+
+
+def test_pods_are_counted_by_the_plugin_that_rejects_them_as_long_as_it_does() -> None:
+    counted = fresh()
+    counted.rejected({("NodeResourcesFit", "p"): 2, ("PodTopologySpread", "p"): 1})
+    counted.rejected({("NodeResourcesFit", "p"): 1})
+    found = {name: value for name, value in scraped(counted).items() if name.startswith("scheduler_unschedulable")}
+    assert found == {"scheduler_unschedulable_pods{'plugin': 'NodeResourcesFit', 'profile': 'p'}": 1}
 
 
 def test_no_series_is_there_of_when_a_counter_was_made() -> None:

@@ -1,0 +1,93 @@
+"""Builds Kubernetes' own scheduler integration tests so that they judge a scheduler in another process.
+
+    python build_judge.py OUT PACKAGE…      for example: python build_judge.py build/upstream filters preemption/misc
+
+PACKAGE is a folder of k8s.io/kubernetes/test/integration/scheduler ("." for the top one). For each, OUT/<name>.test
+appears. Kubernetes' module is taken from the module cache as a tree of hard links beside OUT; there scheduler.go gets
+two lines more, and external.go is added to its package. Go refuses to overlay files of its module cache.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+MODULE = HERE / "mod"
+ENVIRONMENT = {**os.environ, "GOFLAGS": "-mod=mod", "GOSUMDB": "off"}
+
+RUN = "func (sched *Scheduler) Run(ctx context.Context) {\n"
+CHANGES = (
+    ("\treturn sched, nil\n}\n", "\tregisterExternal(sched, options)\n\treturn sched, nil\n}\n"),
+    (RUN, f"{RUN}\tif sched.runExternal(ctx) {{\n\t\treturn\n\t}}\n"),
+)
+GATE = (
+    "\t\t\tfeaturegatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, "
+    "features.MatchLabelKeysInPodTopologySpread, tt.enableMatchLabelKeys)\n"
+)
+EMULATES = "if !tt.enableNodeInclusionPolicy {"
+OF_SPREAD = ("filters/filters_test.go", "scoring/priorities_test.go")
+"""Two tests of spread emulate 1.32 to switch gates off that 1.37 locks, where kube-scheduler 1.37 itself could not
+follow as an external one. They keep 1.37's gates here; their cases are skipped (-test.skip feature_gate_disabled)."""
+
+
+def go(*words: str) -> str:
+    """What a go command prints."""
+    return subprocess.run(
+        ["go", *words], cwd=MODULE, env=ENVIRONMENT, check=True, text=True, stdout=subprocess.PIPE
+    ).stdout
+
+
+def changed_tree(out: Path) -> Path:
+    """Kubernetes' source with the changes, as a tree of its own."""
+    root = Path(go("list", "-m", "-f", "{{.Dir}}", "k8s.io/kubernetes").strip())
+    tree = out / f"judge-{root.name}"
+    if not tree.exists() and subprocess.run(["cp", "-al", root, tree], check=False).returncode:
+        shutil.rmtree(tree, ignore_errors=True)
+        shutil.copytree(root, tree)
+    source = "pkg/scheduler/scheduler.go"
+    files = {source: replaced((root / source).read_text(), CHANGES)}
+    files["pkg/scheduler/external.go"] = (HERE / "external.go").read_text()
+    for name in OF_SPREAD:
+        path = f"test/integration/scheduler/{name}"
+        files[path] = replaced((root / path).read_text(), ((EMULATES, "if false {"), (GATE, "")))
+    for name, content in files.items():
+        file = tree / name
+        if not file.exists() or file.read_text() != content:
+            file.unlink(missing_ok=True)  # never write through the hard link
+            file.write_text(content)
+    return tree
+
+
+def replaced(text: str, changes: tuple[tuple[str, str], ...]) -> str:
+    """The text with each change made, each of which has to fit once."""
+    for old, new in changes:
+        if text.count(old) != 1:
+            raise SystemExit(f"Kubernetes' source is another one than expected: {text.count(old)} times {old!r}")
+        text = text.replace(old, new)
+    return text
+
+
+def main() -> None:
+    """Build what the command line names."""
+    out = Path(sys.argv[1])
+    out.mkdir(parents=True, exist_ok=True)
+    out = out.resolve()
+    modfile = out / "judge.mod"
+    shutil.copy(MODULE / "go.mod", modfile)
+    shutil.copy(MODULE / "go.sum", out / "judge.sum")
+    go("mod", "edit", f"-replace=k8s.io/kubernetes={changed_tree(out)}", str(modfile))
+    for package in sys.argv[2:]:
+        started = time.monotonic()
+        name = "scheduler" if package == "." else package.replace("/", "_")
+        path = "k8s.io/kubernetes/test/integration/scheduler" + ("" if package == "." else f"/{package}")
+        go("test", "-c", f"-modfile={modfile}", "-ldflags", "-s -w", "-o", str(out / f"{name}.test"), path)
+        print(f"{name}.test, {time.monotonic() - started:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()
