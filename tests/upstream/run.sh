@@ -12,7 +12,7 @@ bin=${UPSTREAM_BIN:-$root/build/upstream}
 python=${PYTHON:-$root/.venv/bin/python}
 topospread=${TOPOSPREAD:-$(dirname "$python")/topospread}
 port=${PORT:-15443}
-slow='hostIP 0.0.0.0|pod disruption condition'
+slow='using 0.0.0.0 hostIP|various priority Pods preempt expectedly'
 
 build() {
   mkdir -p "$bin"
@@ -60,7 +60,7 @@ integration() {
   if [ "${SCHEDULER:-}" = kube-scheduler ]; then
     export KUBE_SCHEDULER="$bin/kube-scheduler" EXTERNAL_SCHEDULER="$here/kube-external.sh"
   else
-    export EXTERNAL_SCHEDULER="exec $topospread scheduler --config=\$SCHED_CONFIG --leader-elect=false --secure-port=0 --kube-api-qps=1000 \${SCHED_FEATURE_GATES:+--feature-gates=\$SCHED_FEATURE_GATES}"
+    export EXTERNAL_SCHEDULER="$topospread scheduler --config=\$SCHED_CONFIG --leader-elect=false --secure-port=0 --kube-api-qps=1000 \${SCHED_FEATURE_GATES:+--feature-gates=\$SCHED_FEATURE_GATES}"
   fi
   for package in "$@"; do
     name=${package//\//_}
