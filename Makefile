@@ -9,6 +9,8 @@ READY := $(VENV)/.ready
 ARGS ?=
 # Processes that tests run in; 0 for none, as a debugger wants.
 WORKERS ?= 2
+# Seconds that the tests on a real API server may take, the first build of its programs included.
+LIVE_SECONDS ?= 3600
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test live upstream lint format bench bench-quick conformance lock clean
@@ -37,7 +39,7 @@ test: $(READY) ## run the tests
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal $(ARGS)
 
 live: $(READY) ## run the tests on a real API server, helm and kustomize, built from Go modules (needs Go, openssl, curl)
-	@$(BIN)/python -m pytest -q tests/live $(ARGS)
+	@timeout --foreground $(LIVE_SECONDS) $(BIN)/python -m pytest -q tests/live $(ARGS)
 
 upstream: $(READY) ## run Kubernetes' own e2e and integration tests of the scheduler against ours, the quick part (needs Go)
 	@test -x build/upstream/taint.test || tests/upstream/run.sh build

@@ -15,7 +15,8 @@ from topospread.live.connection import Connection
 from topospread.live.election import Timing
 from topospread.live.lease import LeaderElection, LeaseLock, record_of, spec_of
 
-FAST = Timing(lease=2, renew=0.8, retry=0.1)
+FAST = Timing(lease=5, renew=3.5, retry=0.2)
+"""Fast, but not so that a busy machine loses a lease."""
 
 
 class Keeper:
@@ -71,7 +72,7 @@ async def candidates(keeper: Keeper, *names: str) -> AsyncIterator[list[LeaderEl
         clients = [ApiClient(Connection(str(server.make_url("")).rstrip("/"), None, headers), qps=0) for _ in names]
         try:
             yield [
-                LeaderElection(LeaseLock(client, "kube-system", "topospread", 1.0), name, FAST, Told())
+                LeaderElection(LeaseLock(client, "kube-system", "topospread", 3.0), name, FAST, Told())
                 for client, name in zip(clients, names, strict=True)
             ]
         finally:
@@ -92,7 +93,7 @@ def test_a_release_hands_over_to_the_next_within_a_retry() -> None:
             stop.set()
             assert await holding
             await first.release()
-            async with asyncio.timeout(1):
+            async with asyncio.timeout(4):
                 assert await waiting
             assert keeper.lease is not None
             assert keeper.lease["spec"]["leaseTransitions"] == 1
@@ -112,7 +113,7 @@ def test_a_leader_that_cannot_renew_has_lost_at_its_deadline() -> None:
             assert not await only.hold(never)
             return asyncio.get_running_loop().time() - started
 
-    assert 0.8 <= asyncio.run(run()) < 1.5
+    assert 3.5 <= asyncio.run(run()) < 10
 
 
 def test_a_hiccup_shorter_than_the_deadline_loses_nothing() -> None:
@@ -142,7 +143,7 @@ def test_another_takes_over_when_the_leader_is_silent() -> None:
             loop = asyncio.get_running_loop()
             began = loop.time()
             assert await second.acquire(never)
-            assert loop.time() - began >= 2
+            assert loop.time() - began >= 5
             # What the first knows is old: it may not bind, and the next try tells it that it has lost.
             assert not first.election.may_bind
             assert not await first.hold(never)
@@ -161,10 +162,10 @@ def test_a_lease_that_was_deleted_or_changed_by_others_is_read_again() -> None:
             assert keeper.lease is not None
             keeper.version += 1
             keeper.lease["metadata"] |= {"resourceVersion": str(keeper.version), "labels": {"a": "b"}}
-            await asyncio.sleep(0.4)
+            await asyncio.sleep(1)
             assert keeper.lease["metadata"]["labels"] == {"a": "b"}
             keeper.lease = None
-            await asyncio.sleep(0.4)
+            await asyncio.sleep(1)
             assert keeper.lease is not None
             stop.set()
             assert await holding
