@@ -126,11 +126,11 @@ def test_every_family_has_a_name_of_its_own() -> None:
 
 def test_a_bound_pod_costs_little() -> None:
     counted = fresh()
-    started = time.perf_counter()
+    started = time.process_time()
     for _ in range(2000):
         counted.attempted("p", "scheduled", 0.003)
         counted.decided("p", 0.003)
         counted.bound("a/b", "n", "p", 1, 0.1)
         counted.incoming("active", "PodAdd", 1)
         counted.requested("POST", "201", 0.003)
-    assert (time.perf_counter() - started) / 2000 < 0.0005
+    assert (time.process_time() - started) / 2000 < 0.0005
