@@ -244,6 +244,15 @@ class Selector:
         own = {key: labels[key] for key in keys or () if key in labels}
         return self.with_requirements(*(Requirement(key, "=", (value,)) for key, value in own.items()))
 
+    def without_repeats(self) -> str:
+        """As text, what is asked for twice once: default constraints add up the selectors of Services and owners."""
+        said: dict[object, Requirement] = {}
+        for each in self.requirements:
+            meaning = (each.key, "In" if each.operator == "=" else each.operator, frozenset(each.values))
+            if meaning not in said or each.operator == "=":
+                said[meaning] = each
+        return ",".join(map(str, said.values()))
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Selector) and self._meaning == other._meaning
 

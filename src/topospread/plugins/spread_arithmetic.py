@@ -207,7 +207,7 @@ def arithmetic_of(counted: CountedConstraint, spread: Spread) -> ConstraintArith
         max_skew=constraint.max_skew,
         position=constraint.position,
         origin=constraint.origin,
-        selector=str(constraint.selector),
+        selector=constraint.selector.without_repeats(),
         counts_itself=counted.counts_itself,
         min_domains=constraint.min_domains,
         domains=Domains(column, counts, skew_of(0, counted.counts_itself, minimum), highest),

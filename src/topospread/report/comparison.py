@@ -216,9 +216,9 @@ def _pods(placements: Sequence[PlacementChange], layout: Layout) -> Iterator[str
     """Every pod that differs, with its nodes and scores."""
     for each in placements:
         sides = [_placed(side.node, side.score) if side else "not there" for side in (each.before, each.after)]
-        text = f"{each.pod.name}  {' → '.join(sides)}"
         red = each.before is not None and each.after is not None and each.after.node is None
-        yield f"{_ROW}{layout.style(text, 'red') if red else text}"
+        name, text = (layout.style(part, "red") if red else part for part in (each.pod.name, " → ".join(sides)))
+        yield from hanging(f"{_ROW}{name}  ", text, layout.width, len(_ROW) + 2)
 
 
 def _placed(node: str | None, score: int | None) -> str:

@@ -10,6 +10,7 @@ from .constraint_terms import constraint_terms
 from .layout import FEW, Layout
 from .paragraphs import counted, hanging, in_order, natural, together
 from .reasons import Reasons, nodes_and, of_them, on_it
+from .selectors import does_not_match, selects
 
 if TYPE_CHECKING:
     from topospread.plugins.spread_arithmetic import ConstraintArithmetic, LeftOut
@@ -87,7 +88,7 @@ def _remarks(arithmetic: ConstraintArithmetic, told: set[LeftOut], layout: Layou
         few = f"fewer domains than minDomains ({len(arithmetic.domains)} < {arithmetic.min_domains})"
         yield f"{few}: the minimum counts as 0"
     if not arithmetic.counts_itself:
-        yield f"the pods do not match their own labelSelector ({arithmetic.selector}): each adds 0"
+        yield does_not_match(arithmetic.selector)
     for left in arithmetic.left_out:
         if left in told:
             continue
@@ -98,7 +99,7 @@ def _heading(spread: WorkloadSpread, layout: Layout) -> Iterator[str]:
     skew = f"skew {spread.skew}"
     parts = constraint_terms(spread.arithmetic, f"{skew} (more than maxSkew)" if spread.is_exceeded else skew)
     if layout.wide:
-        parts.append(f"selects {spread.arithmetic.selector}")
+        parts.append(selects(spread.arithmetic.selector))
     key = layout.style(spread.topology_key, "bold")
     yield from hanging(f"  {key}  ", "  ".join(together(part) for part in parts), layout.width, 6)
 
@@ -121,7 +122,8 @@ def _rows(domains: Sequence[DomainSpread], layout: Layout, *, nodes: bool) -> It
 
 def _row(row: str, text: str, width: int) -> list[str]:
     """A row and what is said behind it; what does not fit goes on below, in its column where there is room."""
-    column = len(row) if len(row) <= width * 2 // 3 else len(_ROW) + 2
+    longest = max(map(len, text.split()), default=0)
+    column = len(row) if len(row) <= width * 2 // 3 and len(row) + longest <= width else len(_ROW) + 2
     return hanging(row, text, width, column) if text else [row.rstrip()]
 
 
@@ -143,13 +145,10 @@ def _summed_up(spread: WorkloadSpread, layout: Layout) -> Iterator[str]:
         yield from hanging(_ROW, f"{text}; {trouble}" if trouble else text, layout.width, len(_ROW) + 2)
         return
     yield f"{_ROW}{counted(len(domains), noun)} with {totals} pods; -o wide lists them"
-    most = max(len(group) for _, group in groups)
     pods = max(len(label) for label, _ in groups)
     number = max(len(counted(len(group), noun)) for _, group in groups)
-    bar = min(most, _BAR, layout.width // 5)
     for label, group in groups:
-        drawn = bar_of(len(group), most, bar)
-        row = f"{_ROW}{label:>{pods}} on {counted(len(group), noun):>{number}}  {drawn:<{bar}}  "
+        row = f"{_ROW}{label:>{pods}} on {counted(len(group), noun):>{number}}  "
         names = layout.names(in_order(group), 2)
         trouble = of_them(_summed(domains.rejected.get(name, {}) for name in group)) if domains.rejected else ""
         yield from _row(row, f"{names}; {trouble}" if trouble else names, layout.width)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from .domains import bar_of, no_domain, whose
 from .layout import Layout
 from .paragraphs import counted, hanging, in_order, listed, natural, together
 from .reasons import its_nodes
+from .selectors import requirements
 
 if TYPE_CHECKING:
     from topospread.explanation import ConstraintTable, DomainRow, Explanation
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 _ROW = " " * 4
 _BAR = 12
 _SHOWN_SUMS = 12
-_BETWEEN = re.compile(r",(?![^()]*\))")
-"""The commas between requirements, not those between the values of one."""
 _HEADS = ("domain", "nodes", "pods", "after", "skew")
 
 
@@ -49,17 +47,11 @@ def _constraint(table: ConstraintTable, explanation: Explanation, layout: Layout
 
 
 def _heading(arithmetic: ConstraintArithmetic, layout: Layout) -> Iterator[str]:
-    counts = f"counts {_requirements(arithmetic.selector)}" if arithmetic.selector else "counts nothing"
+    counts = f"counts {requirements(arithmetic.selector)}" if arithmetic.selector else "counts nothing"
     if len(counts) <= layout.width - len(_ROW):
         counts = together(counts)
     key = layout.style(arithmetic.topology_key, "bold")
     yield from hanging(f"{key}  ", "  ".join((*constraint_terms(arithmetic), counts)), layout.width, 4)
-
-
-def _requirements(selector: str) -> str:
-    """The selector's requirements, each once and unbroken: default constraints add up the selectors of Services and
-    owners, which often ask for the same label."""
-    return ", ".join(together(each) for each in dict.fromkeys(_BETWEEN.split(selector)))
 
 
 def _rows(
@@ -68,11 +60,16 @@ def _rows(
     """A row a domain: nodes that take part, pods, pods with this one, the skew that makes, and a bar of the pods."""
     columns = [[row.name, *map(str, (row.nodes, row.matching, row.after, row.skew))] for row in rows]
     widths = [max(len(head), *(len(row[i]) for row in columns)) for i, head in enumerate(_HEADS)]
+    widths[0] = min(widths[0], max(layout.width - len(_cells(["", *_HEADS[1:]], [0, *widths[1:]])), len(_HEADS[0])))
     yield _cells(_HEADS, widths).rstrip()
     most = max(row.after for row in rows)
     for row, cells in zip(rows, columns, strict=True):
-        drawn = bar_of(row.matching, most, min(most, _BAR))
-        line = f"{_cells(cells, widths)}  {drawn:<{min(most, _BAR)}}  "
+        if len(row.name) > widths[0]:  # the numbers stand below it
+            yield _ROW + row.name
+            cells[0] = ""
+        begin = _cells(cells, widths)
+        bar = max(min(most, _BAR, layout.width - len(begin) - 2), 0)
+        line = f"{begin}  {bar_of(row.matching, most, bar) if bar else '':<{bar}}  "
         text = _said(row, arithmetic, pending=pending)
         column = len(line) if layout.width - len(line) >= 20 else len(_ROW) + 2
         yield from hanging(line, text, layout.width, column) if text else [line.rstrip()]

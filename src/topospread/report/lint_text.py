@@ -46,7 +46,8 @@ def lint_lines(outcome: LintReport) -> str:
 
 def line_of(finding: Finding) -> str:
     """A finding on one line, in the form that editors and problem matchers know."""
-    return f"{where(finding)}: {finding.severity}: {finding.message} [{finding.rule}]"
+    of = f" ({_object(finding.place)})" if finding.place.source == "-" and finding.place.object else ""
+    return f"{where(finding)}: {finding.severity}: {finding.message}{of} [{finding.rule}]"
 
 
 def where(finding: Finding) -> str:
@@ -59,13 +60,20 @@ def _paragraph(finding: Finding, text: Text | None, layout: Layout) -> list[str]
     style = layout.style
     marks = ("bold", "red") if finding.severity == "error" else ("bold",)
     head = f"{style(where(finding), 'bold')}: {style(finding.severity, *marks)}: {finding.rule} "
-    of = f"({finding.place.object})" if finding.place.object else ""
+    of = f"({_object(finding.place)})" if finding.place.object else ""
     lines = hanging(head, of, layout.width, 2)
     lines += hanging("  ", finding.message, layout.width, 2)
     place = finding.rendered or finding.place
     if text is not None and place.line is not None:
         lines += _excerpt(text, place, layout.width, "rendered " if finding.rendered else "")
     return lines
+
+
+def _object(place: Place) -> str:
+    """``Deployment demo/web``; what comes through a pipe has no lines to look up, so its document is counted."""
+    if place.source != "-" or place.document is None:
+        return place.object
+    return f"{place.object}, document {place.document}"
 
 
 def _excerpt(text: Text, place: Place, width: int, of: str) -> list[str]:

@@ -77,7 +77,7 @@ def _name(group: PendingGroup) -> str:
 
 
 def _constraint(arithmetic: ConstraintArithmetic, outcomes: Sequence[DomainOutcome], layout: Layout) -> Iterator[str]:
-    yield f"    {arithmetic.topology_key}  maxSkew {arithmetic.max_skew}"
+    yield from hanging(f"    {arithmetic.topology_key}  ", f"maxSkew\xa0{arithmetic.max_skew}", layout.width, 6)
     if not outcomes:
         yield from hanging("      ", no_domain(arithmetic), layout.width, 8)
     if layout.few(len(outcomes)):

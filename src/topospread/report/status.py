@@ -202,7 +202,8 @@ def _risks_of(domains: Sequence[DomainRisk], layout: Layout) -> Iterator[str]:
         text = "-o wide lists them" if worse else "none takes more than half of a workload"
         noun = "node" if left[0].topology_key == HOSTNAME else "domain"
         more = f"{len(left)} more" if shown else counted(len(left), noun)
-        yield f"{_ROW}{more} with at most {counted(most, 'pod')} each; {text}"
+        text = f"{more} with at most {counted(most, 'pod')} each; {text}"
+        yield from hanging(_ROW, text, layout.width, len(_ROW) + 2)
 
 
 def _what_it_takes(risk: DomainRisk, layout: Layout) -> str:

@@ -9,6 +9,7 @@ from .constraint_terms import constraint_terms
 from .domains import bar_of, whose
 from .layout import Layout
 from .paragraphs import counted, hanging, natural, together
+from .selectors import does_not_match, selects
 
 if TYPE_CHECKING:
     from topospread.spread_status import ConstraintStatus, DomainPods
@@ -44,7 +45,7 @@ def _heading(constraint: ConstraintStatus, layout: Layout) -> Iterator[str]:
     if constraint.revision:
         parts.append(f"(older pods, {constraint.revision})")
     if layout.wide:
-        parts.append(f"selects {constraint.selector}")
+        parts.append(selects(constraint.selector))
     key = layout.style(constraint.topology_key, "bold")
     yield from hanging(f"  {key}  ", "  ".join(together(part) for part in parts), layout.width, 6)
 
@@ -60,7 +61,7 @@ def _rows(constraint: ConstraintStatus, layout: Layout) -> Iterator[str]:
     for domain, matching, words in sorted(rows, key=lambda each: natural(each[0])):
         drawn = f"{bar_of(matching, most, bar):<{bar}}  " if most else ""
         said = words if constraint.topology_key != HOSTNAME or not matching else ""
-        yield f"{_ROW}{domain:<{name}}  {matching:>{digits}}  {drawn}{said}".rstrip()
+        yield from hanging(f"{_ROW}{domain:<{name}}  {matching:>{digits}}  {drawn}", said, layout.width, len(_ROW) + 2)
 
 
 def _summed_up(constraint: ConstraintStatus, layout: Layout) -> Iterator[str]:
@@ -99,7 +100,7 @@ def _remarks(constraint: ConstraintStatus, layout: Layout) -> Iterator[str]:
         few = f"fewer domains than minDomains ({constraint.eligible} < {constraint.min_domains})"
         yield from hanging(_ROW, f"{few}: the minimum counts as 0", layout.width, len(_ROW) + 2)
     if not constraint.counts_itself:
-        text = f"the pods do not match their own labelSelector ({constraint.selector}): each adds 0"
+        text = does_not_match(constraint.selector)
         yield from hanging(_ROW, text, layout.width, len(_ROW) + 2)
     for left in constraint.left_out:
         names = layout.names(list(left.names), 2) if left.count == len(left.names) else counted(left.count, "node")

@@ -82,6 +82,14 @@ def test_missing_selector_matches_nothing_and_empty_one_everything():
     assert everything == Selector.everything()
 
 
+def test_as_text_without_repeats_a_requirement_stands_once():
+    web, also = Requirement("app", "=", ("web",)), Requirement("app", "In", ("web",))
+    more = Requirement("tier", "In", ("a", "b"))
+    assert Selector((web, also, more, web)).without_repeats() == "app=web,tier in (a,b)"
+    assert str(Selector((web, also, web))) == "app=web,app in (web),app=web"
+    assert Selector((also, web)).without_repeats() == "app=web"
+
+
 def test_nothing_stays_nothing_whatever_is_added():
     assert Selector.nothing().with_requirements(Requirement("a", "Exists")) == Selector.nothing()
     assert Selector.nothing().with_match_label_keys(["a"], {"a": "1"}) == Selector.nothing()

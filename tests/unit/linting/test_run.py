@@ -63,7 +63,8 @@ SOFT = {**GOOD, "whenUnsatisfiable": "ScheduleAnyway"}
     [
         ([GOOD], []),
         ([{**without("labelSelector"), "matchLabelKeys": []}], ["selector-missing"]),
-        ([{**GOOD, "labelSelector": {}}], ["selector-empty"]),
+        ([{**GOOD, "labelSelector": {}}], []),
+        ([{**without("matchLabelKeys"), "labelSelector": {}}], ["selector-empty"]),
         ([{**GOOD, "labelSelector": {"matchLabels": {"app": "wbe"}}}], ["selector-not-own"]),
         ([without("matchLabelKeys")], ["rollout-counts-old-pods"]),
         ([{**GOOD, "topologyKey": "failure-domain.beta.kubernetes.io/zone"}], ["beta-topology-key"]),
@@ -82,7 +83,8 @@ def test_each_rule_finds_what_it_is_about_and_nothing_else(
 
 
 def test_a_list_is_taken_apart_and_validation_does_not_end_the_reading(tmp_path: Path) -> None:
-    items = [deployment({**GOOD, "maxSkew": 0}), deployment({**GOOD, "labelSelector": {}}, name="api")]
+    empty = {**without("matchLabelKeys"), "labelSelector": {}}
+    items = [deployment({**GOOD, "maxSkew": 0}), deployment(empty, name="api")]
     assert found(tmp_path, {"apiVersion": "v1", "kind": "List", "items": items}) == ["validation", "selector-empty"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from io import BytesIO
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -185,3 +186,14 @@ def test_a_rule_is_explained_with_its_examples_in_80_columns(rule: object) -> No
     for part in (rule.sentence, rule.why, rule.link, rule.wrong.manifests.rstrip(), rule.right.manifests.rstrip()):
         assert part in page
     assert rule.id in rules_text(RULES, Layout())
+
+
+def test_what_came_through_a_pipe_is_found_by_its_document() -> None:
+    text = POD.replace("name: a,", "name: first,").replace("name: b", "name: b, labels: {app: b}") + (
+        "  topologySpreadConstraints:\n  - {whenUnsatisfiable: DoNotSchedule, topologyKey: a/b, maxSkew: 1}\n"
+    )
+    found = run(Question(paths=["-"]), BytesIO(text.encode()))
+    assert "-:17:5: warning: selector-missing (Pod default/b, document 2)" in lint_text(found, Layout())
+    assert any(
+        each.endswith(" (Pod default/b, document 2) [selector-missing]") for each in lint_lines(found).split("\n")
+    )

@@ -98,10 +98,10 @@ shop/web  Deployment · 150 replicas · 144 placed, 6 pending
   → 140 nodes: 2 pods on 4, 1 pod on 136
   kubernetes.io/hostname  hard  maxSkew 1  skew 2 (more than maxSkew)
     200 nodes with 0 → 144 pods; -o wide lists them
-    2 pods on   4 nodes  █                 node-0, node-1 and 2 more
-     1 pod on 136 nodes  ████████████████  node-4, node-5 and 134 more
-    0 pods on  60 nodes  ███████           node-140, node-141 and 58 more; 50
-                                           are cordoned, 1 is tainted
+    2 pods on   4 nodes  node-0, node-1 and 2 more
+     1 pod on 136 nodes  node-4, node-5 and 134 more
+    0 pods on  60 nodes  node-140, node-141 and 58 more; 50 are cordoned, 1 is
+                         tainted
 
 Pending  (matching pods + 1 (self) − global minimum = skew, at most maxSkew)
   shop/web (6)  0/200 nodes are available: 140 node(s) didn't match pod topology
@@ -138,15 +138,15 @@ def test_many_different_counts_are_summed_up_in_the_middle() -> None:
 shop/web  Deployment · 435 replicas · 435 placed
   topology.kubernetes.io/zone  soft  maxSkew 1  skew 29 (more than maxSkew)
     30 domains with 0 → 435 pods; -o wide lists them
-         29 pods on   1 domain  █                 zone-29
-         28 pods on   1 domain  █                 zone-28
-         27 pods on   1 domain  █                 zone-27
-         26 pods on   1 domain  █                 zone-26
-    4 to 25 pods on 22 domains  ████████████████  zone-04, zone-05 and 20 more
-          3 pods on   1 domain  █                 zone-03
-          2 pods on   1 domain  █                 zone-02
-           1 pod on   1 domain  █                 zone-01
-          0 pods on   1 domain  █                 zone-00
+         29 pods on   1 domain  zone-29
+         28 pods on   1 domain  zone-28
+         27 pods on   1 domain  zone-27
+         26 pods on   1 domain  zone-26
+    4 to 25 pods on 22 domains  zone-04, zone-05 and 20 more
+          3 pods on   1 domain  zone-03
+          2 pods on   1 domain  zone-02
+           1 pod on   1 domain  zone-01
+          0 pods on   1 domain  zone-00
 
 no pod was to be placed on 9 nodes
 """)
@@ -191,6 +191,14 @@ shop/web  Deployment · 2 replicas · 2 placed
 
 no pod was to be placed on 9 nodes
 """)
+
+
+def test_a_constraint_without_a_selector_is_told_as_such() -> None:
+    zones = replace(arithmetic({"zone-a": 0, "zone-b": 0}, counts_itself=0), selector="")
+    text = table(simulation([workload("web", spread(zones), placed=2)]), Layout(wide=True))
+    assert "selects nothing" in text
+    assert "    without a labelSelector the constraint counts no pod: each adds 0\n" in text
+    assert "()" not in text
 
 
 def test_a_constraint_that_no_node_takes_part_in() -> None:

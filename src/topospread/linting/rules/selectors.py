@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from topospread.api.labels import InvalidSelectorError
+from topospread.api.labels import InvalidSelectorError, LabelSelector
 from topospread.api.spread import DO_NOT_SCHEDULE
 from topospread.api.workload import Deployment
 from topospread.linting.examples import constraint, deployment
@@ -15,6 +15,9 @@ from topospread.linting.rule import Example, Rule, of_pods
 
 SPREAD = "https://kubernetes.io/docs/concepts/scheduling-eviction/topology-spread-constraints/"
 _MATCH_LABEL_KEYS_SINCE = 27
+_EMPTY_COUNTS_NONE_SINCE = 26
+_OF_ONE_WORKLOAD = (HASH, "controller-revision-hash", "controller-uid", "batch.kubernetes.io/controller-uid")
+"""Labels that controllers give the pods of one workload alone."""
 
 
 def _missing(pods: PodSource) -> Iterator[Problem]:
@@ -25,11 +28,30 @@ def _missing(pods: PodSource) -> Iterator[Problem]:
             )
 
 
-def _empty(pods: PodSource) -> Iterator[Problem]:
-    for path, each in pods.constraints():
-        selector = each.label_selector
-        if selector is not None and not selector.match_labels and not selector.match_expressions:
-            yield Problem(f"{path}.labelSelector", "the empty labelSelector counts every pod of the namespace")
+def _empty(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    """Selectors that are empty and stay so: what matchLabelKeys name that is the pods' own alone is selection enough.
+
+    Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go (``countPodsMatchSelector``).
+    """
+    counts_none = given.version.minor >= _EMPTY_COUNTS_NONE_SINCE
+    for manifest, pods in given.sources:
+        for path, each in pods.constraints():
+            selector = each.label_selector
+            if selector is None or not _is_empty(selector):
+                continue
+            keys = each.match_label_keys or [] if given.version.minor >= _MATCH_LABEL_KEYS_SINCE else []
+            if any(key in _OF_ONE_WORKLOAD for key in keys):
+                continue
+            message = "the empty labelSelector counts every pod of the namespace"
+            if keys:
+                message += f" with the same {', '.join(keys)}"
+            elif counts_none:
+                message = "the empty labelSelector counts no pod: the constraint spreads nothing"
+            yield manifest, Problem(f"{path}.labelSelector", message)
+
+
+def _is_empty(selector: LabelSelector) -> bool:
+    return not selector.match_labels and not selector.match_expressions
 
 
 def _own_labels(pods: PodSource, path: str) -> tuple[Edit, ...]:
@@ -69,7 +91,9 @@ def _old_revision(given: Given) -> Iterator[tuple[Subject, Problem]]:
             continue
         for path, each in pods.constraints():
             keys = each.match_label_keys or ()
-            if each.when_unsatisfiable == DO_NOT_SCHEDULE and HASH not in keys and each.label_selector:
+            selector = each.label_selector
+            counts = selector is not None and not (_is_empty(selector) and not keys)
+            if each.when_unsatisfiable == DO_NOT_SCHEDULE and HASH not in keys and counts:
                 message = f"without matchLabelKeys: [{HASH}] a rolling update counts the old revision's pods too"
                 whole = Edit("add", f"{path}.matchLabelKeys", [HASH])
                 one = Edit("add", f"{path}.matchLabelKeys[-]", HASH)
@@ -94,11 +118,11 @@ RULES = (
     Rule(
         id="selector-empty",
         sentence="A constraint's labelSelector says which pods it counts.",
-        why="An empty one counts every pod of the namespace, those of other workloads too.",
+        why="An empty one counts no pod since 1.26; before, or beside matchLabelKeys, those of other workloads too.",
         link=f"{SPREAD}#spread-constraint-definition",
         severity="warning",
-        check=of_pods(_empty),
-        wrong=Example(deployment(constraint("labelSelector: {}\nmatchLabelKeys: [pod-template-hash]"))),
+        check=_empty,
+        wrong=Example(deployment(constraint("labelSelector: {}"))),
         right=_GOOD,
     ),
     Rule(

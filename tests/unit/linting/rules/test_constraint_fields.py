@@ -65,3 +65,19 @@ def test_a_label_that_only_one_pod_has_is_found_where_it_is_one() -> None:
     assert messages(stateful_set(with_keys("apps.kubernetes.io/pod-index")), "match-label-key-of-one-pod")
     assert not messages(stateful_set(with_keys("controller-revision-hash")), "match-label-key-of-one-pod")
     assert not messages(deployment(with_keys("apps.kubernetes.io/pod-index")), "match-label-key-of-one-pod")
+
+
+@pytest.mark.parametrize(
+    ("more", "version", "said"),
+    [
+        ("", "1.37", "counts no pod: the constraint spreads nothing"),
+        ("", "1.26", "counts no pod: the constraint spreads nothing"),
+        ("", "1.25", "counts every pod of the namespace"),
+        ("\nmatchLabelKeys: [tier]", "1.37", "counts every pod of the namespace with the same tier"),
+        ("\nmatchLabelKeys: [pod-template-hash]", "1.37", ""),
+    ],
+)
+def test_an_empty_selector_counts_what_the_version_and_the_keys_make_of_it(more: str, version: str, said: str) -> None:
+    text = deployment(constraint(f"labelSelector: {{}}{more}"))
+    found = messages(text, "selector-empty", kube_version=version)
+    assert found == ([f"the empty labelSelector {said}"] if said else [])
