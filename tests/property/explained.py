@@ -15,6 +15,8 @@ from topospread.api.kinds import KINDS
 from topospread.explanation import Suggestion
 
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
+MISSPELT, OLD_ZONE = "topology.kubernetes.io/zome", "failure-domain.beta.kubernetes.io/zone"
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 DEFAULTS = {
     "apiVersion": "kubescheduler.config.k8s.io/v1",
     "kind": "KubeSchedulerConfiguration",
@@ -56,6 +58,10 @@ def clusters(draw: st.DrawFn) -> tuple[Inventory, str]:
     others = [
         _bound(f"other-{i}", draw(_labels()), draw(st.sampled_from(names))) for i in range(draw(st.integers(0, 5)))
     ]
+    if draw(st.booleans()):
+        far = _bound("far", {"app": "far"}, draw(st.sampled_from(names)))
+        far["metadata"]["namespace"] = "elsewhere"
+        others.append(far)
     waiting = [_pod(f"waiting-{i}", {"app": "b"}, draw(_spec())) for i in range(draw(st.integers(0, 2)))]
     kind = draw(st.sampled_from(["Pod", "Deployment", "Rollout", "ReplicaSet", "StatefulSet", "Job", "Not read"]))
     objects, target = draw(_workload(kind, names))
@@ -110,14 +116,32 @@ def _constraint(draw: st.DrawFn, key: str) -> Json:
 def _spec(draw: st.DrawFn) -> Json:
     requests = {"cpu": draw(st.sampled_from(["200m", "700m"])), "memory": "64Mi"}
     spec: Json = {"containers": [{"name": "c", "image": "i", "resources": {"requests": requests}}]}
-    keys = draw(st.lists(st.sampled_from([ZONE, HOST]), min_size=1, max_size=2, unique=True))
+    keys = draw(
+        st.lists(st.sampled_from([ZONE, ZONE, HOST, HOST, MISSPELT, OLD_ZONE]), min_size=1, max_size=2, unique=True)
+    )
     if draw(st.integers(0, 3)):
         spec["topologySpreadConstraints"] = [draw(_constraint(key)) for key in keys]
     if draw(st.integers(0, 5)) == 0:
         spec["tolerations"] = [{"key": "dedicated", "operator": "Equal", "value": "gpu", "effect": "NoSchedule"}]
     if draw(st.integers(0, 4)) == 0:
         spec["priorityClassName"] = "high"
+    if draw(st.integers(0, 3)) == 0:
+        spec |= draw(_mistaken())
     return spec
+
+
+ANTI_AFFINITY: Json = {
+    "podAntiAffinity": {REQUIRED: [{"topologyKey": HOST, "labelSelector": {"matchLabels": {"app": "a"}}}]}
+}
+NEAR: Json = {"podAffinity": {REQUIRED: [{"topologyKey": ZONE, "labelSelector": {"matchLabels": {"app": "far"}}}]}}
+
+
+def _mistaken() -> st.SearchStrategy[Json]:
+    """What people write who mean something else."""
+    selected = [{ZONE: "zone-aa"}, {"zone": "zone-a"}, {"topology.kubernetes.io/zome": "zone-b"}]
+    return st.sampled_from(
+        [{"affinity": ANTI_AFFINITY}, {"affinity": NEAR}, *({"nodeSelector": each} for each in selected)]
+    )
 
 
 def _pod(name: str, labels: Mapping[str, str], spec: Json, owner: Json | None = None) -> Json:
@@ -160,6 +184,23 @@ def _workload(draw: st.DrawFn, kind: str, nodes: list[str]) -> tuple[list[Json],
             return _replica_set(labels, spec, replicas, on), "rs/web"
         case _:
             return [_set_or_job(kind, labels, spec, replicas)], "sts/web" if kind == "StatefulSet" else "job/web"
+
+
+@st.composite
+def jobs_that_run(draw: st.DrawFn) -> tuple[Inventory, str]:
+    """A Job of which some pods are on nodes, beside pods that wait for the same room."""
+    nodes = [draw(_node(i)) for i in range(draw(st.integers(1, 3)))]
+    spec: Json = {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "700m"}}}]}
+    own = spec | {"topologySpreadConstraints": [draw(_constraint(draw(st.sampled_from([ZONE, HOST]))))]}
+    selected = {"batch.kubernetes.io/controller-uid": "uid-web"}
+    labels = {"app": "a", "tier": "x"} | selected
+    taken = draw(st.lists(st.sampled_from([each["metadata"]["name"] for each in nodes]), min_size=1, max_size=2))
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "web", "uid": "uid-web"}
+    running = [_pod(f"web-{i}", labels, own | {"nodeName": each}, owner) for i, each in enumerate(taken)]
+    waiting = [_pod(f"waiting-{i}", {"app": "b"}, spec) for i in range(draw(st.integers(1, 3)))]
+    job = _set_or_job("Job", labels, own, len(taken) + draw(st.integers(1, 2)))
+    job["spec"]["selector"] = {"matchLabels": selected}
+    return inventory([*nodes, *waiting, job, *running]), "job/web"
 
 
 def _owned(labels: Json, spec: Json, on: list[str], revision: str, owner: str) -> list[Json]:
@@ -221,6 +262,17 @@ def _set_or_job(kind: str, labels: Json, spec: Json, replicas: int) -> Json:
 def _object(kind: str, name: str, spec: Json, api_version: str = "apps/v1") -> Json:
     metadata = {"name": name, "namespace": "default", "uid": f"uid-{name}"}
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": copy.deepcopy(spec)}
+
+
+def without_the_object(given: Inventory, suggestion: Suggestion) -> Inventory:
+    """The inventory as it is once the object of a suggestion and the pods that it owns are deleted."""
+    name, kind = suggestion.object["name"], KINDS[suggestion.object["kind"]]
+    made = replace(given, **{each.attribute: list(getattr(given, each.attribute)) for each in KINDS.values()})
+    setattr(made, kind.attribute, [each for each in getattr(made, kind.attribute) if each.name != name])
+    made.pods = [
+        each for each in made.pods if each.metadata.controller is None or each.metadata.controller.name != name
+    ]
+    return made
 
 
 def applied(given: Inventory, suggestion: Suggestion) -> Inventory:

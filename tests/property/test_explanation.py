@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, event, given, settings
 
 import topospread
 from topospread.api.inventory import Inventory
+from topospread.api.kinds import KINDS
 from topospread.api.rollout import Strategy, strategy_of
 from topospread.config.load import load_configuration
 from topospread.config.profile import Configuration
@@ -20,7 +21,7 @@ from topospread.explanation.rolling_update import RollingUpdate
 from topospread.simulation.placing import place_all
 from topospread.simulation.run import Options, prepare
 
-from .explained import DEFAULTS, applied, clusters
+from .explained import DEFAULTS, applied, clusters, jobs_that_run, without_the_object
 
 Case = tuple[Inventory, str]
 MANY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -126,9 +127,32 @@ def test_every_suggestion_applied_to_the_inventory_and_simulated_anew_does_what_
     event(explanation.state)
     for suggestion in explanation.suggestions:
         event(suggestion.kind)
-        placed, pending = outcome(applied(case[0], suggestion), explanation)
+        placed, pending = outcome(carried_out(case[0], suggestion), explanation)
         assert (placed, placed + pending) == (suggestion.placed, suggestion.wanted), suggestion
         assert suggestion.lets_in > 0
+
+
+@given(jobs_that_run())
+@settings(MANY, max_examples=100)
+def test_the_room_of_what_is_created_again_is_open_to_others_that_wait(case: Case) -> None:
+    explanation = explained(case)
+    for suggestion in explanation.suggestions:
+        event(suggestion.means)
+        placed, pending = outcome(carried_out(case[0], suggestion), explanation)
+        assert (placed, placed + pending) == (suggestion.placed, suggestion.wanted), suggestion
+
+
+def carried_out(given: Inventory, suggestion: Suggestion) -> Inventory:
+    """The inventory as it is when a person carries a suggestion out; what is created again comes behind all others."""
+    changed = applied(given, suggestion)
+    if suggestion.means != "recreate":
+        return changed
+    kind = KINDS[suggestion.object["kind"]]
+    again = next(each for each in getattr(changed, kind.attribute) if each.name == suggestion.object["name"])
+    left = topospread.simulate(without_the_object(given, suggestion), keep_after=True).after
+    assert left is not None
+    getattr(left, kind.attribute).append(again)
+    return left
 
 
 @given(clusters())

@@ -59,7 +59,7 @@ class Change:
     strategy: Strategy | None = None
 
 
-def _of_spec(owner: Owned, what: What, patch: tuple[Json, ...], of_pod: Callable[[Pod], Pod]) -> Change:
+def of_spec(owner: Owned, what: What, patch: tuple[Json, ...], of_pod: Callable[[Pod], Pod]) -> Change:
     """A change of the spec in an object."""
     kind, title, size = what
     return Change(
@@ -70,7 +70,7 @@ def _of_spec(owner: Owned, what: What, patch: tuple[Json, ...], of_pod: Callable
 def newest_revision(owner: Owned) -> Change:
     """No change at all: the pods made anew of the template as it is by now."""
     title = "the newest template as it is: this pod is of an older revision"
-    return _of_spec(owner, ("rollout", title, (0.5,)), (), lambda pod: pod)
+    return of_spec(owner, ("rollout", title, (0.5,)), (), lambda pod: pod)
 
 
 def max_skew_change(owner: Owned, constraint: Constraint, value: int) -> Change:
@@ -119,8 +119,19 @@ def _constraint_change(owner: Owned, constraint: Constraint, what: What, fields:
         there[at] = _changed(there[at], fields)
         return with_constraints(pod, there)
 
-    what = (kind, f"{title} on {constraint.topology_key}", (*size, constraint.position))
-    return _of_spec(owner, what, patch, of_pod)
+    preposition = "of" if kind == "topologyKey" else "on"
+    what = (kind, f"{title} {preposition} {constraint.topology_key}", (*size, constraint.position))
+    return of_spec(owner, what, patch, of_pod)
+
+
+def topology_key_change(owner: Owned, constraint: Constraint, key: str) -> Change | None:
+    """Another topology key; ``None`` where a constraint of it is there already, or the constraint is a default."""
+    own = owner.own()
+    asked = (key, constraint.when_unsatisfiable)
+    if constraint.origin != "pod" or any((each.topology_key, each.when_unsatisfiable) == asked for each in own):
+        return None
+    what = ("topologyKey", f"topologyKey {key} instead", (1.5,))
+    return _constraint_change(owner, constraint, what, {"topologyKey": key})
 
 
 def _dropped(owner: Owned, constraint: Constraint, own: list[TopologySpreadConstraint], at: int) -> Change:
@@ -134,7 +145,7 @@ def _dropped(owner: Owned, constraint: Constraint, own: list[TopologySpreadConst
     title = f"only the ScheduleAnyway constraint on {constraint.topology_key}, without the hard one"
     size = (6.0, float(constraint.position))
     patch = ({"op": "remove", "path": path},)
-    return _of_spec(owner, ("whenUnsatisfiable", title, size), patch, of_pod)
+    return of_spec(owner, ("whenUnsatisfiable", title, size), patch, of_pod)
 
 
 def _place_in(owner: Owned, constraint: Constraint) -> int:
@@ -193,7 +204,7 @@ def toleration_change(owner: Owned, taints: Sequence[Taint]) -> Change:
         return replace(pod, spec=replace(pod.spec, tolerations=[*(pod.spec.tolerations or ()), *added]))
 
     words = ", ".join(shown_taint(each.key, each.value, each.effect) for each in taints)
-    change = _of_spec(owner, ("toleration", f"tolerate {words}", (5.0, len(taints))), patch, of_pod)
+    change = of_spec(owner, ("toleration", f"tolerate {words}", (5.0, len(taints))), patch, of_pod)
     return dataclass_replace(change, means="in place") if owner.is_pod else change
 
 

@@ -45,7 +45,8 @@ def replaced(
     """The queue with the workload's pods as a changed spec makes them.
 
     A Deployment's replicas are all alike; pods of other kinds differ and are made anew one by one. Where the spec is
-    changed in place, or a ReplicaSet's template, pods on nodes stay.
+    changed in place, or a ReplicaSet's template, pods on nodes stay. What is deleted and created again comes last: the
+    room that it leaves is open to all others that wait.
     """
     stay = means in ("new pods", "in place")
     waiting = [each for each in queue if each.workload is workload]
@@ -56,11 +57,12 @@ def replaced(
     else:
         made = _one_by_one(workload, gone, waiting, of_pod)
     others = [each for each in queue if each.workload is not workload]
-    at = {id(each): i for i, each in enumerate(workloads)}
-    in_input_order = sorted([*others, *made], key=lambda each: at.get(id(each.workload), len(at)))
-    return Replacement(
-        tuple(in_scheduling_order(in_input_order)), tuple(made), tuple(gone), len(workload.existing) if stay else 0
-    )
+    if means == "recreate":
+        order = [*in_scheduling_order(others), *in_scheduling_order(made)]
+    else:
+        at = {id(each): i for i, each in enumerate(workloads)}
+        order = in_scheduling_order(sorted([*others, *made], key=lambda each: at.get(id(each.workload), len(at))))
+    return Replacement(tuple(order), tuple(made), tuple(gone), len(workload.existing) if stay else 0)
 
 
 def _alike(workload: Workload, pod: Pod, count: int) -> list[QueuedPod]:

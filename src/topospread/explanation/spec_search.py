@@ -7,7 +7,16 @@ from itertools import combinations
 
 from topospread.plugins.spread_constraints import Constraint
 
-from .changes import Change, combined, constraint_changes, max_skew_change, newest_revision, toleration_change
+from .changes import (
+    Change,
+    combined,
+    constraint_changes,
+    max_skew_change,
+    newest_revision,
+    toleration_change,
+    topology_key_change,
+)
+from .meant_changes import meant_changes
 from .owner import Owned
 from .result import Suggestion
 from .what_if import Found, Search
@@ -55,6 +64,12 @@ def _hard(found: Found) -> list[Constraint]:
 
 def _single(owner: Owned, found: Found) -> Iterator[Change]:
     """Everything but maxSkew, of which there are many."""
+    for constraint in _hard(found):
+        key = found.meant.keys.get(constraint.topology_key)
+        change = topology_key_change(owner, constraint, key) if key else None
+        if change is not None:
+            yield change
+    yield from meant_changes(owner, found.meant)
     domains = {each.arithmetic.position: len(each.domains) for each in found.tables}
     for constraint in _hard(found):
         yield from constraint_changes(owner, constraint, domains[constraint.position])

@@ -17,6 +17,7 @@ from topospread.workloads.planned import Workload
 from .changes import Change
 from .cluster_changes import cluster_changes
 from .domains import constraint_tables
+from .meant_changes import Meant, meant_by
 from .obstacles import TAINTS, Obstacles
 from .own_constraints import in_force
 from .repeated_simulation import Rehearsal
@@ -154,6 +155,7 @@ class Found:
         constraints: in force, by their place in their list, for pods of the newest template; so are ``tables`` and
             ``taints``: sets of taints that nodes reject them for.
         older: whether the pod is of an older revision than the template.
+        meant: what the pod asks for that is not there, and what is there instead.
         cluster_changes: changes of the cluster to try.
     """
 
@@ -162,6 +164,7 @@ class Found:
     tables: tuple[ConstraintTable, ...]
     taints: tuple[list[Taint], ...]
     older: bool
+    meant: Meant
     cluster_changes: tuple[Change, ...]
 
 
@@ -179,6 +182,7 @@ def looked_at(baseline: Baseline, obstacles: Obstacles, newest: Obstacles, surpl
         constraint_tables(newest),
         tuple(_taint_sets(newest)),
         newest is not obstacles,
+        meant_by(newest),
         tuple(cluster_changes(obstacles, constraint_tables(obstacles), surplus)),
     )
 

@@ -1,0 +1,216 @@
+"""Changes of a pod's spec to what was probably meant: a label that nodes have, another namespace, a preference.
+
+Whether they help is tried by `suggest`. What nodes and pods there are is looked at at the end of the run (`meant_by`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from topospread.api.labels import InvalidSelectorError, Selector
+from topospread.api.node_selection import PodAffinity, PodAffinityTerm, WeightedPodAffinityTerm
+from topospread.api.pod import Pod, PodSpec
+
+from .changes import Change, of_spec
+from .obstacles import Obstacles
+from .owner import Owned
+from .result import Json
+
+_AFFINITY = "InterPodAffinity"
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+_WEIGHT = 100
+_ALIKE = 0.8
+_OLD_NAMES = {
+    "zone": "topology.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
+    "region": "topology.kubernetes.io/region",
+    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+    "hostname": "kubernetes.io/hostname",
+}
+Label = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Meant:
+    """What a pod asks for that is not there, and what is there instead.
+
+    Attributes:
+        keys: topology key that no node has → a label of nodes that was probably meant.
+        selected: label of ``nodeSelector`` that no node has → one that nodes have.
+        anti_affinity: whether pods that it must not be near to keep it from nodes.
+        namespaces: position of a required affinity term that matches no pod → namespace with pods that it matches.
+    """
+
+    keys: Mapping[str, str] = field(default_factory=dict)
+    selected: Mapping[Label, Label] = field(default_factory=dict)
+    anti_affinity: bool = False
+    namespaces: Mapping[int, str] = field(default_factory=dict)
+
+
+def meant_by(obstacles: Obstacles) -> Meant:
+    """What the pod of these obstacles probably means, while the state is that of the end."""
+    labels: dict[str, set[str]] = {}
+    for node in obstacles.cluster.nodes.nodes:
+        for key, value in node.labels.items() if node is not None else ():
+            labels.setdefault(key, set()).add(value)
+    spec = obstacles.pod.spec
+    asked = [each.topology_key or "" for each in spec.topology_spread_constraints or ()]
+    asked += [each.topology_key for each in _required(spec, "pod_affinity")]
+    by_affinity = bool(obstacles.rejected_by(_AFFINITY).any())
+    return Meant(
+        {key: found for key in asked if key not in labels and (found := close_key(key, labels))},
+        dict(_selected(spec.node_selector or {}, labels)),
+        by_affinity and bool(_required(spec, "pod_anti_affinity")),
+        dict(_elsewhere(obstacles)) if by_affinity else {},
+    )
+
+
+def close_key(key: str, known: Iterable[str]) -> str:
+    """The known label key that was probably meant by one that is not known, "" where none is like it."""
+    keys = sorted(known)
+    old = _OLD_NAMES.get(key, "")
+    if old in keys:
+        return old
+    name = key.rpartition("/")[2]
+    alike = [each for each in keys if each.rpartition("/")[2] == name]
+    found = alike if len(alike) == 1 else get_close_matches(key, keys, 1, _ALIKE)
+    return found[0] if found else ""
+
+
+def _selected(wanted: Mapping[str, str], labels: Mapping[str, set[str]]) -> Iterator[tuple[Label, Label]]:
+    for key, value in wanted.items():
+        if key not in labels:
+            found = close_key(key, [each for each, values in labels.items() if value in values])
+            if found and found not in wanted:
+                yield (key, value), (found, value)
+        elif value not in labels[key]:
+            close = get_close_matches(value, sorted(labels[key]), 1, _ALIKE)
+            if close:
+                yield (key, value), (key, close[0])
+
+
+def _elsewhere(obstacles: Obstacles) -> Iterator[tuple[int, str]]:
+    """Required terms of the pod's own namespace that match pods of other namespaces alone."""
+    for position, term in enumerate(_required(obstacles.pod.spec, "pod_affinity")):
+        if term.namespaces or term.namespace_selector is not None:
+            continue
+        try:
+            selector = Selector.from_label_selector(term.label_selector)
+        except InvalidSelectorError:
+            continue  # The verdict says so.
+        found: Counter[str] = Counter()
+        for _, pod_class, _ in obstacles.cluster.pods():
+            if selector.matches(pod_class.labels):
+                found[pod_class.namespace] += 1
+        if found and obstacles.pod.namespace not in found:
+            yield position, min(found, key=lambda each: (-found[each], each))
+
+
+def meant_changes(owner: Owned, meant: Meant) -> Iterator[Change]:
+    """Everything but the topology keys of spread constraints, which are changed as the other fields of those."""
+    for (key, value), label in meant.selected.items():
+        if (owner.spec.node_selector or {}).get(key) == value:
+            yield _selector_change(owner, (key, value), label)
+    terms = _required(owner.spec, "pod_affinity")
+    for position, term in enumerate(terms):
+        if term.topology_key in meant.keys:
+            key = meant.keys[term.topology_key]
+            title = f"topologyKey {key} instead of {term.topology_key} in the affinity to pods"
+            changed = replace(term, topology_key=key)
+            yield _term_change(owner, position, title, ("topologyKey", key), changed)
+        if position in meant.namespaces:
+            name = meant.namespaces[position]
+            title = f"namespaces: [{name}] in the affinity to pods, where those are that it matches"
+            changed = replace(term, namespaces=[name])
+            yield _term_change(owner, position, title, ("namespaces", [name]), changed)
+    if meant.anti_affinity and _required(owner.spec, "pod_anti_affinity"):
+        yield _preferred(owner)
+
+
+def _required(spec: PodSpec, side: str) -> Sequence[PodAffinityTerm]:
+    affinity = getattr(spec.affinity, side, None)
+    return affinity.required_during_scheduling_ignored_during_execution or () if affinity is not None else ()
+
+
+def _selector_change(owner: Owned, asked: Label, meant: Label) -> Change:
+    (key, value), (other, instead) = asked, meant
+    path = f"{owner.path}/nodeSelector"
+    added: Json = {"op": "add", "path": f"{path}/{_pointer(other)}", "value": instead}
+    removed: tuple[Json, ...] = ({"op": "remove", "path": f"{path}/{_pointer(key)}"},) if other != key else ()
+
+    def of_pod(pod: Pod) -> Pod:
+        kept = {name: each for name, each in (pod.spec.node_selector or {}).items() if name != key}
+        return replace(pod, spec=replace(pod.spec, node_selector=kept | {other: instead}))
+
+    title = f"nodeSelector {other}={instead} instead of {key}={value}"
+    return of_spec(owner, ("nodeSelector", title, (1.5,)), (*removed, added), of_pod)
+
+
+def _term_change(owner: Owned, position: int, title: str, put: tuple[str, Any], changed: PodAffinityTerm) -> Change:
+    """A field set in one required term of the affinity to pods."""
+    path = f"{owner.path}/affinity/podAffinity/{_REQUIRED}/{position}"
+    patch = ({"op": "add", "path": f"{path}/{put[0]}", "value": put[1]},)
+
+    def of_pod(pod: Pod) -> Pod:
+        terms = list(_required(pod.spec, "pod_affinity"))
+        terms[position] = changed
+        near = replace(_side(pod, "pod_affinity"), required_during_scheduling_ignored_during_execution=terms)
+        return _with_affinity(pod, pod_affinity=near)
+
+    return of_spec(owner, ("affinity", title, (1.5, float(position))), patch, of_pod)
+
+
+def _preferred(owner: Owned) -> Change:
+    """All required anti-affinity as a preference of the greatest weight."""
+    path = f"{owner.path}/affinity/podAntiAffinity"
+    terms = _weighted(_required(owner.spec, "pod_anti_affinity"))
+    there = _side_of(owner.spec, "pod_anti_affinity").preferred_during_scheduling_ignored_during_execution or []
+    patch: tuple[Json, ...] = (
+        {"op": "remove", "path": f"{path}/{_REQUIRED}"},
+        {"op": "add", "path": f"{path}/{_PREFERRED}", "value": msgspec.to_builtins([*there, *terms])},
+    )
+
+    def of_pod(pod: Pod) -> Pod:
+        away = _side(pod, "pod_anti_affinity")
+        wished = away.preferred_during_scheduling_ignored_during_execution or []
+        own = _weighted(_required(pod.spec, "pod_anti_affinity"))
+        changed = replace(
+            away,
+            required_during_scheduling_ignored_during_execution=None,
+            preferred_during_scheduling_ignored_during_execution=[*wished, *own],
+        )
+        return _with_affinity(pod, pod_anti_affinity=changed)
+
+    title = "anti-affinity preferred instead of required"
+    return of_spec(owner, ("antiAffinity", title, (5.5,)), patch, of_pod)
+
+
+def _weighted(terms: Sequence[PodAffinityTerm]) -> list[WeightedPodAffinityTerm]:
+    return [WeightedPodAffinityTerm(weight=_WEIGHT, pod_affinity_term=each) for each in terms]
+
+
+def _side(pod: Pod, side: str) -> PodAffinity:
+    return _side_of(pod.spec, side)
+
+
+def _side_of(spec: PodSpec, side: str) -> PodAffinity:
+    found = getattr(spec.affinity, side, None)
+    return found if isinstance(found, PodAffinity) else PodAffinity()
+
+
+def _with_affinity(pod: Pod, **sides: PodAffinity) -> Pod:
+    affinity = pod.spec.affinity
+    assert affinity is not None, "what is changed is there"
+    return replace(pod, spec=replace(pod.spec, affinity=replace(affinity, **sides)))
+
+
+def _pointer(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")
