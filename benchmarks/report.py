@@ -43,6 +43,9 @@ def state_lines(measured: Json) -> list[str]:
             f"| {number} | {day['resident_mb']:,.0f} MB | {day['microseconds']:.0f} µs | {day['classes']:,} "
             f"| {day['views']:,} | {day['values']:,} |"
         )
+    lines += ["", "| 5,000 nodes, 20,000 pods with a claim each | the event | a placement after it |", "|---|--:|--:|"]
+    for name, spent in measured["volumes"].items():
+        lines.append(f"| {name} | {spent['alone']:.0f} µs | {spent['placement']:,.0f} µs |")
     return lines
 
 

@@ -15,6 +15,7 @@ from topospread.api.meta import KubeObject, ObjectMeta, OwnerReference
 from topospread.api.node import ContainerImage, Namespace, Node, NodeCondition
 from topospread.api.pod import PersistentVolumeClaimVolumeSource, Pod, PodStatus, ResourceRequirements, Volume
 from topospread.api.policy import PodDisruptionBudget, PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
+from topospread.api.storage import VolumeAttachment, VolumeAttachmentSource, VolumeAttachmentSpec
 from topospread.api.workload import ReplicaSet, ReplicaSetSpec, Service, ServiceSpec
 from topospread.cluster import Cluster
 from topospread.cluster.cluster import EventType
@@ -47,6 +48,10 @@ def _pods_there(draw: st.DrawFn) -> Pod:
         start_time=f"2026-01-01T00:00:0{POD_NAMES.index(name)}Z",
         nominated_node_name=draw(st.sampled_from([None, *HOSTS])) if not node else None,
     )
+    if draw(st.booleans()):
+        source = PersistentVolumeClaimVolumeSource(claim_name=draw(st.sampled_from(["data", "other"])))
+        volumes = [Volume(name="data", persistent_volume_claim=source)]
+        made = replace(made, spec=replace(made.spec, volumes=volumes))
     metadata = made.metadata
     if draw(st.integers(0, 5)) == 0:
         metadata = replace(metadata, deletion_timestamp="2026-01-01T00:01:00Z")
@@ -101,6 +106,14 @@ def _namespaces() -> st.SearchStrategy[Namespace]:
 
 
 _HERE = {"namespace": "default"}
+_VOLUMES = ("pv-0", "pv-1")
+
+
+def _attachment(number: str, volume: str, node: str) -> VolumeAttachment:
+    spec = VolumeAttachmentSpec(attacher="disk", node_name=node, source=VolumeAttachmentSource(volume))
+    return VolumeAttachment(metadata=ObjectMeta(name=f"attached-{number}"), spec=spec)
+
+
 STORAGE = st.sampled_from(
     [
         storage_class(),
@@ -110,6 +123,10 @@ STORAGE = st.sampled_from(
         volume("pv-0", {"disk": ["ssd"]}),
         volume("pv-1", {"disk": ["hdd"]}, size="2Gi"),
         volume("pv-1", {"disk": ["hdd"]}, size="2Gi", status={"phase": "Released"}),
+        *(volume(name, csi={"driver": "disk", "volumeHandle": handle}) for name in _VOLUMES for handle in "xy"),
+        claim("other", metadata=_HERE),
+        *(claim("other", name, metadata=_HERE) for name in _VOLUMES),
+        *(_attachment(number, name, node) for number in "12" for name in _VOLUMES for node in HOSTS[:2]),
         *(csi_node(name, disk=limit) for name in HOSTS[:2] for limit in (0, 1)),
     ]
 )

@@ -61,7 +61,7 @@ class Cluster:
         self.journal = Journal()
         self.undo = UndoLog()
         self.volume_use = VolumeUse()
-        self.objects = ClusterObjects(self.journal, self.undo, self.volume_use)
+        self.objects = ClusterObjects(self.journal, self.undo, self.volume_use, self.nodes.row_of)
         self.placed: dict[PodKey, int] = {}
         self.on_node: list[dict[PodKey, PodClass]] = []
         self.homeless: dict[str, dict[PodKey, tuple[PodClass, str]]] = {}
@@ -300,7 +300,7 @@ class Cluster:
         made = Cluster(self.rules)
         made.nodes = self.nodes.copy()
         made.volume_use = self.volume_use.copy()
-        made.objects = self.objects.copy(made.journal, made.undo, made.volume_use)
+        made.objects = self.objects.copy(made.journal, made.undo, made.volume_use, made.nodes.row_of)
         made._take_classes(self._classes.copy())
         counterpart = made._classes.counterpart
         made.placed = dict(self.placed)

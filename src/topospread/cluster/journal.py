@@ -14,7 +14,9 @@ from .pod_class import PodClass
 
 Change = tuple[int, PodClass | None, int]
 """(row of a node, class, +1 or −1) as a pod comes or goes; (row, None, 0) as the node is added, changed or removed;
-`ELSEWHERE`."""
+(row, None, `VOLUMES`) as other volumes stand behind what its pods name; `ELSEWHERE`."""
+
+VOLUMES = 1
 
 NO_ROW = -1
 ELSEWHERE: Change = (NO_ROW, None, 0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from topospread.api.devices import DeviceClass
 from topospread.api.label_index import SelectorIndex
@@ -22,7 +22,7 @@ from topospread.api.storage import (
 )
 from topospread.api.workload import ReplicaSet, ReplicationController, Service, StatefulSet
 
-from .journal import ELSEWHERE, Journal
+from .journal import ELSEWHERE, VOLUMES, Journal
 from .relevant import same_to_scheduling
 from .undo import UndoLog
 from .volume_use import VolumeUse
@@ -35,9 +35,14 @@ Subject = tuple[type[KubeObject], str]
 """What may change as far as a reader is concerned: the objects of a kind in a namespace, "" for cluster-wide kinds and
 for those that are read whatever their namespace."""
 
-VOLUME_KINDS: frozenset[type[KubeObject]] = frozenset(
-    {PersistentVolume, PersistentVolumeClaim, StorageClass, CSINode, CSIDriver, CSIStorageCapacity, VolumeAttachment}
-)
+
+class One(NamedTuple):
+    """A single object that somebody reads, there or not; ``key``: its name, or namespace and name."""
+
+    kind: type[KubeObject]
+    key: Key | str
+
+
 _BY_NAMESPACE = frozenset({Service, ReplicationController, ReplicaSet, StatefulSet})
 
 
@@ -47,16 +52,17 @@ class ClusterObjects:
     Attributes:
         version: another with every change, and again what it was when changes are undone.
         changed: subject → `version` of the newest change.
-        loads: changes with the objects behind volumes, but not when a claim is bound.
+        stocked: another with every change of a volume, but not when one is bound to a claim.
     """
 
-    def __init__(self, journal: Journal, undo: UndoLog, use: VolumeUse) -> None:
-        """``use``: told of claims behind which there is another volume now."""
+    def __init__(self, journal: Journal, undo: UndoLog, use: VolumeUse, row_of: Mapping[str, int]) -> None:
+        """``use``: told of what has another volume behind it now; ``row_of``: rows of nodes by name."""
         self._journal = journal
         self._undo = undo
         self._use = use
+        self._row_of = row_of
         self.version = 0
-        self.loads = 0
+        self.stocked = 0
         self.changed: dict[Subject, int] = {}
         self.services: dict[str, dict[str, Service]] = {}
         self.replication_controllers: dict[Key, ReplicationController] = {}
@@ -74,6 +80,7 @@ class ClusterObjects:
         self.volume_attachments: dict[str, VolumeAttachment] = {}
         self.pod_disruption_budgets: dict[Key, PodDisruptionBudget] = {}
         self.assumed_claims: set[Key] = set()
+        self._naming: dict[tuple[type[KubeObject], str], set[Any]] = {}
         self._selecting: dict[str, SelectorIndex[Service]] = {}
         by_key: dict[type[KubeObject], dict[Key, Any]] = {
             ReplicationController: self.replication_controllers,
@@ -110,6 +117,11 @@ class ClusterObjects:
         """The kinds that are kept here."""
         return frozenset({*self._by_key, *self._by_name, Service})
 
+    def look_up(self, one: One) -> tuple[KubeObject | None, bool]:
+        """An object, and whether it is a claim that a controller would create."""
+        table: dict[Any, Any] = self._by_key[one.kind] if one.kind in self._by_key else self._by_name[one.kind]
+        return table.get(one.key), one.key in self.assumed_claims
+
     def add(self, objects: Iterable[KubeObject]) -> None:
         """Put objects of any of these kinds; others are left out."""
         for each in objects:
@@ -123,8 +135,9 @@ class ClusterObjects:
         before = table.get(key)
         if before is not None and same_to_scheduling(before, item):
             return False
-        table[key] = item
-        self._changed(item, _restore, table, key, before)
+        self._set(table, key, item)
+        self._changed(item, self._set, table, key, before)
+        self._tell(item, before)
         return True
 
     def delete(self, item: KubeObject) -> bool:
@@ -132,25 +145,28 @@ class ClusterObjects:
         table, key = self._place(item)
         if table is None or key not in table:
             return False
-        before = table.pop(key)
-        self._changed(item, _restore, table, key, before)
+        before = table[key]
+        self._set(table, key, None)
+        self._changed(item, self._set, table, key, before)
+        self._tell(item, before)
         return True
 
     def bind_claim(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> None:
         """Put a claim and the volume it is bound to in place of what was known of both."""
-        key, loads = (claim.namespace, claim.name), self.loads
+        key, stocked = (claim.namespace, claim.name), self.stocked
         claims, volumes = self.persistent_volume_claims, self.persistent_volumes
         before = claims.get(key), volumes.get(volume.name)
-        self._undo.record(self._use.rename_claim, key)
         self._undo.record(self._now_free)
-        claims[key], volumes[volume.name] = claim, volume
-        self._changed(claim, _restore, claims, key, before[0])
-        self._changed(volume, _restore, volumes, volume.name, before[1])
-        self.loads = loads
+        self._set(claims, key, claim)
+        self._set(volumes, volume.name, volume)
+        self._changed(claim, self._set, claims, key, before[0])
+        self._changed(volume, self._set, volumes, volume.name, before[1])
+        self.stocked = stocked
         if key in self.assumed_claims:
             self.assumed_claims.discard(key)
             self._undo.record(self.assumed_claims.add, key)
-        self._use.rename_claim(key)
+        self._tell(volume, before[1])
+        self._tell(claim, before[0])
 
     def assume_claims(self, keys: Iterable[Key]) -> None:
         """Take claims as ones that a controller would create: they can be provisioned wherever their class allows."""
@@ -162,15 +178,16 @@ class ClusterObjects:
                 if claim is not None:
                     self._changed(claim, _nothing)
 
-    def copy(self, journal: Journal, undo: UndoLog, use: VolumeUse) -> ClusterObjects:
+    def copy(self, journal: Journal, undo: UndoLog, use: VolumeUse, row_of: Mapping[str, int]) -> ClusterObjects:
         """The same objects, to be changed apart from these."""
-        made = ClusterObjects(journal, undo, use)
+        made = ClusterObjects(journal, undo, use, row_of)
         for kind, table in self._by_key.items():
             made._by_key[kind].update(table)
         for kind, named in self._by_name.items():
             made._by_name[kind].update(named)
         made.services.update({namespace: dict(each) for namespace, each in self.services.items()})
         made.assumed_claims.update(self.assumed_claims)
+        made._naming = {named: set(keys) for named, keys in self._naming.items()}
         return made
 
     def _place(self, item: KubeObject) -> tuple[dict[Any, Any] | None, Any]:
@@ -186,39 +203,95 @@ class ClusterObjects:
         """Write down that an object changed, and how that is undone."""
         kind = type(item)
         subject = (kind, item.namespace if kind in _BY_NAMESPACE else "")
-        versions = (self.changed.get(subject, 0), self.version, self.loads)
-        self._undo.record(self._undone, subject, versions, undo, args)
+        versions = (self.changed.get(subject, 0), self.version, self.stocked)
+        self._undo.record(self._undone, item, versions, undo, args)
         self._journal.append(ELSEWHERE)
         self.version = self.changed[subject] = self._journal.stamp
-        if kind in VOLUME_KINDS:
-            self.loads = self.version
+        if kind is PersistentVolume:
+            self.stocked = self.version
         if kind is Service:
             self._selecting.pop(item.namespace, None)
 
     def _undone(
-        self, subject: Subject, versions: tuple[int, int, int], undo: Callable[..., object], args: tuple[Any, ...]
+        self, item: KubeObject, versions: tuple[int, int, int], undo: Callable[..., object], args: tuple[Any, ...]
     ) -> None:
         """Undo a change: what was derived from the state before it is true again."""
+        kind = type(item)
+        subject = (kind, item.namespace if kind in _BY_NAMESPACE else "")
         self._journal.append(ELSEWHERE)
-        self.changed[subject], self.version, self.loads = versions
+        self.changed[subject], self.version, self.stocked = versions
         undo(*args)
-        if subject[0] is Service:
-            self._selecting.pop(subject[1], None)
+        self._tell(item, item)
+        if kind is Service:
+            self._selecting.pop(item.namespace, None)
+
+    def naming(self, kind: type[KubeObject], volume: str) -> list[Any]:
+        """Keys of the claims, or VolumeAttachments, that name a PersistentVolume."""
+        return sorted(self._naming.get((kind, volume), ()))
+
+    def _set(self, table: dict[Any, Any], key: Any, item: KubeObject | None) -> None:
+        """Put an object in place, or take out what is there; who names a volume is kept."""
+        before, after = _named_volume(table.get(key)), _named_volume(item)
+        if before is not None:
+            self._naming[before].discard(key)
+            if not self._naming[before]:
+                del self._naming[before]
+        if after is not None:
+            self._naming.setdefault(after, set()).add(key)
+        if item is None:
+            table.pop(key, None)
+        else:
+            table[key] = item
+
+    def _tell(self, item: KubeObject, before: KubeObject | None) -> None:
+        """Whoever counts volumes is told of what may stand behind them; the rows of the nodes concerned change."""
+        kind = type(item)
+        if kind is PersistentVolumeClaim:
+            self._renamed((item.namespace, item.name))
+        elif kind is PersistentVolume:
+            for key in self.naming(PersistentVolumeClaim, item.name):
+                self._renamed(key)
+            for name in self.naming(VolumeAttachment, item.name):
+                self._use.attachment_changed(name)
+                self._row_changed(self.volume_attachments[name].spec.node_name, VOLUMES)
+        elif kind is CSINode:
+            self._use.node_changed(item.name)
+            self._row_changed(item.name, 0)
+        elif kind is VolumeAttachment:
+            self._use.attachment_changed(item.name)
+            for each in (item, before, self.volume_attachments.get(item.name)):
+                if isinstance(each, VolumeAttachment):
+                    self._row_changed(each.spec.node_name, VOLUMES)
+
+    def _renamed(self, claim: Key) -> None:
+        for row in self._use.rename_claim(claim):
+            self._journal.append((row, None, VOLUMES))
+
+    def _row_changed(self, node: str, what: int) -> None:
+        row = self._row_of.get(node)
+        if row is not None:
+            self._journal.append((row, None, what))
 
     def _now_free(self) -> None:
         """A volume is free again that may have been listed as taken: let volumes be listed anew."""
-        self.loads = -self._journal.stamp
+        self.stocked = -self._journal.stamp
 
 
 class Reading:
     """What somebody has read of the objects, to tell whether it is still so."""
 
-    __slots__ = ("_objects", "_stamps", "_version")
+    __slots__ = ("_objects", "_ones", "_stamps", "_version")
 
-    def __init__(self, objects: ClusterObjects, subjects: Iterable[Subject]) -> None:
+    def __init__(self, objects: ClusterObjects, subjects: Iterable[Subject | One]) -> None:
         self._objects = objects
         self._version = objects.version
-        self._stamps = {subject: objects.changed.get(subject, 0) for subject in subjects}
+        self._ones: list[tuple[One, KubeObject | None, bool]] = []
+        self._stamps: dict[Subject, int] = {}
+        for each in subjects:
+            if isinstance(each, One):
+                self._ones.append((each, *objects.look_up(each)))
+            else:
+                self._stamps[each] = objects.changed.get(each, 0)
 
     def unchanged(self) -> bool:
         """Whether everything that was read is as it was."""
@@ -227,15 +300,22 @@ class Reading:
             return True
         if any(objects.changed.get(subject, 0) != stamp for subject, stamp in self._stamps.items()):
             return False
+        for one, found, assumed in self._ones:
+            now, is_assumed = objects.look_up(one)
+            if now is not found or is_assumed != assumed:
+                return False
         self._version = objects.version
         return True
 
 
-def _restore(table: dict[Any, Any], key: Any, before: KubeObject | None) -> None:
-    if before is None:
-        del table[key]
-    else:
-        table[key] = before
+def _named_volume(item: KubeObject | None) -> tuple[type[KubeObject], str] | None:
+    """The PersistentVolume that a claim or VolumeAttachment names, with the kind of who names it."""
+    name: str | None = None
+    if isinstance(item, PersistentVolumeClaim):
+        name = item.spec.volume_name
+    elif isinstance(item, VolumeAttachment):
+        name = item.spec.source.persistent_volume_name
+    return (type(item), name) if item is not None and name else None
 
 
 def _nothing() -> None:

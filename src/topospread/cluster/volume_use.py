@@ -31,10 +31,16 @@ class VolumeRef(NamedTuple):
 
 
 class Follower(Protocol):
-    """Told whenever a node's pods begin or cease to use a volume."""
+    """Told whenever a node's pods begin or cease to use a volume, and of changed objects behind volumes."""
 
     def on_volume(self, row: int, ref: VolumeRef, used: bool) -> None:
         """``used``: whether some pod on the node uses it now."""
+
+    def on_csi_node(self, name: str) -> None:
+        """A node's CSINode came, changed or went."""
+
+    def on_attachment(self, name: str) -> None:
+        """A VolumeAttachment came, changed or went, or the volume that it names."""
 
 
 class VolumeUse:
@@ -87,12 +93,28 @@ class VolumeUse:
                     self._forget(ref)
                 self._tell(row, ref, False)
 
-    def rename_claim(self, key: tuple[str, str]) -> None:
-        """Behind a claim, (namespace, name), is another volume now: its users are told as if they had come anew."""
+    def rename_claim(self, key: tuple[str, str]) -> set[int]:
+        """Behind a claim, (namespace, name), is another volume now: its users are told as if they had come anew.
+
+        Returns their rows.
+        """
+        rows: set[int] = set()
         for ref in self._of_claim.get(key, ()):
             for row in list(self.users[ref]):
+                rows.add(row)
                 self._tell(row, ref, False)
                 self._tell(row, ref, True)
+        return rows
+
+    def node_changed(self, name: str) -> None:
+        """A CSINode came, changed or went."""
+        for follower in self._followers.values():
+            follower.on_csi_node(name)
+
+    def attachment_changed(self, name: str) -> None:
+        """A VolumeAttachment came, changed or went."""
+        for follower in self._followers.values():
+            follower.on_attachment(name)
 
     def copy(self) -> VolumeUse:
         """The same counts, to be changed apart from these; nobody follows them yet."""

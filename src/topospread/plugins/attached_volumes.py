@@ -13,10 +13,9 @@ import numpy as np
 
 from topospread.api.node import Node
 from topospread.api.quantity import parse_quantity
-from topospread.api.storage import PersistentVolumeClaim
+from topospread.api.storage import PersistentVolumeClaim, StorageClass
 from topospread.cluster import Cluster
 from topospread.cluster.arrays import Bools, Ints, Rows, grown
-from topospread.cluster.objects import ClusterObjects
 from topospread.cluster.volume_use import CLAIM, EPHEMERAL, VolumeRef
 
 from .csi_migration import (
@@ -32,6 +31,7 @@ from .csi_migration import (
 )
 from .interface import length, numbers
 from .pod_volumes import claim_class, is_owned, not_owner
+from .volume_attachments import VolumeAttachments
 
 _LIMIT_PREFIX = "attachable-volumes-"
 _LONGEST_KEY = 63
@@ -89,40 +89,72 @@ class AttachedVolumes:
         self.cluster = cluster
         self._rules = rules
         self._minor = rules.minor
-        self._loads = -1
+        self._classes = -1
         self.where: dict[str, dict[int, int]] = {}
         self.failed: dict[int, dict[VolumeRef, str]] = {}
         self._counts: dict[str, Ints] = {}
         self._held: dict[tuple[int, VolumeRef], CsiVolume] = {}
-        self._moved: dict[str, set[str]] = {}
+        self._moved: dict[str, tuple[InTree, set[str]]] = {}
         self._limits: dict[str, dict[str, int]] = {}
-        self._attachments: dict[str, dict[str, set[str]]] = {}
+        self._attachments: VolumeAttachments | None = None
         cluster.volume_use.follow(self)
 
     def refresh(self) -> None:
-        """Count anew when volumes, claims, classes or CSINodes were added since."""
-        if self._loads == self.cluster.objects.loads:
+        """Count anew when StorageClasses changed since; all else is told as it happens."""
+        now = self._version()
+        if self._classes == now:
             return
-        self._loads = self.cluster.objects.loads
+        self._classes = now
         for table in (self.where, self.failed, self._counts, self._held, self._moved, self._limits):
             table.clear()
-        self._attachments = attachments(self.cluster.objects) if self._rules.attachments else {}
-        for csi_node in self.cluster.objects.csi_nodes.values():
-            for each in csi_node.spec.drivers or ():
-                if each.allocatable is not None and each.allocatable.count is not None:
-                    self._limits.setdefault(each.name, {})[csi_node.name] = each.allocatable.count
+        if self._rules.attachments:
+            self._attachments = VolumeAttachments(self.cluster.objects)
+        for name in self.cluster.objects.csi_nodes:
+            self._note_limits(name)
         for ref, rows in self.cluster.volume_use.users.items():
             for row in rows:
-                self.on_volume(row, ref, True)
+                self._attach(row, ref)
+
+    def _version(self) -> int:
+        return self.cluster.objects.changed.get((StorageClass, ""), 0)
 
     def on_volume(self, row: int, ref: VolumeRef, used: bool) -> None:
         """A node's pods began or ceased to use a volume."""
-        if self._loads != self.cluster.objects.loads:
+        if self._classes != self._version():
             return
         if used:
             self._attach(row, ref)
         else:
             self._detach(row, ref)
+
+    def on_csi_node(self, name: str) -> None:
+        """What a node says of its drivers is other: its limits, and which in-tree volumes count as a driver's."""
+        if self._classes != self._version():
+            return
+        self._note_limits(name)
+        csi_node = self.cluster.objects.csi_nodes.get(name)
+        for plugin, moved in self._moved.values():
+            (moved.add if counts_as_csi(plugin, csi_node, self._minor) else moved.discard)(name)
+        row = self.cluster.nodes.row_of.get(name)
+        if row is not None:
+            there = {id(each): each for each in self.cluster.on_node[row].values() if each.volumes}
+            for ref in {ref for each in there.values() for ref in each.volumes}:
+                self._detach(row, ref)
+                self._attach(row, ref)
+
+    def on_attachment(self, name: str) -> None:
+        """A VolumeAttachment came, changed or went, or the volume that it names."""
+        if self._attachments is not None:
+            self._attachments.changed(name)
+
+    def _note_limits(self, name: str) -> None:
+        """How many volumes of each driver the node takes."""
+        for driver in [driver for driver, limits in self._limits.items() if name in limits]:
+            del self._limits[driver][name]
+        csi_node = self.cluster.objects.csi_nodes.get(name)
+        for each in (csi_node.spec.drivers or ()) if csi_node is not None else ():
+            if each.allocatable is not None and each.allocatable.count is not None:
+                self._limits.setdefault(each.name, {})[name] = each.allocatable.count
 
     def counts(self, driver: str, rows: Rows) -> Ints:
         """How many volumes of a driver are attached, int64[rows]."""
@@ -130,7 +162,7 @@ class AttachedVolumes:
             result: Ints = self._column(driver)[rows]
         else:
             result = np.zeros(length(rows), dtype=np.int64)
-        by_node = self._attachments.get(driver)
+        by_node = self._attachments.of(driver) if self._attachments is not None else None
         if not by_node:
             return result
         names, where = self.cluster.nodes.names, self.where
@@ -155,11 +187,10 @@ class AttachedVolumes:
         moved = self._moved.get(plugin.name)
         if moved is None:
             csi_nodes = self.cluster.objects.csi_nodes.items()
-            moved = self._moved[plugin.name] = {
-                name for name, each in csi_nodes if counts_as_csi(plugin, each, self._minor)
-            }
+            found = {name for name, each in csi_nodes if counts_as_csi(plugin, each, self._minor)}
+            moved = self._moved[plugin.name] = (plugin, found)
         names = self.cluster.nodes.names
-        return np.array([names[row] in moved for row in numbers(rows).tolist()], dtype=np.bool_)
+        return np.array([names[row] in moved[1] for row in numbers(rows).tolist()], dtype=np.bool_)
 
     def limits(self, driver: str, rows: Rows) -> Ints:
         """How many of a driver's volumes the nodes take, NO_LIMIT where that is not said, int64[rows]."""
@@ -274,18 +305,6 @@ class AttachedVolumes:
         plugin = MIGRATED.get(storage_class.provisioner)
         driver = plugin.driver if plugin is not None else storage_class.provisioner
         return CsiVolume(f"{driver}/ {claim.namespace}/{claim.name}", driver, plugin)
-
-
-def attachments(objects: ClusterObjects) -> dict[str, dict[str, set[str]]]:
-    """CSI volumes that VolumeAttachments name: driver → node → volumes (``getNodeVolumeAttachmentInfo``)."""
-    found: dict[str, dict[str, set[str]]] = {}
-    for each in objects.volume_attachments.values():
-        volume = objects.persistent_volumes.get(each.spec.source.persistent_volume_name or "")
-        if not each.spec.attacher or volume is None or volume.spec.csi is None:
-            continue
-        name = f"{each.spec.attacher}/{volume.spec.csi.volume_handle}"
-        found.setdefault(each.spec.attacher, {}).setdefault(each.spec.node_name, set()).add(name)
-    return found
 
 
 def limit_key(driver: str) -> str:

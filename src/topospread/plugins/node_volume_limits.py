@@ -130,7 +130,7 @@ class _Limits:
         self._volumes: set[CsiVolume] = set()
         self._problem = ""
         self._missing = False
-        self._installed: dict[str, set[str]] = {}
+        self._needed: list[str] = []
         objects = self._cluster.objects
         for ref in pod_class.volumes:
             named = ref.source in (CLAIM, EPHEMERAL) and ref.name and rules.ephemeral
@@ -148,9 +148,7 @@ class _Limits:
                 self._volumes.add(volume)
         if rules.drivers:
             drivers = {volume.driver for volume in self._volumes}
-            self._installed = {
-                name: _nodes_with(name, objects) for name in sorted(drivers) if _has_to_be_there(name, objects, rules)
-            }
+            self._needed = [name for name in sorted(drivers) if _has_to_be_there(name, objects, rules)]
 
     @property
     def has_say(self) -> bool:
@@ -190,13 +188,13 @@ class _Limits:
 
         Of several kube-scheduler names any; here it is the first by name.
         """
-        names = self._cluster.nodes.names
-        for position, (driver, nodes) in reversed(list(enumerate(self._installed.items()))):
+        names, csi_nodes = self._cluster.nodes.names, self._cluster.objects.csi_nodes
+        for position, driver in reversed(list(enumerate(self._needed))):
             counted = np.zeros(length(rows), dtype=np.bool_)
             for volume in self._volumes:
                 if volume.driver == driver:
                     counted |= self._counts_on(volume, rows)
-            missing = [names[row] not in nodes for row in numbers(rows).tolist()]
+            missing = [not _lists(csi_nodes.get(names[row]), driver) for row in numbers(rows).tolist()]
             codes[counted & np.array(missing, dtype=np.bool_)] = _NOT_INSTALLED + position
 
     def _counts_on(self, volume: CsiVolume, rows: Rows) -> Bools:
@@ -208,7 +206,7 @@ class _Limits:
         if code == _EXCEEDED:
             return Status(UNSCHEDULABLE, (REASON,))
         if code >= _NOT_INSTALLED:
-            driver = list(self._installed)[code - _NOT_INSTALLED]
+            driver = self._needed[code - _NOT_INSTALLED]
             return Status(UNSCHEDULABLE, (f"{driver} CSI driver is not installed on the node",))
         if code == _MISSING:
             return Status(UNRESOLVABLE, (self._problem,))
@@ -223,8 +221,6 @@ def _has_to_be_there(driver: str, objects: ClusterObjects, rules: NodeVolumeLimi
     return found is not None and (bool(found.spec.prevent_pod_scheduling_if_missing) or not rules.drivers_opt_in)
 
 
-def _nodes_with(driver: str, objects: ClusterObjects) -> set[str]:
-    """Nodes whose CSINode lists the driver."""
-    return {
-        name for name, each in objects.csi_nodes.items() if any(one.name == driver for one in each.spec.drivers or ())
-    }
+def _lists(csi_node: CSINode | None, driver: str) -> bool:
+    """Whether a driver runs on a node."""
+    return csi_node is not None and any(each.name == driver for each in csi_node.spec.drivers or ())

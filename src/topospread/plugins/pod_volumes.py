@@ -13,9 +13,16 @@ from msgspec.structs import replace
 
 from topospread.api.node_selection import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from topospread.api.pod import Pod
-from topospread.api.storage import PersistentVolume, PersistentVolumeClaim, VolumeNodeAffinity
+from topospread.api.storage import (
+    CSIDriver,
+    CSIStorageCapacity,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+    VolumeNodeAffinity,
+)
 from topospread.cluster import NodeTable
-from topospread.cluster.objects import VOLUME_KINDS, ClusterObjects, Subject
+from topospread.cluster.objects import ClusterObjects, One, Subject
 from topospread.cluster.volume_use import claim_name
 
 from .node_matching import Mask, selector_mask
@@ -23,10 +30,6 @@ from .node_matching import Mask, selector_mask
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
 """The provisioner of classes whose volumes somebody makes by hand."""
-
-
-VOLUME_SUBJECTS: frozenset[Subject] = frozenset((kind, "") for kind in VOLUME_KINDS)
-"""All that decides on the volumes of pods: claims of other pods count, too, wherever they are attached."""
 
 
 def not_found(kind: str, name: str) -> str:
@@ -55,6 +58,23 @@ def pod_claims(pod: Pod, objects: ClusterObjects) -> Iterator[PodClaim]:
         if name is not None:
             claim = objects.persistent_volume_claims.get((pod.namespace, name))
             yield PodClaim(name, claim, volume.persistent_volume_claim is None)
+
+
+def volume_reads(pod: Pod, objects: ClusterObjects) -> set[Subject | One]:
+    """The objects that decide on a pod's volumes; what stands behind other pods' claims is told by node.
+
+    While a claim waits for its volume any volume may be the one, and any published capacity may do.
+    """
+    reads: set[Subject | One] = {(StorageClass, ""), (CSIDriver, "")}
+    for each in pod_claims(pod, objects):
+        reads.add(One(PersistentVolumeClaim, (pod.namespace, each.name)))
+        if each.claim is None:
+            continue
+        if each.claim.spec.volume_name:
+            reads.add(One(PersistentVolume, each.claim.spec.volume_name))
+        if not is_bound(each.claim):
+            reads |= {(PersistentVolume, ""), (CSIStorageCapacity, "")}
+    return reads
 
 
 def is_owned(claim: PersistentVolumeClaim, uid: str) -> bool:

@@ -82,7 +82,7 @@ class VolumeCatalog:
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = ref(cluster)  # it must not keep alive what it is remembered by
-        self._loads = -1
+        self._stocked = -1
         self._free: dict[str, list[Stock]] = {}
         self._promised: dict[tuple[str, str], list[Stock]] = {}
         self._masks: dict[str, tuple[VolumeNodeAffinity | None, Mask | None]] = {}
@@ -123,9 +123,9 @@ class VolumeCatalog:
         return np.ones(length(rows), dtype=np.bool_) if mask is None else mask(rows)
 
     def _refresh(self) -> None:
-        if self._loads == self.cluster.objects.loads:
+        if self._stocked == self.cluster.objects.stocked:
             return
-        self._loads = self.cluster.objects.loads
+        self._stocked = self.cluster.objects.stocked
         self._free.clear()
         self._promised.clear()
         self._masks.clear()

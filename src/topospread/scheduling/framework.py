@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from topospread.cluster import Cluster, PodClass
-from topospread.cluster.objects import Subject
+from topospread.cluster.objects import One, Subject
 from topospread.config.gates import Gates
 from topospread.config.profile import Profile
 from topospread.config.version_rules import rules_for, since, until
@@ -25,7 +25,7 @@ from topospread.plugins.interface import (
     Status,
     Watcher,
 )
-from topospread.plugins.pod_volumes import VOLUME_SUBJECTS
+from topospread.plugins.pod_volumes import volume_reads
 from topospread.plugins.registry import PLUGINS, Settings
 from topospread.plugins.without_pre_filter import (
     FAIL_ON_SCORED_PODS,
@@ -74,7 +74,7 @@ class Judges:
     narrowed: frozenset[str] | None = None
     narrowing: tuple[str, ...] = ()
     names_left_out: bool = True
-    reads: set[Subject] = field(default_factory=set)
+    reads: set[Subject | One] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class Framework:
         Raises:
             PluginError: kube-scheduler could not judge the pod.
         """
-        reads = set(VOLUME_SUBJECTS) if pod_class.volumes else set()
+        reads = volume_reads(pod_class.pod, cluster.objects) if pod_class.volumes else set()
         judges = Judges(names_left_out=self.rules.names_left_out, reads=reads)
         prepared = judges.prepared
         failed: dict[str, PluginError] = {}

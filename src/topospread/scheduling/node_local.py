@@ -93,7 +93,9 @@ class OwnAnswers:
             self._position = self._cluster.journal.position
             rows = {row for row, _, _ in changes}
             rows.discard(NO_ROW)
-            changed_nodes = [row for row, pod_class, _ in changes if pod_class is None and row != NO_ROW]
+            changed_nodes = [
+                row for row, pod_class, what in changes if pod_class is None and not what and row != NO_ROW
+            ]
             if changed_nodes:
                 self._nodes_changed(changed_nodes)
             if rows:

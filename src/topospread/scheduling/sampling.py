@@ -101,7 +101,7 @@ class NodeOrder:
         changes = journal.since(self._position, self)
         if changes is None:
             self._take(range(self._cluster.nodes.size))
-        elif rows := [row for row, pod_class, _ in changes if pod_class is None and row != NO_ROW]:
+        elif rows := [row for row, pod_class, what in changes if pod_class is None and not what and row != NO_ROW]:
             if journal.is_marked:
                 self._before.append((self._position, self._order()))
             self._take(rows)

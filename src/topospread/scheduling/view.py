@@ -15,6 +15,7 @@ import numpy as np
 
 from topospread.cluster import NO_ROW, Change, Cluster, PodClass
 from topospread.cluster.arrays import Bools, Ints, Rows
+from topospread.cluster.journal import VOLUMES
 from topospread.cluster.objects import Reading
 from topospread.plugins.interface import (
     Assuming,
@@ -196,7 +197,7 @@ class View:
         heard = self._heard
         for row, pod_class, delta in [change for change in changes if change[1] in heard]:
             if pod_class is None:
-                if row != NO_ROW:
+                if row != NO_ROW and delta != VOLUMES:
                     regrouped.add(row)
                     for watcher in self.judges.watchers:
                         regrouped.update(watcher.on_node(row))

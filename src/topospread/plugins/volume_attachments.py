@@ -1,0 +1,53 @@
+"""Which CSI volumes VolumeAttachments name on which nodes, kept as attachments and volumes change; it limits nothing.
+
+Source: plugins/nodevolumelimits/csi.go (``getNodeVolumeAttachmentInfo``).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from topospread.cluster.objects import ClusterObjects
+
+Place = tuple[str, str, str]
+"""Driver, node, and the volume as ``DRIVER/HANDLE``."""
+
+
+class VolumeAttachments:
+    """The attachments by driver and node."""
+
+    def __init__(self, objects: ClusterObjects) -> None:
+        self._objects = objects
+        self._place: dict[str, Place] = {}
+        self._by_node: dict[str, dict[str, Counter[str]]] = {}
+        for name in objects.volume_attachments:
+            self.changed(name)
+
+    def of(self, driver: str) -> dict[str, Counter[str]]:
+        """Node → volumes of a driver that are attached there."""
+        return self._by_node.get(driver, {})
+
+    def changed(self, name: str) -> None:
+        """An attachment came, changed or went, or its volume."""
+        self._forget(name)
+        each = self._objects.volume_attachments.get(name)
+        if each is None or not each.spec.attacher:
+            return
+        volume = self._objects.persistent_volumes.get(each.spec.source.persistent_volume_name or "")
+        if volume is None or volume.spec.csi is None:
+            return
+        driver, node = each.spec.attacher, each.spec.node_name
+        handle = f"{driver}/{volume.spec.csi.volume_handle}"
+        self._place[name] = driver, node, handle
+        self._by_node.setdefault(driver, {}).setdefault(node, Counter())[handle] += 1
+
+    def _forget(self, name: str) -> None:
+        place = self._place.pop(name, None)
+        if place is not None:
+            driver, node, handle = place
+            there = self._by_node[driver][node]
+            there[handle] -= 1
+            if not there[handle]:
+                del there[handle]
+            if not there:
+                del self._by_node[driver][node]
