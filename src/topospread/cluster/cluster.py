@@ -285,6 +285,10 @@ class Cluster:
         """Promise a node to a pending pod, by name: while there is no such node that means nothing."""
         self._nominations.add(key, pod_class.general or pod_class, node)
 
+    def nominated_node(self, key: PodKey) -> str:
+        """The node that is promised to a pending pod, "" for none."""
+        return self._nominations.node_of(key)
+
     def withdraw(self, key: PodKey) -> None:
         """Take a promise back: the pod was placed, or is gone."""
         self._nominations.remove(key)

@@ -36,6 +36,10 @@ class Nominations:
         self._put(key, pod_class, node)
         self._undo.record(self._take, key)
 
+    def node_of(self, key: str) -> str:
+        """The node that a pod is promised, "" for none."""
+        return self._node_of.get(key, "")
+
     def remove(self, key: str) -> None:
         """Take a promise back: the pod was placed, or is gone."""
         node = self._node_of.get(key)

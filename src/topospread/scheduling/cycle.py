@@ -21,9 +21,10 @@ from topospread.cluster.cluster import pod_key
 from topospread.config.version_rules import rules_for
 from topospread.plugins.interface import PluginError
 
-from .evaluate import blocked_by_nominated, failed_verdict, first_failure, verdict_of, walkable
+from .evaluate import failed_verdict, first_failure, verdict_of, walkable
 from .framework import Framework
 from .momentary import Momentary
+from .nominated_pods import blocked_by_nominated
 from .preemption import Candidate, Preemption, PreemptionRules, Preemptor, candidates_wanted
 from .sampling import Sample, Sampler
 from .select_host import AmongEquals, ChoiceRules, best_of, best_of_heads, drawn, top_of_heap
@@ -215,7 +216,8 @@ class Scheduler:
     def pending_preemption(self, pod: Pod, verdict: Verdict) -> Preemption:
         """What preemption finds for a pod just left pending; replicas that wait for the same reason share it."""
         pod_class = self.cluster.shared_class(pod)
-        return self._preemptions.get(pod_class.key, lambda: self.preemption(pod, verdict))
+        alike = (pod_class.key, self.cluster.nominated_node(verdict.pod))
+        return self._preemptions.get(alike, lambda: self.preemption(pod, verdict))
 
     def pick(self, preemption: Preemption) -> Candidate | None:
         """The candidate to take: the first by name, or a draw among equals as kube-scheduler's."""
@@ -280,7 +282,8 @@ class Scheduler:
 
     def _pending_verdict(self, pod_class: PodClass, key: str) -> Verdict:
         framework = self.framework_of(pod_class)
-        return self._pending.get(pod_class.key, lambda: verdict_of(key, self.view(pod_class), framework))
+        alike = (pod_class.key, self.cluster.nominated_node(key))
+        return self._pending.get(alike, lambda: verdict_of(key, self.view(pod_class), framework))
 
     def _drop_views(self) -> None:
         """Keep no more views than there is memory for, and of many none for long whose class has no pods."""

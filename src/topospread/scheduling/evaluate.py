@@ -7,15 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Ints
-from topospread.cluster.cluster import PodKey
 from topospread.plugins.interface import UNRESOLVABLE, CanFail, PluginError, Status
 from topospread.plugins.pod_topology_spread import PodTopologySpread
 from topospread.plugins.spread_arithmetic import spread_arithmetic
 
-from .dry_run import Trial
 from .framework import Framework, Judges
+from .nominated_pods import nominated_beside, rejection_beside
 from .verdict import LEFT_OUT_BY_PRE_FILTER, Rejection, RejectionList, Verdict
 from .view import View, points_of
 
@@ -104,28 +102,6 @@ def walkable(view: View) -> Ints:
     return np.array([nodes.row_of[name] for name in narrowed if name in nodes.row_of], dtype=np.int64)
 
 
-def nominated_beside(pod: str, pod_class: PodClass, cluster: Cluster) -> dict[int, dict[PodKey, PodClass]]:
-    """Nodes promised to other pods of the same or a higher priority: row → those pods."""
-    found = {}
-    for row, pods in cluster.nominated.items():
-        others = {key: each for key, each in pods.items() if key != pod and each.priority >= pod_class.priority}
-        if others:
-            found[row] = others
-    return found
-
-
-def blocked_by_nominated(pod: str, view: View) -> list[int]:
-    """Rows where the pod does not fit beside the pods that the node is promised to."""
-    blocked = []
-    for row, others in nominated_beside(pod, view.pod_class, view.cluster).items():
-        with Trial(view, row) as trial:
-            for key, each in others.items():
-                trial.add(key, each)
-            if not trial.passes():
-                blocked.append(row)
-    return blocked
-
-
 def _blame_beside_nominated(pod: str, view: View, rows: Ints, rejections: RejectionList) -> Ints:
     """For each node the number of its rejection; where a node is promised to others, with those there first.
 
@@ -138,12 +114,10 @@ def _blame_beside_nominated(pod: str, view: View, rows: Ints, rejections: Reject
     blame[~promised] = _blame(view.judges, rows[~promised], view, rejections)
     for place in np.flatnonzero(promised).tolist():
         row = int(rows[place])
-        with Trial(view, row) as trial:
-            for key, each in beside[row].items():
-                trial.add(key, each)
-            if not trial.passes():
-                blame[place] = _blame(view.judges, rows[place : place + 1], view, rejections)[0]
-        if blame[place] < 0:
+        found = rejection_beside(view, row, beside[row])
+        if found is not None:
+            blame[place] = rejections.number(*found)
+        else:
             blame[place] = _blame(view.judges, rows[place : place + 1], view, rejections)[0]
     return blame
 

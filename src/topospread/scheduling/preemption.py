@@ -21,9 +21,9 @@ from topospread.config.version_rules import by_gates, since, until
 from topospread.plugins.interface import UNRESOLVABLE, UNSCHEDULABLE, PluginError
 
 from .dry_run import Trial
-from .evaluate import nominated_beside
 from .framework import NamedFilter
 from .go_sort import go_sorted
+from .nominated_pods import promised_to_others
 from .verdict import LEFT_OUT_BY_PRE_FILTER, Rejection, Verdict, fit_message
 from .view import View
 
@@ -282,7 +282,7 @@ class Preemptor:
 
     def _fits(self, trial: Trial, row: int) -> bool:
         """The filters beside pods the node is promised to, and if that passes, without them."""
-        others = nominated_beside(self._pod, self._view.pod_class, self._cluster).get(row)
+        others = promised_to_others(self._pod, self._view.pod_class, self._cluster, row)
         if others:
             for key, each in others.items():
                 trial.add(key, each)

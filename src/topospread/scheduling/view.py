@@ -26,6 +26,7 @@ from topospread.plugins.interface import (
     Listener,
     Scope,
     Settling,
+    Status,
     Watcher,
 )
 
@@ -83,6 +84,7 @@ class View:
         own: what rests on the node and its pods.
         few: the cluster-wide plugins node by node, ``None`` where one of them only knows arrays.
         assuming, settling: watchers that are told of trials.
+        beside: row → a state of the node and the pods that it is promised to, and what rejects it beside them.
         stands_for_tied: whether it says of a node what the view of a pod that is tied to that node would say.
     """
 
@@ -106,6 +108,7 @@ class View:
         self.relative_scores = [each for each in relative if each.plugin not in self.own.flat]
         self._grouping = [each for each in self.relative_scores if each.score.scope is Scope.NODE]
         self._can_group = all(each.score.scope in (Scope.NODE, Scope.CLUSTER) for each in self.relative_scores)
+        self.beside: dict[int, tuple[Hashable, tuple[str, Status]]] = {}
         self._asked = cluster.classes_made
         self._heard: dict[PodClass | None, tuple[Listener, ...]] = {None: ()}
         self._heard_most = _HEARD

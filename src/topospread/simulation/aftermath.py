@@ -89,7 +89,8 @@ def _pods(run: Run) -> Iterable[Pod]:
     queue = [(each, run.outcomes[id(each)]) for each in run.queue]
     for queued, outcome in queue:
         if not outcome.evicted and not _is_not_created(queued, outcome):
-            pods[pod_key(queued.namespace, queued.name)] = _as_it_is(queued, outcome)
+            key = pod_key(queued.namespace, queued.name)
+            pods[key] = _as_it_is(queued, outcome, run.cluster.nominated_node(key))
     for queued in run.plan.gated:
         pods[pod_key(queued.namespace, queued.name)] = _named(queued)
     return pods.values()
@@ -100,12 +101,12 @@ def _is_not_created(queued: QueuedPod, outcome: Outcome) -> bool:
     return queued.after is not None and outcome.pending and outcome.verdict is None
 
 
-def _as_it_is(queued: QueuedPod, outcome: Outcome) -> Pod:
-    """A pod of the queue with its node, or still without one."""
+def _as_it_is(queued: QueuedPod, outcome: Outcome, promised: str) -> Pod:
+    """A pod of the queue with its node, or still without one, where one may be ``promised`` to it."""
     pod = _named(queued)
     node = outcome.placement.node
     if node is None:
-        return pod
+        return replace(pod, status=replace(pod.status or PodStatus(), nominated_node_name=promised or None))
     ready = [PodCondition(type=each, status="True") for each in ("PodScheduled", "Ready")]
     status = replace(pod.status or PodStatus(), phase="Running", nominated_node_name=None, conditions=ready)
     return replace(pod, spec=replace(pod.spec, node_name=node), status=status)

@@ -74,7 +74,7 @@ def _try(run: Run, queue: VirtualQueue, queued: QueuedPod, refused: dict[tuple[i
         return
     pod_class = run.cluster.shared_class(queued.pod)
     refused[pod_class.key] = outcome
-    queue.failed(pod_class, outcome.verdict)
+    queue.failed(outcome.verdict)
 
 
 def _refused_alike(run: Run, queued: QueuedPod, refused: Mapping[tuple[int, str], Outcome]) -> Outcome | None:
@@ -82,29 +82,36 @@ def _refused_alike(run: Run, queued: QueuedPod, refused: Mapping[tuple[int, str]
     if not refused or queued.workload.kind == "DaemonSet":  # of whose pods each is for another node
         return None
     last = refused.get(run.cluster.shared_class(queued.pod).key)
-    if last is None or last.stamp != run.cluster.journal.stamp or run.cluster.nominated:
+    if last is None or last.stamp != run.cluster.journal.stamp:
         return None
-    placement = Placement(pod_key(queued.namespace, queued.name), None, message=last.placement.message)
+    key = pod_key(queued.namespace, queued.name)
+    if run.cluster.nominated_node(key):
+        return None
+    placement = Placement(key, None, message=last.placement.message)
     return Outcome(placement, last.verdict, last.preemption, last.stamp)
 
 
 def _placed(run: Run, queue: VirtualQueue, queued: QueuedPod) -> Outcome:
-    """Find a node for a pod and bind it there, or say why there is none."""
-    scheduler = run.scheduler
-    placement = scheduler.schedule(queued.pod, queued.name)
-    outcome = Outcome(placement)
+    """Find a node for a pod and bind it there, or say why there is none; perhaps others make room for it."""
+    scheduler, before = run.scheduler, run.outcome(queued)
+    promised = run.cluster.nominated_node(pod_key(queued.namespace, queued.name))
+    placement = scheduler.schedule(queued.pod, queued.name, nominated=promised)
+    outcome = Outcome(placement, nominated=before.nominated if before is not None else "")
     if placement.node is None:
         outcome.verdict = scheduler.pending_verdict(queued.pod, queued.name)
         # kube-scheduler does not look for victims where there is no node at all (``ErrNoNodesAvailable``).
         failed = placement.unbound or bool(outcome.verdict.error) or not outcome.verdict.nodes
-        if run.options.preemption and not failed and scheduler.preempts(queued.pod):
-            _preempt(run, queue, queued, outcome)
+        asks = run.options.preemption and not failed and scheduler.preempts(queued.pod)
+        if asks and _preempt(run, queue, queued, outcome):
+            return outcome
+        if promised and not (outcome.preemption is not None and outcome.preemption.ineligible):
+            run.cluster.withdraw(outcome.placement.pod)
     outcome.stamp = run.cluster.journal.stamp
     return outcome
 
 
-def _preempt(run: Run, queue: VirtualQueue, queued: QueuedPod, outcome: Outcome) -> None:
-    """Evict for the pod where that helps, and let it take the node it is then nominated for."""
+def _preempt(run: Run, queue: VirtualQueue, queued: QueuedPod, outcome: Outcome) -> bool:
+    """Evict for the pod where that helps, and promise it the node; whether it did (preemption/executor.go)."""
     assert outcome.verdict is not None, "it was looked for a node"
     if run.budgets is not None:
         run.budgets.recount()
@@ -112,9 +119,15 @@ def _preempt(run: Run, queue: VirtualQueue, queued: QueuedPod, outcome: Outcome)
     candidate = run.scheduler.pick(found)
     if candidate is None:
         outcome.preemption = found
-        return
+        return False
+    queue.preempts()
     for gone in evict(run, candidate, queued):
         queue.evicted(gone)
+    pod_class = run.cluster.shared_class(queued.pod)
+    promised = run.cluster.nominated.get(run.cluster.nodes.row_of[candidate.node], {})
+    for other in [other for other, each in promised.items() if each.priority < pod_class.priority]:
+        run.cluster.withdraw(other)
+    run.cluster.nominate(outcome.placement.pod, pod_class, candidate.node)
     queue.created()
     outcome.nominated = candidate.node
-    outcome.placement = run.scheduler.schedule(queued.pod, queued.name, nominated=candidate.node)
+    return True

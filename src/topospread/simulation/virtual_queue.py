@@ -121,8 +121,15 @@ class VirtualQueue:
             pod_class = cluster.on_node[cluster.placed[key]][key]
             self.queue.assigned_pod_added(self._assigned(pod_class), pod_class.key)
 
+    def preempts(self) -> None:
+        """The pod at hand evicts others: what happens from now on counts when it comes back, nominated."""
+        self._promised = True
+        place, info = self._current
+        if info is None:
+            self._current = (place, self._taken(place))
+
     def evicted(self, pod_class: PodClass) -> None:
-        """A pod lost its node for the sake of the one at hand, which then takes it."""
+        """A pod lost its node for the sake of the one at hand."""
         self.queue.assigned_pod_deleted(self._assigned(pod_class), pod_class.key)
 
     def created(self) -> None:
@@ -157,15 +164,17 @@ class VirtualQueue:
         self._now = max(self._now, now)
         self.queue.flush_backoff_completed()
 
-    def failed(self, pod_class: PodClass, verdict: Verdict | None) -> None:
+    def failed(self, verdict: Verdict | None) -> None:
         """The pod at hand found no node: it waits for what may help it, or, after an error, for its time."""
         self._now += 1
         rejectors = verdict.rejectors if verdict is not None and not verdict.error else ()
         place, info = self._current
-        if info is None:
-            queued = self._run.queue[place]
-            info = self.queue.take(queued.pod, self._key(queued), pod_class.key, self._since(place))
-        self.queue.add_unschedulable(info, rejectors)
+        self.queue.add_unschedulable(self._taken(place) if info is None else info, rejectors)
+
+    def _taken(self, place: int) -> QueuedPodInfo:
+        queued = self._run.queue[place]
+        kind = self._run.cluster.shared_class(queued.pod).key
+        return self.queue.take(queued.pod, self._key(queued), kind, self._since(place))
 
     def _enter(self, queued: QueuedPod, since: int) -> None:
         self.queue.add(queued.pod, self._key(queued), self._run.cluster.shared_class(queued.pod).key, since)

@@ -54,6 +54,24 @@ def test_a_pod_that_may_not_preempt_takes_what_another_one_s_victim_leaves(tmp_p
     assert _nodes(result) == {"polite": "n1", "rude": "n1"}
 
 
+def test_a_pod_that_preempts_waits_for_its_turn_with_the_node_promised_to_it(tmp_path: Path) -> None:
+    nodes = [_node("n1"), _node("n2")]
+    there = [_pod("victim", "4", priority=0, nodeName="n1"), _pod("stays", "2", priority=99, nodeName="n2")]
+    pods = [_pod("rude", "3", priority=10), _pod("meanwhile", "1", priority=5), _pod("too-large", "2", priority=5)]
+    result = _simulated(tmp_path, *nodes, *there, *pods)
+    # Nothing is on n1 as yet when the others are tried, so it scores better than n2; what is promised is not taken.
+    assert _nodes(result) == {"rude": "n1", "meanwhile": "n1", "too-large": "n2"}
+    assert {each.name: each.nominated_node for each in result.placements}["rude"] == "n1"
+
+
+def test_replicas_that_preempt_one_after_another_each_make_room_elsewhere(tmp_path: Path) -> None:
+    nodes = [_node(f"n{i}") for i in range(3)]
+    there = [_pod(f"low{i}", "4", priority=0, nodeName=f"n{i}") for i in range(3)]
+    result = _simulated(tmp_path, *nodes, *there, *(_pod(f"high{i}", "3", priority=10) for i in range(4)))
+    assert sorted(node or "" for node in _nodes(result).values()) == ["", "n0", "n1", "n2"]
+    assert len(result.evictions) == 3
+
+
 def test_a_pod_is_placed_once_the_pod_it_wants_near_is_there(tmp_path: Path) -> None:
     result = _simulated(tmp_path, _node("n1"), _pod("late", "1", priority=5, **_near("first")), _pod("first", "1"))
     assert _nodes(result) == {"late": "n1", "first": "n1"}

@@ -1,0 +1,76 @@
+"""Nodes that are promised to other pods: whether a pod fits beside those. Who is promised what stands in the cluster.
+
+Source: pkg/scheduler/framework/runtime/framework.go (``RunFilterPluginsWithNominatedPods``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from topospread.cluster import Cluster, PodClass
+from topospread.cluster.cluster import PodKey
+from topospread.plugins.interface import Scope, Status
+
+from .dry_run import Trial
+from .view import View
+
+Beside = Mapping[PodKey, PodClass]
+"""The pods to which a node is promised."""
+
+
+def nominated_beside(pod: str, pod_class: PodClass, cluster: Cluster) -> dict[int, Beside]:
+    """Nodes promised to other pods of the same or a higher priority: row → those pods."""
+    found = ((row, promised_to_others(pod, pod_class, cluster, row)) for row in cluster.nominated)
+    return {row: others for row, others in found if others}
+
+
+def promised_to_others(pod: str, pod_class: PodClass, cluster: Cluster, row: int) -> Beside:
+    """The other pods of the same or a higher priority that one node is promised to."""
+    promised, least = cluster.nominated.get(row), pod_class.priority
+    if not promised:
+        return {}
+    return {key: each for key, each in promised.items() if key != pod and each.priority >= least}
+
+
+def blocked_by_nominated(pod: str, view: View) -> list[int]:
+    """Rows where the pod does not fit beside the pods that the node is promised to."""
+    beside = nominated_beside(pod, view.pod_class, view.cluster)
+    return [row for row, others in beside.items() if not view.own.open[row] or rejection_beside(view, row, others)]
+
+
+def rejection_beside(view: View, row: int, others: Beside) -> tuple[str, Status] | None:
+    """Which plugin rejects a node first once the pods are there to which it is promised; ``None`` where it passes.
+
+    Where a plugin does that looks at what the node has and its pods use in sum, and those before it at the node alone,
+    that is remembered: it stays so as long as the node is as it is.
+    """
+    cluster = view.cluster
+    promised = (cluster.nodes.nodes[row], cluster.nodes.state(row), tuple(each.key for each in others.values()))
+    known = view.beside.get(row)
+    if known is not None and known[0] == promised:
+        return known[1]
+    with Trial(view, row) as trial:
+        for key, each in others.items():
+            trial.add(key, each)
+        if trial.passes():
+            return None
+        plugin, status, is_local = _first_rejection(view, row)
+    if is_local:
+        view.beside[row] = (promised, (plugin, status))
+    return plugin, status
+
+
+def _first_rejection(view: View, row: int) -> tuple[str, Status, bool]:
+    """The plugin that rejects a node, its words, and whether these follow from the node and what its pods use."""
+    judges = view.judges
+    if judges.rejected is not None:
+        return *judges.rejected, False
+    is_local = True
+    for each in judges.filters:
+        is_local &= each.filter.scope in (Scope.NODE, Scope.USAGE)
+        code = int(each.filter.filter(np.array([row], dtype=np.int64))[0])
+        if code:
+            return each.plugin, each.filter.status(code), is_local
+    raise AssertionError("a node that does not pass is rejected by some plugin")
