@@ -2,6 +2,7 @@
 
 python -m benchmarks.state drill    prints a Drill as JSON
 python -m benchmarks.state churn '{"days": 7}'    prints a list of days
+python -m benchmarks.state pending    prints microseconds for each of 20,000 replicas that fit nowhere
 """
 
 from __future__ import annotations
@@ -11,14 +12,17 @@ import json
 import random
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from statistics import median
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
+import topospread
 from benchmarks.clusters import node, pod
 from benchmarks.engine import resident
 from topospread.api.node import Node, NodeCondition
@@ -31,6 +35,7 @@ from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.framework import Framework
 
 NODES, PODS, WORKLOADS = 5_000, 100_000, 200
+_REPLICAS = 20_000
 _UNREACHABLE = [
     Taint(key="node.kubernetes.io/unreachable", effect="NoSchedule"),
     Taint(key="node.kubernetes.io/unreachable", effect="NoExecute"),
@@ -89,7 +94,12 @@ class Drill:
 def measured() -> dict[str, Any]:
     """The drill, seven days of churn, and events about volumes, each in a process of its own."""
     drilled, churned = _apart("benchmarks.state", "drill"), _apart("benchmarks.state", "churn", "{}")
-    return {"drill": drilled, "churn": churned, "volumes": _apart("benchmarks.volume_events")}
+    return {
+        "drill": drilled,
+        "churn": churned,
+        "pending": _apart("benchmarks.state", "pending"),
+        "volumes": _apart("benchmarks.volume_events"),
+    }
 
 
 def _apart(*words: str) -> Any:
@@ -142,6 +152,20 @@ def _fail(scheduler: Scheduler, row: int) -> None:
         for key, pod_class in there:
             placement = scheduler.schedule(pod_class.pod, f"{key}-anew")
             assert placement.node is not None
+
+
+def pending() -> float:
+    """Microseconds of a simulation for each of many replicas that fit nowhere, the fastest of five."""
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": pod("", "hard", "web")["spec"]}
+    template["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1000"}}
+    spec = {"replicas": _REPLICAS, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    names = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web", "namespace": "ns"}}
+    items = [{"apiVersion": "v1", "kind": "Node", **node(i, tainted=False)} for i in range(100)]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "cluster.json"
+        path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [*items, {**names, "spec": spec}]}))
+        inventories = [topospread.load(str(path)) for _ in range(5)]
+    return min(_timed(lambda each=each: topospread.simulate(each)) for each in inventories) / _REPLICAS * 1e6
 
 
 def _beat(nodes: NodeTable, cluster: Cluster, row: int, i: int) -> None:
@@ -206,5 +230,7 @@ def _replace_node(cluster: Cluster, draw: random.Random, number: int) -> None:
 if __name__ == "__main__":
     if sys.argv[1] == "drill":
         print(json.dumps(asdict(drill())))
+    elif sys.argv[1] == "pending":
+        print(json.dumps(pending()))
     else:
         print(json.dumps([asdict(day) for day in churn(Churn(**json.loads(sys.argv[2])))]))

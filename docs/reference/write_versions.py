@@ -19,7 +19,7 @@ from topospread.config.api_versions import API_VERSIONS
 from topospread.config.load import default_profile
 from topospread.config.version_rules import Change, changes
 from topospread.config.versions import NEWEST, OLDEST, KubeVersion
-from topospread.scheduling import framework, preemption, sampling
+from topospread.scheduling import framework, preemption, requeueing, sampling
 from topospread.scheduling import select_host as choice
 
 DRAWN = ("1.37", "1.36", "1.35", "1.27")
@@ -96,6 +96,7 @@ _WHERE = {
     "VersionedRequestRules": "requests of pods",
     "PreemptionRules": "DefaultPreemption",
     "ChoiceRules": "The choice among equals",
+    "RequeueingRules": "Pods that wait",
     "SamplingRules": "`--sampling kube`",
     "StrategyRules": "scores by resources",
     "BalancedAllocationRules": "NodeResourcesBalancedAllocation",
@@ -136,7 +137,7 @@ def _kinds() -> Iterator[type[Any]]:
         importlib.import_module(each.name)
         for each in pkgutil.walk_packages(topospread.plugins.__path__, "topospread.plugins.")
     )
-    modules: list[ModuleType] = [framework, choice, preemption, sampling, request_rules, *plugins]
+    modules: list[ModuleType] = [framework, choice, preemption, requeueing, sampling, request_rules, *plugins]
     for module in modules:
         for name, kind in vars(module).items():
             if name.endswith("Rules") and dataclasses.is_dataclass(kind) and kind.__module__ == module.__name__:

@@ -163,6 +163,10 @@ _EFFECTS: Mapping[str, tuple[tuple[Component, ...], str]] = {
     "ReadWriteOncePod": (_BOTH, "claims with access mode ReadWriteOncePod exclude a second pod"),
     "CSIStorageCapacity": (_SCHEDULER, "published storage capacity limits where a volume can be provisioned"),
     "VolumeCapacityPriority": (_SCHEDULER, "VolumeBinding scores nodes by the capacity of their volumes"),
+    "SchedulerQueueingHints": (
+        _SCHEDULER,
+        "a waiting pod is tried again on events that its plugins' hints say may help it, not on all of their kinds",
+    ),
     "SchedulerPopFromBackoffQ": (
         _SCHEDULER,
         "pods that back off are tried before their time where nothing else is to be done",

@@ -28,6 +28,13 @@ def affinity_registrations(cluster: Cluster) -> Sequence[Registration]:
     )
 
 
+def wants_near(pod: Pod, other: Pod, cluster: Cluster) -> bool:
+    """Whether a required term of a pod means another one (``getUnschedulablePodsWithMatchingAffinityTerm``)."""
+    namespace = cluster.objects.namespaces.get(other.namespace)
+    labels = (namespace.metadata.labels or {}) if namespace is not None else NO_LABELS
+    return any(term.matches(other, labels) for term in terms_of(cluster.shared_class(pod)).affinity)
+
+
 class _Hints:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster

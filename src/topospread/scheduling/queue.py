@@ -337,6 +337,9 @@ class SchedulingQueue:
         happenings = self._in_flight.since(info.uid)
         if happenings is None or not info.rejectors:
             return Strategy.AFTER_BACKOFF
+        requeueing = self._requeueing_of(info.pod)
+        if requeueing is not None and not requeueing.rules.hints:  # ``addUnschedulableWithoutQueueingHint``
+            return Strategy.AFTER_BACKOFF if happenings else Strategy.SKIP
         best = Strategy.SKIP
         enough = Strategy.IMMEDIATELY if info.pending_plugins else Strategy.AFTER_BACKOFF
         for happened in happenings:

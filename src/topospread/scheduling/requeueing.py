@@ -13,7 +13,18 @@ from typing import Any, NamedTuple
 
 from topospread.api.pod import Pod
 from topospread.cluster import Cluster
-from topospread.plugins.cluster_event import ALL, ClusterEvent, Hint, Registration, Resource
+from topospread.config.version_rules import gated, rules_for, since
+from topospread.plugins.affinity_requeueing import wants_near
+from topospread.plugins.cluster_event import (
+    ALL,
+    DELETE,
+    POD_SCALE_DOWN,
+    ClusterEvent,
+    Hint,
+    Registration,
+    Resource,
+    always,
+)
 from topospread.plugins.interface import Plugin, PluginError, Requeues
 from topospread.plugins.scheduling_gates import SchedulingGates
 
@@ -33,6 +44,18 @@ _ALL_RESOURCES: tuple[Resource, ...] = (
 )
 _EVERYTHING = tuple(Registration(ClusterEvent(resource, ALL)) for resource in _ALL_RESOURCES)
 """What plugins are registered for that do not say what may help (``UnrollWildCardResource``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequeueingRules:
+    """What of moving pods that wait is not the same in every Kubernetes version."""
+
+    hints: bool = gated("SchedulerQueueingHints")
+    spread_hears_of_pods: bool = since(
+        "1.31",
+        "Without queueing hints a pod that gets a node moves those that PodTopologySpread rejected in its namespace. "
+        "Before, only pods whose required affinity means it.",
+    )
 
 
 class Strategy(IntEnum):
@@ -58,10 +81,13 @@ class Requeueing:
     Attributes:
         registrations: plugin → the events that may make a pod schedulable that it rejected.
         pre_enqueue: plugin → whether it lets a pod into the queue.
+        near: whether a pod's required affinity means another; asked where hints are off.
     """
 
     registrations: Mapping[str, tuple[Registration, ...]]
     pre_enqueue: Mapping[str, Callable[[Pod], bool]] = field(default_factory=dict)
+    rules: RequeueingRules = RequeueingRules()
+    near: Callable[[Pod, Pod], bool] = lambda waiting, other: False
     _interested: dict[ClusterEvent, list[tuple[str, Hint]]] = field(default_factory=dict)
 
     def interested(self, event: ClusterEvent) -> list[tuple[str, Hint]]:
@@ -69,7 +95,7 @@ class Requeueing:
         known = self._interested.get(event)
         if known is None:
             known = self._interested[event] = [
-                (plugin, each.hint)
+                (plugin, each.hint if self.rules.hints else always)
                 for plugin, registrations in self.registrations.items()
                 for each in registrations
                 if each.event.covers(event)
@@ -91,6 +117,8 @@ class Requeueing:
         """What an event that is no wildcard means for a pod that plugins rejected (``isPodWorthRequeuing``)."""
         event, old, new = happened
         found = Strategy.SKIP
+        if not self.rules.hints and not self._is_looked_at(pod, unschedulable | pending, happened):
+            return found
         for plugin, hint in self.interested(event):
             waits = plugin in pending
             if not (waits or plugin in unschedulable) or not _may_help(hint, pod, old, new):
@@ -102,6 +130,14 @@ class Requeueing:
             found = Strategy.AFTER_BACKOFF
         return found
 
+    def _is_looked_at(self, pod: Pod, rejectors: frozenset[str], happened: Happening) -> bool:
+        """Without hints, which pods a change of a pod on a node may move (``AssignedPodAdded``, ``…Updated``)."""
+        event, _, new = happened
+        if event.resource != "AssignedPod" or event.action in (DELETE, POD_SCALE_DOWN):
+            return True
+        spreads = self.rules.spread_hears_of_pods and "PodTopologySpread" in rejectors
+        return (spreads and new.namespace == pod.namespace) or self.near(pod, new)
+
 
 def requeueing_of(framework: Framework, cluster: Cluster) -> Requeueing:
     """The plugins of a profile; what they look up besides the objects of an event is in the cluster."""
@@ -111,6 +147,8 @@ def requeueing_of(framework: Framework, cluster: Cluster) -> Requeueing:
     return Requeueing(
         {each.name: _registrations(each, cluster) for each in queueing},
         {gates.name: gates.pre_enqueue} if enabled else {},
+        rules_for(RequeueingRules, framework.gates),
+        lambda waiting, other: wants_near(waiting, other, cluster),
     )
 
 

@@ -16,12 +16,13 @@ from topospread.api.pod import Pod
 from topospread.cluster import PodClass
 from topospread.cluster.cluster import PodKey, pod_key
 from topospread.cluster.pod_class import namespaces_asked
+from topospread.config.version_rules import rules_for
 from topospread.plugins.cluster_event import ADD, ClusterEvent
 from topospread.scheduling.backoff_queue import BackoffSettings
 from topospread.scheduling.object_changes import node_changes
 from topospread.scheduling.queue import FLUSH_PERIOD, LONGEST_STAY, SchedulingQueue
 from topospread.scheduling.queued_pod_info import QueuedPodInfo, queue_order
-from topospread.scheduling.requeueing import Requeueing, requeueing_of
+from topospread.scheduling.requeueing import Requeueing, RequeueingRules, requeueing_of
 from topospread.scheduling.verdict import Verdict
 from topospread.workloads.planned import QueuedPod
 
@@ -51,6 +52,7 @@ class VirtualQueue:
     def __init__(self, run: Run) -> None:
         gates = next(iter(run.scheduler.frameworks.values())).gates
         settings = BackoffSettings(pops_early=gates.enabled("SchedulerPopFromBackoffQ"))
+        self._rules = rules_for(RequeueingRules, gates)
         cluster = run.cluster
         self.queue = SchedulingQueue(lambda: self._now, self._plugins_of, settings, cluster.rules, cluster.undo)
         self._run = run
@@ -167,9 +169,29 @@ class VirtualQueue:
     def failed(self, verdict: Verdict | None) -> None:
         """The pod at hand found no node: it waits for what may help it, or, after an error, for its time."""
         self._now += 1
-        rejectors = verdict.rejectors if verdict is not None and not verdict.error else ()
+        rejectors = verdict.rejectors if verdict is not None and not verdict.error else frozenset()
         place, info = self._current
-        self.queue.add_unschedulable(self._taken(place) if info is None else info, rejectors)
+        if info is None and rejectors:
+            # What `take` and `add_unschedulable` come to where nothing happened in between, as of most pods of a plan.
+            self.queue.unschedulable.put(self._new(place, rejectors))
+        else:
+            self.queue.add_unschedulable(self._taken(place) if info is None else info, rejectors)
+
+    def _new(self, place: int, rejectors: frozenset[str]) -> QueuedPodInfo:
+        """A pod of the plan whose first attempt plugins rejected."""
+        queued, since = self._run.queue[place], self._since(place)
+        kind, key = self._run.cluster.shared_class(queued.pod).key, self._key(queued)
+        return QueuedPodInfo(
+            queued.pod,
+            key,
+            queued.pod.metadata.uid or key,
+            self._now,
+            kind,
+            attempts=1,
+            unschedulable_count=1,
+            first_in_active=since,
+            unschedulable_plugins=rejectors,
+        )
 
     def _taken(self, place: int) -> QueuedPodInfo:
         queued = self._run.queue[place]
@@ -231,8 +253,11 @@ class VirtualQueue:
         if self._promised or self._others_changed:
             return frozenset()
         cluster = self._run.cluster
+        told = _HINTS_TELL_ALL
+        if not self._rules.hints and not self._rules.spread_hears_of_pods:
+            told -= {"PodTopologySpread"}
         by_labels = any(None in namespaces_asked(each.pod) for each in cluster.classes.values())
-        return _HINTS_TELL_ALL if by_labels else _HINTS_TELL_ALL | {"InterPodAffinity"}
+        return told if by_labels else told | {"InterPodAffinity"}
 
     def _tried_at(self, info: QueuedPodInfo) -> int:
         """What the cluster was when the pod was last tried, as a stamp of the journal."""
