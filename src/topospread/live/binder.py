@@ -204,7 +204,7 @@ class Binder:
         }
         try:
             async with parts.order.turn(Write.BINDING):
-                await parts.client.request("POST", f"{_path(pod)}/binding", body=body)
+                await parts.client.request("POST", f"{_path(pod)}/binding", body=body, allowed=parts.order.may_write)
         except ApiError as error:
             words = f'running Bind plugin "DefaultBinder": {error.message or error}'
             if error.status in _REFUSED and error.status != _CONFLICT:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 
 import aiohttp
@@ -109,6 +109,7 @@ class ApiClient:
         body: object = None,
         content_type: str = "application/json",
         timeout: float = _TIMEOUT,
+        allowed: Callable[[], bool] = lambda: True,
     ) -> bytes:
         """The body of the answer.
 
@@ -119,16 +120,19 @@ class ApiClient:
             body: bytes, or what msgspec can encode.
             content_type: of the body; patches have several.
             timeout: seconds for one try.
+            allowed: asked before every try, as the server may have asked to wait meanwhile.
 
         Raises:
             ApiError: the server refused.
-            ApiUnreachable: no answer; what was asked for may have happened.
+            ApiUnreachable: no answer, or not allowed any more; what was asked for may have happened.
         """
         data = body if body is None or isinstance(body, bytes) else msgspec.json.encode(body)
         headers = {"Content-Type": content_type} if data is not None else {}
         request = _Request(method, path, params, data, headers, timeout)
         for retry in range(_RETRIES + 1):
             await self._limit.wait()
+            if not allowed():
+                raise ApiUnreachable("not sent: it is not allowed any more")
             try:
                 return await self._once_more(request)
             except ApiError as error:

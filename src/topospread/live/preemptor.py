@@ -111,7 +111,8 @@ class Preemptor:
                 return False
             await self._mark(preemptor, victim, path)
             async with parts.order.turn(Write.STATUS):
-                await parts.client.request("DELETE", path, body={"preconditions": {"uid": uid}})
+                body = {"preconditions": {"uid": uid}}
+                await parts.client.request("DELETE", path, body=body, allowed=parts.order.may_write)
         except ApiError as error:
             if error.status in _GONE:
                 return False

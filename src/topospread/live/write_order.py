@@ -30,7 +30,7 @@ class WriteOrder:
 
     def __init__(self, at_once: int, may_write: Callable[[], bool] = lambda: True) -> None:
         self._free = at_once
-        self._may_write = may_write
+        self.may_write = may_write
         self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
         self._count = 0
 
@@ -43,7 +43,7 @@ class WriteOrder:
         """
         await self._take(kind)
         try:
-            if not self._may_write():
+            if not self.may_write():
                 raise NotLeading
             yield
         finally:

@@ -275,3 +275,15 @@ def test_a_server_may_stand_behind_a_path_and_a_new_certificate_makes_new_connec
     asyncio.run(run())
     assert {path for path, _ in peers} == {"/k8s/one/api"}
     assert peers[0] == peers[1] != peers[2]
+
+
+def test_what_is_not_allowed_any_more_is_not_sent_again_after_a_wait() -> None:
+    sent: list[int] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        sent.append(1)
+        return web.Response(status=429, headers={"Retry-After": "1"}, text="slow down")
+
+    with pytest.raises(ApiUnreachable, match="not allowed any more"):
+        asked(answer, lambda c: c.request("POST", "/x", body=b"{}", allowed=lambda: not sent))
+    assert sent == [1]
