@@ -187,3 +187,9 @@ def test_every_line_fits_80_columns() -> None:
     shown = explain("deploy/checkout", *DEMO, "--scale", "shop/deploy/checkout=14").stdout
     long = [line for line in shown.splitlines() if len(line) > 80]
     assert all(" " not in line.strip() for line in long), "only a word that cannot be broken may be longer"
+
+
+def test_a_picture_in_another_format_is_refused_before_anything_is_read() -> None:
+    done = explain("web", "nowhere.yaml", "--graph", "web.png")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--graph web.png: pictures are SVG; name a file that ends in .svg" in done.stderr

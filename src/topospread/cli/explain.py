@@ -74,6 +74,7 @@ def _grammar() -> str:
 @click.option("-o", "--output", type=FORMATS, default="table", help="How to show the explanation.")
 def explain(**given: Any) -> int:
     """Explain a pod; 1 when it is pending."""
+    _check_graph(given["graph"])
     target, paths = _target_and_paths(given["target"], given["paths"], given["manifests"])
     scale = parse_scale(given)
     by = read_control_plane(given)
@@ -145,6 +146,17 @@ def _only_one(inventory: Inventory, manifests: tuple[str, ...]) -> str:
 def _is_of(place: Place, roots: tuple[str, ...]) -> bool:
     """Whether a place is in one of these files or folders."""
     return any(place.source == root or place.source.startswith(root.rstrip("/") + "/") for root in roots)
+
+
+def _check_graph(path: str | None) -> None:
+    """Whether the file's ending is that of a format that can be written.
+
+    Raises:
+        UsageError: it is another one.
+    """
+    ending = os.path.splitext(path or "")[1].lower()
+    if ending not in ("", ".svg"):
+        raise UsageError(f"--graph {path}: pictures are SVG; name a file that ends in .svg, other programs convert it")
 
 
 def _write_graph(explanation: Explanation, path: str) -> None:

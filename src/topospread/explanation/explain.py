@@ -212,8 +212,12 @@ class _Explainer:
         refused: tuple[NearNode, ...] = ()
         if chosen in verdict.nodes and chosen not in verdict.total:
             refused = (obstacles.near_node(verdict.nodes.index(chosen), keys),)
+        tables = self._tables(obstacles, self._run.queue, queued.workload)
+        row = scheduler.cluster.nodes.row_of.get(chosen)
+        node = scheduler.cluster.nodes.nodes[row] if row is not None else None
+        own = node.labels if node is not None else {}
         return {
-            "constraints": self._tables(obstacles, self._run.queue, queued.workload),
+            "constraints": tuple(replace(each, own=own.get(each.arithmetic.topology_key, "")) for each in tables),
             "plugins": obstacles.rejections(),
             "nearest": refused,
             "scores": score_table(obstacles.view, verdict, chosen, draws=draws),

@@ -59,11 +59,13 @@ class ConstraintTable:
     Attributes:
         domains: eligible domains, by name.
         counted: whose pods are counted, ``Deployment/web`` → pods; empty where all are the workload's own.
+        own: the domain of the node that the pod is on or was given, "" where it has none.
     """
 
     arithmetic: ConstraintArithmetic
     domains: tuple[DomainRow, ...]
     counted: Mapping[str, int] = field(default_factory=dict)
+    own: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,14 @@ def no_constraint() -> Explanation:
     return explained("web", *zones("a"), pod("web"))
 
 
-EVERY = pytest.mark.parametrize("make", [three_zones, many_nodes, no_domain, no_constraint])
+def closed() -> Explanation:
+    nodes = [*zones("ab"), node("c", "zone-c", cordoned=True)]
+    of = spec(constraint())
+    there = [pod(f"web-{i}", on, of) for i, on in enumerate("ab")]
+    return explained("web", *nodes, *there, pod("web", of=of), suggest=False)
+
+
+EVERY = pytest.mark.parametrize("make", [three_zones, closed, many_nodes, no_domain, no_constraint])
 
 
 def luminance(colour: str) -> float:
@@ -57,13 +64,38 @@ def test_every_domain_has_a_bar_and_its_numbers() -> None:
     assert words[words.index("zone-a") + 1] == "2 → 3, skew 3 refused"
     assert words[words.index("zone-c") + 1] == "0 → 1, skew 1 allowed"
     assert words[words.index("a") + 1] == "2 → 3", "of a soft constraint nothing is refused"
-    assert "dashed line: 0 (minimum: zone-c); solid line: at most 2 pods" in words
+    assert "dashed line: 0 pods (minimum: zone-c); solid line: at most 2 pods" in words
+
+
+def test_the_pods_own_domain_is_marked_and_the_legend_says_what_signs_are() -> None:
+    words = [each.text for each in ET.fromstring(explanation_svg(three_zones())).iter(f"{SVG}text")]
+    assert words[words.index("zone-c") - 1] == "▸"
+    assert words[words.index("c") - 1] == "▸"
+    assert words.count("▸") == 2
+    assert {"pods that count", "this pod, if it were there", "minimum", "most that maxSkew allows"} <= set(words)
+    assert "▸ where it is" in words
+    soft = explained("web", *zones(), pod("web", of=spec(constraint(when="ScheduleAnyway"))))
+    assert "most that maxSkew allows" not in explanation_svg(soft), "nothing that is not drawn"
+
+
+def test_what_other_plugins_refuse_is_drawn_and_one_pod_is_one_pod() -> None:
+    words = [each.text or "" for each in ET.fromstring(explanation_svg(closed())).iter(f"{SVG}text")]
+    assert words[words.index("zone-c") - 1] == "×"
+    assert "× zone-c: its node is cordoned" in words
+    assert "× no node of it takes the pod" in words
+    assert "dashed line: 0 pods (minimum: zone-c); solid line: at most 1 pod" in words
+
+
+def test_bars_of_all_constraints_begin_at_one_place() -> None:
+    root = ET.fromstring(explanation_svg(three_zones()))
+    bars = [each for each in root.iter(f"{SVG}rect") if each.get("class") == "bar"]
+    assert len({each.get("x") for each in bars[1:]}) == 1, "the first is the legend's"
 
 
 def test_the_bars_are_as_long_as_the_pods_are_many() -> None:
     root = ET.fromstring(explanation_svg(three_zones()))
-    bars = [float(each.get("width", 0)) for each in root.iter(f"{SVG}rect") if each.get("class") == "bar"]
-    new = [float(each.get("width", 0)) for each in root.iter(f"{SVG}rect") if each.get("class") == "new"]
+    bars = [float(each.get("width", 0)) for each in root.iter(f"{SVG}rect") if each.get("class") == "bar"][1:]
+    new = [float(each.get("width", 0)) for each in root.iter(f"{SVG}rect") if each.get("class") == "new"][1:]
     assert bars[0] == pytest.approx(2 * bars[1], abs=0.2)
     assert new[0] == pytest.approx(bars[1], abs=0.2)
 
