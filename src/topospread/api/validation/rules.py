@@ -62,15 +62,33 @@ def _rules() -> dict[str, dict[str, Rule]]:
     return msgspec.json.decode(data, type=dict[str, dict[str, Rule]])
 
 
+@cache
+def _asked(struct: str) -> tuple[tuple[str, Callable[[Any], bool], Rule], ...]:
+    """The fields of a struct that there are rules for: what tells a good value, as almost all are, and the rule."""
+    return tuple((field, _passing(rule), rule) for field, rule in _rules().get(struct, {}).items())
+
+
+def _passing(rule: Rule) -> Callable[[Any], bool]:
+    if rule.words:
+        empty = () if rule.required else (None, "") if rule.optional else (None,)
+        return frozenset((*rule.words, *empty)).__contains__
+    if rule == Rule(required=rule.required):
+        return bool
+    if rule.format:
+        reasons = _FORMATS[rule.format]
+        return lambda given: not reasons(given) if given else not rule.required
+    return lambda given: not any(_refused("", rule, given))
+
+
 def check_fields(path: str, struct: str, value: Json) -> Iterator[FieldError]:
     """The fields of a struct that there are rules for, each by itself; ``path`` is "" for a whole object."""
-    for field, rule in _rules().get(struct, {}).items():
+    for field, passes, rule in _asked(struct):
         given = value.get(field)
-        if given is not None or rule.required:
-            yield from _check(f"{path}.{field}" if path else field, rule, given)
+        if (given is not None or rule.required) and not passes(given):
+            yield from _refused(f"{path}.{field}" if path else field, rule, given)
 
 
-def _check(path: str, rule: Rule, given: Any) -> Iterator[FieldError]:
+def _refused(path: str, rule: Rule, given: Any) -> Iterator[FieldError]:
     if rule.required and not given:
         yield required(path, rule.required if isinstance(rule.required, str) else "")
         return
