@@ -1,6 +1,6 @@
 """The fields of KubeSchedulerConfiguration and of the plugins' arguments, for every version that had them.
 
-They are in ``fields.json``, which `conformance/oracle/cmd/configtypes` prints from the sources of kube-scheduler's
+They are in ``fields.json``, which `conformance/oracle/cmd/fieldhistory` prints from the sources of kube-scheduler's
 configuration (k8s.io/kube-scheduler, 0.18 to 0.37) and of what it is made of: version → struct → field → its type, with
 the minor version of Kubernetes from which on it is there, where that is not the first that serves the version.
 """

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as replace_fields
+from functools import partial
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import msgspec
@@ -22,10 +23,11 @@ from msgspec.structs import replace
 from topospread.api.inventory import Inventory, ObjectKey
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
+from topospread.api.new_fields import first_minor
 from topospread.api.pod import Pod, PodSpec
 from topospread.config.gate_table import GATES
 from topospread.config.gates import Gates
-from topospread.config.versions import OLDEST, KubeVersion
+from topospread.config.versions import KubeVersion
 from topospread.errors import InvalidError, Place
 
 from .field_paths import PathTree, mentions, path_tree, without_field
@@ -67,17 +69,22 @@ class GatedField:
 
     Attributes:
         path: Kubernetes' names, ``[]`` behind a list, as its own object (for pods: their spec) has it.
-        since: the first version that knows it.
-        gate: the API server's gate without which it is dropped, "" for none.
+        gate: the API server's gate without which it is dropped.
+        known_as: the struct from which it is reached, and how.
         whole_item: while the gate is off the list's items that have it go as a whole.
         of_template: what is made from it is created now, also where the object itself is stored.
     """
 
     path: str
-    since: KubeVersion = OLDEST
-    gate: str = ""
+    gate: str
+    known_as: tuple[str, str]
     whole_item: bool = False
     of_template: bool = False
+
+    @property
+    def since(self) -> KubeVersion:
+        """The first version that knows it, of those that are supported."""
+        return KubeVersion(1, first_minor(*self.known_as))
 
     def known(self, version: KubeVersion) -> bool:
         """Whether the version's objects have it."""
@@ -85,58 +92,61 @@ class GatedField:
 
     def kept(self, gates: Gates) -> bool:
         """Whether a new object keeps it."""
-        return not self.gate or gates.enabled(self.gate)
+        return gates.enabled(self.gate)
 
     def ignored(self, gates: Gates) -> bool:
         """Whether kube-scheduler looks away from it."""
-        return bool(self.gate) and "scheduler" in GATES[self.gate].components and not gates.enabled(self.gate)
+        return "scheduler" in GATES[self.gate].components and not gates.enabled(self.gate)
 
 
-def _field(path: str, since: str = "", gate: str = "", *, whole_item: bool = False) -> GatedField:
-    return GatedField(path, KubeVersion.parse(since) if since else OLDEST, gate, whole_item)
+def _field(struct: str, path: str, gate: str, *, whole_item: bool = False) -> GatedField:
+    return GatedField(path, gate, (struct, path), whole_item)
 
 
-def _of_affinity_terms(name: str, since: str, gate: str) -> list[GatedField]:
+_of_pod = partial(_field, "PodSpec")
+
+
+def _of_affinity_terms(name: str, gate: str) -> list[GatedField]:
     required = "requiredDuringSchedulingIgnoredDuringExecution[]"
     preferred = "preferredDuringSchedulingIgnoredDuringExecution[].podAffinityTerm"
     return [
-        _field(f"affinity.{kind}.{terms}.{name}", since, gate)
+        _of_pod(f"affinity.{kind}.{terms}.{name}", gate)
         for kind in ("podAffinity", "podAntiAffinity")
         for terms in (required, preferred)
     ]
 
 
 POD_FIELDS = (
-    _field("topologySpreadConstraints", gate="EvenPodsSpread"),
-    _field("topologySpreadConstraints[].minDomains", "1.24", "MinDomainsInPodTopologySpread"),
-    _field("topologySpreadConstraints[].nodeAffinityPolicy", "1.25", "NodeInclusionPolicyInPodTopologySpread"),
-    _field("topologySpreadConstraints[].nodeTaintsPolicy", "1.25", "NodeInclusionPolicyInPodTopologySpread"),
-    _field("topologySpreadConstraints[].matchLabelKeys", "1.25", "MatchLabelKeysInPodTopologySpread"),
-    *_of_affinity_terms("namespaceSelector", "1.21", "PodAffinityNamespaceSelector"),
-    *_of_affinity_terms("matchLabelKeys", "1.29", "MatchLabelKeysInPodAffinity"),
-    *_of_affinity_terms("mismatchLabelKeys", "1.29", "MatchLabelKeysInPodAffinity"),
-    _field("overhead", gate="PodOverhead"),
-    _field("runtimeClassName", gate="RuntimeClass"),
-    _field("preemptionPolicy", gate="NonPreemptingPriority"),
-    _field("resources", "1.32", "PodLevelResources"),
-    _field("schedulingGates", "1.26", "PodSchedulingReadiness"),
-    _field("resourceClaims", "1.26", "DynamicResourceAllocation"),
-    _field("initContainers[].restartPolicy", "1.28", "SidecarContainers"),
-    _field("containers[].restartPolicyRules", "1.34", "ContainerRestartRules"),
-    _field("initContainers[].restartPolicyRules", "1.34", "ContainerRestartRules"),
-    _field("containers[].volumeMounts[].bindMountOptions", "1.37", "VolumeBindMountOptions"),
-    _field("initContainers[].volumeMounts[].bindMountOptions", "1.37", "VolumeBindMountOptions"),
-    _field("volumes[].image", "1.31", "ImageVolume", whole_item=True),
-    _field("volumes[].ephemeral", "1.19", "GenericEphemeralVolume"),
+    _of_pod("topologySpreadConstraints", "EvenPodsSpread"),
+    _of_pod("topologySpreadConstraints[].minDomains", "MinDomainsInPodTopologySpread"),
+    _of_pod("topologySpreadConstraints[].nodeAffinityPolicy", "NodeInclusionPolicyInPodTopologySpread"),
+    _of_pod("topologySpreadConstraints[].nodeTaintsPolicy", "NodeInclusionPolicyInPodTopologySpread"),
+    _of_pod("topologySpreadConstraints[].matchLabelKeys", "MatchLabelKeysInPodTopologySpread"),
+    *_of_affinity_terms("namespaceSelector", "PodAffinityNamespaceSelector"),
+    *_of_affinity_terms("matchLabelKeys", "MatchLabelKeysInPodAffinity"),
+    *_of_affinity_terms("mismatchLabelKeys", "MatchLabelKeysInPodAffinity"),
+    _of_pod("overhead", "PodOverhead"),
+    _of_pod("runtimeClassName", "RuntimeClass"),
+    _of_pod("preemptionPolicy", "NonPreemptingPriority"),
+    _of_pod("resources", "PodLevelResources"),
+    _of_pod("schedulingGates", "PodSchedulingReadiness"),
+    _of_pod("resourceClaims", "DynamicResourceAllocation"),
+    _of_pod("initContainers[].restartPolicy", "SidecarContainers"),
+    _of_pod("containers[].restartPolicyRules", "ContainerRestartRules"),
+    _of_pod("initContainers[].restartPolicyRules", "ContainerRestartRules"),
+    _of_pod("containers[].volumeMounts[].bindMountOptions", "VolumeBindMountOptions"),
+    _of_pod("initContainers[].volumeMounts[].bindMountOptions", "VolumeBindMountOptions"),
+    _of_pod("volumes[].image", "ImageVolume", whole_item=True),
+    _of_pod("volumes[].ephemeral", "GenericEphemeralVolume"),
 )
 """Of a pod's spec, in the order in which they are dropped."""
 
-_CLAIM_FIELDS = (_field("spec.volumeAttributesClassName", "1.29", "VolumeAttributesClass"),)
+_CLAIM_FIELDS = (_field("PersistentVolumeClaim", "spec.volumeAttributesClassName", "VolumeAttributesClass"),)
 _JOB_FIELDS = (
-    _field("completionMode", "1.21", "IndexedJob"),
-    _field("suspend", "1.21", "SuspendJob"),
-    _field("podReplacementPolicy", "1.28", "JobPodReplacementPolicy"),
-    _field("managedBy", "1.30", "JobManagedBy"),
+    _field("JobSpec", "completionMode", "IndexedJob"),
+    _field("JobSpec", "suspend", "SuspendJob"),
+    _field("JobSpec", "podReplacementPolicy", "JobPodReplacementPolicy"),
+    _field("JobSpec", "managedBy", "JobManagedBy"),
 )
 
 
@@ -146,14 +156,14 @@ def _under(prefix: str, of: Iterable[GatedField]) -> tuple[GatedField, ...]:
 
 _TEMPLATE_FIELDS = _under("spec.template.spec.", POD_FIELDS)
 FIELDS: Mapping[str, tuple[GatedField, ...]] = {
-    "nodes": (_field("status.declaredFeatures", "1.35", "NodeDeclaredFeatures"),),
+    "nodes": (_field("Node", "status.declaredFeatures", "NodeDeclaredFeatures"),),
     "pods": _under("spec.", POD_FIELDS),
     "replication_controllers": _TEMPLATE_FIELDS,
     "replica_sets": _TEMPLATE_FIELDS,
     "deployments": _TEMPLATE_FIELDS,
     "daemon_sets": _TEMPLATE_FIELDS,
     "stateful_sets": (
-        _field("spec.ordinals", "1.26", "StatefulSetStartOrdinal"),
+        _field("StatefulSet", "spec.ordinals", "StatefulSetStartOrdinal"),
         *_TEMPLATE_FIELDS,
         *_under("spec.volumeClaimTemplates[].", _CLAIM_FIELDS),
     ),
@@ -164,8 +174,8 @@ FIELDS: Mapping[str, tuple[GatedField, ...]] = {
     ),
     "persistent_volume_claims": _CLAIM_FIELDS,
     "persistent_volumes": _CLAIM_FIELDS,
-    "priority_classes": (_field("preemptionPolicy", gate="NonPreemptingPriority"),),
-    "runtime_classes": (_field("overhead", gate="PodOverhead"),),
+    "priority_classes": (_field("PriorityClass", "preemptionPolicy", "NonPreemptingPriority"),),
+    "runtime_classes": (_field("RuntimeClass", "overhead", "PodOverhead"),),
 }
 """By list of the inventory."""
 

@@ -1,6 +1,8 @@
-// Configtypes prints the fields of kube-scheduler's configuration and of its plugins' arguments, JSON, one struct a line,
-// for every version of the configuration and every minor version of Kubernetes that serves it, from the sources:
-// go run ./cmd/configtypes > ../../src/topospread/config/fields.json
+// Fieldhistory prints which fields there are in which minor version of Kubernetes, JSON, one struct a line, from the
+// sources; nothing of them is compiled. The fields of kube-scheduler's configuration and of its plugins' arguments, by
+// version of the configuration, and of the kinds of objects the fields that have come since 1.18:
+// go run ./cmd/fieldhistory configuration > ../../src/topospread/config/fields.json
+// go run ./cmd/fieldhistory objects > ../../src/topospread/api/new_fields.json
 package main
 
 import (
@@ -11,6 +13,7 @@ import (
 	"go/token"
 	"log"
 	"maps"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
@@ -48,6 +51,11 @@ var leaves = map[string]string{
 	"k8s.io/apimachinery/pkg/runtime.RawExtension":  "any",
 	"k8s.io/apimachinery/pkg/runtime.Unknown":       "any",
 	"time.Duration": "int64",
+	"k8s.io/apimachinery/pkg/apis/meta/v1.Time":       "time",
+	"k8s.io/apimachinery/pkg/apis/meta/v1.MicroTime":  "time",
+	"k8s.io/apimachinery/pkg/apis/meta/v1.FieldsV1":   "any",
+	"k8s.io/apimachinery/pkg/api/resource.Quantity":   "quantity",
+	"k8s.io/apimachinery/pkg/util/intstr.IntOrString": "intorstring",
 }
 
 type reader struct {
@@ -223,16 +231,59 @@ func merged(name string, first, last int) map[string]map[string]string {
 	return all
 }
 
+// kinds are the objects that are looked at, where every version has them.
+var kinds = map[string][]string{
+	"k8s.io/api/core/v1":  {"Pod", "Node", "PersistentVolume", "PersistentVolumeClaim", "Service", "Namespace", "LimitRange"},
+	"k8s.io/api/apps/v1":  {"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"},
+	"k8s.io/api/batch/v1": {"Job"},
+}
+
+// objects says of the fields that a later version than the oldest brought which that was.
+func objects() map[string]map[string]int {
+	since := map[string]map[string]int{}
+	for minor := newest; minor >= oldest; minor-- {
+		r := &reader{minor, map[string]map[string]declared{}, map[string]map[string]string{}}
+		for path, names := range kinds {
+			for _, name := range names {
+				r.named(path, name)
+			}
+		}
+		for kind, fields := range r.structs {
+			for field := range fields {
+				if since[kind] == nil {
+					since[kind] = map[string]int{}
+				}
+				since[kind][field] = minor
+			}
+		}
+	}
+	for kind, fields := range since {
+		maps.DeleteFunc(fields, func(_ string, minor int) bool { return minor == oldest })
+		if len(fields) == 0 {
+			delete(since, kind)
+		}
+	}
+	return since
+}
+
+func lines[T any](kinds map[string]T) string {
+	var lines []string
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		line, _ := json.Marshal(kinds[kind])
+		lines = append(lines, fmt.Sprintf("%q: %s", kind, line))
+	}
+	return fmt.Sprintf("{\n%s\n}", strings.Join(lines, ",\n"))
+}
+
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == "objects" {
+		fmt.Println(lines(objects()))
+		return
+	}
 	var versions []string
 	for _, version := range served {
-		kinds := merged(version.name, version.first, version.last)
-		var lines []string
-		for _, kind := range slices.Sorted(maps.Keys(kinds)) {
-			line, _ := json.Marshal(kinds[kind])
-			lines = append(lines, fmt.Sprintf("%q: %s", kind, line))
-		}
-		versions = append(versions, fmt.Sprintf("%q: {\n%s\n}", version.name, strings.Join(lines, ",\n")))
+		text := lines(merged(version.name, version.first, version.last))
+		versions = append(versions, fmt.Sprintf("%q: %s", version.name, text))
 	}
 	fmt.Printf("{\n%s\n}\n", strings.Join(versions, ",\n"))
 }

@@ -1,0 +1,35 @@
+"""Which minor version of Kubernetes brought a field of an object; what became of its feature gate is not told here.
+
+``new_fields.json`` says it of the fields that have come since 1.18, by struct; `conformance/oracle/cmd/fieldhistory`
+prints it from k8s.io/api (core/v1, apps/v1 and batch/v1) of every minor version.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from functools import cache
+from typing import Final
+
+import msgspec
+
+from .validation.schema import field_struct
+
+_OLDEST: Final = 18
+
+
+@cache
+def _printed() -> dict[str, dict[str, int]]:
+    data = pkgutil.get_data(__package__ or "", "new_fields.json")
+    assert data is not None, "it is part of the package"
+    return msgspec.json.decode(data, type=dict[str, dict[str, int]])
+
+
+@cache
+def first_minor(struct: str, path: str) -> int:
+    """The first minor version from 1.18 on that knows a field: ``PodSpec``, ``volumes[].image`` → 31."""
+    first = _OLDEST
+    for step in path.split("."):
+        name = step.removesuffix("[]")
+        first = max(first, _printed().get(struct, {}).get(name, _OLDEST))
+        struct = field_struct(struct, name).removeprefix("[]")
+    return first
