@@ -1,6 +1,6 @@
 """The plugins each version of the configuration enables on its own, with their weights.
 
-The lists are in ``default_plugins.json``, which `conformance/oracle/cmd/defaultplugins` prints from
+The lists are in ``default_plugins.json``, which `conformance/oracle/cmd/plugins` prints from
 pkg/scheduler/apis/config/VERSION/default_plugins.go (until 1.21 pkg/scheduler/algorithmprovider/registry.go) of every
 minor version; what feature gates make of them stands here, after ``applyFeatureGates`` in the same files.
 """

@@ -1,7 +1,9 @@
-// Defaultplugins prints the plugins that each version of kube-scheduler's configuration enables on its own, before
-// feature gates add theirs, JSON: version → minor version of Kubernetes from which on → extension point → plugins in
-// order, a weight after a colon. From the sources; nothing of them is compiled:
-// go run ./cmd/defaultplugins > ../../src/topospread/config/default_plugins.json
+// Plugins prints what kube-scheduler's sources say of its plugins in every minor version; nothing of them is compiled.
+// Those that each version of the configuration enables on its own, before feature gates add theirs, JSON: version →
+// minor version of Kubernetes from which on → extension point → plugins in order, a weight after a colon; and at which
+// extension points each has a method: plugin → extension point → from-to, without an end where it is still there:
+// go run ./cmd/plugins defaults > ../../src/topospread/config/default_plugins.json
+// go run ./cmd/plugins points > ../../src/topospread/config/extension_points.json
 package main
 
 import (
@@ -11,6 +13,8 @@ import (
 	"go/parser"
 	"go/token"
 	"log"
+	"maps"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -169,7 +173,122 @@ func read(name string, minor int) []string {
 	return (&source{folder, imports}).plugins(file)
 }
 
+// methods are what a plugin has at an extension point.
+var methods = map[string]string{
+	"PreEnqueue": "preEnqueue", "Less": "queueSort", "PreFilter": "preFilter", "Filter": "filter",
+	"PostFilter": "postFilter", "PreScore": "preScore", "Score": "score", "Reserve": "reserve", "Permit": "permit",
+	"PreBind": "preBind", "Bind": "bind", "PostBind": "postBind", "GeneratePlacements": "placementGenerate",
+	"ScorePlacement": "placementScore", "PodGroupPostFilter": "podGroupPostFilter",
+}
+
+// manyNames are types that stand for several plugins: by a field, so that their names are constants of the package.
+var manyNames = map[string][]string{"nonCSILimits": {"EBSName", "GCEPDName", "AzureDiskName", "CinderName"}}
+
+// receiver is the type that a method is of.
+func receiver(function *ast.FuncDecl) string {
+	kind := function.Recv.List[0].Type
+	if pointer, ok := kind.(*ast.StarExpr); ok {
+		kind = pointer.X
+	}
+	if generic, ok := kind.(*ast.IndexExpr); ok {
+		kind = generic.X
+	}
+	return kind.(*ast.Ident).Name
+}
+
+// names are what the plugins of a type are called.
+func (s *source) names(kind string, function *ast.FuncDecl, path string) []string {
+	var names []string
+	for _, constant := range manyNames[kind] {
+		names = append(names, s.value(path, constant))
+	}
+	if names == nil {
+		names = []string{s.text(function.Body.List[0].(*ast.ReturnStmt).Results[0], path)}
+	}
+	return names
+}
+
+// points gives the extension points of a minor version's plugins, by name.
+func points(minor int) map[string][]string {
+	folder := root(minor)
+	found := map[string][]string{}
+	packages, _ := filepath.Glob(filepath.Join(folder, "pkg/scheduler/framework/plugins", "*"))
+	for _, path := range packages {
+		if slices.Contains([]string{"testing", "examples"}, filepath.Base(path)) {
+			continue
+		}
+		inside := "k8s.io/kubernetes" + strings.TrimPrefix(path, folder)
+		names, at := map[string]func() []string{}, map[string][]string{}
+		files, _ := filepath.Glob(filepath.Join(path, "*.go"))
+		for _, each := range files {
+			if strings.HasSuffix(each, "_test.go") {
+				continue
+			}
+			file, imports := parse(each)
+			s := &source{folder, imports}
+			for _, decl := range file.Decls {
+				function, ok := decl.(*ast.FuncDecl)
+				if !ok || function.Recv == nil {
+					continue
+				}
+				kind := receiver(function)
+				if point, ok := methods[function.Name.Name]; ok {
+					at[kind] = append(at[kind], point)
+				}
+				if function.Name.Name == "Name" {
+					names[kind] = func() []string { return s.names(kind, function, inside) }
+				}
+			}
+		}
+		for kind, points := range at {
+			if called, ok := names[kind]; ok {
+				for _, name := range called() {
+					found[name] = points
+				}
+			}
+		}
+	}
+	return found
+}
+
+func printPoints() {
+	spans := map[string]map[string][2]int{}
+	for minor := oldest; minor <= newest; minor++ {
+		for plugin, at := range points(minor) {
+			if spans[plugin] == nil {
+				spans[plugin] = map[string][2]int{}
+			}
+			for _, point := range at {
+				span, known := spans[plugin][point]
+				if !known {
+					span[0] = minor
+				} else if span[1] != minor-1 {
+					log.Fatalf("%s has %s now and then", plugin, point)
+				}
+				spans[plugin][point] = [2]int{span[0], minor}
+			}
+		}
+	}
+	var lines []string
+	for _, plugin := range slices.Sorted(maps.Keys(spans)) {
+		shown := map[string]string{}
+		for point, span := range spans[plugin] {
+			shown[point] = fmt.Sprintf("%d-%d", span[0], span[1])
+			if span[1] == newest {
+				shown[point] = fmt.Sprintf("%d-", span[0])
+			}
+		}
+		line, _ := json.Marshal(shown)
+		lines = append(lines, fmt.Sprintf("%q: %s", plugin, line))
+	}
+	fmt.Printf("{\n%s\n}\n", strings.Join(lines, ",\n"))
+}
+
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == "points" {
+		printPoints()
+		return
+	}
 	var versions []string
 	for _, version := range served {
 		var lines []string
