@@ -13,7 +13,7 @@ WORKERS ?= 2
 LIVE_SECONDS ?= 3600
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test live upstream lint format bench bench-quick conformance lock clean
+.PHONY: help setup demo test live upstream lint format bench bench-live bench-quick conformance lock clean
 .SUFFIXES:
 
 help: ## list these targets
@@ -58,6 +58,9 @@ format: $(READY) ## format the code and mend what ruff can mend
 
 bench: $(READY) ## measure, beside kube-scheduler's own cycle when Go is there
 	@$(BIN)/python -m benchmarks.run $(ARGS)
+
+bench-live: $(READY) ## measure a live scheduler beside kube-scheduler on a real API server (build/live needs kube-scheduler, too)
+	@$(BIN)/python -m benchmarks.live $(ARGS)
 
 bench-quick: $(READY) ## measure in under a minute
 	@$(BIN)/python -m benchmarks.run --quick $(ARGS)

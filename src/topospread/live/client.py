@@ -153,13 +153,21 @@ class ApiClient:
             ApiUnreachable: no answer.
         """
         asked = {"limit": str(PAGE), **(params or {})}
+        page = await self.request("GET", path, params=asked)
         while True:
-            page = await self.request("GET", path, params=asked)
-            yield page
             token = msgspec.json.decode(page, type=_Page).metadata.continue_
-            if not token:
+            following: asyncio.Task[bytes] | None = None
+            if token:  # the server makes the next page while this one is taken in
+                following = asyncio.create_task(self.request("GET", path, params=asked | {"continue": token}))
+            try:
+                yield page
+            except BaseException:
+                if following is not None:
+                    following.cancel()
+                raise
+            if following is None:
                 return
-            asked["continue"] = token
+            page = await following
 
     async def watch(
         self, path: str, resource_version: str, *, params: Mapping[str, str] | None = None, seconds: int = 300

@@ -10,7 +10,7 @@ import asyncio
 import gc
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 from topospread.api.meta import KubeObject
@@ -44,7 +44,7 @@ from .reflector import Key, Reflector, Sink
 from .settings import LiveSettings
 from .statuses import Statuses
 from .volumes import Volumes
-from .workings import Workings
+from .workings import Spawn, Workings
 from .write_order import WriteOrder
 
 _WRITES_AT_ONCE = 24
@@ -149,8 +149,9 @@ class LiveScheduler:
         parts, settings = self._parts, self._settings
         try:
             async with asyncio.TaskGroup() as group:
-                self._binder = binder = Binder(self._parts, settings.at_once, group.create_task)
-                preemptor = Preemptor(self._parts, self._preempting, binder, group.create_task)
+                begin = self._beginning(group)
+                self._binder = binder = Binder(self._parts, settings.at_once, begin)
+                preemptor = Preemptor(self._parts, self._preempting, binder, begin)
                 attempts = Attempts(self._parts, self._scheduler, binder.start, preemptor.preempt)
                 following = [group.create_task(each.run()) for each in self._reflectors]
                 writing = [group.create_task(parts.statuses.run()), group.create_task(parts.events.run())]
@@ -173,6 +174,16 @@ class LiveScheduler:
             "bindingCycles": self.in_flight,
         }
         return own | dump(self._parts)
+
+    def _beginning(self, group: asyncio.TaskGroup) -> Spawn:
+        """What begins tasks that wake the loop at their end: a pod that could not be bound makes room for others."""
+
+        def begin(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+            task = group.create_task(work)
+            task.add_done_callback(lambda _: self._wake.set())
+            return task
+
+        return begin
 
     # What parts ask.
 

@@ -23,6 +23,7 @@ class FakeApi:
     Attributes:
         before, after: called with method and path before a request is carried out, and before it is answered; what they
             raise is what the client gets.
+        held: a path ends so → when a request to it is carried out.
         written: method and path of all writes, in order.
         streams: whether lists can be streamed.
         labels: given to every pod that is bound (PodTopologyLabelsAdmission).
@@ -34,6 +35,7 @@ class FakeApi:
         self.after: Callable[[str, str], None] = lambda method, path: None
         self.written: list[tuple[str, str]] = []
         self.bodies: list[Json] = []
+        self.held: dict[str, asyncio.Event] = {}
         self.streams = False
         self.labels: dict[str, str] = {}
         self.version = 0
@@ -87,6 +89,9 @@ class FakeApi:
 
     async def request(self, method: str, path: str, *, params: Any = None, body: Any = None, **_: Any) -> bytes:
         await asyncio.sleep(0)
+        for end, until in self.held.items():
+            if path.endswith(end):
+                await until.wait()
         self.before(method, path)
         if method != "GET":
             self.written.append((method, path))

@@ -140,6 +140,27 @@ def test_a_pod_whose_binding_is_refused_frees_its_place_for_others() -> None:
     play(scenario)
 
 
+def test_a_pod_that_waits_is_tried_as_soon_as_another_cannot_be_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def no_ticks(self: LiveScheduler) -> None:
+        await asyncio.sleep(3600)
+
+    monkeypatch.setattr(LiveScheduler, "_tick", no_ticks)
+
+    async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
+        api.put(NODES, node("one", cpu="1"))
+        refused = api.held["/a/binding"] = asyncio.Event()
+        api.held["/a/status"] = asyncio.Event()  # what is written there would come back and wake, too
+        api.before = _once("POST", "/a/binding", ApiError(403, "Forbidden", "not this one"))
+        api.put(PODS, pod("a", "800m"))
+        await eventually(lambda: "default/a" in scheduler.pods.assumed)
+        api.put(PODS, pod("b", "800m"))
+        await eventually(lambda: bool(api.notes("b", "FailedScheduling")))
+        refused.set()
+        await eventually(lambda: api.node_of("b") == "one")
+
+    play(scenario)
+
+
 def test_a_pod_that_another_scheduler_bound_stays_where_it_is() -> None:
     async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
         api.put(NODES, node("one"))
