@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import random
 import resource
@@ -124,9 +125,10 @@ class Bound:
         self.done = asyncio.Event()
         self._wanted = wanted
 
-    async def watch(self, client: ApiClient, version: str) -> None:
+    async def watch(self, client: ApiClient) -> None:
         """Until all are bound."""
-        async for _, raw in client.watch(PODS, version):
+        listed = json.loads(await client.request("GET", PODS, params={"limit": "1"}))
+        async for _, raw in client.watch(PODS, listed["metadata"]["resourceVersion"], seconds=int(PATIENCE)):
             line = bytes(raw)
             if b'"nodeName":"' in line:
                 place = line.find(b'"name":"pod-') + 8
@@ -138,11 +140,13 @@ class Bound:
                 return
 
 
-async def until_bound(bound: Bound, process: subprocess.Popen[bytes], log: Path) -> None:
-    """Wait until all pods are bound, as long as the scheduler runs."""
+async def until_bound(bound: Bound, process: subprocess.Popen[bytes], watching: asyncio.Task[None], log: Path) -> None:
+    """Wait until all pods are bound, as long as the scheduler runs and is watched."""
     until = time.monotonic() + PATIENCE
     while not bound.done.is_set():
         assert process.poll() is None, log.read_text()[-2000:]
+        if watching.done():
+            watching.result()
         assert time.monotonic() < until, f"{len(bound.names)} pods are bound"
         await asyncio.sleep(0.05)
 
@@ -190,7 +194,7 @@ async def measured(which: str, programs: Path, case: Case) -> Figures:
                 await create(client, PODS, pods)
                 creating = time.monotonic() - began
             bound = Bound(case.pods)
-            watching = asyncio.create_task(bound.watch(client, "0"))
+            watching = asyncio.create_task(bound.watch(client))
             log = (folder / "scheduler.log").open("wb")
             process = subprocess.Popen(command(which, programs, folder), stdout=log, stderr=log)
             servers = [int((folder / f"{name}.pid").read_text()) for name in ("apiserver", "etcd")]
@@ -202,7 +206,7 @@ async def measured(which: str, programs: Path, case: Case) -> Figures:
                     began = time.monotonic()
                     await create(client, PODS, pods)
                     creating = time.monotonic() - began
-                await until_bound(bound, process, folder / "scheduler.log")
+                await until_bound(bound, process, watching, folder / "scheduler.log")
                 own = processor_time(process.pid) - own
                 server = sum(map(processor_time, servers)) - server
             finally:

@@ -281,6 +281,14 @@ class Cluster:
         self.journal.append((row, pod_class, -1))
         return pod_class
 
+    def assigned_class(self, key: PodKey) -> PodClass | None:
+        """The class of a pod that has a node, be that there or not; ``None`` for every other."""
+        row = self.placed.get(key)
+        if row is not None:
+            return self.on_node[row][key]
+        node = self._node_of_homeless.get(key)
+        return None if node is None else self.homeless[node][key][0]
+
     def nominate(self, key: PodKey, pod_class: PodClass, node: str) -> None:
         """Promise a node to a pending pod, by name: while there is no such node that means nothing."""
         self._nominations.add(key, pod_class.general or pod_class, node)

@@ -103,10 +103,8 @@ class Pods:
     # Pods that have a node.
 
     def class_of(self, key: PodKey) -> PodClass | None:
-        """The class of a pod that has a node, or is assumed on one."""
-        cluster = self._cluster
-        row = cluster.placed.get(key)
-        return None if row is None else cluster.on_node[row].get(key)
+        """The class of a pod that has a node, be that there or not, or is assumed on one."""
+        return self._cluster.assigned_class(key)
 
     def _put_assigned(self, key: PodKey, pod: ReadPod) -> None:
         uid = pod.metadata.uid or ""

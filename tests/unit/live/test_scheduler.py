@@ -331,6 +331,23 @@ def test_no_preemption_is_tried_for_a_pod_whose_claim_is_missing() -> None:
     ]
 
 
+def test_a_pod_that_goes_after_its_node_is_heard_of_by_those_that_wait() -> None:
+    async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
+        api.put(NODES, node("one", cpu="1"))
+        api.put(NODES, node("two", cpu="1"))
+        api.put(PODS, pod("stays", "800m", nodeName="one"))
+        api.put(PODS, pod("orphan", "800m", nodeName="two"))
+        await eventually(lambda: len(scheduler.pods.assigned) == 2)
+        api.put(PODS, pod("big", "500m"))
+        await eventually(lambda: bool(api.notes("big", "FailedScheduling")))
+        api.remove(NODES, "two")
+        await eventually(lambda: len(scheduler.cluster.nodes) == 1)
+        api.remove(PODS, "default/orphan")
+        await eventually(lambda: len(api.notes("big", "FailedScheduling")) == 2)
+
+    assert play(scenario).notes("big", "FailedScheduling")[1].startswith("0/1 nodes are available: 1 Insufficient cpu.")
+
+
 def test_bindings_in_flight_are_finished_at_the_end() -> None:
     api, sent = FakeApi(), asyncio.Event()
 
