@@ -123,7 +123,7 @@ def _validate(value: dict[str, Any], checked: dict[str, Any], spot: Spot, label:
     from topospread.api.validation import validate_decoded, validate_object
     from topospread.api.validation.other_kinds import VERSION_OF
 
-    if value["kind"] in VERSION_OF:
+    if value["kind"] in (*VERSION_OF, "HorizontalPodAutoscaler"):
         problems = validate_decoded(value["kind"], checked)
     else:
         problems = validate_object(value, comparison_operators=rules.comparison_operators)

@@ -22,6 +22,11 @@ STORAGE = (
     "{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: e}, provisioner: x, volumeBindingMode: Now}"
 )
 
+AUTOSCALER = (
+    "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: f}, "
+    "spec: {minReplicas: 4, maxReplicas: 3, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: f}}}"
+)
+
 
 @pytest.mark.parametrize(
     ("text", "words"),
@@ -34,6 +39,7 @@ STORAGE = (
         (CLASS, "value: Forbidden: maximum allowed value"),
         (SERVICE, "spec.selector: Invalid value"),
         (STORAGE, 'volumeBindingMode: Unsupported value: "Now"'),
+        (AUTOSCALER, "spec.maxReplicas: Invalid value: 3: must be greater than or equal to `minReplicas`"),
     ],
 )
 def test_it_is_refused_in_the_api_servers_words(tmp_path: Path, text: str, words: str) -> None:
