@@ -50,7 +50,20 @@ FORMATS = click.Choice(["table", "wide", "summary", "json", "yaml", "junit", "gi
 _OF_CHECKS = ("junit", "github")
 """Formats of --check alone."""
 _NODES = "KEY=VALUE|node=NAME"
-_STEPS = ("fail", "recover", "cordon", "uncordon", "drain", "scale", "wait", "add-nodes", "like", "zone", "apply")
+_STEPS = (
+    "fail",
+    "recover",
+    "cordon",
+    "uncordon",
+    "drain",
+    "scale",
+    "rollout",
+    "wait",
+    "add-nodes",
+    "like",
+    "zone",
+    "apply",
+)
 """Options whose order counts."""
 
 
@@ -77,12 +90,16 @@ def _step(name: str, metavar: str, text: str) -> Callable[[Any], Any]:
 @_step("uncordon", _NODES, "Nodes take new pods again.")
 @_step("drain", _NODES, "Drain nodes as kubectl does, respecting disruption budgets.")
 @_step("scale", "[NS/]KIND/NAME=N", "Scale a workload.")
+@_step("rollout", "[NS/]KIND/NAME[=FILE]", "Roll a Deployment out anew, or with manifests.")
 @_step("wait", "DURATION", "Give the step before only so much time, or let time pass.")
 @_step("add-nodes", "N", "Add nodes …")
 @_step("like", "NODE", "… like this one,")
 @_step("zone", "ZONE", "… in this zone.")
 @click.option("--apply", multiple=True, metavar="FILE", type=PATH, help="Apply manifests.")
 @click.option("--check", is_flag=True, help="Play the drills that the PATHs hold, and say what falls short.")
+@click.option(
+    "--runs", type=click.IntRange(min=1), metavar="N", help="Draw what is drawn N times (rollouts: 8); show ranges."
+)
 @click.option("--seed", type=int, metavar="N", help="Draw among equals where kube-scheduler does, repeatably.")
 @click.option("--no-preemption", is_flag=True, help="Evict nothing for more important pods.")
 @namespace_options("Scale in")
@@ -115,6 +132,7 @@ def drill(context: click.Context, /, **given: Any) -> int:
             gates=by.scheduler,
             apiserver_gates=by.apiserver,
             preemption=not given["no_preemption"],
+            runs=given["runs"],
             progress=bar,
         )
     show(_text(found, given["output"], given["color"]))
@@ -130,7 +148,13 @@ def _check(given: dict[str, Any], steps: list[Step]) -> int:
     from topospread.drills.checking import check_drills
     from topospread.drills.drill_file import find_drills
 
-    own = {"config_path": "--config", "namespace": "-n", "seed": "--seed", "no_preemption": "--no-preemption"}
+    own = {
+        "config_path": "--config",
+        "namespace": "-n",
+        "seed": "--seed",
+        "no_preemption": "--no-preemption",
+        "runs": "--runs",
+    }
     beside = [option for name, option in own.items() if given[name]]
     if steps or beside:
         raise UsageError(f"--check plays drills of files, which say themselves what {(beside or ['a step'])[0]} says")
@@ -187,6 +211,9 @@ def _steps(words: list[tuple[str, str]], namespace: str | None) -> Iterator[Step
         elif name == "scale":
             target = f"{namespace}/{value}" if namespace and value.count("/") == 1 else value
             yield steps.read_scale(target, option)
+        elif name == "rollout":
+            target = f"{namespace}/{value}" if namespace and value.partition("=")[0].count("/") == 1 else value
+            yield steps.read_rollout(target, option)
         elif name == "wait":
             yield steps.read_wait(value, option)
         elif name == "apply":

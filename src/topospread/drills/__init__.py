@@ -1,5 +1,25 @@
 """What happens to a cluster when nodes fail, are drained or come back, and when workloads are scaled; step by step."""
 
-from .result import BudgetBreach, Drill, Event, NotEvicted, PodThere, StepOutcome, WorkloadState
+from .result import (
+    BudgetBreach,
+    Drill,
+    Event,
+    NotEvicted,
+    PodThere,
+    RolloutState,
+    StepOutcome,
+    StepRange,
+    WorkloadState,
+)
 
-__all__ = ["BudgetBreach", "Drill", "Event", "NotEvicted", "PodThere", "StepOutcome", "WorkloadState"]
+__all__ = [
+    "BudgetBreach",
+    "Drill",
+    "Event",
+    "NotEvicted",
+    "PodThere",
+    "RolloutState",
+    "StepOutcome",
+    "StepRange",
+    "WorkloadState",
+]

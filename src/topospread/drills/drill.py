@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
@@ -14,7 +15,10 @@ from topospread.sources.load import load
 from topospread.workloads.control_plane import ControlPlane
 
 from .play import Play, Progress
-from .steps import Apply, Step
+from .ranges import with_ranges
+from .steps import Apply, Rollout, Step
+
+_RUNS = 8
 
 
 def drill(  # noqa: PLR0913 - keyword arguments of the public API
@@ -29,6 +33,7 @@ def drill(  # noqa: PLR0913 - keyword arguments of the public API
     gates: Gates | None = None,
     apiserver_gates: Gates | None = None,
     preemption: bool = True,
+    runs: int | None = None,
     progress: Progress | None = None,
 ) -> Drill:
     """Let things happen to a cluster, one after the other, and say what comes of each.
@@ -44,6 +49,9 @@ def drill(  # noqa: PLR0913 - keyword arguments of the public API
         gates: kube-scheduler's feature gates; by default the version's.
         apiserver_gates: the API server's, which decide what fields its objects keep; by default the version's.
         preemption: evict less important pods for a pod that fits nowhere else.
+        runs: play so many drills that are alike but for what is drawn in a cluster (which of equal pods is removed,
+            which of equal nodes taken, in which order pods get ready), and give ranges; by default 8 where something
+            is rolled out or applied.
         progress: told how many steps of how many are over.
 
     Raises:
@@ -60,6 +68,19 @@ def drill(  # noqa: PLR0913 - keyword arguments of the public API
         apiserver_gates=by.apiserver,
     )
     manifests = {
-        each.path: load([each.path], namespace=namespace or "default") for each in steps if isinstance(each, Apply)
+        each.path: load([each.path], namespace=namespace or "default", needs_nodes=False)
+        for each in steps
+        if isinstance(each, Apply | Rollout) and each.path
     }
-    return Play(inventory_of(inputs, cluster, by.apiserver, namespace), options, manifests).play(steps, progress)
+    given = inventory_of(inputs, cluster, by.apiserver, namespace)
+    number = runs or (_RUNS if any(isinstance(each, Apply | Rollout) for each in steps) else 1)
+
+    def played(run: int) -> Drill:
+        def told(done: int, total: int) -> None:
+            if progress is not None:
+                progress(run * total + done, number * total)
+
+        drawn = replace(options, seed=(seed or 0) + run, draws=True) if run else options
+        return Play(given, drawn, manifests, run).play(steps, told)
+
+    return with_ranges([played(run) for run in range(number)])

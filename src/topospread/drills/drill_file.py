@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -28,6 +28,7 @@ from .steps import (
     Step,
     Uncordon,
     read_choice,
+    read_rollout,
     read_scale,
     read_wait,
 )
@@ -42,7 +43,7 @@ _NODES: Mapping[str, Callable[[NodeChoice], Step]] = {
     "uncordon": Uncordon,
     "drain": Drain,
 }
-_STEPS = (*_NODES, "scale", "wait", "addNodes", "apply")
+_STEPS = (*_NODES, "scale", "rollout", "wait", "addNodes", "apply")
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +171,9 @@ class _Reader:
                 return _NODES[name](read_choice(text, name))
             if name == "apply":
                 return Apply(self._path(text))
+            if name == "rollout":
+                step = read_rollout(text, name)
+                return replace(step, path=self._path(step.path)) if step.path else step
             return read_scale(text, name) if name == "scale" else read_wait(text, name)
         except UsageError as error:
             raise self._error(str(error), f"{where}.{name}") from None

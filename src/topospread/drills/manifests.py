@@ -6,16 +6,14 @@ from dataclasses import replace as with_fields
 
 from msgspec.structs import replace
 
-from topospread.api.inventory import Inventory
 from topospread.api.meta import ObjectMeta
 from topospread.api.node import Node, NodeSpec
 from topospread.api.taints import UNSCHEDULABLE_TAINT
 from topospread.errors import UsageError
-from topospread.sources.collection import applied
 from topospread.workloads.node_lifecycle import as_well
 
 from .choosing import one_node
-from .steps import AddNodes, Apply, Scale
+from .steps import AddNodes, Scale
 from .world import World
 
 _ZONE = "topology.kubernetes.io/zone"
@@ -30,16 +28,6 @@ def scale(world: World, step: Scale) -> None:
     """
     world.note("scaled", detail=f"{step.target}={step.replicas}")
     world.replan(scale={step.target: step.replicas})
-
-
-def apply(world: World, step: Apply, manifests: Inventory) -> None:
-    """Manifests are applied, as ``kubectl apply`` does it.
-
-    Raises:
-        InputError: an object that the API server would refuse.
-    """
-    world.note("applied", detail=step.path)
-    world.replan(lambda inventory: applied(inventory, manifests))
 
 
 def add_nodes(world: World, step: AddNodes) -> None:

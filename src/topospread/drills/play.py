@@ -17,17 +17,18 @@ from topospread.workloads.planned import Workload
 
 from .choosing import chosen
 from .drains import cordon, drain, uncordon
-from .manifests import add_nodes, apply, scale
+from .manifests import add_nodes, scale
 from .node_failure import NodeFailures
 from .pods import FollowedPod, WorkloadKey, key_of
 from .remarks import remarks
 from .result import Drill, Event, NotEvicted, StepOutcome, WorkloadState
-from .steps import AddNodes, Apply, Cordon, Drain, Fail, NodeChoice, Recover, Scale, Step, Uncordon, Wait
+from .rollouts import apply_and_roll, roll_out, states
+from .steps import AddNodes, Apply, Cordon, Drain, Fail, NodeChoice, Recover, Rollout, Scale, Step, Uncordon, Wait
 from .world import World
 
 Spreads = Mapping[WorkloadKey, Sequence[ConstraintArithmetic]]
 Manifests = Mapping[str, Inventory]
-"""Path of an `Apply` → what stands there."""
+"""Path of an `Apply` or a `Rollout` → what stands there."""
 Progress = Callable[[int, int], None]
 """Told how many steps of how many are over."""
 
@@ -35,8 +36,9 @@ Progress = Callable[[int, int], None]
 class Play:
     """A drill under way."""
 
-    def __init__(self, inventory: Inventory, options: Options, manifests: Manifests) -> None:
-        self.world = World(inventory, options)
+    def __init__(self, inventory: Inventory, options: Options, manifests: Manifests, number: int = 0) -> None:
+        """``number``: of this drill among those that are alike but for what is drawn."""
+        self.world = World(inventory, options, number)
         gates = options.gates or gates_for(options.kube_version)
         self._failures = NodeFailures(
             self.world,
@@ -104,7 +106,9 @@ class Play:
             case AddNodes():
                 add_nodes(world, step)
             case Apply():
-                apply(world, step, self._manifests[step.path])
+                apply_and_roll(world, self._manifests[step.path], step.path)
+            case Rollout():
+                roll_out(world, step, self._manifests.get(step.path))
         return ()
 
     def _chosen(self, choice: NodeChoice, step: Step) -> list[str]:
@@ -117,7 +121,7 @@ class Play:
         happens()
         events = tuple(world.events[self._events :])
         self._events = len(world.events)
-        states = list(self._states(events))
+        standing = list(self._states(events))
         pending = tuple(self._pending())
         self._ready = Counter(world.health.ready)
         return StepOutcome(
@@ -126,10 +130,11 @@ class Play:
             ends=max((each.at for each in events), default=begins),
             ready=world.health.ready.total(),
             events=events,
-            changed=tuple(states),
+            changed=tuple(standing),
             pending=pending,
             breaches=tuple(world.health.breaches.values()),
-            remarks=tuple(self._new_remarks(states, pending)),
+            rollouts=tuple(states(world)),
+            remarks=tuple(self._new_remarks(standing, pending)),
         )
 
     def _new_remarks(self, states: Sequence[WorkloadState], pending: Sequence[PendingGroup]) -> list[str]:

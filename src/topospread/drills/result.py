@@ -12,11 +12,22 @@ from topospread.plain_data import PlainData
 from topospread.simulation.result import PendingGroup, WorkloadSpread
 
 EventKind = Literal[
-    "down", "up", "tainted", "cordoned", "uncordoned", "added", "scaled", "applied", "evicted", "lost", "placed"
+    "down",
+    "up",
+    "tainted",
+    "cordoned",
+    "uncordoned",
+    "added",
+    "scaled",
+    "applied",
+    "rollout",
+    "evicted",
+    "lost",
+    "placed",
 ]
 """Nodes fall silent or tell of themselves again, are tainted, cordoned, uncordoned or added; a workload is scaled,
-manifests are applied; pods are evicted (or deleted by their controller), vanish with their node's kubelet, or get
-nodes."""
+manifests are applied, a rollout begins; pods are evicted (or deleted by their controller), are gone after they were
+terminating, or get nodes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +114,29 @@ class BudgetBreach:
 
 
 @dataclass(frozen=True, slots=True)
+class RolloutState:
+    """A rollout under way, or just over.
+
+    Attributes:
+        updated: how many pods of the new revision are ready.
+        replicas: how many there are to be.
+        old: how many pods of old revisions are left.
+    """
+
+    kind: str
+    namespace: str
+    name: str
+    updated: int
+    replicas: int
+    old: int
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it is complete."""
+        return not self.old and self.updated == self.replicas
+
+
+@dataclass(frozen=True, slots=True)
 class NotEvicted:
     """A pod that a drain leaves, although it is meant to go, and why."""
 
@@ -122,6 +156,7 @@ class StepOutcome:
         pending: pods that wait after it, grouped.
         breaches: budgets that were broken.
         not_evicted: pods that a drain could not evict.
+        rollouts: those under way after it, and those that it completed.
         remarks: sentences on what decides here and is easily missed.
     """
 
@@ -134,7 +169,24 @@ class StepOutcome:
     pending: tuple[PendingGroup, ...] = ()
     breaches: tuple[BudgetBreach, ...] = ()
     not_evicted: tuple[NotEvicted, ...] = ()
+    rollouts: tuple[RolloutState, ...] = ()
     remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StepRange:
+    """What came of a step in several drills that are alike but for what is drawn.
+
+    Attributes:
+        pending: the fewest and the most pods that wait after it.
+        skews: workload (``Deployment shop/web``) and topology key → the least and the greatest skew of its own
+            constraints.
+        stuck: in how many of the drills a rollout was not over.
+    """
+
+    pending: tuple[int, int]
+    skews: dict[tuple[str, str], tuple[int, int]]
+    stuck: int
 
 
 @dataclass(frozen=True)
@@ -145,6 +197,8 @@ class Drill(PlainData):
         steps: the beginning, and one for each step.
         nodes: how many there are at the end.
         workloads: all of them as they stand at the end.
+        runs: how many drills were played that are alike but for what is drawn; ``steps`` are of the first.
+        ranges: what came of each step in all of them; empty where there was one.
         warnings, notes: sentences for a person; warnings must be seen.
     """
 
@@ -153,6 +207,8 @@ class Drill(PlainData):
     workloads: tuple[WorkloadState, ...] = ()
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    runs: int = 1
+    ranges: tuple[StepRange, ...] = ()
 
     @property
     def pending(self) -> tuple[PendingGroup, ...]:
@@ -169,6 +225,13 @@ class Drill(PlainData):
         return tuple(worst.values())
 
     @property
+    def stuck(self) -> tuple[RolloutState, ...]:
+        """Rollouts that are not over at the end."""
+        return tuple(each for each in self.steps[-1].rollouts if not each.is_over)
+
+    @property
     def holds(self) -> bool:
-        """Whether nothing waits at the end, no budget was broken, and everything that was to be evicted was."""
-        return not self.pending and not self.breaches and not any(each.not_evicted for each in self.steps)
+        """Whether nothing waits, no rollout is stuck, no budget was broken, and all went that was to be evicted."""
+        left = any(each.not_evicted for each in self.steps)
+        pending, stuck = (self.ranges[-1].pending[1], self.ranges[-1].stuck) if self.ranges else (0, 0)
+        return not (self.pending or self.stuck or self.breaches or left or pending or stuck)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import replace as with_fields
 from datetime import UTC, datetime
 
@@ -50,10 +50,11 @@ def as_they_stand(run: Run, pods: FollowedPods, times: Times, down: Collection[s
         times: what time it is.
         down: nodes whose kubelet is not there.
     """
-    stored = list(_stored(pods, times, down))
     finished = [each for each in run.plan.inventory.pods if each.phase in ("Succeeded", "Failed")]
     nodes = [each for each in run.cluster.nodes.nodes if each is not None]
-    return with_fields(inventory_with(run, [*finished, *stored]), nodes=nodes)
+    return with_fields(
+        inventory_with(run, [*finished, *(stored(each, times, down) for each in pods.by_key.values())]), nodes=nodes
+    )
 
 
 class Times:
@@ -61,6 +62,7 @@ class Times:
 
     def __init__(self, begin: float, now: float) -> None:
         self.begin = begin
+        self.seconds = begin + now
         self.now = self.text(now)
 
     def text(self, seconds: float) -> str:
@@ -68,24 +70,27 @@ class Times:
         return datetime.fromtimestamp(self.begin + max(seconds, -1), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _stored(pods: FollowedPods, times: Times, down: Collection[str]) -> Iterator[Pod]:
-    for each in pods.by_key.values():
-        pod = each.pod
-        created = pod.metadata.creation_timestamp or times.text(each.created)
-        metadata = replace(
-            pod.metadata,
-            name=each.name,
-            namespace=each.namespace,
-            generate_name=None,
-            creation_timestamp=created,
-            deletion_timestamp=times.now if each.terminating else None,
-        )
-        if not each.node:
-            status = replace(pod.status or PodStatus(), phase=pod.phase or "Pending")
-            yield replace(pod, metadata=metadata, status=status)
-            continue
-        spec = replace(pod.spec, node_name=each.node)
-        yield replace(pod, metadata=metadata, spec=spec, status=_status(each, times, down))
+def stored(each: FollowedPod, times: Times, down: Collection[str]) -> Pod:
+    """A pod as an API server would have it."""
+    pod = each.pod
+    metadata = replace(
+        pod.metadata,
+        name=each.name,
+        namespace=each.namespace,
+        generate_name=None,
+        creation_timestamp=pod.metadata.creation_timestamp or times.text(each.created),
+        deletion_timestamp=times.now if each.terminating else None,
+    )
+    if not each.node:
+        return replace(pod, metadata=metadata, status=replace(pod.status or PodStatus(), phase=pod.phase or "Pending"))
+    return replace(
+        pod, metadata=metadata, spec=replace(pod.spec, node_name=each.node), status=_status(each, times, down)
+    )
+
+
+def with_uid(pod: Pod, uid: str) -> Pod:
+    """The pod with a uid."""
+    return replace(pod, metadata=replace(pod.metadata, uid=uid))
 
 
 def _status(each: FollowedPod, times: Times, down: Collection[str]) -> PodStatus:

@@ -141,7 +141,23 @@ class Apply:
         return f"apply {self.path}"
 
 
-Step = Fail | Recover | Cordon | Uncordon | Drain | Scale | Wait | AddNodes | Apply
+@dataclass(frozen=True, slots=True)
+class Rollout:
+    """A workload is rolled out anew: as it is, or with manifests that are applied.
+
+    Attributes:
+        target: ``[NAMESPACE/]KIND/NAME``.
+        path: of the manifests, "" for none.
+    """
+
+    target: str
+    path: str = ""
+
+    def __str__(self) -> str:
+        return f"rollout {self.target}" + (f" with {self.path}" if self.path else "")
+
+
+Step = Fail | Recover | Cordon | Uncordon | Drain | Scale | Wait | AddNodes | Apply | Rollout
 
 
 def read_choice(text: str, where: str) -> NodeChoice:
@@ -166,6 +182,18 @@ def read_scale(text: str, where: str) -> Scale:
     if not equals or not number.isascii() or not number.isdigit():
         raise UsageError(f"{where} {text}: write it as [NAMESPACE/]KIND/NAME=REPLICAS, for example deploy/web=30")
     return Scale(target, int(number))
+
+
+def read_rollout(text: str, where: str) -> Rollout:
+    """What ``deploy/web`` or ``deploy/web=new.yaml`` asks for.
+
+    Raises:
+        UsageError: it is not of this form.
+    """
+    target, equals, path = text.partition("=")
+    if target.count("/") not in (1, 2) or (equals and not path):
+        raise UsageError(f"{where} {text}: write [NAMESPACE/]KIND/NAME, or [NAMESPACE/]KIND/NAME=FILE")
+    return Rollout(target, path)
 
 
 def read_wait(text: str, where: str) -> Wait:

@@ -7,6 +7,7 @@ pkg/controller/statefulset/stateful_set_control.go (``processReplica``), pkg/con
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from msgspec.structs import replace
 
@@ -15,6 +16,7 @@ from topospread.api.workload import Job, StatefulSet
 from topospread.simulation.run import Run
 from topospread.workloads.names import Names, parent_and_ordinal, pod_prefix
 from topospread.workloads.planned import QueuedPod, Workload
+from topospread.workloads.revisions import TEMPLATE_HASH_LABEL
 
 from .pods import FollowedPod, FollowedPods, WorkloadKey, key_of
 
@@ -52,6 +54,15 @@ class Successors:
             self._vacant.setdefault(key_of(workload), []).append(gone)
             return None
         return self._created(workload, gone)
+
+    def replicas(self, workload: Workload, number: int) -> Iterator[QueuedPod]:
+        """So many new pods of a workload's template."""
+        template = workload.template
+        if template is None:
+            return
+        prefix = template.metadata.generate_name or pod_prefix(workload.name)
+        for name in islice(self._names.generate(workload.namespace, prefix), number):
+            yield QueuedPod(template, name, workload, template.spec.priority or 0)
 
     def due(self) -> Iterator[QueuedPod]:
         """The pods whose time has come: nobody holds their place any more, and who comes before them is ready."""
@@ -103,13 +114,20 @@ class Successors:
         own = workload.kind in ("StatefulSet", "DaemonSet") or (
             workload.kind == "Job" and self._job(workload).spec.completion_mode == "Indexed"
         )
-        pod = _anew(gone.pod) if own or workload.template is None else workload.template
+        template = workload.template
+        pod = _anew(gone.pod) if own or template is None or _is_older(gone.pod, template) else template
         if workload.kind == "StatefulSet":
             name = gone.name
         else:
             prefix = pod.metadata.generate_name or pod_prefix(workload.name)
             name = next(self._names.generate(workload.namespace, prefix))
         return QueuedPod(pod, name, workload, pod.spec.priority or 0)
+
+
+def _is_older(pod: Pod, template: Pod) -> bool:
+    """Whether a pod is of another ReplicaSet than the newest, which creates it anew in the midst of a rollout."""
+    revision = pod.labels.get(TEMPLATE_HASH_LABEL)
+    return revision is not None and revision != template.labels.get(TEMPLATE_HASH_LABEL)
 
 
 def _anew(pod: Pod) -> Pod:

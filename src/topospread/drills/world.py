@@ -15,17 +15,19 @@ from msgspec.structs import replace
 from topospread.api.inventory import Inventory
 from topospread.api.node import Node
 from topospread.cluster import Cluster
+from topospread.cluster.cluster import PodKey, pod_key
 from topospread.simulation.placing import place_waiting
 from topospread.simulation.run import Options, Run, prepare
 from topospread.simulation.virtual_queue import VirtualQueue
-from topospread.workloads.names import Names
+from topospread.workloads.names import Names, made_up_uid
 from topospread.workloads.node_lifecycle import is_silent
 from topospread.workloads.planned import QueuedPod, Workload
+from topospread.workloads.removal import removal_order
 
 from .health import Health
-from .pods import FollowedPod, FollowedPods
+from .pods import FollowedPod, FollowedPods, WorkloadKey, key_of
 from .result import Event, EventKind, PodThere
-from .standing import Times, as_they_stand, begin_of, with_budgets_open, without_leaving
+from .standing import Times, as_they_stand, begin_of, stored, with_budgets_open, with_uid, without_leaving
 from .successors import Successors
 
 _NANOSECONDS = 1_000_000_000
@@ -42,13 +44,19 @@ class World:
         health: how many of them are ready.
         events: what happened so far.
         on_arrival: told of every pod that gets a node.
+        starting: pods of rollouts that have a node and are not ready yet.
+        rollouts: workload → what goes on as long as pods come and go; says whether it did anything.
     """
 
-    def __init__(self, inventory: Inventory, options: Options) -> None:
+    def __init__(self, inventory: Inventory, options: Options, number: int = 0) -> None:
+        """``number``: of this drill among those that are alike but for what is drawn."""
+        self._number = number
         self.now = 0.0
         self.down = {each.name for each in inventory.nodes if is_silent(each)}
         self.events: list[Event] = []
         self.on_arrival: list[Callable[[FollowedPod], None]] = []
+        self.starting: dict[PodKey, FollowedPod] = {}
+        self.rollouts: dict[WorkloadKey, Callable[[], bool]] = {}
         self.pods = FollowedPods()
         self.warnings: dict[str, None] = {}
         self.notes: dict[str, None] = {}
@@ -103,6 +111,7 @@ class World:
         for followed in self.pods.by_key.values():
             if self.is_ready(followed):
                 self.health.gained(followed)
+        self._workloads = {key_of(each): each for each in run.plan.workloads}
         taken = ((each.namespace, each.name) for each in self.pods.by_key.values())
         self.successors = Successors(run, self.pods, Names(list(taken)), lambda pod: pod.node not in self.down)
         for pod in run.plan.removed:
@@ -162,15 +171,29 @@ class World:
         while True:
             self._create(self.successors.due())
             place_waiting(self.run, self.queue, limit)
-            if not self._collect():
+            changed = self._collect()
+            changed |= any([self._roll_on(goes_on) for goes_on in list(self.rollouts.values())])  # noqa: C419 - all act
+            if not changed and not self._start():
                 return
+
+    def _roll_on(self, goes_on: Callable[[], bool]) -> bool:
+        """Let a rollout take a step, or, in some of the drills alike, all that it can before pods are placed."""
+        acted = goes_on()
+        while acted and self._number // 2 % 2 and goes_on():
+            pass
+        return acted
 
     # Pods come and go.
 
-    def delete(self, pods: Iterable[FollowedPod], why: str) -> bool:
+    def create(self, workload: Workload, number: int) -> None:
+        """Pods of a workload's template are created."""
+        self._create(self.successors.replicas(workload, number))
+
+    def delete(self, pods: Iterable[FollowedPod], why: str, *, replaced: bool = True) -> bool:
         """Pods are deleted, at once: what is on a node that is down stays there, terminating; others are gone.
 
-        Each is asked for when those before it are deleted. Whether there were any.
+        Each is asked for when those before it are deleted. Whether there were any. ``replaced``: their controllers
+        create others in their place.
         """
         gone, there = [], []
         for each in pods:
@@ -179,7 +202,7 @@ class World:
             gone.append(each)
         if gone:
             self.note("evicted", pods=there, detail=why)
-            self._create(made for pod in gone if (made := self.successors.of(pod)) is not None)
+            self._create(made for pod in gone if replaced and (made := self.successors.of(pod)) is not None)
         return bool(gone)
 
     def vanish(self, pods: Sequence[FollowedPod]) -> None:
@@ -218,7 +241,25 @@ class World:
         if pod.key not in self.pods.by_key:
             self.pods.add(pod)
 
+    def _start(self) -> bool:
+        """Let pods of rollouts that were placed be ready: all, or, in some of the drills alike, the first; whether any.
+
+        Kubelets start them while controllers and kube-scheduler go on, who are faster.
+        """
+        starting = sorted(self.starting.values(), key=self._uid)
+        for pod in starting[: 1 if self._number % 2 else len(starting)]:
+            del self.starting[pod.key]
+            pod.ready_since = self.now
+            if self.is_ready(pod):
+                self.health.gained(pod)
+        return bool(starting)
+
+    def _uid(self, pod: FollowedPod) -> str:
+        """What decides where nothing else does: drawn when a pod is created, here the same in every drill alike."""
+        return pod.pod.metadata.uid or made_up_uid("Pod", pod.namespace, f"{pod.name}{self._number or ''}")
+
     def _remove(self, pod: FollowedPod) -> None:
+        self.starting.pop(pod.key, None)
         self.queue.evicted(self.cluster.unbind(pod.key))
         self.pods.remove(pod)
 
@@ -247,6 +288,8 @@ class World:
                 self.now = max(self.now, float(self.queue.now // _NANOSECONDS))
             self.pods.place(pod, outcome.placement.node)
             pod.ready_since = self.now
+            if pod.workload is not None and key_of(pod.workload) in self.rollouts:
+                self.starting[pod.key] = pod
             if self.is_ready(pod):
                 self.health.gained(pod)
             placed.append(pod)
@@ -267,6 +310,7 @@ class World:
             if pod is not None:
                 if self.is_ready(pod):
                     self.health.lost(pod)
+                self.starting.pop(pod.key, None)
                 self.pods.remove(pod)
             there = PodThere(each.namespace, each.name, each.workload, each.node)
             by_preemptor.setdefault(each.preemptor, []).append(there)
@@ -316,6 +360,19 @@ class World:
         ready, pending = self.health.ready.total(), len(self.pods.waiting)
         self.events.append(Event(self.now, kind, tuple(nodes), tuple(pods), detail, ready, pending))
 
+    def workload(self, key: WorkloadKey) -> Workload | None:
+        """The workload of a key, as it is planned now."""
+        return self._workloads.get(key)
+
+    def in_order_of_removal(self, pods: Iterable[FollowedPod], related: Iterable[FollowedPod]) -> list[FollowedPod]:
+        """Pods of a ReplicaSet, first the one that goes first; ``related``: those of all its owner's ReplicaSets."""
+        times = Times(self._began, self.now)
+        listed = sorted(pods, key=self._uid) if self._number else pods  # of equals the order of a cache decides
+        by_key = {each.key: each for each in listed}
+        there = [with_uid(stored(each, times, self.down), self._uid(each)) for each in by_key.values()]
+        others = [stored(each, times, self.down) for each in related]
+        return [by_key[pod_key(each.namespace, each.name)] for each in removal_order(there, others, times.seconds)]
+
     @property
     def expects_something(self) -> bool:
         """Whether something is to happen at a later time."""
@@ -323,7 +380,8 @@ class World:
 
     def is_ready(self, pod: FollowedPod) -> bool:
         """Whether a pod is on a node whose kubelet is there, and not on its way out."""
-        return bool(pod.node) and pod.node not in self.down and not pod.terminating
+        is_there = bool(pod.node) and pod.node not in self.down and not pod.terminating
+        return is_there and self.starting.get(pod.key) is not pod
 
 
 def there_of(pod: FollowedPod) -> PodThere:

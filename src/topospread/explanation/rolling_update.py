@@ -1,8 +1,7 @@
 """A Deployment's rolling update played through: old pods go as new ones come, as far as its strategy lets them.
 
 Time plays no part: a pod that has a node is available at once, and one that is deleted is gone. Other workloads' pods
-are placed before. Sources: pkg/controller/deployment/rolling.go, pkg/controller/deployment/util/deployment_util.go
-(``NewRSNewReplicas``); the strategy's numbers are `api.rollout`'s.
+are placed before. How many come and go is the rule of `workloads.rolling`, the strategy's numbers are `api.rollout`'s.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from topospread.api.rollout import Strategy
 from topospread.workloads.planned import QueuedPod, Workload
 from topospread.workloads.removal import removal_order
 from topospread.workloads.revisions import TEMPLATE_HASH_LABEL
+from topospread.workloads.rolling import Standing, to_create, to_remove
 
 from .repeated_simulation import Rehearsal
 
@@ -57,20 +57,17 @@ class RollingUpdate:
             before = now
             self._scale_up()
             self._scale_down()
-        done = not self.old and self.placed == self.workload.replicas
-        return None if done else self.placed
+        return None if self._standing.is_over else self.placed
 
     @property
-    def _all(self) -> int:
-        return len(self.old) + self.old_pending + len(self.waiting) + self.placed
+    def _standing(self) -> Standing:
+        return Standing(self.workload.replicas, self.placed, len(self.waiting), len(self.old), self.old_pending)
 
     def _scale_up(self) -> None:
         """Create as many new pods as the surge allows, and find nodes for those that wait."""
-        missing = self.workload.replicas - len(self.waiting) - self.placed
-        allowed = self.workload.replicas + self.strategy.max_surge - self._all
         count = self.placed + len(self.waiting)
         priority = self.template.spec.priority or 0
-        for number in range(count, count + max(min(missing, allowed), 0)):
+        for number in range(count, count + to_create(self._standing, self.strategy)):
             self.waiting.append(QueuedPod(self.template, f"{self.workload.name}~{number}", self.workload, priority))
         run = self.rehearsal.carry_out(self.waiting)
         left = [each for each in self.waiting if run.outcomes[id(each)].pending]
@@ -79,12 +76,8 @@ class RollingUpdate:
 
     def _scale_down(self) -> None:
         """Delete old pods that wait, then as many others as may be unavailable."""
-        least = self.workload.replicas - self.strategy.max_unavailable
-        most = self._all - least - len(self.waiting)
-        if most <= 0:
-            return
-        self.old_pending -= min(most, self.old_pending)
-        number = min(max(len(self.old) + self.placed - least, 0), len(self.old))
+        waiting, number = to_remove(self._standing, self.strategy)
+        self.old_pending -= waiting
         self.rehearsal.without(self.old[:number])
         self.old = self.old[number:]
 

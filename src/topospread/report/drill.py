@@ -12,7 +12,7 @@ from .paragraphs import counted, hanging, shown_length
 from .pending import pending_lines
 
 if TYPE_CHECKING:
-    from topospread.drills import Drill, StepOutcome, WorkloadState
+    from topospread.drills import Drill, StepOutcome, StepRange, WorkloadState
     from topospread.simulation.result import WorkloadSpread
 
 _GAP = "  "
@@ -21,6 +21,8 @@ _GAP = "  "
 def drill_text(drill: Drill, layout: Layout) -> str:
     """The whole report."""
     blocks = [_block(number, each, layout) for number, each in enumerate(drill.steps)]
+    for number, each in enumerate(drill.ranges):
+        blocks[number] = "\n".join([blocks[number], *_range(each, drill.runs, layout)]).strip("\n")
     blocks += ["\n".join(lines) for lines in (list(_timeline(drill, layout)), list(_remarks(drill, layout))) if lines]
     blocks.append(_summary(drill, layout))
     return "\n\n".join(block for block in blocks if block) + "\n"
@@ -38,6 +40,7 @@ def _block(number: int, outcome: StepOutcome, layout: Layout) -> str:
     lines += event_lines(outcome.events, layout)
     lines += [] if outcome.events else ["  nothing happens"]
     lines += _workloads(outcome, layout)
+    lines += _rollouts(outcome, layout)
     lines += _short(outcome, layout)
     if outcome.pending:
         lines += pending_lines(outcome.pending, layout)
@@ -116,10 +119,34 @@ def _short(outcome: StepOutcome, layout: Layout) -> Iterator[str]:
         yield from hanging("  not evicted: ", f"{layout.names(pods)}: {why}", layout.width, 4)
 
 
+def _rollouts(outcome: StepOutcome, layout: Layout) -> Iterator[str]:
+    for each in outcome.rollouts:
+        name = f"{each.namespace}/{each.name}"
+        said = f"over, {each.replicas} of {each.replicas}"
+        if not each.is_over:
+            old = f", {counted(each.old, 'old pod')} left" if each.old else ""
+            said = layout.style(f"gets stuck at {each.updated} of {each.replicas}{old}", "bold", "red")
+        yield from hanging(f"  rollout of {name}: ", said, layout.width, 4)
+
+
+def _range(each: StepRange, runs: int, layout: Layout) -> Iterator[str]:
+    """What is drawn in a cluster, and what it may come to."""
+    if each.stuck:
+        yield from hanging("  ", f"a rollout gets stuck in {each.stuck} of {runs} runs", layout.width, 4)
+    for (workload, key), (least, most) in each.skews.items():
+        if least != most:
+            name = workload.partition(" ")[2]
+            yield from hanging("  ", f"{name}: skew {least} to {most} on {key} in {runs} runs", layout.width, 4)
+    if each.pending[0] != each.pending[1]:
+        yield from hanging("  ", f"{each.pending[0]} to {each.pending[1]} pods pending in {runs} runs", layout.width, 4)
+
+
 def _timeline(drill: Drill, layout: Layout) -> Iterator[str]:
     """A line for each step: when it was over, and how things stood."""
     rows = [("", "from", "settled", "ready", "at worst", "pending", "skew")]
-    rows += [_row(number, each) for number, each in enumerate(drill.steps)]
+    ranges: Sequence[StepRange | None] = drill.ranges or [None] * len(drill.steps)
+    pairs = zip(drill.steps, ranges, strict=True)
+    rows += [_row(number, each, of_all) for number, (each, of_all) in enumerate(pairs)]
     rest = [max(len(row[i]) for row in rows) for i in range(1, 7)]
     room = layout.width - sum(rest) - len(_GAP) * 6
     first = max(8, min(max(shown_length(row[0]) for row in rows), room))
@@ -130,20 +157,28 @@ def _timeline(drill: Drill, layout: Layout) -> Iterator[str]:
         yield layout.style(line, "bold") if not number else line
 
 
-def _row(number: int, outcome: StepOutcome) -> tuple[str, str, str, str, str, str, str]:
+def _row(number: int, outcome: StepOutcome, of_all: StepRange | None) -> tuple[str, str, str, str, str, str, str]:
     name = f"{number}  {outcome.step}" if number else "beginning"
     ready = [each.ready for each in outcome.events]
-    pending = sum(len(group.pods) for group in outcome.pending)
+    pending = str(sum(len(group.pods) for group in outcome.pending))
     skews = [spread.skew for each in outcome.changed for spread in each.spread if spread.hard]
+    skew = str(max(skews)) if skews else ""
+    if of_all is not None and of_all.skews:
+        pending = _span(of_all.pending)
+        skew = _span((max(low for low, _ in of_all.skews.values()), max(high for _, high in of_all.skews.values())))
     return (
         name,
         clock(outcome.begins),
         clock(outcome.ends),
         str(outcome.ready),
         str(min(ready, default=outcome.ready)),
-        str(pending),
-        str(max(skews)) if skews else "",
+        pending,
+        skew,
     )
+
+
+def _span(numbers: tuple[int, int]) -> str:
+    return str(numbers[0]) if numbers[0] == numbers[1] else f"{numbers[0]}–{numbers[1]}"
 
 
 def _remarks(drill: Drill, layout: Layout) -> Iterator[str]:
@@ -161,5 +196,6 @@ def _summary(drill: Drill, layout: Layout) -> str:
         f"{counted(pending, 'pod')} pending at the end",
         f"{counted(len(drill.breaches), 'budget')} broken",
         *([f"{counted(left, 'pod')} not evicted"] if left else []),
+        *([f"{counted(len(drill.stuck), 'rollout')} stuck"] if drill.stuck else []),
     ]
     return layout.style(", ".join(parts), "bold")

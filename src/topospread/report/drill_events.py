@@ -73,7 +73,7 @@ def _of_manifests(what: str) -> Sentence:
 
 def _evicted(nodes: Sequence[str], pods: Sequence[PodThere], detail: str, layout: Layout) -> str:
     names = layout.names([f"{each.name} on {each.node}" if each.node else each.name for each in pods])
-    done = detail if detail.startswith(("deleted", "preempted")) else f"evicted ({detail})"
+    done = detail if detail.startswith(("deleted", "preempted", "replaced")) else f"evicted ({detail})"
     return f"{counted(len(pods), 'pod')} {done}: {names}"
 
 
@@ -95,6 +95,7 @@ _SENTENCES: Mapping[str, Sentence] = {
     "added": _of_nodes("added"),
     "scaled": _of_manifests("scaled"),
     "applied": _of_manifests("applied"),
+    "rollout": _of_manifests("is rolled out anew"),
     "evicted": _evicted,
     "lost": _lost,
     "placed": _placed,

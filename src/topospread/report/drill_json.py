@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 from .json import API_VERSION, pending_json, spread_json
 
 if TYPE_CHECKING:
-    from topospread.drills import BudgetBreach, Drill, Event, PodThere, StepOutcome, WorkloadState
+    from topospread.drills import (
+        BudgetBreach,
+        Drill,
+        Event,
+        PodThere,
+        RolloutState,
+        StepOutcome,
+        StepRange,
+        WorkloadState,
+    )
 
 Json = dict[str, Any]
 
@@ -21,8 +30,21 @@ def drill_json(drill: Drill) -> Json:
         "nodes": drill.nodes,
         "steps": [_step(each) for each in drill.steps],
         "breaches": [_breach(each) for each in drill.breaches],
+        "runs": drill.runs,
+        "ranges": [_range(each) for each in drill.ranges],
         "warnings": list(drill.warnings),
         "notes": list(drill.notes),
+    }
+
+
+def _range(each: StepRange) -> Json:
+    return {
+        "pending": list(each.pending),
+        "stuck": each.stuck,
+        "skews": [
+            {"workload": workload, "topologyKey": key, "least": least, "most": most}
+            for (workload, key), (least, most) in each.skews.items()
+        ],
     }
 
 
@@ -37,6 +59,7 @@ def _step(each: StepOutcome) -> Json:
         "pending": [pending_json(group) for group in each.pending],
         "breaches": [_breach(breach) for breach in each.breaches],
         "notEvicted": [{**_pod(left.pod), "why": left.why} for left in each.not_evicted],
+        "rollouts": [_rollout(rollout) for rollout in each.rollouts],
         "remarks": list(each.remarks),
     }
 
@@ -69,6 +92,18 @@ def _workload(each: WorkloadState) -> Json:
         "pending": each.pending,
         "terminating": each.terminating,
         "spread": [spread_json(spread) for spread in each.spread],
+    }
+
+
+def _rollout(each: RolloutState) -> Json:
+    return {
+        "kind": each.kind,
+        "namespace": each.namespace,
+        "name": each.name,
+        "updated": each.updated,
+        "replicas": each.replicas,
+        "old": each.old,
+        "over": each.is_over,
     }
 
 

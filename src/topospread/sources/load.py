@@ -61,6 +61,7 @@ def load(  # noqa: PLR0913 - keyword arguments
     rendering: Rendering | None = None,
     with_hooks: bool = False,
     kinds: Kinds | None = None,
+    needs_nodes: bool = True,
     progress: Progress | None = None,
 ) -> Inventory:
     """Read everything that is given; nothing is decided, and no pod is made of a workload yet.
@@ -77,6 +78,7 @@ def load(  # noqa: PLR0913 - keyword arguments
             ``namespace``.
         with_hooks: keep the Pods and Jobs that Helm runs as hooks, and workloads that are there for tests alone.
         kinds: custom resources whose pods are known; those that are known without a project's own by default.
+        needs_nodes: refuse what holds none; manifests that are added to a cluster need not.
         progress: is told how many bytes are dealt with.
 
     Raises:
@@ -97,7 +99,7 @@ def load(  # noqa: PLR0913 - keyword arguments
         for sources in every:
             objects = _read(sources, stdin, reader, meter)
             collection.add_path(objects if with_hooks else hooks.without(objects))
-        inventory = _inventory(collection, reader)
+        inventory = _inventory(collection, reader, needs_nodes=needs_nodes)
         inventory.read_from = ReadFrom(tuple(paths), cluster, namespace, rendering or Rendering())
         inventory.notes += [*hooks.notes(), *(note for each in found for note in each.notes)]
         if cluster is not None and is_made_up(cluster):
@@ -216,11 +218,11 @@ def _is_yaml(text: Text) -> bool:
     return True
 
 
-def _inventory(collection: Collection, reader: ObjectReader) -> Inventory:
+def _inventory(collection: Collection, reader: ObjectReader, *, needs_nodes: bool) -> Inventory:
     """What was read, without what kube-scheduler does not see, and with what a person should know of it."""
     inventory = Inventory(skipped=reader.skipped)
     collection.fill(inventory)
-    if not inventory.nodes:
+    if needs_nodes and not inventory.nodes:
         raise InputError(NO_NODES)
     inventory.warnings += reader.repeats
     inventory.notes += collection.notes()

@@ -88,6 +88,11 @@ def budget(name: str = "web", **spec: Any) -> Json:
     }
 
 
+def rolling(surge: int | str, unavailable: int | str) -> Json:
+    """A Deployment's strategy."""
+    return {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": surge, "maxUnavailable": unavailable}}
+
+
 def told(objects: list[Json], *steps: Step, **options: Any) -> Drill:
     """A drill."""
     return drill(inventory(*objects), steps, **options)
