@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -61,6 +62,22 @@ def test_a_server_that_does_not_answer_is_named(tmp_path: Path) -> None:
     )
     said = refused("--kubeconfig", str(kubeconfig), "--secure-port", "0", TOPOSPREAD_PATIENCE="1")
     assert f"{server} cannot be reached" in said
+
+
+def test_it_can_be_stopped_while_it_waits_for_the_api_server(tmp_path: Path) -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        kubeconfig = tmp_path / "kubeconfig"
+        kubeconfig.write_text(
+            f"kind: Config\nclusters: [{{name: c, cluster: {{server: 'http://127.0.0.1:{silent.getsockname()[1]}'}}}}]\n"
+            "contexts: [{name: x, context: {cluster: c}}]\ncurrent-context: x\n"
+        )
+        command = [TOPOSPREAD, "scheduler", "--kubeconfig", kubeconfig, "--secure-port", "0"]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+            silent.accept()[0].close()
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(20) == 0
 
 
 def test_a_second_scheduler_may_not_take_kube_schedulers_lease(second: str) -> None:

@@ -13,7 +13,7 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TypeVar
@@ -110,7 +110,8 @@ async def launch(wanted: Launch) -> int:
     reporting = Reporting(urlsplit(connection.server).netloc, wanted.gates)
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(_client(wanted, connection, reporting))
-        await _check_rights(wanted, client, connection)
+        if not await _unless_asked(stop, _check_rights(wanted, client, connection)):
+            return DONE
         for warning in _warnings(wanted):
             log.warning("%s", warning)
         election = None
@@ -124,6 +125,19 @@ async def launch(wanted: Launch) -> int:
             stack.push_async_callback(runner.cleanup)
         asyncio.get_running_loop().add_signal_handler(signal.SIGUSR2, _dump, scheduler)
         return await (_schedule(scheduler, stop) if election is None else _lead(scheduler, election, stop))
+
+
+async def _unless_asked(stop: Stop, work: Coroutine[None, None, None]) -> bool:
+    """Do something that may take long; False where it was asked to stop before that ended."""
+    working, asked = asyncio.create_task(work), asyncio.create_task(stop.asked.wait())
+    await asyncio.wait((working, asked), return_when=asyncio.FIRST_COMPLETED)
+    asked.cancel()
+    if working.done():
+        working.result()
+        return True
+    working.cancel()
+    await asyncio.gather(working, return_exceptions=True)
+    return False
 
 
 async def _schedule(scheduler: LiveScheduler, stop: Stop) -> int:
