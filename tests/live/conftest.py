@@ -19,7 +19,7 @@ from tests.live.shop import objects
 
 HERE = Path(__file__).parent
 CONTROL_PLANE = HERE / "controlplane.sh"
-PROGRAMS = ("etcd", "kube-apiserver", "kube-scheduler", "kubectl")
+PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A real API server on loopback, and kubectl to ask it: etcd and kube-apiserver, no kubelets, no controllers.
-#   controlplane.sh build BIN           build etcd, kube-apiserver, kube-scheduler, kubectl from Go modules (minutes the first time)
+#   controlplane.sh build BIN           build etcd, kube-apiserver and the rest from Go modules (minutes the first time)
 #   controlplane.sh up BIN DIR PORT     start; writes DIR/kubeconfig; ready in a few seconds
 #   controlplane.sh down DIR            stop what `up` started
 # Needs Go, openssl and curl. The kubeconfig has the contexts `local` (may do everything) and `reader` (nothing).
@@ -27,7 +27,8 @@ build)
   export GOFLAGS=-mod=readonly GOSUMDB=off # go.sum pins the modules
   version=$(go list -m -f '{{.Version}}' k8s.io/kubernetes)
   go build -ldflags "-X k8s.io/component-base/version.gitVersion=$version" -o "$out/" \
-    k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kube-scheduler k8s.io/kubernetes/cmd/kubectl
+    k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kube-controller-manager \
+    k8s.io/kubernetes/cmd/kube-scheduler k8s.io/kubernetes/cmd/kubectl
   go build -o "$out/etcd" go.etcd.io/etcd/server/v3
   ;;
 up)

@@ -7,7 +7,7 @@ as of the moment it does; one on a node, as if it were taken off and scheduled a
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -251,8 +251,18 @@ class _Explainer:
             nodes=len(self._run.cluster.nodes),
             verdict=verdict,
             warnings=(*planned.inventory.warnings, *planned.warnings),
-            notes=tuple(workload.notes),
+            notes=(*workload.notes, *_of_old_condition(queued.pod, str(facts.get("preemption", "")))),
             **facts,
+        )
+
+
+def _of_old_condition(pod: Pod, preemption: str) -> Iterator[str]:
+    """That a pod's condition, which stays as it was when the pod was last tried, may say another thing."""
+    conditions = pod.status.conditions if pod.status else None
+    if preemption and any(each.type == "PodScheduled" and each.status == "False" for each in conditions or ()):
+        yield (
+            "the pod's condition is of when kube-scheduler last tried it: what it says of preemption may differ from "
+            "what is true now, which stands above"
         )
 
 

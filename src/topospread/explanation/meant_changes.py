@@ -24,6 +24,7 @@ from .owner import Owned
 from .result import Json
 
 _AFFINITY = "InterPodAffinity"
+ANTI_AFFINITY = "antiAffinity"
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 _WEIGHT = 100
@@ -131,7 +132,9 @@ def meant_changes(owner: Owned, meant: Meant) -> Iterator[Change]:
             title = f"namespaces: [{name}] in the affinity to pods, where those are that it matches"
             changed = replace(term, namespaces=[name])
             yield _term_change(owner, position, title, ("namespaces", [name]), changed)
-    if meant.anti_affinity and _required(owner.spec, "pod_anti_affinity"):
+    # A StatefulSet's old pods would refuse the new ones, of which the first is awaited before the next old one goes.
+    waits = owner.reference["kind"] == "StatefulSet" and owner.means == "rollout"
+    if meant.anti_affinity and not waits and _required(owner.spec, "pod_anti_affinity"):
         yield _preferred(owner)
 
 
@@ -190,7 +193,7 @@ def _preferred(owner: Owned) -> Change:
         return _with_affinity(pod, pod_anti_affinity=changed)
 
     title = "anti-affinity preferred instead of required"
-    return of_spec(owner, ("antiAffinity", title, (5.5,)), patch, of_pod)
+    return of_spec(owner, (ANTI_AFFINITY, title, (5.5,)), patch, of_pod)
 
 
 def _weighted(terms: Sequence[PodAffinityTerm]) -> list[WeightedPodAffinityTerm]:

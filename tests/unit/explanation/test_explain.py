@@ -112,3 +112,11 @@ def test_a_workload_that_is_scaled() -> None:
 def test_who_is_not_there_is_bad_usage() -> None:
     with pytest.raises(UsageError, match="did you mean shop/web"):
         explained("wab", *zones(), pod("web"))
+
+
+def test_an_old_condition_may_say_something_else_of_preemption() -> None:
+    waiting = pod("web", of=spec(cpu="9"))
+    assert not [each for each in explained("web", *zones(), waiting).notes if "condition" in each]
+    waiting["status"] = {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]}
+    (note,) = [each for each in explained("web", *zones(), waiting).notes if "condition" in each]
+    assert "what it says of preemption may differ from what is true now" in note

@@ -9,7 +9,7 @@ import pytest
 
 from topospread.explanation.meant_changes import close_key
 
-from .builders import HOST, ZONE, by_kind, constraint, explained, pod, spec, workload, zones
+from .builders import HOST, ZONE, by_kind, constraint, explained, pod, replica_set, replicas, spec, workload, zones
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -80,3 +80,15 @@ def test_the_namespace_of_the_pods_that_an_affinity_matches() -> None:
     near = {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "cache"}}, "namespaces": ["data"]}
     found = of_deployment(2, spec(affinity={"podAffinity": {REQUIRED: [near]}}), cache)["affinity"]
     assert found.title == f"topologyKey {ZONE} instead of zone in the affinity to pods"
+
+
+def test_pods_of_the_old_revision_refuse_the_new_ones_of_a_rolling_update() -> None:
+    term = {"topologyKey": ZONE, "labelSelector": {"matchLabels": {"app": "web"}}}
+    of = spec(affinity={"podAntiAffinity": {REQUIRED: [term]}})
+    there = [replica_set("abc", 4, of), *replicas("abc", of, ["a", "b", "c", ""])]
+    found = of_deployment(4, of, *there)["antiAffinity"]
+    assert found.complete
+    assert found.stuck_at == 0, "each zone has an old pod, of which the first goes when a new one is ready"
+    stateful = pod("web-0", "a", of, owner=("StatefulSet", "web"))
+    others = explained("sts/web", *zones("a"), stateful, workload("StatefulSet", 2, of))
+    assert "antiAffinity" not in by_kind(others)
