@@ -24,7 +24,6 @@ from .owner import Owned
 from .result import Json
 
 _AFFINITY = "InterPodAffinity"
-ANTI_AFFINITY = "antiAffinity"
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 _WEIGHT = 100
@@ -138,6 +137,11 @@ def meant_changes(owner: Owned, meant: Meant) -> Iterator[Change]:
         yield _preferred(owner)
 
 
+def keeps_away(spec: PodSpec) -> bool:
+    """Whether pods of a spec must not be near to pods of some labels."""
+    return bool(_required(spec, "pod_anti_affinity"))
+
+
 def _required(spec: PodSpec, side: str) -> Sequence[PodAffinityTerm]:
     affinity = getattr(spec.affinity, side, None)
     return affinity.required_during_scheduling_ignored_during_execution or () if affinity is not None else ()
@@ -193,7 +197,7 @@ def _preferred(owner: Owned) -> Change:
         return _with_affinity(pod, pod_anti_affinity=changed)
 
     title = "anti-affinity preferred instead of required"
-    return of_spec(owner, (ANTI_AFFINITY, title, (5.5,)), patch, of_pod)
+    return of_spec(owner, ("antiAffinity", title, (5.5,)), patch, of_pod)
 
 
 def _weighted(terms: Sequence[PodAffinityTerm]) -> list[WeightedPodAffinityTerm]:

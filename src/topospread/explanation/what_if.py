@@ -17,7 +17,7 @@ from topospread.workloads.planned import Workload
 from .changes import Change
 from .cluster_changes import cluster_changes
 from .domains import constraint_tables
-from .meant_changes import ANTI_AFFINITY, Meant, meant_by
+from .meant_changes import Meant, keeps_away, meant_by
 from .obstacles import TAINTS, Obstacles
 from .own_constraints import in_force
 from .repeated_simulation import Rehearsal
@@ -88,9 +88,8 @@ class Search:
         if change.strategy is None or change.of_pod is None or template is None or not suggestion.complete:
             return suggestion
         made = change.of_pod(template)
-        by_anti_affinity = ANTI_AFFINITY in change.kind.split("+")  # the old pods' own refuses the new ones
-        counts = made.spec.topology_spread_constraints or by_anti_affinity
-        if not counts or self.rehearsal.placed > EFFORT:
+        refused = keeps_away(template.spec) or keeps_away(made.spec)  # old pods refuse new ones, or are refused
+        if not (made.spec.topology_spread_constraints or refused) or self.rehearsal.placed > EFFORT:
             return suggestion
         try:
             stuck_at = RollingUpdate(self.rehearsal, self.workload, change.strategy, made).play()

@@ -9,7 +9,21 @@ import pytest
 
 from topospread.explanation.meant_changes import close_key
 
-from .builders import HOST, ZONE, by_kind, constraint, explained, pod, replica_set, replicas, spec, workload, zones
+from .builders import (
+    GPU,
+    HOST,
+    ZONE,
+    by_kind,
+    constraint,
+    explained,
+    node,
+    pod,
+    replica_set,
+    replicas,
+    spec,
+    workload,
+    zones,
+)
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -92,3 +106,13 @@ def test_pods_of_the_old_revision_refuse_the_new_ones_of_a_rolling_update() -> N
     stateful = pod("web-0", "a", of, owner=("StatefulSet", "web"))
     others = explained("sts/web", *zones("a"), stateful, workload("StatefulSet", 2, of))
     assert "antiAffinity" not in by_kind(others)
+
+
+def test_so_they_do_whatever_else_is_changed() -> None:
+    term = {"topologyKey": ZONE, "labelSelector": {"matchLabels": {"app": "web"}}}
+    of = spec(affinity={"podAntiAffinity": {REQUIRED: [term]}})
+    nodes = [*zones("ab"), node("c", "zone-c", taints=[GPU])]
+    there = [replica_set("abc", 3, of), *replicas("abc", of, ["a", "b", ""])]
+    found = by_kind(explained("deploy/web", *nodes, workload("Deployment", 3, of), *there))["toleration"]
+    assert found.complete
+    assert found.stuck_at == 1, "the surge has no zone of its own"
