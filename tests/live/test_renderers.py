@@ -143,6 +143,32 @@ def test_a_chart_is_rendered_with_values_version_and_release(renderers: Path, pr
     assert "web: `helm template` failed: chart requires kubeVersion: >=1.30.0-0" in done.stderr
 
 
+@pytest.mark.parametrize("version", ["1.37", "1.20"])
+def test_a_chart_that_asks_for_a_kind_gets_the_version_that_is_served(
+    renderers: Path, project: Path, version: str
+) -> None:
+    pod = "{restartPolicy: Never, containers: [{name: a, image: b}]}"
+    (project / "web" / "Chart.yaml").write_text("apiVersion: v2\nname: web\nversion: 1.0.0\n")
+    (project / "web" / "templates" / "cron.yaml").write_text(
+        '{{- if .Capabilities.APIVersions.Has "batch/v1/CronJob" }}\napiVersion: batch/v1\n{{- else }}\n'
+        "apiVersion: batch/v1beta1\n{{- end }}\nkind: CronJob\nmetadata: {name: nightly}\n"
+        f"spec: {{schedule: '@daily', jobTemplate: {{spec: {{template: {{spec: {pod}}}}}}}}}\n"
+    )
+    words = ("lint", "web", "-o", "line", "--select", "api-version-not-served", "--kube-version", version)
+    done = run(project, str(renderers), *words)
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+
+
+def test_a_kustomization_that_is_named_is_simulated_alone(renderers: Path, project: Path) -> None:
+    (project / "base" / "beside").mkdir()
+    (project / "base" / "beside" / "kustomization.yaml").write_text(
+        "configMapGenerator: [{name: a, literals: [b=c]}]\n"
+    )
+    done = run(project, str(renderers), "simulate", "base", *CLUSTER)
+    assert "default/web  Deployment · 2 replicas" in done.stdout, done.stderr
+    assert "base/beside: left out, as base does not refer to it" in " ".join(done.stdout.split())
+
+
 def test_a_finding_points_into_the_template(renderers: Path, project: Path) -> None:
     words = ("lint", "web", "-o", "line", "--select", "beta-topology-key")
     done = run(project, str(renderers), *words, "--helm-set", "zone=failure-domain.beta.kubernetes.io/zone")
