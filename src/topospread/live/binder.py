@@ -114,13 +114,17 @@ class Binder:
         self._count(1)
         task.add_done_callback(self._ended)
 
-    def cancel(self, key: PodKey) -> bool:
-        """End the binding of a pod that waits for its volumes (``CancelPod``); False where none does."""
+    async def cancel(self, key: PodKey) -> bool:
+        """End the binding of a pod that waits for its volumes (``CancelPod``); False where none does.
+
+        Returns once the pod is forgotten: whoever made room for itself is not to find it there again.
+        """
         task = self._waiting_for_volumes.get(key)
         if task is None:
             return False
         self._cancelled.add(key)
         task.cancel()
+        await asyncio.wait([task])
         return True
 
     async def finish(self, deadline: float) -> bool:

@@ -97,7 +97,7 @@ class Preemptor:
         """
         parts = self._parts
         waiting = parts.pods.waiting.get(key)
-        if waiting is not None and self._binder.cancel(key):
+        if waiting is not None and await self._binder.cancel(key):
             parts.events.record(preempted(waiting, preemptor, node, in_memory=True))
             return True
         uid = parts.pods.assigned.get(key) or (waiting.metadata.uid if waiting is not None else None)

@@ -152,7 +152,9 @@ class FakeApi:
         if sub == ["binding"]:
             return self._bind(item, body)
         changed = json.loads(json.dumps(item))
-        _merge(changed, {key: value for key, value in body.items() if key != "metadata"})
+        annotations = body.get("metadata", {}).get("annotations")
+        metadata = {"metadata": {"annotations": annotations}} if annotations else {}
+        _merge(changed, {key: value for key, value in body.items() if key != "metadata"} | metadata)
         return self.put(collection, changed)
 
     def _bind(self, pod: Json, body: Json) -> Json:

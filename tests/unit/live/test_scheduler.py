@@ -19,6 +19,7 @@ from topospread.live.settings import LiveSettings
 
 Json = dict[str, Any]
 SECOND = 1_000_000_000
+CLAIMS = "/api/v1/persistentvolumeclaims"
 Scenario = Callable[[FakeApi, LiveScheduler], Awaitable[None]]
 
 
@@ -329,6 +330,34 @@ def test_no_preemption_is_tried_for_a_pod_whose_claim_is_missing() -> None:
     assert play(scenario).notes("a", "FailedScheduling") == [
         '0/1 nodes are available: persistentvolumeclaim "missing" not found. not found'
     ]
+
+
+def test_a_victim_that_waits_for_its_volume_is_not_deleted() -> None:
+    async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
+        late = {"provisioner": "example.com/disks", "volumeBindingMode": "WaitForFirstConsumer"}
+        api.put("/apis/storage.k8s.io/v1/storageclasses", {"metadata": {"name": "late"}} | late)
+        asked = {"storageClassName": "late", "accessModes": ["ReadWriteOnce"]}
+        claim = {"spec": asked | {"resources": {"requests": {"storage": "1Gi"}}}, "status": {"phase": "Pending"}}
+        api.put(CLAIMS, {"metadata": {"name": "data", "namespace": "default"}} | claim)
+        api.put(NODES, node("one", cpu="1"))
+        volume = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
+        await eventually(lambda: len(scheduler.cluster.nodes) == 1)
+        api.put(PODS, pod("user", "800m", volumes=[volume]))
+        chosen = "volume.kubernetes.io/selected-node"
+        stored = api.objects[CLAIMS]
+        await eventually(lambda: stored["default/data"]["metadata"].get("annotations", {}).get(chosen) == "one")
+        api.put(PODS, pod("important", "800m", priority=1000))
+        await eventually(lambda: api.node_of("important") == "one")
+        await eventually(lambda: len(api.notes("user", "Preempted")) == 1)
+        assert api.node_of("user") == ""
+
+    api = play(scenario)
+    (told,) = api.notes("user", "Preempted")
+    assert told == f"Preempted by pod {api.pod('important')['metadata']['uid']} on node one (in kube-scheduler memory)."
+    assert all(method != "DELETE" for method, _ in api.written)
+    assert api.notes("user", "FailedScheduling")[0] == (
+        'running PreBind plugin "VolumeBinding": binding volumes: preempted by DefaultPreemption'
+    )
 
 
 def test_a_pod_that_goes_after_its_node_is_heard_of_by_those_that_wait() -> None:
