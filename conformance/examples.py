@@ -20,7 +20,7 @@ import msgspec
 import yaml
 
 import topospread
-from topospread.simulation.run import Options, Run, prepare
+from topospread.simulation.run import Run, SimulationOptions, prepare
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 Json = dict[str, Any]
@@ -69,7 +69,7 @@ def run_of(folder: Path) -> Run:
         else:
             paths.append(str(folder / word))
     inventory = topospread.load(*paths, cluster=options.pop("cluster", None))
-    return prepare(inventory, Options(**options))
+    return prepare(inventory, SimulationOptions(**options))
 
 
 def case_of(folder: Path) -> Json:

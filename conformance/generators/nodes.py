@@ -7,7 +7,7 @@ from conformance.generators.draw import HOST, IMAGES, RACK, REGION, ZONE, Draw, 
 TAINTS = [
     {"key": "dedicated", "value": "gpu", "effect": "NoSchedule"},
     {"key": "dedicated", "value": "batch", "effect": "NoExecute"},
-    {"key": "spot", "value": "true", "effect": "PreferNoSchedule"},
+    {"key": "location", "value": "true", "effect": "PreferNoSchedule"},
     {"key": "maintenance", "effect": "NoSchedule"},
 ]
 IMAGE_SIZES = [750_000, 190_000_000, 640_000_000]

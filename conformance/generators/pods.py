@@ -8,7 +8,7 @@ from conformance.generators.selectors import affinity, constraints
 TOLERATIONS = [
     {"key": "dedicated", "operator": "Equal", "value": "gpu", "effect": "NoSchedule"},
     {"key": "dedicated", "operator": "Exists"},
-    {"key": "spot", "operator": "Exists", "effect": "PreferNoSchedule"},
+    {"key": "location", "operator": "Exists", "effect": "PreferNoSchedule"},
     {"operator": "Exists"},
     {"key": "node.kubernetes.io/unschedulable", "operator": "Exists", "effect": "NoSchedule"},
 ]

@@ -17,7 +17,7 @@ import topospread.plugins
 from topospread.config import request_rules
 from topospread.config.api_versions import API_VERSIONS
 from topospread.config.load import default_profile
-from topospread.config.version_rules import Change, changes
+from topospread.config.version_rules import VersionChange, changes
 from topospread.config.versions import NEWEST, OLDEST, KubeVersion
 from topospread.scheduling import framework, preemption, requeueing, sampling
 from topospread.scheduling import select_host as choice
@@ -149,7 +149,7 @@ def _where(kind: type[Any]) -> str:
     return _WHERE.get(kind.__name__, kind.__name__.removesuffix("Rules"))
 
 
-def _escaped(change: Change) -> str:
+def _escaped(change: VersionChange) -> str:
     return change.what.replace("|", "\\|")
 
 

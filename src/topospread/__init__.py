@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from topospread.sources.configuration import read_configuration
     from topospread.sources.rendering import Rendering
     from topospread.sources.snapshot_save import save
-    from topospread.spread_status import Status
+    from topospread.spread_status import SpreadStatus
     from topospread.spread_status.status import status
 
 _MODULES = {
@@ -51,7 +51,7 @@ _MODULES = {
     "Rendering": "topospread.sources.rendering",
     "Settings": "topospread.linting.settings",
     "Simulation": "topospread.simulation",
-    "Status": "topospread.spread_status",
+    "SpreadStatus": "topospread.spread_status",
     "TopologySpreadConstraint": "topospread.api.spread",
     "TopospreadError": "topospread.errors",
     "default_configuration": "topospread.config.load",
@@ -84,7 +84,7 @@ __all__ = [
     "Rendering",
     "Settings",
     "Simulation",
-    "Status",
+    "SpreadStatus",
     "TopologySpreadConstraint",
     "TopospreadError",
     "__version__",

@@ -103,7 +103,7 @@ def _judge_sampled(scheduler: Scheduler, pod: Pod) -> Json:
     if len(names) > 1:
         answer["total"] = total
         # Where PreFilter leaves some nodes, kube-scheduler looks at them in the order of a Go map.
-        if view.judges.narrowed is None:
+        if view.plugins.narrowed is None:
             places = np.flatnonzero([total[node] == total[best[0]] for node in names])
             answer["takes"] = cluster.nodes.names[top_of_heap(sample.rows, places)]
     cluster.bind(_free_key(cluster, pod), pod_class, cluster.nodes.row_of[best[0]])

@@ -17,7 +17,7 @@ _FORMS = {
     "Orders": ("orders", "orders_json"),
     "Review": ("review_json", "review_json"),
     "Simulation": ("json", "simulation_json"),
-    "Status": ("status_json", "status_json"),
+    "SpreadStatus": ("status_json", "status_json"),
 }
 """Class → the module of `report` and its function."""
 

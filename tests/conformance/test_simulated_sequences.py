@@ -14,7 +14,7 @@ from topospread.api.pod import Pod
 from topospread.judge import read, scheduler_of
 from topospread.sequence import judge_sequence
 from topospread.simulation import placing
-from topospread.simulation.run import Options, Outcome, Run
+from topospread.simulation.run import PodOutcome, Run, SimulationOptions
 from topospread.simulation.virtual_queue import VirtualQueue
 from topospread.workloads.planned import Plan, QueuedPod, Workload
 
@@ -37,7 +37,7 @@ class Attempts:
         self._try = placing._try
 
     def __call__(
-        self, run: Run, queue: VirtualQueue, queued: QueuedPod, refused: dict[tuple[int, str], Outcome]
+        self, run: Run, queue: VirtualQueue, queued: QueuedPod, refused: dict[tuple[int, str], PodOutcome]
     ) -> None:
         before = len(run.evictions)
         self._try(run, queue, queued, refused)
@@ -72,7 +72,7 @@ def test_attempts_come_to_what_the_sequence_of_them_does(recipe: Recipe, monkeyp
         scheduler, attempts = scheduler_of(case), Attempts(case["incoming"])
         workloads = [(pod, Workload("Pod", pod.namespace, pod.name, 1)) for pod in read(case["incoming"], Pod)]
         queue = [QueuedPod(pod, pod.name, each, priority=pod.spec.priority or 0) for pod, each in workloads]
-        run = Run(Plan.__new__(Plan), scheduler, Options(), queue=queue)
+        run = Run(Plan.__new__(Plan), scheduler, SimulationOptions(), queue=queue)
         with monkeypatch.context() as patched:
             patched.setattr(placing, "_try", attempts)
             placing.place_waiting(run, VirtualQueue(run))

@@ -17,11 +17,11 @@ import pytest
 from tests.live.conftest import ControlPlane
 from tests.live.shop import PODS, SECRET
 from topospread.sources.pseudonyms import Pseudonyms
-from topospread.sources.snapshot_lists import ORDER, ListOf
+from topospread.sources.snapshot_lists import ORDER, ListRequest
 
 Json = dict[str, Any]
 TOPOSPREAD = Path(sys.executable).parent / "topospread"
-KINDS = ",".join(ListOf(kind).resource for kind in ORDER)
+KINDS = ",".join(ListRequest(kind).resource for kind in ORDER)
 SALT = "pinch of salt"
 
 

@@ -22,7 +22,7 @@ ZONE, HOST, RACK = "topology.kubernetes.io/zone", "kubernetes.io/hostname", "exa
 NODE_NAMES = [f"node-{i}" for i in range(12)]
 _TAINTS = [
     Taint(key="dedicated", value="gpu", effect="NoSchedule"),
-    Taint(key="spot", value="true", effect="PreferNoSchedule"),
+    Taint(key="location", value="true", effect="PreferNoSchedule"),
 ]
 
 

@@ -12,7 +12,7 @@ import topospread
 from tests.unit.drills.builders import at, budget, inventory, node, spread, workload
 from topospread.drills.play import Play
 from topospread.drills.steps import AddNodes, Cordon, Drain, Fail, Recover, Scale, Step, Uncordon, Wait
-from topospread.simulation.run import Options
+from topospread.simulation.run import SimulationOptions
 
 Json = dict[str, Any]
 ZONES = ("a", "b", "c")
@@ -48,7 +48,7 @@ STEPS: st.SearchStrategy[Step] = st.one_of(
 
 
 def _played(objects: list[Json], steps: list[Step]) -> Play:
-    play = Play(inventory(*objects), Options(), {})
+    play = Play(inventory(*objects), SimulationOptions(), {})
     play.play(steps)
     return play
 

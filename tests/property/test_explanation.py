@@ -16,10 +16,10 @@ from topospread.config.profile import Configuration
 from topospread.explanation import Explanation, Suggestion
 from topospread.explanation.obstacles import SPREAD, Obstacles
 from topospread.explanation.own_constraints import with_constraints
-from topospread.explanation.repeated_simulation import Rehearsal
+from topospread.explanation.repeated_simulation import RepeatedSimulation
 from topospread.explanation.rolling_update import RollingUpdate
 from topospread.simulation.placing import place_all
-from topospread.simulation.run import Options, prepare
+from topospread.simulation.run import SimulationOptions, prepare
 
 from .explained import DEFAULTS, applied, clusters, jobs_that_run, without_the_object
 
@@ -76,7 +76,7 @@ def test_the_tables_alone_say_which_nodes_topology_spread_rejects(case: Case) ->
 @given(clusters())
 @MANY
 def test_the_first_obstacle_of_each_node_is_kube_schedulers_reason(case: Case) -> None:
-    run = prepare(case[0], Options())
+    run = prepare(case[0], SimulationOptions())
     place_all(run)
     for queued in run.queue:
         verdict = run.scheduler.verdict(queued.pod, queued.name)
@@ -191,14 +191,14 @@ def played(given: Inventory, suggestion: Suggestion, strategy: Strategy | None =
     """How many new pods there are when the rolling update to a larger maxSkew gets stuck; ``None`` where it ends."""
     (operation,) = suggestion.patch
     at = int(operation["path"].split("/")[-2])
-    run = prepare(given, Options())
+    run = prepare(given, SimulationOptions())
     by = strategy or strategy_of(given.deployments[0])
     web = next(each for each in run.plan.workloads if each.kind == "Deployment")
     if by is None or web.template is None:
         return None
     constraints = list(web.template.spec.topology_spread_constraints or ())
     constraints[at] = msgspec.structs.replace(constraints[at], max_skew=operation["value"])
-    return RollingUpdate(Rehearsal(run), web, by, with_constraints(web.template, constraints)).play()
+    return RollingUpdate(RepeatedSimulation(run), web, by, with_constraints(web.template, constraints)).play()
 
 
 @given(clusters())

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import topospread
 from topospread.simulation.placing import place_all
-from topospread.simulation.run import Options, Run, prepare
+from topospread.simulation.run import Run, SimulationOptions, prepare
 
 Json = dict[str, Any]
 APPS = ["a", "b", "c"]
@@ -67,7 +67,7 @@ def _run(folder: Path, pods: list[Json], preemption: bool) -> Run:
     file = folder / "cluster.json"
     items = [*map(_node, range(3)), *namespaces, *named]
     file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
-    return prepare(topospread.load(str(file)), Options(preemption=preemption))
+    return prepare(topospread.load(str(file)), SimulationOptions(preemption=preemption))
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -38,7 +38,7 @@ POD_SPEC = {
             ]
         }
     },
-    "tolerations": [{"key": "spot", "operator": "Exists", "effect": "NoSchedule"}],
+    "tolerations": [{"key": "location", "operator": "Exists", "effect": "NoSchedule"}],
     "topologySpreadConstraints": [
         {
             "maxSkew": 1,
@@ -174,15 +174,15 @@ def changed_objects(draw):
     """The objects with a few values replaced by others, or left out."""
     changed = json.loads(json.dumps(OBJECTS))
     for _ in range(draw(st.integers(1, 3))):
-        spot, key = changed, draw(st.integers(0, len(changed) - 1))
-        while isinstance(spot[key], dict | list) and spot[key] and draw(st.integers(0, 5)):
-            spot = spot[key]
-            keys = sorted(spot) if isinstance(spot, dict) else range(len(spot))
+        location, key = changed, draw(st.integers(0, len(changed) - 1))
+        while isinstance(location[key], dict | list) and location[key] and draw(st.integers(0, 5)):
+            location = location[key]
+            keys = sorted(location) if isinstance(location, dict) else range(len(location))
             key = draw(st.sampled_from(list(keys)))
         if draw(st.booleans()):
-            spot[key] = draw(values)
-        elif isinstance(spot, dict):
-            del spot[key]
+            location[key] = draw(values)
+        elif isinstance(location, dict):
+            del location[key]
     return changed
 
 

@@ -21,7 +21,7 @@ from topospread.plugins.pod_topology_spread import PodTopologySpread
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, spread_arithmetic
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.framework import Framework
-from topospread.simulation.run import Options, Run, prepare
+from topospread.simulation.run import Run, SimulationOptions, prepare
 from topospread.spread_status.members import Members
 from topospread.spread_status.refused import Refusals
 
@@ -30,7 +30,7 @@ FRAMEWORK = Framework(default_profile(), gates_for())
 
 def run_of(inventory: Inventory) -> Run:
     """The cluster as it is: what a scale-down would remove is still there."""
-    run = prepare(inventory, Options(), with_spreads=False)
+    run = prepare(inventory, SimulationOptions(), with_spreads=False)
     for pod in run.plan.removed:
         run.cluster.add_pod(pod)
     return run

@@ -118,20 +118,20 @@ def best_of_all(scheduler: Scheduler, template: Pod) -> tuple[str | None, int | 
 def assert_same(kept: View, built: View) -> None:
     size = kept.cluster.nodes.size
     alive = kept.cluster.nodes.alive[:size]
-    assert kept.own.open[:size].tolist() == built.own.open[:size].tolist()
-    answers = zip(kept.own.open[:size].tolist(), kept.own.points[:size].tolist(), strict=True)
-    assert kept.own.worth[:size] == [points if open_ else None for open_, points in answers]
-    for mine, fresh in zip(kept.judges.watchers, built.judges.watchers, strict=True):
+    assert kept.node_local.open[:size].tolist() == built.node_local.open[:size].tolist()
+    answers = zip(kept.node_local.open[:size].tolist(), kept.node_local.points[:size].tolist(), strict=True)
+    assert kept.node_local.worth[:size] == [points if open_ else None for open_, points in answers]
+    for mine, fresh in zip(kept.plugins.watchers, built.plugins.watchers, strict=True):
         if isinstance(mine, Spread) and isinstance(fresh, Spread):
             assert_same_counts(mine, fresh, size)
-    rows = np.flatnonzero(built.own.open[:size])
+    rows = np.flatnonzero(built.node_local.open[:size])
     rows = rows[built.feasible(rows)]
     assert kept.feasible(rows).all()
     if len(rows):
         assert kept.total(rows).tolist() == built.total(rows).tolist()
     # A score that became 0 on every node, and counts that all went, are told apart only by a new view.
-    if kept.own.flat == built.own.flat and layouts(kept) == layouts(built):
-        assert kept.own.points[:size][alive].tolist() == built.own.points[:size][alive].tolist()
+    if kept.node_local.flat == built.node_local.flat and layouts(kept) == layouts(built):
+        assert kept.node_local.points[:size][alive].tolist() == built.node_local.points[:size][alive].tolist()
         assert heads(kept) == heads(built)
 
 
@@ -154,7 +154,7 @@ def at(column: np.ndarray, code: int) -> int:  # type: ignore[type-arg]
 
 
 def layouts(view: View) -> list[int]:
-    return [watcher.layout for watcher in view.judges.watchers]
+    return [watcher.layout for watcher in view.plugins.watchers]
 
 
 def heads(view: View) -> list[tuple[tuple[int, int, int], int]] | None:

@@ -15,7 +15,7 @@ from topospread.cluster.volume_use import VolumeRef
 from topospread.config.gates import gates_for
 from topospread.config.load import default_profile
 from topospread.scheduling.cycle import Scheduler
-from topospread.scheduling.dry_run import Trial
+from topospread.scheduling.dry_run import DryRun
 from topospread.scheduling.framework import Framework
 from topospread.scheduling.view import Shared, View
 
@@ -72,9 +72,9 @@ class Volumes(RuleBasedStateMachine):
     def try_beside_another(self, data: st.DataObject) -> None:
         one, other = (data.draw(st.sampled_from(self.templates)) for _ in range(2))
         row = data.draw(st.sampled_from(sorted(self.cluster.nodes.row_of.values())))
-        with Trial(self.scheduler.view(self.cluster.shared_class(one)), row) as trial:
-            trial.add("ns/nominated", self.cluster.shared_class(other))
-            trial.passes()
+        with DryRun(self.scheduler.view(self.cluster.shared_class(one)), row) as dry_run:
+            dry_run.add("ns/nominated", self.cluster.shared_class(other))
+            dry_run.passes()
 
     @precondition(lambda self: self.cluster.placed)
     @rule(data=st.data())

@@ -13,7 +13,7 @@ from typing import Any
 
 from topospread.errors import InvalidError
 
-Object = dict[str, Any]
+Json = dict[str, Any]
 Key = tuple[str | None, str | None]
 
 _STRINGS = ("topologyKey", "whenUnsatisfiable", "nodeAffinityPolicy", "nodeTaintsPolicy")
@@ -21,12 +21,12 @@ _NUMBERS = ("maxSkew", "minDomains")
 _UNDECLARED = "field not declared in schema"
 
 
-def element_key(constraint: Object) -> Key:
+def element_key(constraint: Json) -> Key:
     """topologyKey and whenUnsatisfiable, which apply tells constraints apart by; a missing one is "", its default."""
     return constraint.get("topologyKey", ""), constraint.get("whenUnsatisfiable", "")
 
 
-def apply_constraint(base: Object, applied: Object) -> Object:
+def apply_constraint(base: Json, applied: Json) -> Json:
     """The fields of ``base``, those that ``applied`` names replaced; a null leaves the field unset.
 
     Raises:
@@ -36,7 +36,7 @@ def apply_constraint(base: Object, applied: Object) -> Object:
     return {**base, **applied}
 
 
-def apply_constraints(base: list[Object], applied: list[Object]) -> list[Object]:
+def apply_constraints(base: list[Json], applied: list[Json]) -> list[Json]:
     """``base`` with ``applied`` merged into it.
 
     Constraints of one key are merged field by field. Where the base has a key twice, the applied constraint stands

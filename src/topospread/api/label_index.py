@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 from .labels import Selector
 
 Item = TypeVar("Item")
-Place = tuple[str, str, str]
+LabelInNamespace = tuple[str, str, str]
 """(namespace, key, value) of a label."""
 
 
@@ -37,7 +37,7 @@ class LabelIndex(Generic[Item]):
 
     def __init__(self) -> None:
         self._sets: dict[tuple[str, frozenset[tuple[str, str]]], LabelSet[Item]] = {}
-        self._by_label: dict[Place, dict[LabelSet[Item], None]] = {}
+        self._by_label: dict[LabelInNamespace, dict[LabelSet[Item], None]] = {}
         self._by_namespace: dict[str, dict[LabelSet[Item], None]] = {}
         self._added = 0
 
@@ -92,7 +92,7 @@ class SelectorIndex(Generic[Item]):
     """Selectors in namespaces, with what they belong to: each is found by one label that it requires, if any."""
 
     def __init__(self) -> None:
-        self._by_label: dict[Place, dict[int, tuple[Selector, Item]]] = {}
+        self._by_label: dict[LabelInNamespace, dict[int, tuple[Selector, Item]]] = {}
         self._by_namespace: dict[str, dict[int, tuple[Selector, Item]]] = {}
         self._added = 0
 

@@ -12,10 +12,10 @@ Int32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
 Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 """An integer of 64 bits."""
 
-Quantity = str | int | float
+RawQuantity = str | int | float
 """A resource quantity as it stands in a file; `topospread.api.quantity.parse_quantity` gives it a meaning."""
 
-ResourceList = dict[str, Quantity | None]
+ResourceList = dict[str, RawQuantity | None]
 """Resource name → quantity, as in ``requests`` and ``allocatable``."""
 
 

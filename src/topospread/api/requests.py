@@ -14,7 +14,7 @@ from .meta import ResourceList
 from .pod import Container, Pod
 from .quantity import Quantity, parse_quantity
 from .resource_lists import Requests, add, integers, maximum, quantities, rounded
-from .running_resources import Reader, StatusRule, readers, resize_infeasible, spec_requests
+from .running_resources import RequestsReader, StatusRule, readers, resize_infeasible, spec_requests
 
 DEFAULT_MILLI_CPU = 100
 """What a container without a cpu request counts as in scoring (pkg/scheduler/util/pod_resources.go)."""
@@ -184,13 +184,15 @@ def _of_containers(pod: Pod, rules: RequestRules, non_missing: Mapping[str, Quan
         and status.resources.requests is not None
     ):
         sums = [quantities(status.allocated_resources), quantities(status.resources.requests)]
-        reading: list[Reader] = [] if resize_infeasible(pod) else [spec_requests]
+        reading: list[RequestsReader] = [] if resize_infeasible(pod) else [spec_requests]
     else:
         sums, reading = [], readers(pod, rules.status)
     return maximum([*sums, *(_aggregate(pod, rules, read, non_missing) for read in reading)])
 
 
-def _aggregate(pod: Pod, rules: RequestRules, read: Reader, non_missing: Mapping[str, Quantity] | None) -> Requests:
+def _aggregate(
+    pod: Pod, rules: RequestRules, read: RequestsReader, non_missing: Mapping[str, Quantity] | None
+) -> Requests:
     """Sum of the containers, or what initialising takes if that is more (KEP-753 for the order of sidecars)."""
 
     def requests_of(container: Container) -> Requests:
@@ -206,7 +208,7 @@ def _aggregate(pod: Pod, rules: RequestRules, read: Reader, non_missing: Mapping
     return maximum([total, *_initialising(pod, rules, requests_of)])
 
 
-def _initialising(pod: Pod, rules: RequestRules, read: Reader) -> list[Requests]:
+def _initialising(pod: Pod, rules: RequestRules, read: RequestsReader) -> list[Requests]:
     """What runs at once at each step of initialising: an init container beside the sidecars before it."""
     sidecars: Requests = {}
     steps = []

@@ -24,7 +24,7 @@ StatusRule = Literal["ignored", "allocated", "running", "running or allocated", 
     whole pod: the three are summed up over the pod first; the largest sum counts (1.37).
 """
 
-Reader = Callable[[Container], Requests]
+RequestsReader = Callable[[Container], Requests]
 """What one container counts as."""
 
 
@@ -33,7 +33,7 @@ def spec_requests(container: Container) -> Requests:
     return quantities(_spec(container))
 
 
-def readers(pod: Pod, rule: StatusRule) -> list[Reader]:
+def readers(pod: Pod, rule: StatusRule) -> list[RequestsReader]:
     """How to read the pod's containers; summed up one by one, the largest sum counts."""
     status = pod.status
     told = status is not None and (status.container_statuses or status.init_container_statuses)
@@ -53,7 +53,7 @@ def resize_infeasible(pod: Pod) -> bool:
     return False
 
 
-def _largest(pod: Pod, rule: StatusRule) -> Reader:
+def _largest(pod: Pod, rule: StatusRule) -> RequestsReader:
     old = rule != "running or allocated"
     infeasible = _said_infeasible(pod) if old else resize_infeasible(pod)
     sidecars = () if old else [c.name for c in pod.spec.init_containers or () if c.restart_policy == "Always"]
@@ -84,7 +84,7 @@ def _said_infeasible(pod: Pod) -> bool:
     return pod.status is not None and pod.status.resize == "Infeasible"
 
 
-def _by_sum(pod: Pod, read: Callable[[Container, ContainerStatus | None, bool], ResourceList | None]) -> Reader:
+def _by_sum(pod: Pod, read: Callable[[Container, ContainerStatus | None, bool], ResourceList | None]) -> RequestsReader:
     infeasible = resize_infeasible(pod)
     return lambda container: quantities(read(container, _status_of(pod, container.name), infeasible))
 

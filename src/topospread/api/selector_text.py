@@ -27,12 +27,12 @@ def parse_selector(text: str) -> Selector:
         UsageError: the text is no selector.
     """
     try:
-        return Selector(tuple(_Parser(text).requirements()))
+        return Selector(tuple(_SelectorParser(text).requirements()))
     except InvalidSelectorError as error:
         raise UsageError(f'"{text}" is no label selector: {error}') from None
 
 
-class _Parser:
+class _SelectorParser:
     """Reads one text from left to right."""
 
     def __init__(self, text: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from .labels import LabelSelector
-from .meta import Int32, KubeObject, KubeStruct, Quantity, ResourceList
+from .meta import Int32, KubeObject, KubeStruct, RawQuantity, ResourceList
 from .node_selection import NodeSelector
 
 
@@ -177,8 +177,8 @@ class CSIStorageCapacity(KubeObject):
 
     storage_class_name: str = ""
     node_topology: LabelSelector | None = None
-    capacity: Quantity | None = None
-    maximum_volume_size: Quantity | None = None
+    capacity: RawQuantity | None = None
+    maximum_volume_size: RawQuantity | None = None
 
 
 class VolumeAttachmentSource(KubeStruct):

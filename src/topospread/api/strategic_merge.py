@@ -13,7 +13,7 @@ from typing import Any
 
 from topospread.errors import InvalidError
 
-Object = dict[str, Any]
+Json = dict[str, Any]
 
 DIRECTIVE = "$patch"
 RETAIN_KEYS = "$retainKeys"
@@ -51,7 +51,7 @@ class PatchMeta:
         return found
 
 
-def merge_object(original: Object, patch: Object, meta: PatchMeta) -> Object:
+def merge_object(original: Json, patch: Json, meta: PatchMeta) -> Json:
     """``original`` with ``patch`` merged into it (Go: mergeMap).
 
     Raises:
@@ -67,7 +67,7 @@ def merge_object(original: Object, patch: Object, meta: PatchMeta) -> Object:
     return original
 
 
-def _directed(patch: Object) -> Object:
+def _directed(patch: Json) -> Json:
     """A patch that carries ``$patch``: itself without it, or nothing (handleDirectiveInMergeMap)."""
     directive = patch[DIRECTIVE]
     if directive == "replace":
@@ -78,7 +78,7 @@ def _directed(patch: Object) -> Object:
     raise _unknown_directive(directive, patch)
 
 
-def _retain_keys(original: Object, patch: Object) -> None:
+def _retain_keys(original: Json, patch: Json) -> None:
     """``$retainKeys``: drops from the original what the list does not name (applyRetainKeysDirective)."""
     if RETAIN_KEYS not in patch:
         return
@@ -92,7 +92,7 @@ def _retain_keys(original: Object, patch: Object) -> None:
         del original[name]
 
 
-def _merge_ordered_lists(original: Object, patch: Object, meta: PatchMeta) -> None:
+def _merge_ordered_lists(original: Json, patch: Json, meta: PatchMeta) -> None:
     """Merges the lists whose order ``$setElementOrder/NAME`` gives (mergePatchIntoOriginal)."""
     for directive in [each for each in patch if each.startswith(ELEMENT_ORDER)]:
         order = _list_of(patch.pop(directive))
@@ -116,7 +116,7 @@ def _merge_ordered_lists(original: Object, patch: Object, meta: PatchMeta) -> No
         patch.pop(name, None)
 
 
-def _merge_member(original: Object, name: str, value: Any, how: tuple[PatchMeta, bool]) -> None:
+def _merge_member(original: Json, name: str, value: Any, how: tuple[PatchMeta, bool]) -> None:
     """Merges one member; ``how``: the object's meta, and whether ``value`` lists what to delete."""
     meta, deletes = how
     if value is None:
@@ -292,7 +292,7 @@ def _without_directives(value: Any) -> Any:
     return value
 
 
-def _set_without_directives(target: Object, name: str, value: Any) -> None:
+def _set_without_directives(target: Json, name: str, value: Any) -> None:
     if _is_directive(value):
         target.pop(name, None)
     else:
@@ -346,7 +346,7 @@ def _type_name(value: Any) -> str:
     return "null" if value is None else type(value).__name__
 
 
-def _object_of(value: Any) -> Object:
+def _object_of(value: Any) -> Json:
     if not isinstance(value, dict):
         raise InvalidError(["expected a map[string]interface {}, but received another type"])
     return value
@@ -366,5 +366,5 @@ def _list_name(directive: str, prefix: str) -> str:
     return name
 
 
-def _unknown_directive(directive: Any, patch: Object) -> InvalidError:
+def _unknown_directive(directive: Any, patch: Json) -> InvalidError:
     return InvalidError([f"unknown patch type: {directive} in map: {patch}"])

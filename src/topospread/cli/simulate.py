@@ -165,13 +165,13 @@ def _in_orders(given: dict[str, Any], inventory: Inventory, side: Side) -> int:
     from topospread.report.orders import orders_summary, orders_text
     from topospread.report.table import Layout
     from topospread.simulation.orders import simulate_orders
-    from topospread.simulation.run import Options
+    from topospread.simulation.run import SimulationOptions
 
     output, namespace = given["output"], shown_namespace(given)
     if given["compare_config"] or given["compare_version"] or given["compare_sampling"] or output == "name":
         raise UsageError("--orders gives ranges: no comparison and no -o name beside it")
     by, config, sampling = side
-    options = Options(
+    options = SimulationOptions(
         config,
         given["scale"],
         given["seed"],

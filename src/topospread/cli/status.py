@@ -18,7 +18,7 @@ from .terminal import progress, show, style, width, written
 from .usage import Explained
 
 if TYPE_CHECKING:
-    from topospread.spread_status import Status
+    from topospread.spread_status import SpreadStatus
 
 HELP = """\
 Show how the pods that are there are spread: what is skewed now, and what is at risk. Nothing is placed.
@@ -77,7 +77,7 @@ def status(**given: Any) -> int:
     return 1 if given["check"] and found.exceeded else 0
 
 
-def _text(found: Status, min_skew: int | None, output: str, color: str) -> str:
+def _text(found: SpreadStatus, min_skew: int | None, output: str, color: str) -> str:
     from topospread.spread_status.status import with_min_skew
 
     shown = found if min_skew is None else with_min_skew(found, min_skew)

@@ -12,21 +12,21 @@ from weakref import WeakValueDictionary
 
 from .pod_class import PodClass
 
-Change = tuple[int, PodClass | None, int]
+PodChange = tuple[int, PodClass | None, int]
 """(row of a node, class, +1 or −1) as a pod comes or goes; (row, None, 0) as the node is added, changed or removed;
 (row, None, `VOLUMES`) as other volumes stand behind what its pods name; `ELSEWHERE`."""
 
 VOLUMES = 1
 
 NO_ROW = -1
-ELSEWHERE: Change = (NO_ROW, None, 0)
+ELSEWHERE: PodChange = (NO_ROW, None, 0)
 """An object was added, changed or removed (`ClusterObjects.changed` says of which kind), or a node was promised to a
 pod."""
 
 _KEPT = 1 << 17
 
 
-class Reader(Protocol):
+class JournalReader(Protocol):
     """Who keeps up with the journal."""
 
     def catch_up(self) -> bool:
@@ -47,7 +47,7 @@ class Mark:
 
     position: int
     stamp: int
-    readers: WeakValueDictionary[int, Reader] = field(default_factory=WeakValueDictionary)
+    readers: WeakValueDictionary[int, JournalReader] = field(default_factory=WeakValueDictionary)
 
 
 class Journal:
@@ -61,7 +61,7 @@ class Journal:
     __slots__ = ("_changes", "_dropped", "_last_stamp", "_marks", "stamp")
 
     def __init__(self) -> None:
-        self._changes: list[Change] = []
+        self._changes: list[PodChange] = []
         self._dropped = 0
         self._marks: list[Mark] = []
         self.stamp = 0
@@ -78,11 +78,11 @@ class Journal:
         return bool(self._marks)
 
     @property
-    def kept(self) -> Sequence[Change]:
+    def kept(self) -> Sequence[PodChange]:
         """All changes that are still kept."""
         return self._changes
 
-    def append(self, change: Change) -> None:
+    def append(self, change: PodChange) -> None:
         """Write down what happened."""
         self._last_stamp += 1
         self.stamp = self._last_stamp
@@ -92,13 +92,13 @@ class Journal:
             self._dropped += half
             del self._changes[:half]
 
-    def join(self, reader: Reader) -> int:
+    def join(self, reader: JournalReader) -> int:
         """The position from which somebody reads who has just derived everything from what there is."""
         if self._marks:
             self._marks[-1].readers[id(reader)] = reader
         return self.position
 
-    def since(self, position: int, reader: Reader) -> Sequence[Change] | None:
+    def since(self, position: int, reader: JournalReader) -> Sequence[PodChange] | None:
         """Changes from a position on; ``None`` when some of them are no longer kept."""
         if position < self._dropped:
             return None
@@ -118,7 +118,7 @@ class Journal:
             self._pass_on(mark)
             self._marks[-1] = Mark(self.position, self.stamp)
             return
-        up_to_date: dict[int, tuple[Reader, bool]] = {}
+        up_to_date: dict[int, tuple[JournalReader, bool]] = {}
         while left := [each for number, each in mark.readers.items() if number not in up_to_date]:
             for each in left:  # who reads on may have others read on who had not until now
                 up_to_date[id(each)] = (each, each.catch_up())

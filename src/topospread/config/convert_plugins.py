@@ -21,7 +21,7 @@ from topospread.config.profile import EXTENSION_POINTS, EnabledPlugin, Profile
 from topospread.config.registry import extension_points
 from topospread.errors import ConfigError, Place
 
-Wanted = Mapping[str, tuple[EnabledPlugin, ...]]
+WantedPlugins = Mapping[str, tuple[EnabledPlugin, ...]]
 """Extension point (our name) → plugins as they shall run, in the other version's names."""
 
 LEGACY_SCORING = {
@@ -114,7 +114,7 @@ def converted_plugins(
     raise ConfigError(f"plugins cannot be expressed in {conversion.target.name}", place)
 
 
-def _wanted(conversion: Conversion, profile: Profile, place: Place) -> Wanted:
+def _wanted(conversion: Conversion, profile: Profile, place: Place) -> WantedPlugins:
     return {
         point: tuple(_wanted_at(conversion, profile, point, place))
         for point in EXTENSION_POINTS
@@ -156,7 +156,7 @@ def _spreads_by_plugin(profile: Profile) -> bool:
     return "SelectorSpread" in profile.enabled("score")
 
 
-def _ways(conversion: Conversion, given: PluginSets | None, wanted: Wanted) -> Iterator[PluginSets]:
+def _ways(conversion: Conversion, given: PluginSets | None, wanted: WantedPlugins) -> Iterator[PluginSets]:
     target = conversion.target
     known = set(plugin_points(target, target.last)) - set(forgotten_points(target))
     if not given or set(given) <= known:
@@ -191,14 +191,14 @@ def _difference(
     return PluginSet(tuple(PluginEntry(one.name, one.weight) for one in changed), tuple(disabled))
 
 
-def _in_force(target: ApiVersion, sets: PluginSets) -> Wanted:
+def _in_force(target: ApiVersion, sets: PluginSets) -> WantedPlugins:
     standard = default_plugins(target, target.last, gates_for(target.last))
     merged = merge(standard, sets, in_place=target.rank >= API_VERSIONS["v1beta2"].rank)
     expansion = expand(merged, target.last)
     return {} if expansion.problems else expansion.plugins
 
 
-def _same(conversion: Conversion, wanted: Wanted, found: Wanted) -> bool:
+def _same(conversion: Conversion, wanted: WantedPlugins, found: WantedPlugins) -> bool:
     return bool(found) and all(
         _same_at(conversion, point, listed, found.get(point, ())) for point, listed in wanted.items()
     )

@@ -17,16 +17,16 @@ from topospread.config.gates import Gates
 from topospread.config.plugin_sets import PluginEntry, PluginSet
 from topospread.config.versions import KubeVersion
 
-Names = list[str]
+PluginNames = list[str]
 """Plugins in order, a weight after a colon: ``["NodePorts", "TaintToleration:3"]``."""
 
 
 @cache
-def _printed() -> dict[str, dict[int, dict[str, Names]]]:
+def _printed() -> dict[str, dict[int, dict[str, PluginNames]]]:
     """Version of the configuration → minor version of Kubernetes from which on → extension point → plugins."""
     data = pkgutil.get_data(__package__ or "", "default_plugins.json")
     assert data is not None, "it is part of the package"
-    return msgspec.json.decode(data, type=dict[str, dict[int, dict[str, Names]]])
+    return msgspec.json.decode(data, type=dict[str, dict[int, dict[str, PluginNames]]])
 
 
 def default_plugins(api: ApiVersion, version: KubeVersion, gates: Gates) -> dict[str, PluginSet]:
@@ -50,7 +50,7 @@ def _entry(text: str) -> PluginEntry:
     return PluginEntry(name, int(weight or 0))
 
 
-def _gated_everywhere(listed: Names, minor: int, gates: Gates) -> None:
+def _gated_everywhere(listed: PluginNames, minor: int, gates: Gates) -> None:
     """What feature gates add to the one list of v1beta3 and v1."""
     if 26 <= minor < 30 and gates.enabled("PodSchedulingReadiness"):
         listed.append("SchedulingGates")
@@ -58,7 +58,7 @@ def _gated_everywhere(listed: Names, minor: int, gates: Gates) -> None:
         listed.append("SelectorSpread:1")
 
 
-def _gated_in_v1(listed: Names, minor: int, gates: Gates) -> None:
+def _gated_in_v1(listed: PluginNames, minor: int, gates: Gates) -> None:
     """What they add to v1 besides, in kube-scheduler's order."""
     if minor >= 35 and gates.enabled("NodeDeclaredFeatures"):
         listed.append("NodeDeclaredFeatures")
@@ -73,7 +73,7 @@ def _gated_in_v1(listed: Names, minor: int, gates: Gates) -> None:
         listed += ["TopologyPlacementGenerator", "PodGroupPodsCount:1"]
 
 
-def _gated_by_point(plugins: dict[str, Names], minor: int, gates: Gates) -> None:
+def _gated_by_point(plugins: dict[str, PluginNames], minor: int, gates: Gates) -> None:
     """What they add to the lists of v1beta1 and v1beta2."""
     if gates.enabled("VolumeCapacityPriority"):
         plugins["score"].append("VolumeBinding:1")
@@ -84,7 +84,7 @@ def _gated_by_point(plugins: dict[str, Names], minor: int, gates: Gates) -> None
         plugins["preEnqueue"] = ["SchedulingGates"]
 
 
-def _gated_in_1_18(plugins: dict[str, Names], gates: Gates) -> None:
+def _gated_in_1_18(plugins: dict[str, PluginNames], gates: Gates) -> None:
     """What they add to the lists of v1alpha2."""
     if gates.enabled("EvenPodsSpread"):
         for point in ("preFilter", "filter", "preScore"):

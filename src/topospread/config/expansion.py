@@ -14,7 +14,7 @@ from topospread.config.profile import EXTENSION_POINTS, EnabledPlugin
 from topospread.config.registry import extension_points, last_version_with
 from topospread.config.versions import KubeVersion
 
-Problem = tuple[str, str]
+ExpansionProblem = tuple[str, str]
 """(path of the field, or "" for a default's; what kube-scheduler says)."""
 
 WEIGHED = ("score", "placement_score")
@@ -29,7 +29,7 @@ class Expansion:
     """The plugins in force, and in ``problems`` why kube-scheduler would not start with them."""
 
     plugins: Mapping[str, tuple[EnabledPlugin, ...]]
-    problems: tuple[Problem, ...]
+    problems: tuple[ExpansionProblem, ...]
 
 
 def expand(sets: Mapping[str, PluginSet], version: KubeVersion) -> Expansion:
@@ -115,7 +115,7 @@ def _interface(point: str) -> str:
     return f"{field[0].upper()}{field[1:]}Plugin"
 
 
-def _problems(sets: Mapping[str, PluginSet], points: Mapping[str, frozenset[str]]) -> Iterator[Problem]:
+def _problems(sets: Mapping[str, PluginSet], points: Mapping[str, frozenset[str]]) -> Iterator[ExpansionProblem]:
     for point, field in EXTENSION_POINTS.items():
         seen: set[str] = set()
         for entry in sets.get(field, _NONE).enabled:
@@ -129,7 +129,9 @@ def _problems(sets: Mapping[str, PluginSet], points: Mapping[str, frozenset[str]
     yield from _multi_point_problems(sets, points)
 
 
-def _multi_point_problems(sets: Mapping[str, PluginSet], points: Mapping[str, frozenset[str]]) -> Iterator[Problem]:
+def _multi_point_problems(
+    sets: Mapping[str, PluginSet], points: Mapping[str, frozenset[str]]
+) -> Iterator[ExpansionProblem]:
     seen: set[str] = set()
     for entry in sets.get("multiPoint", _NONE).enabled:
         if entry.name not in points:
@@ -152,7 +154,7 @@ def _point_registered_twice(name: str, sets: Mapping[str, PluginSet], points: fr
     return ""
 
 
-def _missing(point: str, entry: PluginEntry) -> Problem:
+def _missing(point: str, entry: PluginEntry) -> ExpansionProblem:
     hint = ""
     last = last_version_with(entry.name)
     if last is not None:
@@ -162,7 +164,7 @@ def _missing(point: str, entry: PluginEntry) -> Problem:
 
 def _overflowing(
     sets: Mapping[str, PluginSet], points: Mapping[str, frozenset[str]], version: KubeVersion
-) -> Iterator[Problem]:
+) -> Iterator[ExpansionProblem]:
     """Weights whose sum leaves the range: a sum that is negative does with the next plugin, as Go's int64 wraps.
 
     Until 1.21 the plugins came in the order of a Go map; what such weights did then was chance.
@@ -188,8 +190,8 @@ def _wrapped(number: int) -> int:
     return (number + 2**63) % 2**64 - 2**63
 
 
-def _unusable(plugins: Mapping[str, tuple[EnabledPlugin, ...]]) -> list[Problem]:
-    found: list[Problem] = []
+def _unusable(plugins: Mapping[str, tuple[EnabledPlugin, ...]]) -> list[ExpansionProblem]:
+    found: list[ExpansionProblem] = []
     queue_sort = plugins.get("queue_sort", ())
     if len(queue_sort) != 1:
         found.append(("", f"only one queue sort plugin required, but got {len(queue_sort)}"))

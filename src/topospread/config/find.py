@@ -11,10 +11,10 @@ import yaml
 from topospread.config.api_versions import KIND
 from topospread.errors import ConfigError, Place
 
-Found = tuple[dict[str, Any], Place]
+FoundConfiguration = tuple[dict[str, Any], Place]
 
 
-def find_configuration(documents: Sequence[Any], place: Place | None = None) -> Found:
+def find_configuration(documents: Sequence[Any], place: Place | None = None) -> FoundConfiguration:
     """The configuration among a file's documents, and its place.
 
     A document is one itself, is a list that has it among its items, or is a ConfigMap with a key whose text is one.
@@ -44,7 +44,7 @@ def _hint(documents: Sequence[Any]) -> str:
     )
 
 
-def _configurations(document: Any, place: Place) -> Iterator[Found]:
+def _configurations(document: Any, place: Place) -> Iterator[FoundConfiguration]:
     if not isinstance(document, dict):
         return
     kind = document.get("kind")
@@ -57,7 +57,7 @@ def _configurations(document: Any, place: Place) -> Iterator[Found]:
             yield from _configurations(item, place)
 
 
-def _wrapped(config_map: dict[str, Any], place: Place) -> Iterator[Found]:
+def _wrapped(config_map: dict[str, Any], place: Place) -> Iterator[FoundConfiguration]:
     metadata = _mapping(config_map, "metadata")
     name = "/".join(str(part) for part in (metadata.get("namespace"), metadata.get("name")) if part)
     for key, text in _mapping(config_map, "data").items():

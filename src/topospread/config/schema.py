@@ -49,7 +49,7 @@ def describe(value: Any) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Scalar:
+class ScalarType:
     """A string, a boolean or a number."""
 
     python: type
@@ -223,8 +223,8 @@ class Object:
         return {}
 
 
-STRING = Scalar(str, "a string", "")
-BOOLEAN = Scalar(bool, "true or false", False)
+STRING = ScalarType(str, "a string", "")
+BOOLEAN = ScalarType(bool, "true or false", False)
 INT32 = Integer(32)
 INT64 = Integer(64)
 FLOAT = Float()

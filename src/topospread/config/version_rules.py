@@ -27,7 +27,7 @@ _KEY = "topospread.version_rule"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class VersionChange:
     """One behaviour that is not the same in all versions.
 
     Attributes:
@@ -42,19 +42,21 @@ class Change:
 @dataclass(frozen=True, slots=True)
 class _Rule:
     value: Callable[[Gates], Any]
-    changes: tuple[Change, ...]
+    changes: tuple[VersionChange, ...]
 
 
 def since(version: str, what: str) -> Any:
     """A field that is True from a version on."""
     first = KubeVersion.parse(version)
-    return _field(lambda gates: gates.kube_version >= first, Change(first, what))
+    return _field(lambda gates: gates.kube_version >= first, VersionChange(first, what))
 
 
 def until(version: str, what: str) -> Any:
     """A field that is True up to a version; ``what`` says what changed with the one after it."""
     last = KubeVersion.parse(version)
-    return _field(lambda gates: gates.kube_version <= last, Change(KubeVersion(last.major, last.minor + 1), what))
+    return _field(
+        lambda gates: gates.kube_version <= last, VersionChange(KubeVersion(last.major, last.minor + 1), what)
+    )
 
 
 def by_version(values: Mapping[str, Any], what: Mapping[str, str]) -> Any:
@@ -63,7 +65,7 @@ def by_version(values: Mapping[str, Any], what: Mapping[str, str]) -> Any:
     ``what``: version → what changed with it; a value whose change is told elsewhere has none.
     """
     steps = [(KubeVersion.parse(version), value) for version, value in values.items()]
-    told = [Change(KubeVersion.parse(version), text) for version, text in what.items()]
+    told = [VersionChange(KubeVersion.parse(version), text) for version, text in what.items()]
     return _field(lambda gates: [value for first, value in steps if first <= gates.kube_version][-1], *told)
 
 
@@ -79,7 +81,7 @@ def minor_version() -> Any:
 
 def by_gates(value: Callable[[Gates], Any], what: Mapping[str, str]) -> Any:
     """A field whose value takes more than one gate or version to tell; ``what`` as in `by_version`."""
-    return _field(value, *(Change(KubeVersion.parse(version), text) for version, text in what.items()))
+    return _field(value, *(VersionChange(KubeVersion.parse(version), text) for version, text in what.items()))
 
 
 def rules_for(kind: type[Rules], gates: Gates) -> Rules:
@@ -87,12 +89,12 @@ def rules_for(kind: type[Rules], gates: Gates) -> Rules:
     return kind(**{name: rule.value(gates) for name, rule in _rules(kind)})
 
 
-def changes(kind: type[Any]) -> list[Change]:
+def changes(kind: type[Any]) -> list[VersionChange]:
     """What changed and when, in the order of the fields."""
     return [change for _, rule in _rules(kind) for change in rule.changes]
 
 
-def _field(value: Callable[[Gates], Any], *told: Change) -> Any:
+def _field(value: Callable[[Gates], Any], *told: VersionChange) -> Any:
     return field(default=value(_NEWEST_GATES), metadata={_KEY: _Rule(value, told)})
 
 

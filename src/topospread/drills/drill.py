@@ -9,7 +9,7 @@ from dataclasses import replace
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
 from topospread.drills import Drill
-from topospread.simulation.run import Options
+from topospread.simulation.run import SimulationOptions
 from topospread.sources.inputs import Input, configuration_of, inventory_of
 from topospread.sources.load import load
 from topospread.workloads.control_plane import ControlPlane
@@ -59,7 +59,7 @@ def drill(  # noqa: PLR0913 - keyword arguments of the public API
         UsageError: a step names what is not there.
     """
     by = ControlPlane.of_version(kube_version, scheduler=gates, apiserver=apiserver_gates)
-    options = Options(
+    options = SimulationOptions(
         configuration_of(config, by.scheduler),
         seed=seed,
         kube_version=kube_version,

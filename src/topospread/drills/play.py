@@ -12,7 +12,7 @@ from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.scheduling.cycle import Placement
 from topospread.simulation.pending import pending_group
 from topospread.simulation.result import DomainSpreads, PendingGroup, WorkloadSpread
-from topospread.simulation.run import Options, Outcome, spreads
+from topospread.simulation.run import PodOutcome, SimulationOptions, spreads
 from topospread.workloads.planned import Workload
 
 from .choosing import chosen
@@ -36,7 +36,7 @@ Progress = Callable[[int, int], None]
 class Play:
     """A drill under way."""
 
-    def __init__(self, inventory: Inventory, options: Options, manifests: Manifests, number: int = 0) -> None:
+    def __init__(self, inventory: Inventory, options: SimulationOptions, manifests: Manifests, number: int = 0) -> None:
         """``number``: of this drill among those that are alike but for what is drawn."""
         self.world = World(inventory, options, number)
         gates = options.gates or gates_for(options.kube_version)
@@ -180,7 +180,7 @@ class Play:
 
     def _pending(self) -> Iterator[PendingGroup]:
         """Pods that wait, of one workload and with one message together, judged as things stand now."""
-        groups: dict[tuple[WorkloadKey, str], tuple[Workload, list[str], Outcome]] = {}
+        groups: dict[tuple[WorkloadKey, str], tuple[Workload, list[str], PodOutcome]] = {}
         for pod in self.world.pods.waiting.values():
             outcome = self._outcome_of(pod)
             if pod.workload is not None:
@@ -190,7 +190,7 @@ class Play:
         for workload, names, outcome in groups.values():
             yield pending_group(workload, tuple(names), outcome, cluster)
 
-    def _outcome_of(self, pod: FollowedPod) -> Outcome:
+    def _outcome_of(self, pod: FollowedPod) -> PodOutcome:
         run = self.world.run
         outcome = run.outcome(pod.queued) if pod.queued is not None else None
         if outcome is not None:
@@ -198,10 +198,10 @@ class Play:
                 return outcome
             verdict = run.scheduler.pending_verdict(pod.pod, pod.name)
             if not verdict.error and not verdict.feasible:
-                return Outcome(Placement(pod.key, None, message=verdict.message), verdict, outcome.preemption)
+                return PodOutcome(Placement(pod.key, None, message=verdict.message), verdict, outcome.preemption)
             return outcome
         gates = ", ".join(each.name for each in pod.pod.spec.scheduling_gates or ())
-        return Outcome(Placement(pod.key, None, message=f"waits for its scheduling gates: {gates}" if gates else ""))
+        return PodOutcome(Placement(pod.key, None, message=f"waits for its scheduling gates: {gates}" if gates else ""))
 
 
 def _aligned(

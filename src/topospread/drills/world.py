@@ -17,7 +17,7 @@ from topospread.api.node import Node
 from topospread.cluster import Cluster
 from topospread.cluster.cluster import PodKey, pod_key
 from topospread.simulation.placing import place_waiting
-from topospread.simulation.run import Options, Run, prepare
+from topospread.simulation.run import Run, SimulationOptions, prepare
 from topospread.simulation.virtual_queue import VirtualQueue
 from topospread.workloads.names import Names, made_up_uid
 from topospread.workloads.node_lifecycle import is_silent
@@ -48,7 +48,7 @@ class World:
         rollouts: workload → what goes on as long as pods come and go; says whether it did anything.
     """
 
-    def __init__(self, inventory: Inventory, options: Options, number: int = 0) -> None:
+    def __init__(self, inventory: Inventory, options: SimulationOptions, number: int = 0) -> None:
         """``number``: of this drill among those that are alike but for what is drawn."""
         self._number = number
         self.now = 0.0
@@ -89,7 +89,7 @@ class World:
         inventory = self.inventory()
         self._begin(change(inventory) if change else inventory, with_fields(self._options, scale=scale))
 
-    def _begin(self, inventory: Inventory, options: Options) -> None:
+    def _begin(self, inventory: Inventory, options: SimulationOptions) -> None:
         before, removed = self.pods, []
         run = self.run = prepare(with_budgets_open(inventory), options, with_spreads=False)
         self.warnings |= dict.fromkeys((*run.plan.inventory.warnings, *run.plan.warnings))

@@ -11,10 +11,10 @@ from .result import (
     NodeScore,
     Obstacle,
     PluginRejections,
+    PodState,
     ScoreTable,
     SpreadPart,
     SpreadScore,
-    State,
     Suggestion,
     Without,
 )
@@ -27,10 +27,10 @@ __all__ = [
     "NodeScore",
     "Obstacle",
     "PluginRejections",
+    "PodState",
     "ScoreTable",
     "SpreadPart",
     "SpreadScore",
-    "State",
     "Suggestion",
     "Without",
 ]

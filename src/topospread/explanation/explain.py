@@ -22,7 +22,7 @@ from topospread.scheduling.select_host import ChoiceRules
 from topospread.scheduling.verdict import Verdict
 from topospread.simulation.counted import PodOwners
 from topospread.simulation.placing import Progress
-from topospread.simulation.run import Options, Outcome, Run, prepare
+from topospread.simulation.run import PodOutcome, Run, SimulationOptions, prepare
 from topospread.sources.inputs import Input, configuration_of, inventory_of
 from topospread.workloads.autoscaling import Autoscale
 from topospread.workloads.control_plane import ControlPlane
@@ -32,11 +32,11 @@ from .cluster_changes import surplus_pods
 from .domains import constraint_tables
 from .obstacles import Obstacles
 from .owner import exists, is_older
-from .repeated_simulation import Rehearsal
+from .repeated_simulation import RepeatedSimulation
 from .result import ConstraintTable, Explanation, NearNode
 from .scores import score_table
 from .suggest import suggestions
-from .target import Subject, candidates, find, gated_of, gates_of, one_more, parse_target, unbound
+from .target import ExplainedPod, candidates, find, gated_of, gates_of, one_more, parse_target, unbound
 from .what_if import Baseline, looked_at
 from .without import without_each
 
@@ -87,7 +87,7 @@ def explain(  # noqa: PLR0913 - keyword arguments of the public API
     """
     by = ControlPlane.of_version(kube_version, scheduler=gates, apiserver=apiserver_gates)
     inventory = inventory_of(inputs, cluster, by.apiserver, namespace)
-    options = Options(
+    options = SimulationOptions(
         configuration_of(config, by.scheduler),
         scale,
         None,
@@ -112,7 +112,7 @@ class _Explainer:
         self._suggest = suggest
         self._progress = progress
 
-    def explain(self, subject: Subject, *, another: bool) -> Explanation:
+    def explain(self, subject: ExplainedPod, *, another: bool) -> Explanation:
         if subject.bound is not None:
             return self._bound(subject.bound, subject.workload)
         if subject.waits and subject.queued is not None:
@@ -131,19 +131,21 @@ class _Explainer:
 
     def _queued(self, pods: list[QueuedPod]) -> Explanation:
         """The first of some queued pods that stays pending, or else the first of them."""
-        rehearsal = Rehearsal(self._run)
-        ended = rehearsal.carry_out(progress=self._progress)
+        simulation = RepeatedSimulation(self._run)
+        ended = simulation.carry_out(progress=self._progress)
         outcomes = [_latest(ended, each) for each in pods]
         waiting = [(each, outcome) for each, outcome in outcomes if outcome.pending]
         queued, outcome = (waiting or outcomes)[0]
         if not outcome.pending:
-            rehearsal.restore()
-            return self._placed(rehearsal, queued)
+            simulation.restore()
+            return self._placed(simulation, queued)
         if outcome.verdict is None:
             return self._waiting(queued, outcome.placement.message)
-        return self._pending(rehearsal, ended, queued, outcome)
+        return self._pending(simulation, ended, queued, outcome)
 
-    def _pending(self, rehearsal: Rehearsal, ended: Run, queued: QueuedPod, outcome: Outcome) -> Explanation:
+    def _pending(
+        self, simulation: RepeatedSimulation, ended: Run, queued: QueuedPod, outcome: PodOutcome
+    ) -> Explanation:
         scheduler = self._run.scheduler
         baseline = _baseline(ended, queued.workload)
         facts: dict[str, Any] = {
@@ -160,7 +162,7 @@ class _Explainer:
         newest = obstacles
         if template is not None and is_older(queued.pod, template):
             newest = _obstacles(scheduler, template, scheduler.verdict(template, queued.name))
-        waiting = sum(each.workload is queued.workload for each in rehearsal.queue)
+        waiting = sum(each.workload is queued.workload for each in simulation.queue)
         found = looked_at(baseline, obstacles, newest, surplus_pods(queued.workload, waiting))
         facts |= {
             "constraints": self._tables(obstacles, ended.queue, queued.workload),
@@ -168,12 +170,12 @@ class _Explainer:
             "nearest": obstacles.nearest(NEAREST),
         }
         if self._suggest:
-            rehearsal.restore()
+            simulation.restore()
             facts["searched"] = True
-            facts["suggestions"], facts["untried"] = suggestions(rehearsal, self._inventory, queued, found)
+            facts["suggestions"], facts["untried"] = suggestions(simulation, self._inventory, queued, found)
         return self._explanation(queued, "pending", None, verdict, facts)
 
-    def _placed(self, rehearsal: Rehearsal, queued: QueuedPod) -> Explanation:
+    def _placed(self, simulation: RepeatedSimulation, queued: QueuedPod) -> Explanation:
         seen: list[tuple[Verdict | None, dict[str, Any], str | None]] = []
         key = pod_key(queued.namespace, queued.name)
 
@@ -181,7 +183,7 @@ class _Explainer:
             chosen = nominated if nominated in verdict.total else verdict.best[0]
             seen.append((verdict, self._choice(scheduler, queued, verdict, chosen), chosen))
 
-        ended = rehearsal.watch(key, queued.pod, look)
+        ended = simulation.watch(key, queued.pod, look)
         # A profile whose plugins cannot score places a pod all the same where a single node is feasible.
         verdict, facts, node = seen[-1] if seen else (None, {}, _latest(ended, queued)[1].placement.node)
         baseline = _baseline(ended, queued.workload)
@@ -271,7 +273,7 @@ def _obstacles(scheduler: Scheduler, pod: Pod, verdict: Verdict) -> Obstacles:
     return Obstacles(scheduler.view(pod_class), scheduler.framework_of(pod_class), verdict)
 
 
-def _latest(run: Run, queued: QueuedPod) -> tuple[QueuedPod, Outcome]:
+def _latest(run: Run, queued: QueuedPod) -> tuple[QueuedPod, PodOutcome]:
     """A pod and what became of it, or of the one created in its place where it was evicted."""
     anew = {f"{each.namespace}/{each.name}": each.created_anew for each in run.evictions}
     by_name = {(each.namespace, each.name): each for each in run.queue}

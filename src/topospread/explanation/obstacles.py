@@ -62,26 +62,26 @@ class Obstacles:
         self.rows: Ints = np.fromiter((row_of[name] for name in verdict.nodes), np.int64, len(verdict.nodes))
         self._operators = framework.gates.enabled("TaintTolerationComparisonOperators")
         before = list(self._pre_filter(view))
-        narrowed = before[0].codes != 0 if before and view.judges.rejected is None else None
+        narrowed = before[0].codes != 0 if before and view.plugins.rejected is None else None
         self.says = [*before, *self._filters(view, narrowed)]
         self._nominated()
 
     def _pre_filter(self, view: View) -> Iterator[PluginSays]:
-        judges = view.judges
-        if judges.rejected is not None:
-            plugin, status = judges.rejected
+        plugins = view.plugins
+        if plugins.rejected is not None:
+            plugin, status = plugins.rejected
             yield PluginSays(plugin or "PreFilter", np.ones(len(self.rows), dtype=np.int64), {1: status})
-        elif judges.narrowed is not None:
-            kept = np.fromiter((name in judges.narrowed for name in self.verdict.nodes), np.bool_, len(self.rows))
-            reason = f"node(s) didn't satisfy plugin(s) [{' '.join(judges.narrowing)}]"
+        elif plugins.narrowed is not None:
+            kept = np.fromiter((name in plugins.narrowed for name in self.verdict.nodes), np.bool_, len(self.rows))
+            reason = f"node(s) didn't satisfy plugin(s) [{' '.join(plugins.narrowing)}]"
             status = Status("UnschedulableAndUnresolvable", (reason,))
             yield PluginSays(LEFT_OUT_BY_PRE_FILTER, (~kept).astype(np.int64), {1: status})
 
     def _filters(self, view: View, left_out: Bools | None) -> Iterator[PluginSays]:
         """``left_out``: nodes that PreFilter left out already, which the plugins that did so need not reject again."""
-        for each in view.judges.filters:
+        for each in view.plugins.filters:
             codes = each.filter.filter(self.rows)
-            if left_out is not None and each.plugin in view.judges.narrowing:
+            if left_out is not None and each.plugin in view.plugins.narrowing:
                 codes = np.where(left_out, 0, codes)
             found = {code: _status(each.filter, code) for code in np.unique(codes[codes != 0]).tolist()}
             yield PluginSays(each.plugin, codes, found, each.filter)

@@ -21,7 +21,7 @@ _EXPRESSED = {"In": "In", "NotIn": "NotIn", "Exists": "Exists", "DoesNotExist": 
 
 def in_force(view: View) -> list[Constraint]:
     """The constraints in force for the pods of a view, by their place in the list they come from."""
-    prepared = view.judges.prepared.get(SPREAD)
+    prepared = view.plugins.prepared.get(SPREAD)
     watcher = prepared.watcher if prepared is not None else None
     if not isinstance(watcher, Spread):
         return []

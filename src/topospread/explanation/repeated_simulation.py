@@ -24,7 +24,7 @@ Look = Callable[[Scheduler, Verdict, str], None]
 """Shown the scheduler, the verdict and the nominated node just before the pod is bound."""
 
 
-class Rehearsal:
+class RepeatedSimulation:
     """The beginning of a run, to which everything goes back.
 
     Attributes:

@@ -13,7 +13,7 @@ from topospread.plain_data import PlainData
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.scheduling.verdict import Verdict
 
-State = Literal["pending", "placed", "bound", "waiting"]
+PodState = Literal["pending", "placed", "bound", "waiting"]
 """Pending: no node takes it. Placed: the simulation found it a node. Bound: it was on a node before. Waiting:
 kube-scheduler is not asked (scheduling gates, another scheduler, a StatefulSet's pod before it)."""
 
@@ -283,7 +283,7 @@ class Explanation(PlainData):
     namespace: str
     name: str
     workload: str
-    state: State
+    state: PodState
     exists: bool
     node: str | None
     message: str = ""

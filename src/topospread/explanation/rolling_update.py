@@ -17,7 +17,7 @@ from topospread.workloads.removal import removal_order
 from topospread.workloads.revisions import TEMPLATE_HASH_LABEL
 from topospread.workloads.rolling import Standing, to_create, to_remove
 
-from .repeated_simulation import Rehearsal
+from .repeated_simulation import RepeatedSimulation
 
 
 @dataclass
@@ -31,7 +31,7 @@ class RollingUpdate:
         placed: pods of the new revision on nodes.
     """
 
-    rehearsal: Rehearsal
+    simulation: RepeatedSimulation
     workload: Workload
     strategy: Strategy
     template: Pod
@@ -43,15 +43,15 @@ class RollingUpdate:
     def __post_init__(self) -> None:
         there = self.workload.existing
         self.old = removal_order(there, there, None)
-        self.old_pending = sum(each.workload is self.workload for each in self.rehearsal.queue)
+        self.old_pending = sum(each.workload is self.workload for each in self.simulation.queue)
         self.template = _of_a_new_revision(self.template)
 
     def play(self) -> int | None:
         """Go on until nothing changes; how many new pods have a node if it gets stuck, ``None`` if it ends.
 
-        The state must be at the rehearsal's beginning, and is left as the update leaves it.
+        The state must be at the simulation's beginning, and is left as the update leaves it.
         """
-        self.rehearsal.carry_out([each for each in self.rehearsal.queue if each.workload is not self.workload])
+        self.simulation.carry_out([each for each in self.simulation.queue if each.workload is not self.workload])
         before = None
         while before != (now := (len(self.old), self.old_pending, len(self.waiting), self.placed)):
             before = now
@@ -69,7 +69,7 @@ class RollingUpdate:
         priority = self.template.spec.priority or 0
         for number in range(count, count + to_create(self._standing, self.strategy)):
             self.waiting.append(QueuedPod(self.template, f"{self.workload.name}~{number}", self.workload, priority))
-        run = self.rehearsal.carry_out(self.waiting)
+        run = self.simulation.carry_out(self.waiting)
         left = [each for each in self.waiting if run.outcomes[id(each)].pending]
         self.placed += len(self.waiting) - len(left)
         self.waiting = left
@@ -78,7 +78,7 @@ class RollingUpdate:
         """Delete old pods that wait, then as many others as may be unavailable."""
         waiting, number = to_remove(self._standing, self.strategy)
         self.old_pending -= waiting
-        self.rehearsal.without(self.old[:number])
+        self.simulation.without(self.old[:number])
         self.old = self.old[number:]
 
 

@@ -29,7 +29,7 @@ def score_table(view: View, verdict: Verdict, chosen: str, *, draws: bool) -> Sc
     rivals = _distinct(verdict, chosen)
     shown = ([chosen] if chosen in total else []) + list(rivals)
     names = shown[: RIVALS + 1]
-    weights = {each.plugin: each.weight for each in view.judges.scores}
+    weights = {each.plugin: each.weight for each in view.plugins.scores}
     return ScoreTable(
         chosen=chosen,
         nodes=tuple(NodeScore(name, total[name], verdict.scores[name], rivals.get(name, 0)) for name in names),
@@ -54,7 +54,7 @@ def _distinct(verdict: Verdict, chosen: str) -> dict[str, int]:
 
 def _spread_scores(view: View, verdict: Verdict, names: Sequence[str]) -> tuple[SpreadScore, ...]:
     """PodTopologySpread's arithmetic for some of the feasible nodes; nothing where it has no soft constraints."""
-    found = next((each for each in view.judges.scores if each.plugin == SPREAD), None)
+    found = next((each for each in view.plugins.scores if each.plugin == SPREAD), None)
     if found is None or found.normalized is None or not isinstance(found.score, SoftConstraints | PlainSum):
         return ()
     if not names:

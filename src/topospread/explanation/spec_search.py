@@ -19,7 +19,7 @@ from .changes import (
 from .meant_changes import meant_changes
 from .owner import Owned
 from .result import Suggestion
-from .what_if import Found, Search
+from .what_if import PendingPodFacts, WhatIf
 
 Worked = tuple[Change, Suggestion]
 Attempt = Callable[[int], tuple[Change, Suggestion | None]]
@@ -27,14 +27,14 @@ _PAIRS = 8
 """How many pairs of changes are tried at most."""
 
 
-def of_spec(search: Search, owner: Owned, found: Found) -> Iterator[Worked]:
+def of_spec(search: WhatIf, owner: Owned, found: PendingPodFacts) -> Iterator[Worked]:
     """Changes of the spec that work, each with what comes of it.
 
     Where the pod is of an older revision, and the newest one would find its places, nothing else is looked for.
     """
     if found.older:
         change = newest_revision(owner)
-        tried = search.attempt(change)
+        tried = search.try_out(change)
         if tried is not None:
             yield change, tried
             if tried.complete and tried.stuck_at is None:
@@ -42,7 +42,7 @@ def of_spec(search: Search, owner: Owned, found: Found) -> Iterator[Worked]:
     failed: list[Change] = []
     complete = False
     for change in _single(owner, found):
-        tried = search.attempt(change)
+        tried = search.try_out(change)
         if tried is None:
             failed.append(change)
         else:
@@ -58,11 +58,11 @@ def of_spec(search: Search, owner: Owned, found: Found) -> Iterator[Worked]:
         yield from _pairs(search, owner, found, failed)
 
 
-def _hard(found: Found) -> list[Constraint]:
+def _hard(found: PendingPodFacts) -> list[Constraint]:
     return [each for each in found.constraints if each.when_unsatisfiable == "DoNotSchedule"]
 
 
-def _single(owner: Owned, found: Found) -> Iterator[Change]:
+def _single(owner: Owned, found: PendingPodFacts) -> Iterator[Change]:
     """Everything but maxSkew, of which there are many."""
     for constraint in _hard(found):
         key = found.meant.keys.get(constraint.topology_key)
@@ -77,26 +77,26 @@ def _single(owner: Owned, found: Found) -> Iterator[Change]:
         yield toleration_change(owner, taints)
 
 
-def _most(found: Found, constraint: Constraint) -> int:
+def _most(found: PendingPodFacts, constraint: Constraint) -> int:
     """A maxSkew that forbids nothing."""
     table = next(each for each in found.tables if each.arithmetic.position == constraint.position)
     most = max((each.matching for each in table.domains), default=0) + found.baseline.wanted + 1
     return max(most, constraint.max_skew + 1)
 
 
-def _by_max_skew(search: Search, owner: Owned, constraint: Constraint, beside: Change | None = None) -> Attempt:
+def _by_max_skew(search: WhatIf, owner: Owned, constraint: Constraint, beside: Change | None = None) -> Attempt:
     """Tries a maxSkew, with another constraint's beside it; the patch follows their places in the pod."""
 
     def tried(value: int) -> tuple[Change, Suggestion | None]:
         change = max_skew_change(owner, constraint, value)
         if beside is not None:
             change = combined(*sorted((change, beside), key=lambda each: each.size[-1]))
-        return change, search.attempt(change)
+        return change, search.try_out(change)
 
     return tried
 
 
-def _smallest(search: Search, now: int, most: int, tried: Attempt) -> Worked | None:
+def _smallest(search: WhatIf, now: int, most: int, tried: Attempt) -> Worked | None:
     """The smallest maxSkew that lets in as many pods as the largest does; one less was tried and lets in fewer."""
     untried = search.untried
     _, largest = tried(most)
@@ -121,7 +121,7 @@ def _as_good(one: Suggestion | None, largest: Suggestion) -> bool:
     return one.stuck_at is None or largest.stuck_at is not None
 
 
-def _pairs(search: Search, owner: Owned, found: Found, failed: list[Change]) -> Iterator[Worked]:
+def _pairs(search: WhatIf, owner: Owned, found: PendingPodFacts, failed: list[Change]) -> Iterator[Worked]:
     """Two changes at once, of those that do nothing alone; of two constraints each the smallest maxSkew that works."""
     own = [each for each in _hard(found) if each.origin == "pod"]
     for first, second in list(combinations(own, 2))[:_PAIRS]:
@@ -135,7 +135,7 @@ def _pairs(search: Search, owner: Owned, found: Found, failed: list[Change]) -> 
             yield both
     for one, other in [pair for pair in combinations(failed, 2) if _go_together(*pair)][:_PAIRS]:
         change = combined(one, other)
-        tried = search.attempt(change)
+        tried = search.try_out(change)
         if tried is not None and tried.complete:
             yield change, tried
 

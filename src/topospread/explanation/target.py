@@ -43,7 +43,7 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class ExplainedPod:
     """The pod to explain, or the workload one of whose pods it will be.
 
     Attributes:
@@ -79,7 +79,7 @@ def parse_target(text: str, namespace: str | None) -> Target:
     return Target(kind, own or namespace or "", name)
 
 
-def find(run: Run, target: Target) -> Subject:
+def find(run: Run, target: Target) -> ExplainedPod:
     """The pod or workload that is meant.
 
     Raises:
@@ -94,18 +94,18 @@ def find(run: Run, target: Target) -> Subject:
     return found[0][1]
 
 
-def _pods(run: Run, target: Target) -> list[tuple[str, Subject]]:
+def _pods(run: Run, target: Target) -> list[tuple[str, ExplainedPod]]:
     def meant(namespace: str, name: str) -> bool:
         return name == target.name and target.namespace in ("", namespace)
 
     queued = [each for each in run.queue if meant(each.namespace, each.name)]
     gated = [each for each in run.plan.gated if meant(each.namespace, each.name)]
-    found = [(each.namespace, Subject(each.workload, queued=each)) for each in queued]
-    found += [(each.namespace, Subject(each.workload, queued=each, waits=gates_of(each))) for each in gated]
+    found = [(each.namespace, ExplainedPod(each.workload, queued=each)) for each in queued]
+    found += [(each.namespace, ExplainedPod(each.workload, queued=each, waits=gates_of(each))) for each in gated]
     for pod in (*run.plan.bound, *run.plan.removed):
         if meant(pod.namespace, pod.name):
             workload = run.owners.get(f"{pod.namespace}/{pod.name}")
-            found.append((pod.namespace, Subject(workload, bound=pod)))
+            found.append((pod.namespace, ExplainedPod(workload, bound=pod)))
     if not found:
         found = [(pod.namespace, _left_alone(pod)) for pod in run.plan.inventory.pods if meant(pod.namespace, pod.name)]
     return found
@@ -117,7 +117,7 @@ def gates_of(queued: QueuedPod) -> str:
     return f"waits for its scheduling gates: {gates}"
 
 
-def _left_alone(pod: Pod) -> Subject:
+def _left_alone(pod: Pod) -> ExplainedPod:
     """A pod that is neither on a node nor to be placed: finished, terminating, or another scheduler's.
 
     Raises:
@@ -127,12 +127,12 @@ def _left_alone(pod: Pod) -> Subject:
         state = "is terminating" if pod.terminating else f"has finished ({pod.phase})"
         raise UsageError(f"pod {pod.namespace}/{pod.name} {state}: kube-scheduler does not look at it")
     waits = f"waits for the scheduler {pod.spec.scheduler_name}, of which no configuration is given"
-    return Subject(queued=QueuedPod(pod, pod.name, Workload("Pod", pod.namespace, pod.name, 1)), waits=waits)
+    return ExplainedPod(queued=QueuedPod(pod, pod.name, Workload("Pod", pod.namespace, pod.name, 1)), waits=waits)
 
 
-def _workloads(run: Run, target: Target) -> list[tuple[str, Subject]]:
+def _workloads(run: Run, target: Target) -> list[tuple[str, ExplainedPod]]:
     return [
-        (each.namespace, Subject(each))
+        (each.namespace, ExplainedPod(each))
         for each in run.plan.workloads
         if (each.kind, each.name) == (target.kind, target.name) and target.namespace in ("", each.namespace)
     ]

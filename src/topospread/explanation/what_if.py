@@ -20,7 +20,7 @@ from .domains import constraint_tables
 from .meant_changes import Meant, keeps_away, meant_by
 from .obstacles import TAINTS, Obstacles
 from .own_constraints import in_force
-from .repeated_simulation import Rehearsal
+from .repeated_simulation import RepeatedSimulation
 from .replacement import replaced
 from .result import ConstraintTable, Suggestion
 from .rolling_update import RollingUpdate
@@ -55,24 +55,24 @@ class Baseline:
 
 
 @dataclass
-class Search:
+class WhatIf:
     """The search for changes that help one workload's pending pods.
 
     Attributes:
         untried: changes that were left out to keep the effort in bounds.
     """
 
-    rehearsal: Rehearsal
+    simulation: RepeatedSimulation
     workload: Workload
     baseline: Baseline
     untried: int = 0
     _tried: dict[tuple[str, str], Suggestion | None] = field(default_factory=dict)
 
-    def attempt(self, change: Change) -> Suggestion | None:
+    def try_out(self, change: Change) -> Suggestion | None:
         """Carry the run out with the change; ``None`` where it lets no pod in, or was not tried."""
         known = (change.title, str(change.patch))
         if known not in self._tried:
-            if self.rehearsal.placed + len(self.rehearsal.queue) > EFFORT:
+            if self.simulation.placed + len(self.simulation.queue) > EFFORT:
                 self.untried += 1
                 return None
             worked = self._carried_out(change)
@@ -89,36 +89,36 @@ class Search:
             return suggestion
         made = change.of_pod(template)
         refused = keeps_away(template.spec) or keeps_away(made.spec)  # old pods refuse new ones, or are refused
-        if not (made.spec.topology_spread_constraints or refused) or self.rehearsal.placed > EFFORT:
+        if not (made.spec.topology_spread_constraints or refused) or self.simulation.placed > EFFORT:
             return suggestion
         try:
-            stuck_at = RollingUpdate(self.rehearsal, self.workload, change.strategy, made).play()
+            stuck_at = RollingUpdate(self.simulation, self.workload, change.strategy, made).play()
         finally:
-            self.rehearsal.restore()
+            self.simulation.restore()
         return replace(suggestion, stuck_at=stuck_at)
 
     def _carried_out(self, change: Change) -> Suggestion | None:
-        rehearsal = self.rehearsal
-        rehearsal.placed += _OVERHEAD
+        simulation = self.simulation
+        simulation.placed += _OVERHEAD
         there = len(self.workload.existing)
-        queue, kept, wanted = rehearsal.queue, there, self.baseline.wanted
+        queue, kept, wanted = simulation.queue, there, self.baseline.wanted
         try:
             for node in change.nodes:
-                rehearsal.with_node(node)
-            rehearsal.with_objects(change.objects)
-            rehearsal.without(change.deleted)
+                simulation.with_node(node)
+            simulation.with_objects(change.objects)
+            simulation.without(change.deleted)
             kept -= len(change.deleted)
             if change.of_pod is not None:
-                new = replaced(queue, rehearsal.run.plan.workloads, self.workload, change.of_pod, change.means)
-                rehearsal.without(new.gone)
-                rehearsal.withdraw([each for each in queue if each.workload is self.workload])
+                new = replaced(queue, simulation.run.plan.workloads, self.workload, change.of_pod, change.means)
+                simulation.without(new.gone)
+                simulation.withdraw([each for each in queue if each.workload is self.workload])
                 queue, kept = new.queue, new.kept
                 wanted = kept + len(new.made)
-            run = rehearsal.carry_out(queue)
+            run = simulation.carry_out(queue)
             evicted = there - len(self.workload.existing)
             return self._outcome(change, run, kept - evicted, wanted)
         finally:
-            rehearsal.restore()
+            simulation.restore()
 
     def _outcome(self, change: Change, run: Run, kept: int, wanted: int) -> Suggestion | None:
         placed = kept
@@ -128,7 +128,7 @@ class Search:
             if outcome is not None and not outcome.pending and not outcome.evicted:
                 there.add(f"{queued.namespace}/{queued.name}")
                 placed += queued.workload is self.workload
-        own = {f"{each.namespace}/{each.name}" for each in self.rehearsal.queue if each.workload is self.workload}
+        own = {f"{each.namespace}/{each.name}" for each in self.simulation.queue if each.workload is self.workload}
         wanted -= len(change.deleted)
         lets_in = self.baseline.pending - (wanted - placed)
         if lets_in <= 0:
@@ -149,7 +149,7 @@ class Search:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PendingPodFacts:
     """What is known of the pending pod at the end of the run.
 
     Attributes:
@@ -169,7 +169,7 @@ class Found:
     cluster_changes: tuple[Change, ...]
 
 
-def looked_at(baseline: Baseline, obstacles: Obstacles, newest: Obstacles, surplus: list[Pod]) -> Found:
+def looked_at(baseline: Baseline, obstacles: Obstacles, newest: Obstacles, surplus: list[Pod]) -> PendingPodFacts:
     """What there is to try, while the state is that of the end.
 
     Args:
@@ -177,7 +177,7 @@ def looked_at(baseline: Baseline, obstacles: Obstacles, newest: Obstacles, surpl
         newest: of a pod of the newest template, the same where the pod is one.
         surplus: pods that a rollout has to delete anyway.
     """
-    return Found(
+    return PendingPodFacts(
         baseline,
         tuple(in_force(newest.view)),
         constraint_tables(newest),

@@ -13,7 +13,7 @@ from topospread.config.gates import Gates
 from topospread.config.load import load_configuration
 from topospread.config.profile import Configuration
 from topospread.errors import DecodeError, DuplicateError, InputError, InvalidError
-from topospread.sources.locations import Spot
+from topospread.sources.locations import Location
 from topospread.sources.text import Text
 from topospread.sources.yaml import YamlDocument, read_documents
 
@@ -62,21 +62,23 @@ def load_judged(value: Mapping[str, Any], gates: Gates) -> Loaded:
     return Loaded(rest.configuration, rest.refused, problems + rest.unknown)
 
 
-def configurations_in(value: Mapping[str, Any], spot: Spot, layouts: Layouts) -> Iterator[tuple[dict[str, Any], Spot]]:
+def configurations_in(
+    value: Mapping[str, Any], location: Location, layouts: Layouts
+) -> Iterator[tuple[dict[str, Any], Location]]:
     """The configurations that a ConfigMap holds, each with where it stands in the ConfigMap's text."""
     data = value.get("data")
     for key, text in data.items() if isinstance(data, dict) else ():
         if not isinstance(text, str) or KIND not in text:
             continue
-        documents = _documents(Text(spot.text.name, text.encode()))
-        shown = _in_place(spot, key, layouts)
+        documents = _documents(Text(location.text.name, text.encode()))
+        shown = _in_place(location, key, layouts)
         located = _documents(shown) if shown else []
         for number, document in enumerate(documents):
             if isinstance(document.value, dict) and document.value.get("kind") == KIND:
                 if shown and number < len(located) and located[number].value == document.value:
-                    yield document.value, Spot(shown, located[number].number, located[number].line)
+                    yield document.value, Location(shown, located[number].number, located[number].line)
                 else:
-                    yield document.value, replace(spot, path=(*spot.path, "data", key))
+                    yield document.value, replace(location, path=(*location.path, "data", key))
 
 
 def _documents(text: Text) -> list[YamlDocument]:
@@ -87,15 +89,15 @@ def _documents(text: Text) -> list[YamlDocument]:
         return []
 
 
-def _in_place(spot: Spot, key: str, layouts: Layouts) -> Text | None:
+def _in_place(location: Location, key: str, layouts: Layouts) -> Text | None:
     """The whole text with everything blanked but one block scalar: positions in it are those in the file.
 
     None where the ConfigMap's text does not stand in the file as it is: quoted, folded, in JSON, rendered.
     """
-    node, taken = layouts.nearest(spot, ("data", key))
-    if spot.text.origins or spot.document is None or taken < 2 or node is None or node.style != "|":
+    node, taken = layouts.nearest(location, ("data", key))
+    if location.text.origins or location.document is None or taken < 2 or node is None or node.style != "|":
         return None
-    whole = spot.text.data.decode()
+    whole = location.text.data.decode()
     begin = whole.find("\n", node.start) + 1
     blank = "".join(each if each in "\r\n" else " " for each in whole[:begin])
-    return Text(spot.text.name, (blank + whole[begin : node.end]).encode())
+    return Text(location.text.name, (blank + whole[begin : node.end]).encode())

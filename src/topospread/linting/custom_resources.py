@@ -20,7 +20,7 @@ from topospread.api.validation import validate_object
 from topospread.api.validation.schema import STRUCT_OF, decoded, fields_of, unknown_fields
 from topospread.sources.pod_parts import CONSTRAINTS, PodPart, pod_parts
 
-from .lint_input import Subject
+from .lint_input import LintSubject
 from .pod_source import PodSource
 from .problem import Problem
 
@@ -46,7 +46,7 @@ class CustomResource:
     pods: tuple[PodSource, ...]
 
 
-def custom_resource(subject: Subject, namespace: str) -> CustomResource | None:
+def custom_resource(subject: LintSubject, namespace: str) -> CustomResource | None:
     """What of an object of an unknown kind is about pods; None where nothing is.
 
     Args:
@@ -112,7 +112,7 @@ def _type_named(kind: str) -> type[KubeObject]:
     return msgspec.defstruct(kind, [], bases=(KubeObject,))  # type: ignore[return-value]
 
 
-def _source(subject: Subject, part: PodPart, namespace: str) -> PodSource:
+def _source(subject: LintSubject, part: PodPart, namespace: str) -> PodSource:
     given = subject.value.get("metadata")
     metadata = given if isinstance(given, Mapping) else {}
     kind = str(subject.value.get("kind"))

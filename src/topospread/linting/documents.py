@@ -16,7 +16,7 @@ from topospread.api.pod import Pod
 from topospread.errors import DecodeError, DuplicateError
 from topospread.sources.json_list import JsonList
 from topospread.sources.json_text import is_meant_as_json, looks_like_json, read_value, split_documents
-from topospread.sources.locations import Spot
+from topospread.sources.locations import Location
 from topospread.sources.text import Text
 from topospread.sources.yaml import read_documents
 
@@ -24,7 +24,7 @@ _HEAD: Final = msgspec.json.Decoder(KubeObject)
 _POD: Final = msgspec.json.Decoder(Pod)
 
 
-def objects_in(text: Text) -> Iterator[tuple[Any, Spot]]:
+def objects_in(text: Text) -> Iterator[tuple[Any, Location]]:
     """The objects of a text, and whatever else stands where one should: plain data, or a `Pod` that has an owner.
 
     Raises:
@@ -34,20 +34,20 @@ def objects_in(text: Text) -> Iterator[tuple[Any, Spot]]:
     if not looks_like_json(text):
         yield from _in_yaml(text)
         return
-    listed = JsonList.at(Spot(text, start=0, end=len(text.data)))
+    listed = JsonList.at(Location(text, start=0, end=len(text.data)))
     if listed is not None:
         yield from _in_list(listed)
         return
     spans = _json_documents(text)
     for start, end in spans:
-        yield from _objects(read_value(text, start, end), Spot(text, start=start, end=end))
+        yield from _objects(read_value(text, start, end), Location(text, start=start, end=end))
     if not spans:
         yield from _in_yaml(text)
 
 
-def _in_yaml(text: Text) -> Iterator[tuple[Any, Spot]]:
+def _in_yaml(text: Text) -> Iterator[tuple[Any, Location]]:
     for document in read_documents(text):
-        yield from _objects(document.value, Spot(text, document.number, document.line))
+        yield from _objects(document.value, Location(text, document.number, document.line))
 
 
 def _json_documents(text: Text) -> list[tuple[int, int]]:
@@ -72,17 +72,17 @@ def _is_meant_as_json(text: Text) -> bool:
     return False
 
 
-def _in_list(listed: JsonList) -> Iterator[tuple[Any, Spot]]:
+def _in_list(listed: JsonList) -> Iterator[tuple[Any, Location]]:
     """The items of a JSON list."""
     of = _item_type(listed.kind, listed.api_version)
     for index, raw in enumerate(listed.items):
-        spot = listed.spot_of(index)
+        location = listed.spot_of(index)
         pod = _owned_pod(raw, of)
         if pod is not None:
-            yield pod, spot
+            yield pod, location
             continue
-        value = read_value(spot.text, spot.start, spot.end)
-        yield from _objects({**of, **value} if isinstance(value, dict) else value, spot)
+        value = read_value(location.text, location.start, location.end)
+        yield from _objects({**of, **value} if isinstance(value, dict) else value, location)
 
 
 def _owned_pod(raw: msgspec.Raw, of: dict[str, Any]) -> Pod | None:
@@ -98,19 +98,19 @@ def _owned_pod(raw: msgspec.Raw, of: dict[str, Any]) -> Pod | None:
     return None
 
 
-def _objects(value: Any, spot: Spot) -> Iterator[tuple[Any, Spot]]:
+def _objects(value: Any, location: Location) -> Iterator[tuple[Any, Location]]:
     """What stands in a document: one object, or those of a list."""
     if value is None:
         return
     kind, items = (value.get("kind"), value.get("items")) if isinstance(value, dict) else (None, None)
     if not (isinstance(kind, str) and kind.endswith("List") and isinstance(items, list)):
-        yield value, spot
+        yield value, location
         return
-    listed = JsonList.at(spot) if spot.document is None else None
+    listed = JsonList.at(location) if location.document is None else None
     of = _item_type(kind, value.get("apiVersion"))
     for index, item in enumerate(items):
         typed = {**of, **item} if isinstance(item, dict) else item
-        yield from _objects(typed, listed.spot_of(index) if listed else spot.item("items", index))
+        yield from _objects(typed, listed.spot_of(index) if listed else location.item("items", index))
 
 
 def _item_type(kind: str, version: Any) -> dict[str, Any]:

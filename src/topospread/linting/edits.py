@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from topospread.api.yaml_scalars import ScalarError, plain_scalar
 from topospread.sources.positions import Path, parse_path
 
-from .layout import Node
+from .layout import TextValue
 from .problem import Edit
 
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
@@ -27,7 +27,7 @@ class Splice(NamedTuple):
     text: str
 
 
-def splice_of(edit: Edit, root: Node, text: str, *, as_json: bool) -> Splice | None:
+def splice_of(edit: Edit, root: TextValue, text: str, *, as_json: bool) -> Splice | None:
     """The characters that make a change; None when it cannot be made by exchanging a few.
 
     Args:
@@ -70,14 +70,14 @@ def changed(value: Any, edit: Edit) -> Any:
     return value
 
 
-def _find(root: Node, path: Path) -> Node | None:
-    node: Node | None = root
+def _find(root: TextValue, path: Path) -> TextValue | None:
+    node: TextValue | None = root
     for step in path:
         node = node.child(step) if node is not None else None
     return node
 
 
-def _begin(node: Node) -> int:
+def _begin(node: TextValue) -> int:
     return node.start if node.key is None else node.key
 
 
@@ -90,7 +90,7 @@ class _Writer:
         first = text.find("\n")
         self.newline = "\r\n" if text.endswith("\r", 0, max(first, 0)) else "\n"
 
-    def replaced(self, node: Node, value: Any) -> Splice | None:
+    def replaced(self, node: TextValue, value: Any) -> Splice | None:
         """Another value; of block collections and block scalars only somebody who reads them can make another."""
         old = self.text[node.start : node.end]
         if node.form == "alias" or old[:1] in ("&", "!") or node.style in ("|", ">"):
@@ -106,7 +106,7 @@ class _Writer:
             return Splice(node.start, node.end, "'" + value.replace("'", "''") + "'")
         return Splice(node.start, node.end, self._flow(value))
 
-    def added(self, node: Node, key: str, value: Any) -> Splice | None:
+    def added(self, node: TextValue, key: str, value: Any) -> Splice | None:
         """One more field of a mapping, behind the last."""
         if node.flow:
             return self._added_in_brackets(node, f"{self._flow(key)}: {self._flow(value)}")
@@ -116,13 +116,13 @@ class _Writer:
         first = next(iter(node.children.values()))
         return self._behind(node, self._block(key, value, self._column(_begin(first))))
 
-    def appended(self, node: Node, value: Any) -> Splice | None:
+    def appended(self, node: TextValue, value: Any) -> Splice | None:
         """One more item of a list, behind the last."""
         if node.flow:
             return self._added_in_brackets(node, self._flow(value))
         return self._behind(node, [" " * self._column(node.start) + f"- {self._flow(value)}"])
 
-    def removed(self, parent: Node, node: Node) -> Splice | None:
+    def removed(self, parent: TextValue, node: TextValue) -> Splice | None:
         """A field or an item taken away, unless it is the last one."""
         siblings = list(parent.children.values())
         at = next(index for index, each in enumerate(siblings) if each is node)
@@ -141,7 +141,7 @@ class _Writer:
             return None
         return Splice(begin, following.key, "")  # the first field behind a list's dash
 
-    def _added_in_brackets(self, node: Node, words: str) -> Splice:
+    def _added_in_brackets(self, node: TextValue, words: str) -> Splice:
         """One more entry of a flow collection; in one that has a line for each, on a line of its own."""
         last = list(node.children.values())[-1] if node.children else None
         if last is None:
@@ -151,7 +151,7 @@ class _Writer:
         gap = self.newline + " " * self._column(_begin(last)) if alone else " "
         return Splice(last.end, last.end, f",{gap}{words}")
 
-    def _behind(self, node: Node, lines: list[str]) -> Splice:
+    def _behind(self, node: TextValue, lines: list[str]) -> Splice:
         """Lines behind the last one of a block collection."""
         end = node.end
         if self.text.endswith("\n", 0, end):  # a block scalar ends with its line

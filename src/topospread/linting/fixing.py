@@ -20,7 +20,7 @@ from topospread.sources.text import Text
 from .differences import unified_diff
 from .edits import Splice, changed, splice_of
 from .layout import Layouts
-from .lint_input import SchedulerConfiguration, Subject
+from .lint_input import LintSubject, SchedulerConfiguration
 from .problem import Edit
 from .reading import Question, Read
 from .rule import Severity
@@ -117,8 +117,8 @@ def _mended_texts(outcome: LintReport) -> Iterator[tuple[str, Text]]:
     by_text: dict[str, list[Judged]] = {}
     for each in outcome.judged:
         # What was rendered is no file that could be written.
-        if each.problem.fix and each.subject is not None and each.subject.spot.text.origins is None:
-            by_text.setdefault(each.subject.spot.text.name, []).append(each)
+        if each.problem.fix and each.subject is not None and each.subject.location.text.origins is None:
+            by_text.setdefault(each.subject.location.text.name, []).append(each)
     for source, text in outcome.read.texts:
         wanted = by_text.get(text.name, [])
         if not wanted:
@@ -142,7 +142,7 @@ class _Mender:
     def made(self, wanted: Sequence[Judged]) -> Text | None:
         """The text with these fixes; None when there is nothing to change, or something else would change too."""
         splices: list[Splice] = []
-        edits: dict[Subject, list[Edit]] = {}
+        edits: dict[LintSubject, list[Edit]] = {}
         for each in wanted:
             subject = each.subject
             assert subject is not None
@@ -156,22 +156,22 @@ class _Mender:
         after = Text(self.text.name, _spliced(self.whole, splices).encode())
         return after if self._is_as_meant(after, edits) else None
 
-    def _splice(self, edit: Edit, subject: Subject) -> Splice | None:
-        spot = subject.spot
-        root = self.outcome.read.layouts.root(spot)
+    def _splice(self, edit: Edit, subject: LintSubject) -> Splice | None:
+        location = subject.location
+        root = self.outcome.read.layouts.root(location)
         if root is None:
             return None
-        as_json = spot.document is None
+        as_json = location.document is None
         if not as_json:
             return splice_of(edit, root, self.whole, as_json=False)
-        base = len(spot.text.data[: spot.start].decode())
-        within = spot.text.data[spot.start : spot.end].decode()
+        base = len(location.text.data[: location.start].decode())
+        within = location.text.data[location.start : location.end].decode()
         splice = splice_of(edit, root, within, as_json=True)
         return splice and Splice(splice.start + base, splice.end + base, splice.text)
 
-    def _is_as_meant(self, after: Text, edits: Mapping[Subject, list[Edit]]) -> bool:
+    def _is_as_meant(self, after: Text, edits: Mapping[LintSubject, list[Edit]]) -> bool:
         """Whether the new text holds the old objects with the edits, and nothing else."""
-        old = [each for each in self.outcome.read.subjects if each.spot.text.name == self.text.name]
+        old = [each for each in self.outcome.read.subjects if each.location.text.name == self.text.name]
         read = Read(self.outcome.given.gates, self.outcome.read.namespace, layouts=Layouts())
         try:
             read.take_text(Source(STANDARD_INPUT, None), after)

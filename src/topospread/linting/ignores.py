@@ -17,8 +17,8 @@ from typing import Final
 from topospread.errors import Place
 from topospread.sources.text import Text, printable
 
-from .layout import Layouts, Node
-from .lint_input import Subject
+from .layout import Layouts, TextValue
+from .lint_input import LintSubject
 
 ANNOTATION: Final = "topospread.dev/ignore"
 _COMMENT: Final = re.compile(r"#\s*topospread:\s*ignore\b(.*)")
@@ -43,10 +43,10 @@ class Ignore:
     reason: str
     place: Place
     lines: range = field(default=range(0))
-    subject: Subject | None = None
+    subject: LintSubject | None = None
     used: set[str] = field(default_factory=set)
 
-    def covers(self, subject: Subject, place: Place) -> bool:
+    def covers(self, subject: LintSubject, place: Place) -> bool:
         """Whether a finding of one of its rules in its text is not to be reported."""
         return subject is self.subject if self.subject is not None else place.line in self.lines
 
@@ -54,7 +54,7 @@ class Ignore:
 class Ignores:
     """Every ignore of what is linted."""
 
-    def __init__(self, texts: list[Text], subjects: list[Subject], layouts: Layouts) -> None:
+    def __init__(self, texts: list[Text], subjects: list[LintSubject], layouts: Layouts) -> None:
         self.all: list[Ignore] = []
         for text in texts:
             self.all += _comments(text, layouts)
@@ -65,7 +65,7 @@ class Ignores:
             for rule in each.rules:
                 self._by_rule.setdefault((rule, each.place.source), []).append(each)
 
-    def take(self, rule: str, subject: Subject, place: Place) -> bool:
+    def take(self, rule: str, subject: LintSubject, place: Place) -> bool:
         """Whether a finding is not to be reported; every ignore that says so counts as used."""
         found = [each for each in self._by_rule.get((rule, place.source), ()) if each.covers(subject, place)]
         for each in found:
@@ -120,7 +120,7 @@ def _parsed(words: str) -> tuple[tuple[str, ...], str]:
     return tuple(each.strip() for each in found[1].split(",")), found[2].strip()
 
 
-def _in_scalar(documents: list[Node], offset: int) -> bool:
+def _in_scalar(documents: list[TextValue], offset: int) -> bool:
     """Whether what stands at an offset is part of a text rather than a comment."""
     at = bisect_right(documents, offset, key=lambda document: document.start) - 1
     return at >= 0 and any(node.form == "scalar" and node.start <= offset < node.end for node in documents[at].walk())
@@ -134,7 +134,7 @@ def _next_line(lines: list[str], number: int) -> int:
     return number
 
 
-def _covered(documents: list[Node], line: int) -> range:
+def _covered(documents: list[TextValue], line: int) -> range:
     """The lines of the outermost value that begins on a line; the line alone when none does."""
     at = bisect_right(documents, line, key=lambda document: document.line) - 1
     for node in documents[at].walk() if at >= 0 else ():
@@ -143,14 +143,14 @@ def _covered(documents: list[Node], line: int) -> range:
     return range(line, line + 1)
 
 
-def _annotated(subject: Subject, layouts: Layouts) -> Iterator[Ignore]:
+def _annotated(subject: LintSubject, layouts: Layouts) -> Iterator[Ignore]:
     """The ignores in an object's annotation."""
     metadata = subject.value.get("metadata")
     annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
     text = annotations.get(ANNOTATION) if isinstance(annotations, dict) else None
     if not isinstance(text, str):
         return
-    place = layouts.place(subject.spot, subject.label, f"metadata.annotations[{ANNOTATION}]")
+    place = layouts.place(subject.location, subject.label, f"metadata.annotations[{ANNOTATION}]")
     for entry in filter(str.strip, re.split(r"[;\n]", text)):
         rules, reason = _parsed(entry)
         yield Ignore(rules, printable(reason), place, subject=subject)

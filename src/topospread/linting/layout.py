@@ -25,7 +25,7 @@ from yaml.events import (
 
 from topospread.api.yaml_scalars import ScalarError, key_text, plain_scalar
 from topospread.errors import Place
-from topospread.sources.locations import Spot
+from topospread.sources.locations import Location
 from topospread.sources.positions import Path, format_path, parse_path
 from topospread.sources.text import Text, place_of_byte, printable
 
@@ -34,7 +34,7 @@ _ENDS: Final = (MappingEndEvent, SequenceEndEvent)
 
 
 @dataclass(slots=True)
-class Node:
+class TextValue:
     """A value in a text. Offsets count characters from the beginning of the text, from 0.
 
     Attributes:
@@ -59,23 +59,23 @@ class Node:
     flow: bool
     style: str
     last_line: int
-    children: dict[str | int, Node] = field(default_factory=dict)
+    children: dict[str | int, TextValue] = field(default_factory=dict)
 
-    def child(self, step: str | int) -> Node | None:
+    def child(self, step: str | int) -> TextValue | None:
         """What stands under a step of a path; a number may be meant as a key."""
         found = self.children.get(step)
         return self.children.get(str(step)) if found is None and self.form == "mapping" else found
 
-    def walk(self) -> Iterator[Node]:
+    def walk(self) -> Iterator[TextValue]:
         """The node and everything in it, outer ones first."""
         yield self
         for child in self.children.values():
             yield from child.walk()
 
 
-def documents_of(data: bytes) -> list[Node]:
+def documents_of(data: bytes) -> list[TextValue]:
     """The documents of a YAML text (or the one of a JSON text), as many as can be read."""
-    found: list[Node] = []
+    found: list[TextValue] = []
     loader = yaml.CLoader(data)
     try:
         while type(event := _next(loader)) is not StreamEndEvent:
@@ -93,7 +93,7 @@ def _next(loader: yaml.CLoader) -> Event:
     return event
 
 
-def _node(loader: yaml.CLoader, event: Event, named: Event, key: int | None) -> Node:
+def _node(loader: yaml.CLoader, event: Event, named: Event, key: int | None) -> TextValue:
     """The node that an event begins; ``named`` is the event its line and column are taken from."""
     begin, where, last = event.start_mark, named.start_mark, event.end_mark
     assert begin is not None
@@ -109,17 +109,17 @@ def _node(loader: yaml.CLoader, event: Event, named: Event, key: int | None) -> 
         form = "alias"
     elif isinstance(event, ScalarEvent):
         style = event.style or ""
-    node = Node(form, where.line + 1, where.column + 1, begin.index, last.index, key, True, style, 0)
+    node = TextValue(form, where.line + 1, where.column + 1, begin.index, last.index, key, True, style, 0)
     node.last_line = last.line + (style not in ("|", ">") or last.column > 0)
     if isinstance(event, MappingStartEvent | SequenceStartEvent):
         _fill(loader, node, event)
     return node
 
 
-def _fill(loader: yaml.CLoader, node: Node, event: MappingStartEvent | SequenceStartEvent) -> None:
+def _fill(loader: yaml.CLoader, node: TextValue, event: MappingStartEvent | SequenceStartEvent) -> None:
     """Read what stands in a collection, to its end."""
     node.flow = bool(event.flow_style)
-    last: Node | None = None
+    last: TextValue | None = None
     index = 0
     while type(first := _next(loader)) not in _ENDS:
         if node.form == "list":
@@ -155,26 +155,26 @@ class Layouts:
     """The layouts of texts, each gone through when somebody asks, and once."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[int, int], tuple[Text, list[Node]]] = {}
+        self._known: dict[tuple[int, int], tuple[Text, list[TextValue]]] = {}
 
-    def documents(self, text: Text) -> list[Node]:
+    def documents(self, text: Text) -> list[TextValue]:
         """The documents of a text."""
         return self._laid_out(text, 0, len(text.data))
 
-    def root(self, spot: Spot) -> Node | None:
-        """The node of the object at a spot; its offsets and lines count from ``spot.start`` in JSON."""
-        if spot.document is None:
-            found = self._laid_out(spot.text, spot.start, spot.end)
+    def root(self, location: Location) -> TextValue | None:
+        """The node of the object at a location; its offsets and lines count from ``location.start`` in JSON."""
+        if location.document is None:
+            found = self._laid_out(location.text, location.start, location.end)
             return found[0] if found else None
-        documents = self._laid_out(spot.text, 0, len(spot.text.data))
-        node = documents[spot.document - 1] if spot.document <= len(documents) else None
-        for step in spot.path:
+        documents = self._laid_out(location.text, 0, len(location.text.data))
+        node = documents[location.document - 1] if location.document <= len(documents) else None
+        for step in location.path:
             node = node.child(step) if node is not None else None
         return node
 
-    def nearest(self, spot: Spot, path: Path) -> tuple[Node | None, int]:
+    def nearest(self, location: Location, path: Path) -> tuple[TextValue | None, int]:
         """The node of a field, or the nearest it would stand in, and how many steps of the path lead to it."""
-        node = self.root(spot)
+        node = self.root(location)
         for taken, step in enumerate(path):
             below = node.child(step) if node is not None else None
             if below is None:
@@ -182,24 +182,24 @@ class Layouts:
             node = below
         return node, len(path)
 
-    def place(self, spot: Spot, label: str = "", field: str = "") -> Place:
-        """The place of an object, or of a field of it, with line and column: what `Spot.place` answers.
+    def place(self, location: Location, label: str = "", field: str = "") -> Place:
+        """The place of an object, or of a field of it, with line and column: what `Location.place` answers.
 
         Args:
-            spot: where the object stands.
+            location: where the object stands.
             label: the object as errors call it; "" for one without a name, whose field is given from the document.
             field: path of the field in the object.
         """
-        shown = field if label else format_path(spot.path) + ("." if spot.path and field else "") + field
-        place = Place(spot.text.name, spot.document, printable(label), printable(shown))
-        node, _ = self.nearest(spot, parse_path(field))
-        begin = place_of_byte(spot.text, spot.start) if spot.document is None else Place(line=1, column=1)
+        shown = field if label else format_path(location.path) + ("." if location.path and field else "") + field
+        place = Place(location.text.name, location.document, printable(label), printable(shown))
+        node, _ = self.nearest(location, parse_path(field))
+        begin = place_of_byte(location.text, location.start) if location.document is None else Place(line=1, column=1)
         if node is None:
-            return replace(place, line=spot.line or begin.line, column=None if spot.line else begin.column)
+            return replace(place, line=location.line or begin.line, column=None if location.line else begin.column)
         column = node.column + ((begin.column or 1) - 1 if node.line == 1 else 0)
         return replace(place, line=node.line + (begin.line or 1) - 1, column=column)
 
-    def _laid_out(self, text: Text, start: int, end: int) -> list[Node]:
+    def _laid_out(self, text: Text, start: int, end: int) -> list[TextValue]:
         key = (id(text), start)
         if key not in self._known:
             # The text is kept with its layout, so that no other can get its id.

@@ -17,7 +17,7 @@ from topospread.config.versions import KubeVersion
 from topospread.errors import Place
 from topospread.sources.collection import Collection
 from topospread.sources.hooks import is_passing
-from topospread.sources.locations import Spot
+from topospread.sources.locations import Location
 from topospread.sources.objects import ReadObject
 
 from .pod_source import PodSource
@@ -25,24 +25,24 @@ from .problem import Problem
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Subject:
+class LintSubject:
     """Something that is linted, and where it stands.
 
     Attributes:
-        spot: where it stands.
+        location: where it stands.
         label: ``Kind namespace/name``; "" when it has no name.
         value: what stands there, as plain data; of stored pods that have a controller only their type.
         order: its position among everything that is linted, from 0.
     """
 
-    spot: Spot
+    location: Location
     label: str
     value: Mapping[str, Any]
     order: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Manifest(Subject):
+class Manifest(LintSubject):
     """An object of the cluster: one that decodes, whether the API server would take it or not.
 
     Attributes:
@@ -72,7 +72,7 @@ class CustomManifest(Manifest):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SchedulerConfiguration(Subject):
+class SchedulerConfiguration(LintSubject):
     """A KubeSchedulerConfiguration, on its own or in a ConfigMap.
 
     Paths are given from the configuration itself, as in ``profiles[0].pluginConfig[0].args.defaultConstraints[0]``.
@@ -85,7 +85,7 @@ class SchedulerConfiguration(Subject):
 
 
 @dataclass(eq=False)
-class Given:
+class LintInput:
     """Everything a rule may look at. Made once a run; what rules derive from it may be cached by `cached_property`.
 
     Attributes:
@@ -105,10 +105,10 @@ class Given:
     configurations: Sequence[SchedulerConfiguration] = ()
     cluster: Inventory | None = None
     configuration: Configuration | None = None
-    refused: Sequence[tuple[Subject, Problem]] = ()
-    unknown_plugins: Sequence[tuple[Subject, Problem]] = ()
-    others: Sequence[Subject] = ()
-    unknown_fields: Sequence[tuple[Subject, Problem]] = ()
+    refused: Sequence[tuple[LintSubject, Problem]] = ()
+    unknown_plugins: Sequence[tuple[LintSubject, Problem]] = ()
+    others: Sequence[LintSubject] = ()
+    unknown_fields: Sequence[tuple[LintSubject, Problem]] = ()
     _kinds: dict[str, list[Manifest]] = field(default_factory=dict, init=False)
 
     @property
@@ -169,4 +169,4 @@ class Given:
                 # What replaces an object inherits from it, and the manifest is to stay as it was written.
                 taken = (each.kind, each.item.namespace, each.item.name) in there
                 item = copy.deepcopy(each.item) if taken else each.item
-                yield ReadObject(each.kind, item, each.spot.rough(each.label))
+                yield ReadObject(each.kind, item, each.location.rough(each.label))

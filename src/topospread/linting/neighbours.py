@@ -9,10 +9,10 @@ from weakref import WeakKeyDictionary
 from topospread.api.meta import KubeObject
 from topospread.workloads.autoscaling import target_of
 
-from .lint_input import Given
+from .lint_input import LintInput
 from .pod_source import PodSource, pod_source
 
-Target = tuple[str, str, str]
+ScaleTarget = tuple[str, str, str]
 """Kind, namespace and name of a workload."""
 
 
@@ -23,7 +23,7 @@ class Bounds(NamedTuple):
     most: int
 
 
-def cluster_sources(given: Given) -> Iterator[PodSource]:
+def cluster_sources(given: LintInput) -> Iterator[PodSource]:
     """The pods and templates of ``--cluster`` that no manifest replaces and no owner made: looked at, not judged."""
     if given.cluster is None:
         return
@@ -35,17 +35,17 @@ def cluster_sources(given: Given) -> Iterator[PodSource]:
                 yield pods
 
 
-_BOUNDS: WeakKeyDictionary[Given, dict[Target, Bounds]] = WeakKeyDictionary()
+_BOUNDS: WeakKeyDictionary[LintInput, dict[ScaleTarget, Bounds]] = WeakKeyDictionary()
 
 
-def autoscaled(given: Given, item: KubeObject) -> Bounds | None:
+def autoscaled(given: LintInput, item: KubeObject) -> Bounds | None:
     """What a HorizontalPodAutoscaler says of a workload; None when there is none."""
     if given not in _BOUNDS:
         _BOUNDS[given] = dict(_autoscalers(given))
     return _BOUNDS[given].get((type(item).__name__, item.namespace, item.name))
 
 
-def _autoscalers(given: Given) -> Iterator[tuple[Target, Bounds]]:
+def _autoscalers(given: LintInput) -> Iterator[tuple[ScaleTarget, Bounds]]:
     for item in given.inventory.horizontal_pod_autoscalers:
         target = target_of(item)
         if target is not None:

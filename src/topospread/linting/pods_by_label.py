@@ -12,7 +12,7 @@ from .pod_source import PodSource
 Item = TypeVar("Item")
 
 
-class LabelIndex(Generic[Item]):
+class PodsByLabel(Generic[Item]):
     """Items of the workloads whose pods they stand for; of each kind, namespace and name the last one counts."""
 
     def __init__(self, items: Iterable[tuple[PodSource, Item]]) -> None:

@@ -29,7 +29,7 @@ from topospread.sources.deliveries import delivery_of
 from topospread.sources.files import STANDARD_INPUT, Source, read_text, shown_path
 from topospread.sources.folders import check_programs, look_into
 from topospread.sources.json_text import too_deep
-from topospread.sources.locations import Spot, label_of
+from topospread.sources.locations import Location, label_of
 from topospread.sources.rendering import RAW, Rendering
 from topospread.sources.text import Text, printable
 from topospread.sources.versions import VERSIONS, NoMatchError, resolve_kind, to_current
@@ -38,7 +38,7 @@ from .configurations import GROUP, configurations_in, load_judged
 from .custom_resources import custom_resource
 from .documents import objects_in
 from .layout import Layouts
-from .lint_input import CustomManifest, Manifest, SchedulerConfiguration, Subject
+from .lint_input import CustomManifest, LintSubject, Manifest, SchedulerConfiguration
 from .pod_source import pod_source
 from .problem import Problem
 from .settings import Settings
@@ -47,7 +47,7 @@ from .unfinished import Surroundings, Unfinished
 Progress = Callable[[int, int], None]
 """Told how much is done, of how much."""
 
-LeftOut = Unfinished | Literal["other"]
+WhyNotRead = Unfinished | Literal["other"]
 """Why something was left out: it is not finished, or nothing of Kubernetes."""
 
 _ENCODER: Final = msgspec.json.Encoder(enc_hook=str)
@@ -110,17 +110,17 @@ class Read:
 
     gates: Gates
     namespace: str = "default"
-    subjects: list[Subject] = field(default_factory=list)
+    subjects: list[LintSubject] = field(default_factory=list)
     manifests: list[Manifest] = field(default_factory=list)
     configurations: list[SchedulerConfiguration] = field(default_factory=list)
-    refused: list[tuple[Subject, Problem]] = field(default_factory=list)
-    unknown_plugins: list[tuple[Subject, Problem]] = field(default_factory=list)
-    unknown_fields: list[tuple[Subject, Problem]] = field(default_factory=list)
+    refused: list[tuple[LintSubject, Problem]] = field(default_factory=list)
+    unknown_plugins: list[tuple[LintSubject, Problem]] = field(default_factory=list)
+    unknown_fields: list[tuple[LintSubject, Problem]] = field(default_factory=list)
     texts: list[tuple[Source, Text]] = field(default_factory=list)
     layouts: Layouts = field(default_factory=Layouts)
     surroundings: Surroundings = field(default_factory=Surroundings)
     broken: list[InputError] = field(default_factory=list)
-    left_out: dict[str, LeftOut] = field(default_factory=dict)
+    left_out: dict[str, WhyNotRead] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     deliveries: list[str] = field(default_factory=list)
 
@@ -146,11 +146,11 @@ class Read:
         """Everything in a text."""
         self.texts.append((source, text))
         try:
-            for value, spot in objects_in(text):
+            for value, location in objects_in(text):
                 if isinstance(value, Pod):
-                    self._take_owned(value, spot)
+                    self._take_owned(value, location)
                 else:
-                    self._take(value, spot)
+                    self._take(value, location)
         except (DecodeError, DuplicateError) as error:
             self.broken.append(error)
         self.notes += text.repeats
@@ -171,7 +171,7 @@ class Read:
             number = len(own.configurations) or "no"
             raise ConfigError(f"there is {number} {KIND} here, and one is wanted", Place(shown_path(path)))
         (configuration,) = own.configurations
-        if all(text.name != configuration.spot.text.name for _, text in self.texts):
+        if all(text.name != configuration.location.text.name for _, text in self.texts):
             added = replace(configuration, order=len(self.subjects))
             self.subjects.append(added)
             self.configurations.append(added)
@@ -180,14 +180,14 @@ class Read:
             self.texts += own.texts
         return configuration.loaded
 
-    def _take(self, value: Any, spot: Spot) -> None:
+    def _take(self, value: Any, location: Location) -> None:
         """One object, or what stands where one should."""
         if not _is_meant_as_object(value):
-            self.left_out.setdefault(spot.text.name, "other")
+            self.left_out.setdefault(location.text.name, "other")
             return
         version, name = value.get("apiVersion"), value.get("kind")
         shown = name if isinstance(name, str) else "object"
-        subject = Subject(spot, label_of(value, shown, self.namespace), value, len(self.subjects))
+        subject = LintSubject(location, label_of(value, shown, self.namespace), value, len(self.subjects))
         self.subjects.append(subject)
         for field_name, text in (("apiVersion", version), ("kind", name)):
             if not isinstance(text, str) or not text:
@@ -195,7 +195,7 @@ class Read:
                 self.refused.append((subject, Problem(field_name, f"{field_name}: {words}")))
                 return
         if str(version).startswith(GROUP):
-            self._take_configuration(value, spot)
+            self._take_configuration(value, location)
             return
         delivery = delivery_of(value, str(version), shown, self.namespace)
         if delivery:
@@ -205,23 +205,23 @@ class Read:
             if kind is not None:
                 self._take_kind(value, kind, subject)
             elif shown == "ConfigMap":
-                for inner, at in configurations_in(value, spot, self.layouts):
+                for inner, at in configurations_in(value, location, self.layouts):
                     self._take_configuration(inner, at)
             elif not delivery:
                 self._take_custom(subject)
         except NoMatchError as error:
             self.refused.append((subject, Problem("apiVersion", f"apiVersion: {error}")))
         except RecursionError:
-            raise too_deep(spot.rough(subject.label)) from None
+            raise too_deep(location.rough(subject.label)) from None
 
-    def _take_custom(self, subject: Subject) -> None:
+    def _take_custom(self, subject: LintSubject) -> None:
         """An object of a kind that nobody here knows, which may hold templates of pods."""
         found = custom_resource(subject, self.namespace)
         if found is None or self._is_base(subject):
             return
         item = found.pods[0].item if found.pods else KubeObject()
         kind = str(subject.value.get("kind"))
-        known = (subject.spot, subject.label, subject.value, subject.order)
+        known = (subject.location, subject.label, subject.value, subject.order)
         manifest = CustomManifest(*known, kind, item, True, False, None, found.pods)
         self.subjects[subject.order] = manifest
         self.refused += [(manifest, problem) for problem in found.refused]
@@ -237,27 +237,27 @@ class Read:
             metadata["name"] = names.name_prefix(metadata["generateName"]) + "00000"
         return check_other(kind, known | {"metadata": metadata})
 
-    def _is_base(self, subject: Subject) -> bool:
-        return self.left_out.get(subject.spot.text.name) == "base"
+    def _is_base(self, subject: LintSubject) -> bool:
+        return self.left_out.get(subject.location.text.name) == "base"
 
-    def _take_owned(self, pod: Pod, spot: Spot) -> None:
+    def _take_owned(self, pod: Pod, location: Location) -> None:
         """A stored pod of a controller, which is counted and not judged."""
         pod.metadata.namespace = pod.metadata.namespace or self.namespace
         label = printable(f"Pod {pod.namespace}/{pod.name}")
         order = len(self.subjects)
-        manifest = Manifest(spot, label, _A_POD, order, "Pod", pod, False, True, pod_source(pod))
+        manifest = Manifest(location, label, _A_POD, order, "Pod", pod, False, True, pod_source(pod))
         self.subjects.append(manifest)
         self.manifests.append(manifest)
 
-    def _take_configuration(self, value: dict[str, Any], spot: Spot) -> None:
+    def _take_configuration(self, value: dict[str, Any], location: Location) -> None:
         loaded = load_judged(value, self.gates)
-        found = SchedulerConfiguration(spot, KIND, value, len(self.subjects), loaded.configuration)
+        found = SchedulerConfiguration(location, KIND, value, len(self.subjects), loaded.configuration)
         self.subjects.append(found)
         self.configurations.append(found)
         self.refused += [(found, problem) for problem in loaded.refused]
         self.unknown_plugins += [(found, problem) for problem in loaded.unknown]
 
-    def _take_kind(self, value: dict[str, Any], kind: str, subject: Subject) -> None:
+    def _take_kind(self, value: dict[str, Any], kind: str, subject: LintSubject) -> None:
         how = KINDS[kind]
         current = to_current(value, kind)
         try:
@@ -278,7 +278,7 @@ class Read:
             item.metadata.namespace = self.namespace
         label = label_of(value, kind, self.namespace if how.namespaced else "")
         manifest = Manifest(
-            subject.spot, label, value, subject.order, kind, item, bool(errors), stored, pod_source(item)
+            subject.location, label, value, subject.order, kind, item, bool(errors), stored, pod_source(item)
         )
         self.subjects[subject.order] = manifest
         self.manifests.append(manifest)

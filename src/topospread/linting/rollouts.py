@@ -16,37 +16,37 @@ from topospread.api.pod import Pod
 from topospread.api.rollout import strategy_of
 from topospread.api.workload import Deployment
 from topospread.errors import InputError
-from topospread.explanation.repeated_simulation import Rehearsal
+from topospread.explanation.repeated_simulation import RepeatedSimulation
 from topospread.explanation.rolling_update import RollingUpdate
 from topospread.linting.pod_source import keeping_apart
 from topospread.simulation.placing import place_all
 from topospread.simulation.run import Run, prepare
 
-from .lint_input import Given
+from .lint_input import LintInput
 from .pod_source import HASH, pod_source
-from .template_on_nodes import Held, Standing, standings
-from .trial_placement import MOST_PODS, Trials, options_of, with_only
+from .template_on_nodes import ConstraintOnNodes, TemplateOnNodes, templates_on_nodes
+from .trial_placement import MOST_PODS, TrialPlacements, options_of, with_only
 
 
-def stuck_rollouts(given: Given) -> Iterator[tuple[Standing, Held, int]]:
+def stuck_rollouts(given: LintInput) -> Iterator[tuple[TemplateOnNodes, ConstraintOnNodes, int]]:
     """Deployments whose rolling update gets stuck because old pods count, and ends where they do not.
 
     Each with the first constraint that counts old pods, and how many new pods there are when it gets stuck.
     """
     if not given.gates.enabled("MatchLabelKeysInPodTopologySpread"):
         return
-    trials = Trials(given)
-    for standing in standings(given):
-        item = standing.pods.item
-        held = _counting_old_pods(standing)
+    trials = TrialPlacements(given)
+    for template in templates_on_nodes(given):
+        item = template.pods.item
+        held = _counting_old_pods(template)
         if held is None or not isinstance(item, Deployment):
             continue
-        if trials.fit(standing, more=1) or not trials.look_closer(standing):
+        if trials.fit(template, more=1) or not trials.look_closer(template):
             continue
         try:
             stuck_at = _stuck_at(given, item)
             if stuck_at is not None and _stuck_at(given, _of_one_revision(item)) is None:
-                yield standing, held, stuck_at
+                yield template, held, stuck_at
         except InputError:
             continue  # Validation says so.
 
@@ -60,25 +60,25 @@ class KeptOff(NamedTuple):
         replaced: how many new pods there are when it gets stuck.
     """
 
-    standing: Standing
+    template: TemplateOnNodes
     field: str
     key: str
     replaced: int
 
 
-def kept_off(given: Given) -> Iterator[KeptOff]:
+def kept_off(given: LintInput) -> Iterator[KeptOff]:
     """Deployments whose rolling update never ends because of required anti-affinity."""
-    trials = Trials(given)
-    for standing in standings(given):
-        item, terms = standing.pods.item, list(keeping_apart(standing.pods))
-        if not isinstance(item, Deployment) or not terms or not 0 < (standing.pods.replicas or 0) <= MOST_PODS:
+    trials = TrialPlacements(given)
+    for template in templates_on_nodes(given):
+        item, terms = template.pods.item, list(keeping_apart(template.pods))
+        if not isinstance(item, Deployment) or not terms or not 0 < (template.pods.replicas or 0) <= MOST_PODS:
             continue
-        if trials.fit(standing, more=1) or not trials.look_closer(standing):
+        if trials.fit(template, more=1) or not trials.look_closer(template):
             continue
         try:
             replaced = _stuck_at(given, item)
             if replaced is not None and _stuck_at(given, without_apart(item)) is None:
-                yield KeptOff(standing, terms[0][0], terms[0][1].topology_key, replaced)
+                yield KeptOff(template, terms[0][0], terms[0][1].topology_key, replaced)
         except InputError:
             continue  # Validation says so.
 
@@ -99,15 +99,15 @@ def without_apart(item: Owner) -> Owner:
     return item
 
 
-def _counting_old_pods(standing: Standing) -> Held | None:
+def _counting_old_pods(template: TemplateOnNodes) -> ConstraintOnNodes | None:
     """The first hard constraint that counts the pods of all revisions; None where no rolling update is to be tried."""
-    replicas = standing.pods.replicas or 0
-    if not 0 < replicas <= MOST_PODS or not isinstance(standing.pods.item, Deployment):
+    replicas = template.pods.replicas or 0
+    if not 0 < replicas <= MOST_PODS or not isinstance(template.pods.item, Deployment):
         return None
     return next(
         (
             held
-            for held in standing.constraints
+            for held in template.constraints
             if held.counts.hard and held.counts.counts_itself and HASH not in (held.given.match_label_keys or ())
         ),
         None,
@@ -127,7 +127,7 @@ def _of_one_revision(item: Deployment) -> Deployment:
     return item
 
 
-def _stuck_at(given: Given, item: Deployment) -> int | None:
+def _stuck_at(given: LintInput, item: Deployment) -> int | None:
     """How many new pods a rolling update comes to, None where it ends, or where there is none to play.
 
     Raises:
@@ -146,7 +146,7 @@ def _stuck_at(given: Given, item: Deployment) -> int | None:
         return None
     workload.existing += _placed(run)
     run.queue.clear()
-    return RollingUpdate(Rehearsal(run), workload, strategy, workload.template).play()
+    return RollingUpdate(RepeatedSimulation(run), workload, strategy, workload.template).play()
 
 
 def _placed(run: Run) -> Iterator[Pod]:

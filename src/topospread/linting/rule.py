@@ -26,7 +26,7 @@ from typing import Final, Literal, NamedTuple
 
 from topospread.errors import Place
 
-from .lint_input import Given, Subject
+from .lint_input import LintInput, LintSubject
 from .pod_source import PodSource
 from .problem import Edit, Problem
 
@@ -38,7 +38,7 @@ Needs = Literal["manifest", "manifests", "nodes", "simulation"]
 """What a rule cannot do without: the one object, what else is given with it, nodes, or nodes to simulate on."""
 
 
-Check = Callable[[Given], Iterator[tuple[Subject, Problem]]]
+Check = Callable[[LintInput], Iterator[tuple[LintSubject, Problem]]]
 """From everything that is given to the problems, each with what it is a problem of."""
 
 
@@ -89,7 +89,7 @@ class Rule:
 def of_pods(check: Callable[[PodSource], Iterator[Problem]]) -> Check:
     """The check of one pod or pod template, made one of everything that is given."""
 
-    def check_all(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    def check_all(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         for manifest, pods in given.sources:
             for problem in check(pods):
                 yield manifest, problem

@@ -21,7 +21,7 @@ from topospread.sources.rendering import Rendering
 from topospread.sources.text import Text, printable
 
 from .ignores import Ignores, unused
-from .lint_input import CustomManifest, Given, Subject
+from .lint_input import CustomManifest, LintInput, LintSubject
 from .problem import Problem
 from .reading import Progress, Question, Read, read, untold
 from .rule import SEVERITIES, Finding, Rule, Severity
@@ -45,7 +45,7 @@ class Judged:
     """
 
     finding: Finding
-    subject: Subject | None
+    subject: LintSubject | None
     problem: Problem
 
 
@@ -64,7 +64,7 @@ class LintReport(PlainData, Sequence[Finding]):
     judged: Sequence[Judged]
     ignored: int
     read: Read
-    given: Given
+    given: LintInput
     asked: frozenset[str]
 
     @property
@@ -203,10 +203,12 @@ def run(
         )
 
 
-def _given(found: Read, gates: Gates, cluster: Inventory | None, configuration: Configuration | None) -> list[Given]:
+def _given(
+    found: Read, gates: Gates, cluster: Inventory | None, configuration: Configuration | None
+) -> list[LintInput]:
     """What the rules look at, for each world; what is wrong with single objects is told in the first."""
     worlds = [
-        Given(gates, manifests, cluster=cluster, configuration=configuration)
+        LintInput(gates, manifests, cluster=cluster, configuration=configuration)
         for manifests in worlds_of(found.manifests)
     ]
     worlds[0] = replace(
@@ -214,14 +216,14 @@ def _given(found: Read, gates: Gates, cluster: Inventory | None, configuration: 
         configurations=found.configurations,
         refused=found.refused,
         unknown_plugins=found.unknown_plugins,
-        others=[each for each in found.subjects if type(each) in (Subject, CustomManifest)],
+        others=[each for each in found.subjects if type(each) in (LintSubject, CustomManifest)],
         unknown_fields=found.unknown_fields,
     )
     return worlds
 
 
 def judge(
-    found: Read, worlds: Sequence[Given], settings: Settings | None = None, progress: Progress = untold
+    found: Read, worlds: Sequence[LintInput], settings: Settings | None = None, progress: Progress = untold
 ) -> LintReport:
     """What the rules find, in the order of the input, without what is ignored."""
     settings = settings or Settings()
@@ -229,7 +231,7 @@ def judge(
     asked = [rule for rule in RULES if settings.asks(rule.id) and (rule.needs not in ("nodes", "simulation") or nodes)]
     ids = frozenset(rule.id for rule in asked)
     # What stands in a ConfigMap has a text of its own; each is gone through once.
-    every = [text for _, text in found.texts] + [each.spot.text for each in found.configurations]
+    every = [text for _, text in found.texts] + [each.location.text for each in found.configurations]
     texts = {id(text): text for text in every}
     ignores = Ignores(list(texts.values()), found.subjects, found.layouts)
     ignored = 0
@@ -249,16 +251,16 @@ def judge(
     return LintReport(_wanted(findings, found, settings), ignored, found, worlds[0], ids)
 
 
-def _finding(rule: Rule, subject: Subject, problem: Problem, found: Read) -> Finding:
-    place = found.layouts.place(subject.spot, subject.label, problem.field)
+def _finding(rule: Rule, subject: LintSubject, problem: Problem, found: Read) -> Finding:
+    place = found.layouts.place(subject.location, subject.label, problem.field)
     if rule in (VALIDATION, UNKNOWN_PLUGIN):
         # The words begin with the field, so that the place need not name it.
         place = replace(place, field="")
-    message, spot = printable(problem.message), subject.spot
-    origins = spot.text.origins
+    message, location = printable(problem.message), subject.location
+    origins = location.text.origins
     if origins is None:
         return Finding(rule.id, rule.severity, message, place, problem.fix)
-    told = origins.place(spot.document or 1, (*spot.path, *parse_path(problem.field)), place)
+    told = origins.place(location.document or 1, (*location.path, *parse_path(problem.field)), place)
     return Finding(rule.id, rule.severity, message, told, rendered=place)
 
 

@@ -123,10 +123,10 @@ def read_settings(path: str) -> Settings | None:
         prefix = ""
         documents = [each.value for each in read_documents(text)]
         value = documents[0] if documents else None
-    return _Parser(path, prefix).settings(value or {})
+    return _SettingsParser(path, prefix).settings(value or {})
 
 
-class _Parser:
+class _SettingsParser:
     """Turns plain data into settings; whatever it does not know is refused with its place."""
 
     def __init__(self, path: str, prefix: str) -> None:

@@ -33,12 +33,12 @@ from topospread.scheduling.framework import Framework
 from topospread.simulation.run import as_served
 from topospread.workloads.admission import Admission
 
-from .lint_input import Given, Manifest
+from .lint_input import LintInput, Manifest
 from .pod_source import PodSource
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Held:
+class ConstraintOnNodes:
     """One constraint of one template, held against the nodes.
 
     Attributes:
@@ -53,7 +53,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Standing:
+class TemplateOnNodes:
     """A template's constraints on the nodes.
 
     Attributes:
@@ -68,7 +68,7 @@ class Standing:
     pods: PodSource
     cluster: Cluster
     pod: Pod
-    constraints: tuple[Held, ...]
+    constraints: tuple[ConstraintOnNodes, ...]
     selected: Bools
     open: Bools
 
@@ -90,10 +90,10 @@ class Standing:
         return found
 
 
-_KNOWN: WeakKeyDictionary[Given, list[Standing]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[LintInput, list[TemplateOnNodes]] = WeakKeyDictionary()
 
 
-def standings(given: Given) -> list[Standing]:
+def templates_on_nodes(given: LintInput) -> list[TemplateOnNodes]:
     """Every template with constraints of its own, or pods that keep apart from their like, that kube-scheduler would
     place; worked out once."""
     if given not in _KNOWN:
@@ -101,11 +101,11 @@ def standings(given: Given) -> list[Standing]:
     return _KNOWN[given]
 
 
-def _worked_out(given: Given) -> list[Standing]:
+def _worked_out(given: LintInput) -> list[TemplateOnNodes]:
     return list(_all(given, cluster_of(given)))
 
 
-def cluster_of(given: Given) -> Cluster:
+def cluster_of(given: LintInput) -> Cluster:
     """The nodes that are given, and the pods on them."""
     cluster = Cluster(request_rules(given.gates))
     for node in given.nodes:
@@ -116,18 +116,18 @@ def cluster_of(given: Given) -> Cluster:
     return cluster
 
 
-def configuration_of(given: Given) -> Configuration:
+def configuration_of(given: LintInput) -> Configuration:
     """The configuration that pods are placed by: the one that is given, or kube-scheduler's own."""
     return given.configuration or default_configuration(given.version, given.gates)
 
 
-def frameworks_of(given: Given) -> dict[str, Framework]:
+def frameworks_of(given: LintInput) -> dict[str, Framework]:
     """Scheduler name → its profile's plugins."""
     profiles = configuration_of(given).profiles
     return {profile.scheduler_name: Framework(profile, given.gates) for profile in profiles}
 
 
-def _all(given: Given, cluster: Cluster) -> Iterator[Standing]:
+def _all(given: LintInput, cluster: Cluster) -> Iterator[TemplateOnNodes]:
     admission = Admission(given.inventory, gates_for(given.version, component="apiserver"))
     frameworks = frameworks_of(given)
     for manifest, pods in given.sources:
@@ -148,14 +148,14 @@ def _all(given: Given, cluster: Cluster) -> Iterator[Standing]:
         except (InputError, PluginError):
             continue  # Validation says so.
         held = [
-            Held(path, each, counts[position])
+            ConstraintOnNodes(path, each, counts[position])
             for position, (path, each) in enumerate(pods.constraints())
             if position in counts
         ]
-        yield Standing(manifest, pods, cluster, pod, tuple(held), *_where(pod_class, cluster, given))
+        yield TemplateOnNodes(manifest, pods, cluster, pod, tuple(held), *_where(pod_class, cluster, given))
 
 
-def _where(pod_class: PodClass, cluster: Cluster, given: Given) -> tuple[Bools, Bools]:
+def _where(pod_class: PodClass, cluster: Cluster, given: LintInput) -> tuple[Bools, Bools]:
     """The nodes that the pod's selectors allow, and those of them that are open to it."""
     table = cluster.nodes
     everything = slice(0, table.size)

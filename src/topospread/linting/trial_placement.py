@@ -21,11 +21,11 @@ from topospread.cluster.pod_class import has_pod_affinity
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.node_local import Work
 from topospread.simulation import PendingGroup
-from topospread.simulation.run import Options
+from topospread.simulation.run import SimulationOptions
 from topospread.simulation.simulate import simulate
 
-from .lint_input import Given
-from .template_on_nodes import Standing, cluster_of, configuration_of, frameworks_of
+from .lint_input import LintInput
+from .template_on_nodes import TemplateOnNodes, cluster_of, configuration_of, frameworks_of
 
 MOST_PODS = 20_000
 """Of one workload; larger ones are not tried."""
@@ -42,10 +42,10 @@ _OWNERS = (
 )
 
 
-class Trials:
+class TrialPlacements:
     """First looks at one template after the other; a whole simulation is worth its time only where one fails."""
 
-    def __init__(self, given: Given) -> None:
+    def __init__(self, given: LintInput) -> None:
         self._given = given
         self._own = _pods_by_owner(given.inventory)
         self._effort = EFFORT
@@ -61,55 +61,55 @@ class Trials:
     def _scheduler(self) -> Scheduler:
         return Scheduler(cluster_of(self._given), frameworks_of(self._given))
 
-    def fit(self, standing: Standing, more: int = 0) -> bool:
+    def fit(self, template: TemplateOnNodes, more: int = 0) -> bool:
         """Whether so many pods more than the replicas are seen at once to find a node each, the present ones gone.
 
         False also where that takes a closer look: pods that differ or claim storage.
         """
-        storage = any(volume.is_storage for volume in standing.pod.spec.volumes or ())
-        replicas = standing.pods.replicas
-        return replicas is not None and not storage and self._placed(standing, replicas + more)
+        storage = any(volume.is_storage for volume in template.pod.spec.volumes or ())
+        replicas = template.pods.replicas
+        return replicas is not None and not storage and self._placed(template, replicas + more)
 
-    def look_closer(self, standing: Standing) -> bool:
+    def look_closer(self, template: TemplateOnNodes) -> bool:
         """Whether a whole simulation is still within the effort that is spent on all of them."""
-        self._effort -= len(self._given.inventory.pods) + len(self._given.nodes) + (standing.pods.replicas or 1)
+        self._effort -= len(self._given.inventory.pods) + len(self._given.nodes) + (template.pods.replicas or 1)
         return self._effort >= 0
 
-    def _placed(self, standing: Standing, wanted: int) -> bool:
+    def _placed(self, template: TemplateOnNodes, wanted: int) -> bool:
         """Place pods, in a savepoint; what is like a template that was tried fares as it did."""
-        like = self._like(standing, wanted)
+        like = self._like(template, wanted)
         if like is None:
-            return self._tried(standing, wanted)
+            return self._tried(template, wanted)
         if like not in self._known:
-            self._known[like] = self._tried(standing, wanted)
+            self._known[like] = self._tried(template, wanted)
         return self._known[like]
 
-    def _tried(self, standing: Standing, wanted: int) -> bool:
-        cluster, item = self._scheduler.cluster, standing.pods.item
+    def _tried(self, template: TemplateOnNodes, wanted: int) -> bool:
+        cluster, item = self._scheduler.cluster, template.pods.item
         with cluster.savepoint():
-            for key in self._own_pods(standing):
+            for key in self._own_pods(template):
                 if key in cluster.placed:
                     cluster.unbind(key)
             names = (f"{item.name}~{number}" for number in range(wanted))
-            return all(self._scheduler.schedule(standing.pod, name).node is not None for name in names)
+            return all(self._scheduler.schedule(template.pod, name).node is not None for name in names)
 
-    def _own_pods(self, standing: Standing) -> list[str]:
-        item = standing.pods.item
+    def _own_pods(self, template: TemplateOnNodes) -> list[str]:
+        item = template.pods.item
         return self._own.get((type(item).__name__, item.namespace, item.name), [])
 
-    def _like(self, standing: Standing, wanted: int) -> Hashable | None:
+    def _like(self, template: TemplateOnNodes, wanted: int) -> Hashable | None:
         """All that decides on a trial, but no names; ``None`` where pods that are there decide otherwise, too.
 
         A selector's words do not matter beside whether it means the template's own pods and which of those there.
         """
-        cluster, spec, namespace = self._scheduler.cluster, standing.pod.spec, standing.pod.namespace
+        cluster, spec, namespace = self._scheduler.cluster, template.pod.spec, template.pod.namespace
         own = spec.topology_spread_constraints or []
-        if self._own_pods(standing) or has_pod_affinity(standing.pod) or len(standing.constraints) != len(own):
+        if self._own_pods(template) or has_pod_affinity(template.pod) or len(template.constraints) != len(own):
             return None
         if not own or any(cluster.classes_asking(namespace)):
             return None
         counted = []
-        for each in standing.constraints:
+        for each in template.constraints:
             if each.counts.selects is None:
                 return None
             sets = cluster.selections.of(namespace, each.counts.selects).sets
@@ -160,7 +160,7 @@ def _pods_by_owner(inventory: Inventory) -> dict[tuple[str, str, str], list[str]
     return found
 
 
-def simulated(given: Given, items: Sequence[KubeObject]) -> tuple[PendingGroup, ...]:
+def simulated(given: LintInput, items: Sequence[KubeObject]) -> tuple[PendingGroup, ...]:
     """What stays pending when these workloads are created anew.
 
     Raises:
@@ -172,9 +172,9 @@ def simulated(given: Given, items: Sequence[KubeObject]) -> tuple[PendingGroup, 
     return simulate(inventory, config=options.config, kube_version=version, gates=options.gates).pending
 
 
-def options_of(given: Given) -> Options:
+def options_of(given: LintInput) -> SimulationOptions:
     """How simulations are run: with the configuration, the version and the gates that are asked about."""
-    return Options(configuration_of(given), kube_version=str(given.version), gates=given.gates)
+    return SimulationOptions(configuration_of(given), kube_version=str(given.version), gates=given.gates)
 
 
 def with_only(inventory: Inventory, items: Sequence[KubeObject]) -> Inventory:

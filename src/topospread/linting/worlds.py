@@ -17,9 +17,9 @@ def worlds_of(manifests: Sequence[Manifest]) -> list[list[Manifest]]:
     """The manifests of each world, in their order; one world where no two renderings make the same object."""
     units: dict[int, set[_Key]] = {}
     for each in manifests:
-        if each.spot.text.origins is not None and each.item.metadata.name:
+        if each.location.text.origins is not None and each.item.metadata.name:
             key = (each.kind, each.item.metadata.namespace, each.item.metadata.name)
-            units.setdefault(id(each.spot.text), set()).add(key)
+            units.setdefault(id(each.location.text), set()).add(key)
     made = Counter(key for keys in units.values() for key in keys)
     taken: list[set[_Key]] = []
     world_of: dict[int, int] = {}
@@ -33,4 +33,4 @@ def worlds_of(manifests: Sequence[Manifest]) -> list[list[Manifest]]:
         world_of[unit] = world
     if not taken:
         return [list(manifests)]
-    return [[each for each in manifests if world_of.get(id(each.spot.text), at) == at] for at in range(len(taken))]
+    return [[each for each in manifests if world_of.get(id(each.location.text), at) == at] for at in range(len(taken))]

@@ -143,7 +143,7 @@ class DomainCounts:
             return np.zeros(len(codes), dtype=np.int64)
         return self.counts[codes]
 
-    def at_few(self, codes: Sequence[int]) -> list[int]:
+    def at_each(self, codes: Sequence[int]) -> list[int]:
         """`at`, for a handful of domains."""
         self.make_room()
         return list(map(self.counts.item, codes)) if len(self.counts) else [0] * len(codes)

@@ -160,11 +160,11 @@ class Affinities:
         """Whether no pod anywhere fulfils the required affinity, so that a pod fulfilling it itself may be first."""
         return not any(tally.domains for tally in self.affinity.values())
 
-    def begin_trial(self) -> None:
+    def begin_dry_run(self) -> None:
         """What PreFilter says as things stand holds."""
         self.skipped = self.may_be_skipped and not any(tally.domains for tally in self.existing.values())
 
-    def end_trial(self) -> None:
+    def end_dry_run(self) -> None:
         """All is as it was."""
         self.skipped = False
 
@@ -304,7 +304,7 @@ class _AffinityFilter:
                 result[tally.column.codes[rows] < 0] = _AFFINITY
         return result
 
-    def filter_few(self, rows: Sequence[int]) -> list[int]:
+    def filter_each(self, rows: Sequence[int]) -> list[int]:
         """The same, node by node."""
         state = self._affinities
         if state.skipped:

@@ -82,6 +82,7 @@ class Score(Protocol):
         """
 
 
+@runtime_checkable
 class Normalized(Score, Protocol):
     """A score whose points are set against those of the other feasible nodes."""
 
@@ -116,20 +117,22 @@ class RestsOnAllNodes(Protocol):
         """Whether they do as things stand."""
 
 
-class FewFilter(Filter, Protocol):
+@runtime_checkable
+class FilterEach(Filter, Protocol):
     """A filter that can also go node by node, which is faster for a handful of nodes than arrays are."""
 
-    def filter_few(self, rows: Sequence[int]) -> list[int]:
+    def filter_each(self, rows: Sequence[int]) -> list[int]:
         """What `filter` says."""
 
 
-class FewScore(Normalized, Protocol):
+@runtime_checkable
+class ScoreEach(Normalized, Protocol):
     """A score that can also go node by node, which is faster for a handful of nodes than arrays are."""
 
-    def score_few(self, rows: Sequence[int], nodes: Sequence[int] | None = None) -> list[int]:
+    def score_each(self, rows: Sequence[int], nodes: Sequence[int] | None = None) -> list[int]:
         """What `score` says."""
 
-    def normalize_few(self, raw: Sequence[int]) -> list[int]:
+    def normalize_each(self, raw: Sequence[int]) -> list[int]:
         """What `normalize` says."""
 
 
@@ -175,10 +178,10 @@ class Assuming(Protocol):
 class Settling(Protocol):
     """A watcher that holds something which PreFilter settles for as long as a trial lasts."""
 
-    def begin_trial(self) -> None:
+    def begin_dry_run(self) -> None:
         """What is settled stays so, whatever is added or removed."""
 
-    def end_trial(self) -> None:
+    def end_dry_run(self) -> None:
         """All is as it was before the trial."""
 
 

@@ -48,9 +48,9 @@ class KeylessCounts(DomainCounts):
             counts = counts + np.where(codes == empty, self._beside, 0)
         return counts
 
-    def at_few(self, codes: Sequence[int]) -> list[int]:
+    def at_each(self, codes: Sequence[int]) -> list[int]:
         """`at`, for a handful of domains."""
-        counts = super().at_few(codes)
+        counts = super().at_each(codes)
         if self._beside and (empty := self._column.code("")) in codes and empty >= 0:
             return [n + self._beside if code == empty else n for n, code in zip(counts, codes, strict=True)]
         return counts

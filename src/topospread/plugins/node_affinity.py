@@ -11,8 +11,7 @@ import numpy as np
 
 from topospread.api.labels import aggregated
 from topospread.api.node import Node
-from topospread.api.node_selection import NodeAffinity as NodeAffinityTerms
-from topospread.api.node_selection import NodeSelector, NodeSelectorTerm, PreferredSchedulingTerm
+from topospread.api.node_selection import NodeAffinity, NodeSelector, NodeSelectorTerm, PreferredSchedulingTerm
 from topospread.api.pod import Pod
 from topospread.cluster import Cluster, NodeTable, PodClass
 from topospread.cluster.arrays import Ints, Rows
@@ -72,7 +71,7 @@ class NodeAffinityRules:
     )
 
 
-class NodeAffinity:
+class NodeAffinityPlugin:
     """Filter: required terms. Score: the weights of preferred terms that match, relative to the best.
 
     ``added_affinity``: core/v1 NodeAffinity as plain data, applied to every pod besides its own.
@@ -82,7 +81,7 @@ class NodeAffinity:
 
     def __init__(self, added_affinity: Mapping[str, Any] | None = None, rules: NodeAffinityRules | None = None) -> None:
         self._rules = rules or NodeAffinityRules()
-        added = msgspec.convert(added_affinity or {}, NodeAffinityTerms)
+        added = msgspec.convert(added_affinity or {}, NodeAffinity)
         self._added_required = added.required_during_scheduling_ignored_during_execution
         self._added_preferred = added.preferred_during_scheduling_ignored_during_execution or []
 
@@ -94,7 +93,7 @@ class NodeAffinity:
         required = required_mask(spec, cluster.nodes)
         enforced = selector_mask(self._added_required, cluster.nodes) if self._added_required else None
         if required is not None or enforced is not None or spec.node_selector is not None:
-            prepared.filter = _Required(enforced, required, self._rules.reason)
+            prepared.filter = _RequiredTerms(enforced, required, self._rules.reason)
             node_selector = affinity.required_during_scheduling_ignored_during_execution if affinity else None
             if node_selector and self._rules.narrows:
                 prepared.narrowed = self._named_nodes(node_selector.node_selector_terms or [])
@@ -165,7 +164,7 @@ def _problems(terms: Sequence[PreferredSchedulingTerm]) -> list[str]:
     ]
 
 
-class _Required:
+class _RequiredTerms:
     scope = Scope.NODE
 
     def __init__(self, enforced: Mask | None, required: Mask | None, reason: str) -> None:

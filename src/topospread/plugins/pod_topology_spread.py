@@ -235,7 +235,7 @@ class HardConstraints:
                 result[codes < 0] = self._missing_label
         return result
 
-    def filter_few(self, rows: Sequence[int]) -> list[int]:
+    def filter_each(self, rows: Sequence[int]) -> list[int]:
         """The same, node by node."""
         result = [0] * len(rows)
         for each in reversed(self.spread.hard):
@@ -243,7 +243,7 @@ class HardConstraints:
             codes = list(map(each.column.codes.item, rows))
             minimum = minimum_in_force(each.counts.domains, each.counts.minimum, each.constraint.min_domains)
             room = each.constraint.max_skew - skew_of(0, each.counts_itself, minimum)
-            for i, (code, matching) in enumerate(zip(codes, each.counts.at_few(codes), strict=True)):
+            for i, (code, matching) in enumerate(zip(codes, each.counts.at_each(codes), strict=True)):
                 if code < 0:
                     result[i] = self._missing_label
                 elif matching > room:
@@ -317,7 +317,7 @@ class SoftConstraints:
             raw[~scored] = IGNORED
         return raw
 
-    def score_few(self, rows: Sequence[int], nodes: Sequence[int] | None = None) -> list[int]:
+    def score_each(self, rows: Sequence[int], nodes: Sequence[int] | None = None) -> list[int]:
         """The same, node by node."""
         soft = self.spread.soft
         codes = [list(map(each.column.codes.item, rows)) for each in soft]
@@ -325,16 +325,16 @@ class SoftConstraints:
         if self._keys and any(each.column.missing for each in soft):
             ignored = [min(places) < 0 for places in zip(*codes, strict=True)]
         total = [0.0] * len(rows)
-        for each, places, size in zip(soft, codes, self._sizes_of_few(codes, ignored, nodes), strict=True):
+        for each, places, size in zip(soft, codes, self._sizes_of_each(codes, ignored, nodes), strict=True):
             weight, more = weight_and_more(size, each.constraint.max_skew)
             total = [
                 before + (matching * weight + more) if code >= 0 else before
-                for before, code, matching in zip(total, places, each.matching_few(rows, places), strict=True)
+                for before, code, matching in zip(total, places, each.matching_each(rows, places), strict=True)
             ]
         raw = list(map(rounded_one if self.spread.rules.rounds_score else int, total))
         return [IGNORED if skip else points for skip, points in zip(ignored, raw, strict=True)] if ignored else raw
 
-    def _sizes_of_few(
+    def _sizes_of_each(
         self, codes: Sequence[Sequence[int]], ignored: Sequence[bool], nodes: Sequence[int] | None
     ) -> list[int]:
         counted = [1] * len(codes[0]) if nodes is None else nodes
@@ -342,7 +342,7 @@ class SoftConstraints:
             counted = [n for n, skip in zip(counted, ignored, strict=True) if not skip]
             codes = [[code for code, skip in zip(places, ignored, strict=True) if not skip] for places in codes]
         return [
-            sum(counted) if each.constraint.topology_key == HOSTNAME else len(set(each.joined_few(places)))
+            sum(counted) if each.constraint.topology_key == HOSTNAME else len(set(each.joined_each(places)))
             for each, places in zip(self.spread.soft, codes, strict=True)
         ]
 
@@ -372,11 +372,11 @@ class SoftConstraints:
             return np.full(len(raw), MAX_NODE_SCORE, dtype=np.int64)
         return points_among(raw, lowest, highest)
 
-    def normalize_few(self, raw: Sequence[int]) -> list[int]:
+    def normalize_each(self, raw: Sequence[int]) -> list[int]:
         """The same, node by node."""
         lowest, highest = min(raw), max(raw)
         if lowest == IGNORED:
-            scored = iter(self.normalize_few([each for each in raw if each != IGNORED]) if highest != IGNORED else ())
+            scored = iter(self.normalize_each([each for each in raw if each != IGNORED]) if highest != IGNORED else ())
             return [0 if each == IGNORED else next(scored) for each in raw]
         if highest == 0:
             return [MAX_NODE_SCORE] * len(raw)

@@ -16,7 +16,7 @@ from .dynamic_resources import DynamicResources, DynamicResourcesRules
 from .image_locality import ImageLocality, ImageLocalityRules
 from .inter_pod_affinity import InterPodAffinity, InterPodAffinityRules
 from .interface import Plugin
-from .node_affinity import NodeAffinity, NodeAffinityRules
+from .node_affinity import NodeAffinityPlugin, NodeAffinityRules
 from .node_declared_features import NodeDeclaredFeatures
 from .node_name import NodeName, NodeNameRules
 from .node_ports import NodePorts
@@ -42,7 +42,7 @@ Rules = TypeVar("Rules")
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class PluginSettings:
     """What a plugin is made from: the profile's arguments, and the gates of the Kubernetes version."""
 
     args: PluginArgs
@@ -53,18 +53,18 @@ class Settings:
         return rules_for(kind, self.gates)
 
 
-def _non_csi_limits(name: str) -> Callable[[Settings], Plugin]:
+def _non_csi_limits(name: str) -> Callable[[PluginSettings], Plugin]:
     return lambda settings: NonCsiLimits(name, settings.gates.kube_version.minor)
 
 
-def _balanced_allocation(settings: Settings) -> Plugin:
+def _balanced_allocation(settings: PluginSettings) -> Plugin:
     if settings.rules(BalanceOfTwoRules).in_force:
         return BalanceOfTwo()
     args, rules = settings.args.node_resources_balanced_allocation, settings.rules(BalancedAllocationRules)
     return NodeResourcesBalancedAllocation(args, rules)
 
 
-def _spread_methods(settings: Settings) -> SpreadMethods:
+def _spread_methods(settings: PluginSettings) -> SpreadMethods:
     rules = settings.rules(PodTopologySpreadRules)
     return SpreadMethods(
         hard_counts=WholeDomainCounts if rules.counts_whole_domain else DomainCounts,
@@ -73,21 +73,21 @@ def _spread_methods(settings: Settings) -> SpreadMethods:
     )
 
 
-def _selector_spread(name: str) -> Callable[[Settings], Plugin]:
+def _selector_spread(name: str) -> Callable[[PluginSettings], Plugin]:
     return lambda settings: SelectorSpread(name, _spread_methods(settings).selector_of)
 
 
-def _volume_binding(settings: Settings) -> Plugin:
+def _volume_binding(settings: PluginSettings) -> Plugin:
     rules = settings.rules(VolumeBindingRules)
     scored = scores_storage(settings.gates)
     return VolumeBinding(replace(rules, shape=settings.args.volume_binding.shape) if scored else rules)
 
 
-PLUGINS: Mapping[str, Callable[[Settings], Plugin]] = {
+PLUGINS: Mapping[str, Callable[[PluginSettings], Plugin]] = {
     "NodeName": lambda settings: NodeName(settings.rules(NodeNameRules)),
     "NodeUnschedulable": lambda settings: NodeUnschedulable(settings.rules(NodeUnschedulableRules)),
     "TaintToleration": lambda settings: TaintToleration(settings.rules(TaintTolerationRules)),
-    "NodeAffinity": lambda settings: NodeAffinity(
+    "NodeAffinity": lambda settings: NodeAffinityPlugin(
         settings.args.node_affinity.added_affinity, settings.rules(NodeAffinityRules)
     ),
     "NodePorts": lambda settings: NodePorts(),
@@ -127,6 +127,6 @@ PLUGINS: Mapping[str, Callable[[Settings], Plugin]] = {
 """Plugins with a Filter or a Score. SchedulingGates and PrioritySort work on the queue (`workloads`)."""
 
 
-def default_settings() -> Settings:
+def default_settings() -> PluginSettings:
     """Default arguments, and the gates of the newest Kubernetes version."""
-    return Settings(PluginArgs(), gates_for("1.37"))
+    return PluginSettings(PluginArgs(), gates_for("1.37"))

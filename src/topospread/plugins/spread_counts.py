@@ -187,7 +187,7 @@ class CountedConstraint:
         empty = self.column.code("") if self.column.missing else -1
         return codes if empty < 0 else np.where(codes == empty, np.int32(-1), codes)
 
-    def joined_few(self, codes: Sequence[int]) -> Sequence[int]:
+    def joined_each(self, codes: Sequence[int]) -> Sequence[int]:
         """`joined`, for a handful of nodes."""
         empty = self.column.code("") if self.column.missing else -1
         return codes if empty < 0 else [-1 if code == empty else code for code in codes]
@@ -200,9 +200,9 @@ class CountedConstraint:
         )
         return self._spread.has_keys(self.keys, rows) & included
 
-    def matching_few(self, rows: Sequence[int], codes: Sequence[int]) -> list[int]:
+    def matching_each(self, rows: Sequence[int], codes: Sequence[int]) -> list[int]:
         """What counts on nodes whose domains have these codes: the domain's pods, or the node's own."""
-        return list(map(self.pods.per_node.item, rows)) if self.counts is None else self.counts.at_few(codes)
+        return list(map(self.pods.per_node.item, rows)) if self.counts is None else self.counts.at_each(codes)
 
     def groups(self, rows: Rows) -> Ints:
         """What tells nodes apart: their domain, or what counts there, −1 without the key, int64[rows]."""
@@ -218,4 +218,4 @@ class CountedConstraint:
         code: int = self.column.codes.item(row)
         if code < 0 or (self.counts is not None and self.grouped_by_domain):
             return code
-        return self.pods.per_node.item(row) if self.counts is None else self.counts.at_few((code,))[0]
+        return self.pods.per_node.item(row) if self.counts is None else self.counts.at_each((code,))[0]

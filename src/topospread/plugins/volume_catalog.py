@@ -54,7 +54,7 @@ def traits_of(volume: PersistentVolume) -> Traits:
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class ReachableNodes:
     """Where a volume can be reached that asks for some values of one label, as local volumes do."""
 
     column: LabelColumn
@@ -74,7 +74,7 @@ class Stock:
     volume: PersistentVolume
     size: Quantity
     traits: Traits
-    spot: Spot | None
+    reachable: ReachableNodes | None
 
 
 class VolumeCatalog:
@@ -145,11 +145,11 @@ class VolumeCatalog:
         elif volume.status is not None and volume.status.phase == "Available":
             self._free.setdefault(volume_class(volume), []).append(stock)
 
-    def _spot(self, affinity: VolumeNodeAffinity | None) -> Spot | None:
+    def _spot(self, affinity: VolumeNodeAffinity | None) -> ReachableNodes | None:
         wanted = _single_label(affinity)
         if wanted is None:
             return None
-        return Spot(self.cluster.nodes.labels(wanted.key), tuple(wanted.values or ()))
+        return ReachableNodes(self.cluster.nodes.labels(wanted.key), tuple(wanted.values or ()))
 
 
 def _single_label(affinity: VolumeNodeAffinity | None) -> NodeSelectorRequirement | None:

@@ -84,7 +84,7 @@ class PodVolumeClaims:
 
 
 @dataclass(slots=True)
-class Found:
+class VolumesFound:
     """What was found on some nodes.
 
     Attributes:
@@ -110,7 +110,7 @@ class FindVolumes:
         self._cluster = catalog.cluster
         self._rules = rules
         self._errors: list[str] = []
-        self._whole: tuple[int, Found] | None = None
+        self._whole: tuple[int, VolumesFound] | None = None
         volumes = self._cluster.objects.persistent_volumes
         self._bound = [volumes.get(claim.spec.volume_name or "") for claim in claims.bound]
         self._selected = [claim for claim in claims.waiting if selected_node(claim) is not None]
@@ -147,31 +147,31 @@ class FindVolumes:
         """0 where the pod's volumes can be had, int64[rows]."""
         return self.find(rows).codes
 
-    def find(self, rows: Rows) -> Found:
+    def find(self, rows: Rows) -> VolumesFound:
         """Everything about some nodes; for many of them all are looked at, which costs less."""
         if isinstance(rows, slice):
             return self._everywhere()
         if len(rows) > _FEW and self.may_bind:
             whole = self._everywhere()
             choices = [Choice(each.candidates, rows, each.places[rows]) for each in whole.choices]
-            return Found(whole.codes[rows], choices)
+            return VolumesFound(whole.codes[rows], choices)
         return self._find(rows)
 
-    def _everywhere(self) -> Found:
+    def _everywhere(self) -> VolumesFound:
         """All nodes; remembered until something happens, because the score asks what the filter asked."""
         now = self._cluster.journal.stamp
         if self._whole is None or self._whole[0] != now:
             self._whole = (now, self._find(slice(0, self._cluster.nodes.size)))
         whole = self._whole[1]
-        return Found(whole.codes.copy(), whole.choices)
+        return VolumesFound(whole.codes.copy(), whole.choices)
 
-    def _find(self, rows: Rows) -> Found:
+    def _find(self, rows: Rows) -> VolumesFound:
         codes = self._check_bound(rows)
         failed = codes >= _ERROR
         here = self._selected_here(rows)
         choices = self._choose(rows)
         codes[~failed] |= self._check_waiting(rows, here, choices)[~failed]
-        return Found(codes, choices)
+        return VolumesFound(codes, choices)
 
     def status(self, code: int) -> Status:
         """The reasons, in kube-scheduler's order."""

@@ -19,7 +19,7 @@ from topospread.cluster.arrays import Bools, Ints, Rows
 
 from .interface import length
 from .pod_volumes import claim_class
-from .volume_catalog import ZERO, Spot, Traits, VolumeCatalog, traits_of
+from .volume_catalog import ZERO, ReachableNodes, Traits, VolumeCatalog, traits_of
 
 NO_VOLUME = -1
 
@@ -105,8 +105,8 @@ class Candidates:
                 break
             if place < self.promised:
                 left -= choice.take_promised(place, undecided, taken)
-            elif stock.spot is not None and not taken:
-                left -= choice.take_at(stock.spot, place, undecided)
+            elif stock.reachable is not None and not taken:
+                left -= choice.take_at(stock.reachable, place, undecided)
             else:
                 left -= choice.take(place, undecided, taken)
         return choice
@@ -129,9 +129,9 @@ class Choice:
         place = self.candidates.place_of.get(volume.name)
         return None if place is None else self.places == place
 
-    def take_at(self, spot: Spot, place: int, undecided: Bools) -> int:
-        """Let the nodes of a spot that have no volume yet take this one."""
-        there = spot.rows()
+    def take_at(self, reachable: ReachableNodes, place: int, undecided: Bools) -> int:
+        """Let the nodes that reach a volume and have none yet take this one."""
+        there = reachable.rows()
         if isinstance(self.rows, slice):
             takers = [row for row in there if undecided[row]]
         else:

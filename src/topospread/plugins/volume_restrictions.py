@@ -72,7 +72,7 @@ class VolumeRestrictions:
                 return Prepared(rejected=Status(UNRESOLVABLE, (not_found("persistentvolumeclaim", each.name),)))
             if READ_WRITE_ONCE_POD in (each.claim.spec.access_modes or ()):
                 claims.add(VolumeRef(CLAIM, pod_class.namespace, each.name))
-        disks = _Disks(pod_class, cluster) if any(ref.source in _DISKS for ref in pod_class.volumes) else None
+        disks = _MountedDisks(pod_class, cluster) if any(ref.source in _DISKS for ref in pod_class.volumes) else None
         if not claims:
             return Prepared(filter=disks)
         exclusive = _Exclusive(claims, disks, cluster, self._rules)
@@ -106,7 +106,7 @@ def _claims(pod: Pod) -> set[str]:
     return {each.claim_name for each in named if each is not None}
 
 
-class _Disks:
+class _MountedDisks:
     """Disks named in the pod that pods on the node mount."""
 
     scope = Scope.PODS
@@ -154,7 +154,7 @@ class _Exclusive:
     scope = Scope.CLUSTER
 
     def __init__(
-        self, claims: set[VolumeRef], disks: _Disks | None, cluster: Cluster, rules: VolumeRestrictionsRules
+        self, claims: set[VolumeRef], disks: _MountedDisks | None, cluster: Cluster, rules: VolumeRestrictionsRules
     ) -> None:
         self._claims = claims
         self._names = {ref.name for ref in claims}

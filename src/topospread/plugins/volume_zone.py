@@ -25,7 +25,7 @@ _LABELS = (BETA_ZONE, BETA_REGION, ZONE, REGION)
 _CURRENT = {BETA_ZONE: ZONE, BETA_REGION: REGION}
 
 
-class _Required(NamedTuple):
+class _RequiredLabel(NamedTuple):
     """A label that a volume has, and the values one of which the node must have."""
 
     key: str
@@ -56,7 +56,7 @@ class VolumeZone:
         """Nothing to say where no volume has such a label; claims without a volume may reject the pod as a whole."""
         if not pod_class.volumes:
             return Prepared()
-        required: list[_Required] = []
+        required: list[_RequiredLabel] = []
         for found in _volumes(pod_class.pod, cluster.objects):
             if isinstance(found, str):
                 return Prepared(rejected=Status(UNRESOLVABLE, (found,)))
@@ -117,20 +117,20 @@ def _unbound(claim: PersistentVolumeClaim, objects: ClusterObjects) -> str:
     return "" if storage_class.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER else "PersistentVolume had no name"
 
 
-def _labels_of(volume: PersistentVolume) -> Iterator[_Required]:
+def _labels_of(volume: PersistentVolume) -> Iterator[_RequiredLabel]:
     for key in _LABELS:
         value = volume.labels.get(key)
         if value is None:
             continue
         zones = [zone.strip() for zone in value.split(MULTI_ZONE)]
         if all(zones):  # kube-scheduler ignores a label that it cannot parse
-            yield _Required(key, frozenset(zones))
+            yield _RequiredLabel(key, frozenset(zones))
 
 
 class _Zones:
     scope = Scope.NODE
 
-    def __init__(self, required: list[_Required], nodes: NodeTable, current_labels: bool) -> None:
+    def __init__(self, required: list[_RequiredLabel], nodes: NodeTable, current_labels: bool) -> None:
         self._required = required
         self._nodes = nodes
         self._current_labels = current_labels
@@ -144,7 +144,7 @@ class _Zones:
             labelled |= self._nodes.labels(key).codes[rows] >= 0
         return (labelled & ~passes).astype(np.int64)
 
-    def _has(self, required: _Required, rows: Rows) -> Bools:
+    def _has(self, required: _RequiredLabel, rows: Rows) -> Bools:
         column = self._nodes.labels(required.key)
         found = self._in(required, required.key, rows)
         current = _CURRENT.get(required.key)
@@ -152,7 +152,7 @@ class _Zones:
             found |= (column.codes[rows] < 0) & self._in(required, current, rows)
         return found
 
-    def _in(self, required: _Required, key: str, rows: Rows) -> Bools:
+    def _in(self, required: _RequiredLabel, key: str, rows: Rows) -> Bools:
         column = self._nodes.labels(key)
         table = np.array([*(value in required.values for value in column.values), False])
         result: Bools = table[column.codes[rows]]

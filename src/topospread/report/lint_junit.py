@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from topospread.linting.lint_input import Subject
+from topospread.linting.lint_input import LintSubject
 from topospread.linting.rule import Finding
 from topospread.linting.run import Judged, LintReport
 
@@ -19,12 +19,12 @@ from .lint_text import line_of
 def lint_junit(outcome: LintReport) -> str:
     """What ``topospread lint -o junit`` writes."""
     root = ElementTree.Element("testsuites", name="topospread lint")
-    by_subject: dict[Subject | None, list[Judged]] = {}
+    by_subject: dict[LintSubject | None, list[Judged]] = {}
     for each in outcome.judged:
         by_subject.setdefault(each.subject, []).append(each)
     for _, text in outcome.read.texts:
         suite = ElementTree.SubElement(root, "testsuite", name=text.name)
-        for subject in (each for each in outcome.read.subjects if each.spot.text.name == text.name):
+        for subject in (each for each in outcome.read.subjects if each.location.text.name == text.name):
             _add_subject(suite, subject.label or "document", [each.finding for each in by_subject.get(subject, [])])
         own = [each.finding for each in by_subject.get(None, []) if each.finding.text == text.name]
         if own:

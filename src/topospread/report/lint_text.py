@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from topospread.errors import Place
-from topospread.linting.reading import LeftOut, Read
+from topospread.linting.reading import Read, WhyNotRead
 from topospread.linting.rule import SEVERITIES, Finding, Rule
 from topospread.linting.run import LintReport
 from topospread.sources.deliveries import note_of_deliveries
@@ -21,7 +21,7 @@ _MARGIN: Final = 24
 
 _FILES_NAMED: Final = 3
 
-LEFT_OUT: Final[dict[LeftOut, str]] = {
+LEFT_OUT: Final[dict[WhyNotRead, str]] = {
     "other": "no object of Kubernetes, left out",
     "template": "a chart's template, left out: lint the chart's folder",
     "patch": "a kustomization's patch, left out: lint the kustomization's folder",

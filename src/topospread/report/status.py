@@ -12,7 +12,7 @@ from .rows import Row, notes_once, row_lines
 from .status_domains import HOSTNAME, constraint_lines
 
 if TYPE_CHECKING:
-    from topospread.spread_status import DomainRisk, Loss, RefusedPod, Status, WorkloadStatus
+    from topospread.spread_status import DomainRisk, Loss, RefusedPod, SpreadStatus, WorkloadStatus
 
 _INDENT = "  "
 _ROW = " " * 4
@@ -20,7 +20,7 @@ _PODS = ("DaemonSet", "Job", "Pod")
 """Kinds that have no replicas to speak of."""
 
 
-def status_text(status: Status, layout: Layout) -> str:
+def status_text(status: SpreadStatus, layout: Layout) -> str:
     """The whole report."""
     blocks = list(_workloads(status, layout))
     blocks += [text for lines in (_risks(status, layout), _remarks(status, layout)) if (text := "\n".join(lines))]
@@ -28,7 +28,7 @@ def status_text(status: Status, layout: Layout) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def status_summary(status: Status, layout: Layout) -> str:
+def status_summary(status: SpreadStatus, layout: Layout) -> str:
     """A line for each workload in trouble, the warnings, and the numbers."""
     troubled = [each for each in _together(status.workloads, layout) if _in_trouble(each)]
     rows = [Row(f"{each.namespace}/{each.name}", (each.kind,), (_trouble_of(each),)) for each in troubled]
@@ -85,7 +85,7 @@ def _one(pods: Sequence[WorkloadStatus], layout: Layout) -> WorkloadStatus:
     )
 
 
-def _workloads(status: Status, layout: Layout) -> Iterator[str]:
+def _workloads(status: SpreadStatus, layout: Layout) -> Iterator[str]:
     """A block for each; of many, for the worst, with what is wrong alone, and a line for each of the others."""
     every = _together(status.workloads, layout)
     if layout.few(len(every)):
@@ -173,7 +173,7 @@ def _lost(loss: Loss) -> str:
     return f"{loss.lost} of {loss.of} ({percent} %)"
 
 
-def _risks(status: Status, layout: Layout) -> Iterator[str]:
+def _risks(status: SpreadStatus, layout: Layout) -> Iterator[str]:
     if not status.domains:
         return
     yield layout.style("If a domain fails", "bold")
@@ -217,14 +217,14 @@ def _what_it_takes(risk: DomainRisk, layout: Layout) -> str:
     return "; ".join(parts)
 
 
-def _remarks(status: Status, layout: Layout) -> Iterator[str]:
+def _remarks(status: SpreadStatus, layout: Layout) -> Iterator[str]:
     for warning in status.warnings:
         yield from hanging(layout.style("warning", "bold") + ": ", warning, layout.width, 2)
     for note in status.notes:
         yield from hanging("note: ", note, layout.width, 2)
 
 
-def _summary(status: Status, layout: Layout) -> str:
+def _summary(status: SpreadStatus, layout: Layout) -> str:
     """``12 workloads on 9 nodes: 2 exceed a hard constraint, 3 pods would be refused where they are``."""
     if not status.workloads:
         return f"no workload to show on {counted(status.nodes, 'node')}"

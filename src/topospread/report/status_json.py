@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from .json import API_VERSION
 
 if TYPE_CHECKING:
-    from topospread.spread_status import ConstraintStatus, DomainRisk, Loss, RefusedPod, Status, WorkloadStatus
+    from topospread.spread_status import ConstraintStatus, DomainRisk, Loss, RefusedPod, SpreadStatus, WorkloadStatus
 
 Json = dict[str, Any]
 
 
-def status_json(status: Status) -> Json:
+def status_json(status: SpreadStatus) -> Json:
     """The whole status, its keys always in the same order."""
     return {
         "apiVersion": API_VERSION,

@@ -15,7 +15,7 @@ import numpy as np
 from topospread.cluster.arrays import Ints
 from topospread.cluster.nodes import NodeTable
 
-from .node_local import OwnAnswers
+from .node_local import NodeLocalAnswers
 
 GroupKey = tuple[int, ...]
 Entry = tuple[int, int, int]
@@ -117,7 +117,7 @@ class Buckets:
         ranks: the rank of the node's name, by row: the node table's own list.
     """
 
-    def __init__(self, columns: Sequence[Ints], rows: Ints, own: OwnAnswers, nodes: NodeTable) -> None:
+    def __init__(self, columns: Sequence[Ints], rows: Ints, own: NodeLocalAnswers, nodes: NodeTable) -> None:
         """``columns``: what tells the groups of the rows apart."""
         self.ranks = ranks = nodes.ranks
         self.bucket_of: list[Bucket | None] = [None] * len(ranks)

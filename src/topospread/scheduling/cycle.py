@@ -1,43 +1,40 @@
-"""The scheduling cycle: bring the view up to date, choose the best node, bind.
+"""The scheduling cycle of the Scheduling Framework, pod by pod; what a node is worth is the plugins' matter.
 
-    view of the pod's class → best of each bucket → best of all → bind the pod, and its claims
+    PreFilter, PreScore          `Framework.prepare`, once for all pods of a class; a `View` keeps it up to date
+    Filter                       `node_local` node by node, `View.feasible` for what rests on other nodes
+    Score, NormalizeScore        `View.total`: every plugin's points, weighed and summed up
+    selectHost                   `select_host`, on the nodes that `node_search` has to look at
+    Reserve, PreBind             `Scheduler.reserve`
+    Bind                         `Scheduler.bind`
+    PostFilter                   `Scheduler.preemption`, for a pod that is left without a node
 
-Reads like kube-scheduler's ``schedule_one.go``; what a node is worth is the plugins' matter.
+Source: pkg/scheduler/schedule_one.go (``scheduleOnePod``, ``schedulingCycle``, ``bindingCycle``).
 """
 
 from __future__ import annotations
 
 import random
-from collections import OrderedDict
-from collections.abc import Iterator, Mapping
-from itertools import islice
+from collections.abc import Mapping
 
 import msgspec
-import numpy as np
 
 from topospread.api.pod import Pod
 from topospread.cluster import Cluster, PodClass
-from topospread.cluster.cluster import pod_key
+from topospread.cluster.cluster import PodKey, pod_key
 from topospread.config.version_rules import rules_for
 from topospread.plugins.interface import PluginError
 
-from .evaluate import failed_verdict, first_failure, verdict_of, walkable
+from .evaluate import failed_verdict, verdict_of
 from .framework import Framework
-from .momentary import Momentary
-from .nominated_pods import blocked_by_nominated
-from .preemption import Candidate, Preemption, PreemptionRules, Preemptor, candidates_wanted
+from .node_search import NodeSearch
+from .pending_answers import PendingAnswers
+from .preemption import Candidate, Preemption, PreemptionRules, PreemptionSearch, candidates_wanted
 from .sampling import Sample, Sampler
-from .select_host import AmongEquals, ChoiceRules, best_of, best_of_heads, drawn, top_of_heap
+from .select_host import among_equals
 from .topology_labels import TopologyLabels
 from .verdict import Verdict
-from .view import Shared, View
-
-_VIEW_MEMORY = 3 << 29
-_BYTES_PER_ROW = 80
-_BYTES_PER_VIEW = 1 << 15
-_MANY_VIEWS = 256
-_LOOKED_AT = 4
-"""So many views are looked at, in rounds, whenever there is a new one."""
+from .view import View
+from .view_cache import ViewCache
 
 
 class Placement(msgspec.Struct, frozen=True):
@@ -73,7 +70,7 @@ class Scheduler:
         always_draws: draw among equal nodes also where it draws no more: for who asks what may come of it.
 
     Attributes:
-        views: by profile and class, those not used for the longest time first.
+        views: what is known of the classes that were placed.
     """
 
     def __init__(
@@ -87,21 +84,16 @@ class Scheduler:
     ) -> None:
         self.cluster = cluster
         self.frameworks = frameworks
-        self.shared = Shared()
+        self.views = ViewCache(cluster)
+        self.shared = self.views.shared
         self.work = self.shared.work
         self.topology_labels: TopologyLabels | None = None
         self._random = None if seed is None else random.Random(seed)
-        draws = always_draws or all(rules_for(ChoiceRules, each.gates).draws for each in frameworks.values())
-        self._among: AmongEquals | None = None
-        if not draws:
-            self._among = top_of_heap if sampled else None
-        elif self._random is not None:
-            self._among = drawn(self._random, cluster.nodes.ranks)
-        self._sampler = Sampler(cluster) if sampled else None
-        self.views: OrderedDict[tuple[str, tuple[int, str]], View] = OrderedDict()
-        self._round: Iterator[tuple[str, tuple[int, str]]] = iter(())
-        self._preemptions: Momentary[Preemption] = Momentary(cluster.journal)
-        self._pending: Momentary[Verdict] = Momentary(cluster.journal)
+        gates = [each.gates for each in frameworks.values()]
+        among = among_equals(gates, cluster.nodes, self._random, sampled=sampled, always_draws=always_draws)
+        sampler = Sampler(cluster) if sampled else None
+        self._search = NodeSearch(cluster, self.view, self.work, among, sampler)
+        self._pending = PendingAnswers(cluster.journal)
 
     def schedule(self, pod: Pod, name: str | None = None, nominated: str = "") -> Placement:
         """Choose a node for a pod and bind it there.
@@ -112,23 +104,25 @@ class Scheduler:
         pod_class = self.cluster.shared_class(pod)
         key = pod_key(pod.namespace, pod.name if name is None else name)
         try:
-            chosen = self._choose_tied(pod_class) if pod_class.general else None
-            if chosen is None:
-                chosen = self._chosen(self.view(pod_class), key, nominated or pod.nominated_node_name)
+            host = self._search.best(pod_class, key, nominated or pod.nominated_node_name)
         except PluginError as error:
             return Placement(key, None, message=str(error))
-        if chosen is None:
+        if host is None:
             verdict = self.pending_verdict(pod, name)
             return Placement(key, None, message=verdict.message or verdict.error)
-        row, score = chosen
-        if self.cluster.nominated:
-            self.cluster.withdraw(key)
-        labels = self.topology_labels
-        self.cluster.bind(key, pod_class if labels is None else labels.bound(pod_class, row), row)
+        row, score = host
+        self.bind(key, pod_class, row)
         if pod_class.volumes and (failed := self.reserve(pod_class, row)):
             self.cluster.unbind(key)
             return Placement(key, None, message=failed, unbound=True)
         return Placement(key, self.cluster.nodes.names[row], score)
+
+    def bind(self, key: PodKey, pod_class: PodClass, row: int) -> None:
+        """Put a pod on its node; it is not nominated for one any more."""
+        if self.cluster.nominated:
+            self.cluster.withdraw(key)
+        labels = self.topology_labels
+        self.cluster.bind(key, pod_class if labels is None else labels.bound(pod_class, row), row)
 
     def reserve(self, pod_class: PodClass, row: int) -> str:
         """Reserve and PreBind for a pod with volumes that was just placed; why that failed, "" where it did not.
@@ -137,68 +131,6 @@ class Scheduler:
         """
         reserved = self.framework_of(pod_class).reserve(pod_class, self.cluster, row)
         return next(filter(None, [each.bind() for each in reserved]), "")
-
-    def _chosen(self, view: View, key: str, nominated: str) -> tuple[int, int] | None:
-        """The node to take and its total, as (row, total); ``None`` when no node is feasible."""
-        if self._sampler is not None:
-            return self._choose_sampled(view, key, nominated)
-        chosen = self._choose_nominated(view, key, nominated) if nominated else None
-        if chosen is not None:
-            return chosen
-        blocked = blocked_by_nominated(key, view) if self.cluster.nominated else []
-        if view.pod_class.volumes and (failure := first_failure(view, walkable(view), blocked)):
-            raise failure.error
-        return self._choose(view, blocked)
-
-    def _choose_tied(self, tied: PodClass) -> tuple[int, int] | None:
-        """The node that a DaemonSet's pod is for, where the view of all its pods together shows that it is feasible.
-
-        That one view serves as many pods as there are nodes. ``None`` where the pod's own has to be asked: it is the
-        one that says what is against the node, and counts for a hard constraint on that node alone.
-        """
-        row = self.cluster.nodes.row_of.get(tied.tied_to)
-        if row is None or tied.general is None or self._sampler is not None or row in self.cluster.nominated:
-            return None
-        try:
-            view = self.view(tied.general)
-        except PluginError:
-            return None
-        points = view.own.worth[row]
-        if points is None or not view.stands_for_tied:
-            return None
-        if view.pod_class.volumes and first_failure(view, np.array([row], dtype=np.int64)):
-            return None
-        return best_of_heads(view, [(-points, self.cluster.nodes.ranks[row], row)], [1])
-
-    def _choose_nominated(self, view: View, key: str, node: str) -> tuple[int, int] | None:
-        """The node the pod is nominated for, if it is feasible: the others are not looked at then."""
-        row = self.cluster.nodes.row_of.get(node)
-        if row is None or row in blocked_by_nominated(key, view):
-            return None
-        return best_of(view, np.array([row], dtype=np.int64), among=self._among) if view.own.open[row] else None
-
-    def _choose(self, view: View, blocked: list[int]) -> tuple[int, int] | None:
-        """The best of all nodes but the blocked rows."""
-        buckets = view.buckets() if self._among is None and not blocked else None
-        if buckets is None:
-            return self._choose_among_all(view, blocked)
-        entries, sizes = buckets.heads()
-        self.work.heads += len(entries)
-        return best_of_heads(view, entries, sizes) if entries else None
-
-    def _choose_sampled(self, view: View, key: str, nominated: str) -> tuple[int, int] | None:
-        """The best of the nodes that kube-scheduler would have looked at."""
-        rows = self.sample(view, key, nominated).rows
-        return best_of(view, rows, among=self._among) if len(rows) else None
-
-    def sample(self, view: View, key: str, nominated: str = "") -> Sample:
-        """Walk the nodes as kube-scheduler does, the one that the pod is nominated for first."""
-        assert self._sampler is not None, "the scheduler was not made to sample"
-        if nominated and (chosen := self._choose_nominated(view, key, nominated)):
-            return Sample(np.array(chosen[:1], dtype=np.int64), 1)
-        blocked = blocked_by_nominated(key, view) if self.cluster.nominated else []
-        row = self.cluster.nodes.row_of.get(nominated, -1)
-        return self._sampler.sample(view, self.framework_of(view.pod_class), blocked, row)
 
     def verdict(self, pod: Pod, name: str | None = None) -> Verdict:
         """The whole answer for a pod: every node, every plugin. Binds nothing."""
@@ -217,7 +149,7 @@ class Scheduler:
         """What preemption finds for a pod just left pending; replicas that wait for the same reason share it."""
         pod_class = self.cluster.shared_class(pod)
         alike = (pod_class.key, self.cluster.nominated_node(verdict.pod))
-        return self._preemptions.get(alike, lambda: self.preemption(pod, verdict))
+        return self._pending.preemptions.get(alike, lambda: self.preemption(pod, verdict))
 
     def pick(self, preemption: Preemption) -> Candidate | None:
         """The candidate to take: the first by name, or a draw among equals as kube-scheduler's."""
@@ -237,32 +169,21 @@ class Scheduler:
         if not exhaustive:
             wanted = candidates_wanted(framework.profile.args.default_preemption, len(self.cluster.nodes))
         rules = rules_for(PreemptionRules, framework.gates)
-        return Preemptor(verdict.pod, self.view(pod_class), verdict, wanted, rules).search(pod.nominated_node_name)
+        search = PreemptionSearch(verdict.pod, self.view(pod_class), verdict, wanted, rules)
+        return search.search(pod.nominated_node_name)
+
+    def sample(self, view: View, key: str, nominated: str = "") -> Sample:
+        """The nodes that kube-scheduler would look at for a pod; the scheduler was made to sample."""
+        return self._search.sample(view, key, nominated)
 
     def view(self, pod_class: PodClass) -> View:
-        """The view of a class, up to date; the least recently used ones are dropped when there are many."""
-        framework = self.framework_of(pod_class)
-        key = (framework.profile.scheduler_name, pod_class.key)
-        view = self.views.get(key)
-        if view is None or not view.catch_up():
-            view = self.views[key] = View(self.cluster, framework, pod_class, self.shared)
-            self.views.move_to_end(key)
-            self._drop_views()
-        else:
-            self.views.move_to_end(key)
-        return view
+        """The view of a class, up to date."""
+        return self.views.of(self.framework_of(pod_class), pod_class)
 
     def framework_of(self, pod_class: PodClass) -> Framework:
         """The profile that a pod's ``spec.schedulerName`` names; the only one there is where it names none."""
         name = pod_class.pod.spec.scheduler_name
         return self.frameworks.get(name or "default-scheduler") or next(iter(self.frameworks.values()))
-
-    def _choose_among_all(self, view: View, blocked: list[int]) -> tuple[int, int] | None:
-        self.work.full += 1
-        rows = np.flatnonzero(view.own.open[: self.cluster.nodes.size])
-        if blocked:
-            rows = rows[~np.isin(rows, blocked)]
-        return best_of(view, rows, among=self._among) if len(rows) else None
 
     def finds_a_node(self, pod: Pod) -> bool:
         """Whether some node is feasible for pods like this one, but for promised ones; no more is worked out."""
@@ -270,34 +191,16 @@ class Scheduler:
             view = self.view(self.cluster.shared_class(pod))
         except PluginError:
             return False
-        return bool(view.own.open[: self.cluster.nodes.size].any())
+        return bool(view.node_local.open[: self.cluster.nodes.size].any())
 
     def pending_verdict(self, pod: Pod, name: str | None = None) -> Verdict:
         """The verdict on a pod that was just left pending; replicas that wait for the same reason share it."""
         key = pod_key(pod.namespace, pod.name if name is None else name)
         try:
-            return self._pending_verdict(self.cluster.shared_class(pod), key)
+            pod_class = self.cluster.shared_class(pod)
+            alike = (pod_class.key, self.cluster.nominated_node(key))
+            return self._pending.verdicts.get(
+                alike, lambda: verdict_of(key, self.view(pod_class), self.framework_of(pod_class))
+            )
         except PluginError as error:
             return failed_verdict(key, error, tuple(sorted(self.cluster.nodes.row_of)))
-
-    def _pending_verdict(self, pod_class: PodClass, key: str) -> Verdict:
-        framework = self.framework_of(pod_class)
-        alike = (pod_class.key, self.cluster.nominated_node(key))
-        return self._pending.get(alike, lambda: verdict_of(key, self.view(pod_class), framework))
-
-    def _drop_views(self) -> None:
-        """Keep no more views than there is memory for, and of many none for long whose class has no pods."""
-        while len(self.views) > self._views_kept():
-            self.views.popitem(last=False)[1].forget_buckets()
-        if len(self.views) <= _MANY_VIEWS:
-            return
-        keys = list(islice(self._round, _LOOKED_AT))
-        for key in keys:
-            view = self.views.get(key)
-            if view is not None and not view.pod_class.occupancy:
-                self.views.pop(key).forget_buckets()
-        if len(keys) < _LOOKED_AT:
-            self._round = iter(list(self.views)[:-1])
-
-    def _views_kept(self) -> int:
-        return max(8, _VIEW_MEMORY // (_BYTES_PER_VIEW + _BYTES_PER_ROW * self.cluster.nodes.size))

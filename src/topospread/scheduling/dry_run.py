@@ -16,8 +16,8 @@ from topospread.cluster.cluster import PodKey
 from .view import View
 
 
-class Trial:
-    """A trial on one node, used as a context; leaving it puts everything back, the order of the pods included."""
+class DryRun:
+    """A dry run on one node, used as a context; leaving it puts everything back, the order of the pods included."""
 
     def __init__(self, view: View, row: int) -> None:
         self._view = view
@@ -26,19 +26,19 @@ class Trial:
         self._only = np.array([row], dtype=np.int64)
         self._savepoint: Savepoint | None = None
 
-    def __enter__(self) -> Trial:
+    def __enter__(self) -> DryRun:
         self._savepoint = self._cluster.savepoint()
         for watcher in self._view.settling:
-            watcher.begin_trial()
+            watcher.begin_dry_run()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        assert self._savepoint is not None, "a trial is left after it was entered"
+        assert self._savepoint is not None, "a dry run is left after it was entered"
         self._savepoint.close()
         for watcher in self._view.settling:
-            watcher.end_trial()
+            watcher.end_dry_run()
 
     def add(self, key: PodKey, pod_class: PodClass) -> None:
         """Put a pod on the node."""

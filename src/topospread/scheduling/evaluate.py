@@ -1,4 +1,4 @@
-"""Every node under every plugin: the verdict. The fast way to the chosen node alone is in `cycle`."""
+"""Every node under every plugin: the verdict. The fast way to the chosen node alone is in `node_search`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from topospread.plugins.interface import UNRESOLVABLE, CanFail, PluginError, Sta
 from topospread.plugins.pod_topology_spread import PodTopologySpread
 from topospread.plugins.spread_arithmetic import spread_arithmetic
 
-from .framework import Framework, Judges
+from .framework import Framework, PreparedPlugins
 from .nominated_pods import nominated_beside, rejection_beside
 from .verdict import LEFT_OUT_BY_PRE_FILTER, Rejection, RejectionList, Verdict
 from .view import View, points_of
@@ -28,8 +28,8 @@ def verdict_of(pod: str, view: View, framework: Framework) -> Verdict:
     points: dict[str, Ints] = {}
     feasible = rows[blame < 0]
     if len(feasible):
-        points = {each.plugin: each.weight * points_of(each, feasible) for each in view.judges.scores}
-    rejected = None if framework.rules.counts_pre_filter else view.judges.rejected
+        points = {each.plugin: each.weight * points_of(each, feasible) for each in view.plugins.scores}
+    rejected = None if framework.rules.counts_pre_filter else view.plugins.rejected
     spread = framework.plugins.get("PodTopologySpread")
     return Verdict(
         pod=pod,
@@ -41,7 +41,7 @@ def verdict_of(pod: str, view: View, framework: Framework) -> Verdict:
         arithmetic=spread_arithmetic(spread, view.pod_class, view.cluster)
         if isinstance(spread, PodTopologySpread)
         else (),
-        narrowing=view.judges.narrowing,
+        narrowing=view.plugins.narrowing,
     )
 
 
@@ -64,23 +64,23 @@ def failed_verdict(pod: str, view_error: PluginError, names: tuple[str, ...]) ->
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class FilterFailure:
     """A plugin fails on a node; ``place``: which of the nodes that were asked about."""
 
     place: int
     error: PluginError
 
 
-def first_failure(view: View, rows: Ints, blocked: Collection[int] = ()) -> Failure | None:
+def first_failure(view: View, rows: Ints, blocked: Collection[int] = ()) -> FilterFailure | None:
     """The first of some nodes on which a plugin fails: kube-scheduler then cannot place the pod, on none of them.
 
     Only plugins on volumes can fail on one node (`CanFail`). ``blocked``: nodes rejected already, beside pods they are
     promised to.
     """
-    filters = [each.filter for each in view.judges.filters]
-    if view.judges.rejected is not None or not any(isinstance(each, CanFail) and each.may_fail for each in filters):
+    filters = [each.filter for each in view.plugins.filters]
+    if view.plugins.rejected is not None or not any(isinstance(each, CanFail) and each.may_fail for each in filters):
         return None
-    failures: list[Failure] = []
+    failures: list[FilterFailure] = []
     left = np.flatnonzero(~np.isin(rows, list(blocked)))
     for each in filters:
         codes = each.filter(rows[left])
@@ -88,7 +88,7 @@ def first_failure(view: View, rows: Ints, blocked: Collection[int] = ()) -> Fail
             try:
                 each.status(code)
             except PluginError as error:
-                failures.append(Failure(int(left[codes == code][0]), error))
+                failures.append(FilterFailure(int(left[codes == code][0]), error))
         left = left[codes == 0]
     return min(failures, key=lambda failure: failure.place, default=None)
 
@@ -96,7 +96,7 @@ def first_failure(view: View, rows: Ints, blocked: Collection[int] = ()) -> Fail
 def walkable(view: View) -> Ints:
     """The nodes that PreFilter leaves, int64[nodes]."""
     nodes = view.cluster.nodes
-    narrowed = view.judges.narrowed
+    narrowed = view.plugins.narrowed
     if narrowed is None:
         return np.flatnonzero(nodes.alive[: nodes.size])
     return np.array([nodes.row_of[name] for name in narrowed if name in nodes.row_of], dtype=np.int64)
@@ -108,33 +108,33 @@ def _blame_beside_nominated(pod: str, view: View, rows: Ints, rejections: Reject
     Source: ``RunFilterPluginsWithNominatedPods``: with them, and if that passes, without.
     """
     beside = nominated_beside(pod, view.pod_class, view.cluster)
-    kept = walkable(view) if beside and view.judges.rejected is None else ()
+    kept = walkable(view) if beside and view.plugins.rejected is None else ()
     promised = np.isin(rows, [row for row in beside if row in kept])
     blame = np.full(len(rows), -1, dtype=np.int64)
-    blame[~promised] = _blame(view.judges, rows[~promised], view, rejections)
+    blame[~promised] = _blame(view.plugins, rows[~promised], view, rejections)
     for place in np.flatnonzero(promised).tolist():
         row = int(rows[place])
         found = rejection_beside(view, row, beside[row])
         if found is not None:
             blame[place] = rejections.number(*found)
         else:
-            blame[place] = _blame(view.judges, rows[place : place + 1], view, rejections)[0]
+            blame[place] = _blame(view.plugins, rows[place : place + 1], view, rejections)[0]
     return blame
 
 
-def _blame(judges: Judges, rows: Ints, view: View, rejections: RejectionList) -> Ints:
+def _blame(plugins: PreparedPlugins, rows: Ints, view: View, rejections: RejectionList) -> Ints:
     """For each node the number of the first rejection, −1 where there is none, int64[rows]."""
     blame = np.full(len(rows), -1, dtype=np.int64)
-    if judges.rejected is not None:
-        blame[:] = rejections.number(*judges.rejected)
+    if plugins.rejected is not None:
+        blame[:] = rejections.number(*plugins.rejected)
         return blame
-    if judges.narrowed is not None:
+    if plugins.narrowed is not None:
         row_of = view.cluster.nodes.row_of
-        kept = [row_of[name] for name in judges.narrowed if name in row_of]
-        reason = f"node(s) didn't satisfy plugin(s) [{' '.join(judges.narrowing)}]"
-        status = Status(UNRESOLVABLE, (reason,) if judges.names_left_out else ())
+        kept = [row_of[name] for name in plugins.narrowed if name in row_of]
+        reason = f"node(s) didn't satisfy plugin(s) [{' '.join(plugins.narrowing)}]"
+        status = Status(UNRESOLVABLE, (reason,) if plugins.names_left_out else ())
         blame[~np.isin(rows, kept)] = rejections.number(LEFT_OUT_BY_PRE_FILTER, status)
-    for each in judges.filters:
+    for each in plugins.filters:
         left = np.flatnonzero(blame < 0)
         if not len(left):
             break

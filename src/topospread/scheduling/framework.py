@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import cast
 
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.objects import One, Subject
@@ -26,7 +25,7 @@ from topospread.plugins.interface import (
     Watcher,
 )
 from topospread.plugins.pod_volumes import volume_reads
-from topospread.plugins.registry import PLUGINS, Settings
+from topospread.plugins.registry import PLUGINS, PluginSettings
 from topospread.plugins.without_pre_filter import (
     FAIL_ON_SCORED_PODS,
     FailingFilter,
@@ -55,7 +54,7 @@ class WeightedScore:
 
 
 @dataclass(slots=True)
-class Judges:
+class PreparedPlugins:
     """What the profile's plugins have to say about one pod class.
 
     Attributes:
@@ -120,7 +119,7 @@ class Framework:
     """The plugins of a profile (pkg/scheduler/framework/runtime/framework.go)."""
 
     def __init__(self, profile: Profile, gates: Gates) -> None:
-        settings = Settings(profile.args, gates)
+        settings = PluginSettings(profile.args, gates)
         used = {*profile.enabled("filter"), *profile.enabled("score"), *profile.enabled("pre_filter")}
         self.profile = profile
         self.gates = gates
@@ -145,15 +144,15 @@ class Framework:
             return [name for name in profile.enabled("filter") if name == "VolumeBinding"]
         return [name for name in profile.enabled("reserve") if name in profile.enabled("pre_bind")]
 
-    def judges(self, pod_class: PodClass, cluster: Cluster) -> Judges:
+    def prepare(self, pod_class: PodClass, cluster: Cluster) -> PreparedPlugins:
         """Prepare every plugin for a pod class.
 
         Raises:
             PluginError: kube-scheduler could not judge the pod.
         """
         reads = volume_reads(pod_class.pod, cluster.objects) if pod_class.volumes else set()
-        judges = Judges(names_left_out=self.rules.names_left_out, reads=reads)
-        prepared = judges.prepared
+        plugins = PreparedPlugins(names_left_out=self.rules.names_left_out, reads=reads)
+        prepared = plugins.prepared
         failed: dict[str, PluginError] = {}
         for name, plugin in self.plugins.items():
             try:
@@ -161,43 +160,43 @@ class Framework:
             except PluginError as error:
                 failed[name] = error
                 continue
-            judges.reads.update(prepared[name].reads)
+            plugins.reads.update(prepared[name].reads)
             watcher = prepared[name].watcher
             if watcher is not None:
-                judges.watchers.append(watcher)
-        self._pre_filter(judges, failed)
+                plugins.watchers.append(watcher)
+        self._pre_filter(plugins, failed)
         if self.rules.missing_node_fails:
-            _check_all_there(judges, cluster)
-        self._filters(judges)
-        self._scores(judges)
-        return judges
+            _check_all_there(plugins, cluster)
+        self._filters(plugins)
+        self._scores(plugins)
+        return plugins
 
-    def _filters(self, judges: Judges) -> None:
+    def _filters(self, plugins: PreparedPlugins) -> None:
         pre_filtering = self.profile.enabled("pre_filter")
         for name in self.profile.enabled("filter"):
-            each = judges.prepared.get(name, Prepared())
+            each = plugins.prepared.get(name, Prepared())
             if name in self._failing_filters:
-                judges.filters.append(NamedFilter(name, FailingFilter(self._failing_filters[name])))
+                plugins.filters.append(NamedFilter(name, FailingFilter(self._failing_filters[name])))
             elif each.rejected is not None and name not in pre_filtering:
-                judges.filters.append(NamedFilter(name, RejectsAll(each.rejected)))
+                plugins.filters.append(NamedFilter(name, RejectsAll(each.rejected)))
             elif each.filter is not None:
-                judges.filters.append(NamedFilter(name, each.filter))
+                plugins.filters.append(NamedFilter(name, each.filter))
 
-    def _scores(self, judges: Judges) -> None:
+    def _scores(self, plugins: PreparedPlugins) -> None:
         filtering = self.profile.enabled("filter")
         for name, words in self._failing_scores.items():
-            if name in FAIL_ON_SCORED_PODS and judges.prepared[name].score is None:
+            if name in FAIL_ON_SCORED_PODS and plugins.prepared[name].score is None:
                 continue
             failing = FailingScore(words)
-            judges.scores.append(WeightedScore(name, 0, failing, None))
-            judges.watchers.append(failing)
+            plugins.scores.append(WeightedScore(name, 0, failing, None))
+            plugins.watchers.append(failing)
         for name, weight in self.profile.weights.items():
-            each = judges.prepared.get(name, Prepared())
+            each = plugins.prepared.get(name, Prepared())
             if each.score is not None and not (each.score_needs_filter and name not in filtering):
-                normalized = cast(Normalized, each.score) if hasattr(each.score, "normalize") else None
-                judges.scores.append(WeightedScore(name, weight, each.score, normalized))
+                normalized = each.score if isinstance(each.score, Normalized) else None
+                plugins.scores.append(WeightedScore(name, weight, each.score, normalized))
 
-    def _pre_filter(self, judges: Judges, failed: dict[str, PluginError]) -> None:
+    def _pre_filter(self, plugins: PreparedPlugins, failed: dict[str, PluginError]) -> None:
         """``RunPreFilterPlugins``: an unresolvable rejection or a failure ends it, others wait; narrowing adds up.
 
         A plugin that cannot be prepared and has no PreFilter fails at once.
@@ -210,23 +209,23 @@ class Framework:
         for name in pre_filtering:
             if name in failed:
                 raise failed[name]
-            each = judges.prepared.get(name)
+            each = plugins.prepared.get(name)
             if each is None:
                 continue
             if each.rejected is not None:
-                judges.rejected = (name, self._worded(name, each.rejected))
+                plugins.rejected = (name, self._worded(name, each.rejected))
                 if each.rejected.code == UNRESOLVABLE or not self.rules.asks_every_pre_filter:
-                    judges.narrowed, judges.narrowing = None, ()
+                    plugins.narrowed, plugins.narrowing = None, ()
                     return
                 continue
             if each.narrowed is None:
                 continue
             narrowing.append(name)
-            judges.narrowed = each.narrowed if judges.narrowed is None else judges.narrowed & each.narrowed
-            judges.narrowing = tuple(sorted(narrowing))
-            if not judges.narrowed:
+            plugins.narrowed = each.narrowed if plugins.narrowed is None else plugins.narrowed & each.narrowed
+            plugins.narrowing = tuple(sorted(narrowing))
+            if not plugins.narrowed:
                 code = UNRESOLVABLE if self.rules.contradiction_unresolvable else UNSCHEDULABLE
-                judges.rejected = ("", Status(code, (_contradiction(judges.narrowing),)))
+                plugins.rejected = ("", Status(code, (_contradiction(plugins.narrowing),)))
                 return
 
     def _worded(self, plugin: str, status: Status) -> Status:
@@ -235,9 +234,9 @@ class Framework:
         return Status(status.code, (f'rejected by "{plugin}" at prefilter: {", ".join(status.reasons)}',))
 
 
-def _check_all_there(judges: Judges, cluster: Cluster) -> None:
-    for name in sorted(judges.narrowed or ()):
-        if name not in cluster.nodes.row_of and judges.rejected is None:
+def _check_all_there(plugins: PreparedPlugins, cluster: Cluster) -> None:
+    for name in sorted(plugins.narrowed or ()):
+        if name not in cluster.nodes.row_of and plugins.rejected is None:
             raise PluginError(f'nodeinfo not found for node name "{name}"')
 
 

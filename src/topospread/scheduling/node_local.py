@@ -16,7 +16,7 @@ from topospread.cluster import NO_ROW, Cluster, PodClass
 from topospread.cluster.arrays import Bools, Ints, Rows, grown
 from topospread.plugins.interface import RestsOnAllNodes, Scope, length, numbers
 
-from .framework import Framework, Judges, WeightedScore
+from .framework import Framework, PreparedPlugins, WeightedScore
 
 _MEMO_LIMIT = 1 << 16
 _ENCODER = msgspec.json.Encoder(enc_hook=repr, order="deterministic")
@@ -41,7 +41,7 @@ class Work:
     full: int = 0
 
 
-class OwnAnswers:
+class NodeLocalAnswers:
     """The answers for pod classes that differ only in what they say of other pods, kept up to date row by row.
 
     Plugins that look at what pods use in sum, and at no pod itself, are asked once for each state of a node
@@ -56,13 +56,13 @@ class OwnAnswers:
         renewed: how often all rows were evaluated anew.
     """
 
-    def __init__(self, cluster: Cluster, judges: Judges, work: Work) -> None:
+    def __init__(self, cluster: Cluster, plugins: PreparedPlugins, work: Work) -> None:
         self._cluster = cluster
-        self._judges = judges
+        self._plugins = plugins
         self._work = work
         self._position = cluster.journal.join(self)
         self._numbering = cluster.nodes.numbering
-        filters, scores = [each.filter for each in judges.filters], judges.scores
+        filters, scores = [each.filter for each in plugins.filters], plugins.scores
         plain = [each for each in scores if each.normalized is None]
         self._node_filters = [each for each in filters if each.scope is Scope.NODE]
         self._pod_filters = [each for each in filters if Scope.NODE < each.scope < Scope.CLUSTER]
@@ -147,12 +147,12 @@ class OwnAnswers:
         """Everything, as the node objects changed."""
         self._work.rows += length(rows)
         self.renewed += isinstance(rows, slice)
-        nodes, judges = self._cluster.nodes, self._judges
+        nodes, plugins = self._cluster.nodes, self._plugins
         open_ = nodes.alive[rows].copy()
-        if judges.rejected is not None:
+        if plugins.rejected is not None:
             open_[:] = False
-        elif judges.narrowed is not None:
-            kept = [nodes.row_of[name] for name in judges.narrowed if name in nodes.row_of]
+        elif plugins.narrowed is not None:
+            kept = [nodes.row_of[name] for name in plugins.narrowed if name in nodes.row_of]
             open_ &= np.isin(numbers(rows), kept)
         for each in self._node_filters:
             open_ &= each.filter(rows) == 0
@@ -196,7 +196,7 @@ class OwnAnswers:
         memo.update(zip(asked, zip(passes.tolist(), points.tolist(), strict=True), strict=True))
 
 
-def sharing_key(framework: Framework, pod_class: PodClass, judges: Judges) -> Hashable | None:
+def sharing_key(framework: Framework, pod_class: PodClass, plugins: PreparedPlugins) -> Hashable | None:
     """Pod classes with the same key have the same answers; ``None`` for one that shares them with no other.
 
     It says all of the pod but what it says of other pods: spread constraints, affinity to pods, labels; nor where one
@@ -204,10 +204,10 @@ def sharing_key(framework: Framework, pod_class: PodClass, judges: Judges) -> Ha
     themselves, as objects of the pod's namespace and other pods decide on them.
     """
     spec = pod_class.pod.spec
-    if pod_class.volumes or pod_class.host_ports or spec.resource_claims or judges.rejected is not None:
+    if pod_class.volumes or pod_class.host_ports or spec.resource_claims or plugins.rejected is not None:
         return None
     affinity = None if spec.affinity is None else replace(spec.affinity, pod_affinity=None, pod_anti_affinity=None)
     others = {"topology_spread_constraints": None, "priority": None, "priority_class_name": None, "node_name": None}
     alone = replace(spec, affinity=affinity, **others)
     described = _ENCODER.encode((pod_class.node_name, sorted(pod_class.request.items()), alone))
-    return (framework.profile.scheduler_name, judges.narrowed, described)
+    return (framework.profile.scheduler_name, plugins.narrowed, described)

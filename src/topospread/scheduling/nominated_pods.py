@@ -13,7 +13,7 @@ from topospread.cluster import Cluster, PodClass
 from topospread.cluster.cluster import PodKey
 from topospread.plugins.interface import Scope, Status
 
-from .dry_run import Trial
+from .dry_run import DryRun
 from .view import View
 
 Beside = Mapping[PodKey, PodClass]
@@ -37,7 +37,9 @@ def promised_to_others(pod: str, pod_class: PodClass, cluster: Cluster, row: int
 def blocked_by_nominated(pod: str, view: View) -> list[int]:
     """Rows where the pod does not fit beside the pods that the node is promised to."""
     beside = nominated_beside(pod, view.pod_class, view.cluster)
-    return [row for row, others in beside.items() if not view.own.open[row] or rejection_beside(view, row, others)]
+    return [
+        row for row, others in beside.items() if not view.node_local.open[row] or rejection_beside(view, row, others)
+    ]
 
 
 def rejection_beside(view: View, row: int, others: Beside) -> tuple[str, Status] | None:
@@ -51,10 +53,10 @@ def rejection_beside(view: View, row: int, others: Beside) -> tuple[str, Status]
     known = view.beside.get(row)
     if known is not None and known[0] == promised:
         return known[1]
-    with Trial(view, row) as trial:
+    with DryRun(view, row) as dry_run:
         for key, each in others.items():
-            trial.add(key, each)
-        if trial.passes():
+            dry_run.add(key, each)
+        if dry_run.passes():
             return None
         plugin, status, is_local = _first_rejection(view, row)
     if is_local:
@@ -64,11 +66,11 @@ def rejection_beside(view: View, row: int, others: Beside) -> tuple[str, Status]
 
 def _first_rejection(view: View, row: int) -> tuple[str, Status, bool]:
     """The plugin that rejects a node, its words, and whether these follow from the node and what its pods use."""
-    judges = view.judges
-    if judges.rejected is not None:
-        return *judges.rejected, False
+    plugins = view.plugins
+    if plugins.rejected is not None:
+        return *plugins.rejected, False
     is_local = True
-    for each in judges.filters:
+    for each in plugins.filters:
         is_local &= each.filter.scope in (Scope.NODE, Scope.USAGE)
         code = int(each.filter.filter(np.array([row], dtype=np.int64))[0])
         if code:

@@ -20,7 +20,7 @@ from topospread.config.args import DefaultPreemptionArgs
 from topospread.config.version_rules import by_gates, since, until
 from topospread.plugins.interface import UNRESOLVABLE, UNSCHEDULABLE, PluginError
 
-from .dry_run import Trial
+from .dry_run import DryRun
 from .framework import NamedFilter
 from .go_sort import go_sorted
 from .nominated_pods import promised_to_others
@@ -129,7 +129,7 @@ class Preemption:
 
 
 @dataclass(slots=True)
-class Budgets:
+class AllowedDisruptions:
     """Disruption budgets and how many evictions each still allows (``status.disruptionsAllowed``)."""
 
     budgets: Sequence[PodDisruptionBudget]
@@ -159,7 +159,7 @@ class Budgets:
         return False
 
 
-class Preemptor:
+class PreemptionSearch:
     """The search for one pending pod.
 
     Args:
@@ -182,7 +182,7 @@ class Preemptor:
         self._view = view
         self._verdict = verdict
         self._cluster: Cluster = view.cluster
-        self._budgets = Budgets(list(self._cluster.objects.pod_disruption_budgets.values()))
+        self._budgets = AllowedDisruptions(list(self._cluster.objects.pod_disruption_budgets.values()))
         self._wanted = candidates_wanted
         self._rules = rules
         self._failed = Rejection(UNRESOLVABLE, "", ())
@@ -247,10 +247,10 @@ class Preemptor:
             name = self._pod.partition("/")[2]
             words = f"No victims found on node {node} for preemptor pod {name}"
             return Rejection(UNRESOLVABLE, "", (words if self._rules.names_no_victims else NO_VICTIMS,))
-        with Trial(self._view, row) as trial:
+        with DryRun(self._view, row) as dry_run:
             for victim in potential:
-                trial.remove(victim.key)
-            if not self._fits(trial, row):
+                dry_run.remove(victim.key)
+            if not self._fits(dry_run, row):
                 return self._failed
             potential = self._most_important_first(potential)
             violating = self._budgets.violating(potential)
@@ -258,9 +258,9 @@ class Preemptor:
             violations = 0
             for breaks in (True, False):
                 for victim in [each for each, broken in zip(potential, violating, strict=True) if broken is breaks]:
-                    trial.add(victim.key, victim.pod_class)
-                    if not self._fits(trial, row):
-                        trial.remove(victim.key)
+                    dry_run.add(victim.key, victim.pod_class)
+                    if not self._fits(dry_run, row):
+                        dry_run.remove(victim.key)
                         victims.append(victim)
                         violations += breaks
         if self._rules.sorts_victims and any(violating) and not all(violating):
@@ -280,27 +280,27 @@ class Preemptor:
             if each.priority < priority
         ]
 
-    def _fits(self, trial: Trial, row: int) -> bool:
+    def _fits(self, dry_run: DryRun, row: int) -> bool:
         """The filters beside pods the node is promised to, and if that passes, without them."""
         others = promised_to_others(self._pod, self._view.pod_class, self._cluster, row)
         if others:
             for key, each in others.items():
-                trial.add(key, each)
-            passes = trial.passes()
+                dry_run.add(key, each)
+            passes = dry_run.passes()
             if not passes:
                 self._failed = self._first_rejection(row)
             for key in others:
-                trial.remove(key)
+                dry_run.remove(key)
             if not passes:
                 return False
-        if trial.passes():
+        if dry_run.passes():
             return True
         self._failed = self._first_rejection(row)
         return False
 
     def _first_rejection(self, row: int) -> Rejection:
         only = np.array([row], dtype=np.int64)
-        for each in self._view.judges.filters:
+        for each in self._view.plugins.filters:
             code = int(each.filter.filter(only)[0])
             if code:
                 return self._rejection(each, code)

@@ -28,7 +28,7 @@ from .in_flight import InFlight
 from .keyed_heap import KeyedHeap
 from .object_changes import pod_changes
 from .queued_pod_info import SECOND, QueuedPodInfo, queue_order, remember
-from .requeueing import Happening, Requeueing, Strategy
+from .requeueing import Happening, QueueingStrategy, Requeueing
 from .unschedulable_pods import Group, UnschedulablePods
 
 FLUSH_PERIOD = 30 * SECOND
@@ -299,16 +299,16 @@ class SchedulingQueue:
 
     # Where a pod goes.
 
-    def _answer(self, group: Group, pod: Pod, happened: Happening) -> Strategy:
+    def _answer(self, group: Group, pod: Pod, happened: Happening) -> QueueingStrategy:
         """What an event means for a group of unschedulable pods; for gated ones only the gate's events count."""
         event = happened.event
         if group.gating and not event.wildcard:
             requeueing = self._requeueing_of(pod)
             if requeueing is None or not requeueing.concerns(group.gating, event):
-                return Strategy.SKIP
+                return QueueingStrategy.SKIP
         return self._decide(pod, group.unschedulable, group.pending, happened)
 
-    def _strategy(self, info: QueuedPodInfo, event: ClusterEvent, old: Any, new: Any) -> Strategy:
+    def _strategy(self, info: QueuedPodInfo, event: ClusterEvent, old: Any, new: Any) -> QueueingStrategy:
         happened = Happening(event, old, new)
         return self._decide(info.pod, info.unschedulable_plugins, info.pending_plugins, happened, info.uid)
 
@@ -319,40 +319,40 @@ class SchedulingQueue:
         pending: frozenset[str],
         happened: Happening,
         uid: str = "",
-    ) -> Strategy:
+    ) -> QueueingStrategy:
         """``isPodWorthRequeuing``: what an event means for a pod that these plugins rejected."""
         if not unschedulable and not pending:
-            return Strategy.AFTER_BACKOFF
+            return QueueingStrategy.AFTER_BACKOFF
         if happened.event.wildcard:
             new = happened.new
             another = new is not None and (new.metadata.uid or pod_key(new.namespace, new.name)) != uid
-            return Strategy.SKIP if another else Strategy.AFTER_BACKOFF
+            return QueueingStrategy.SKIP if another else QueueingStrategy.AFTER_BACKOFF
         requeueing = self._requeueing_of(pod)
         if requeueing is None:
-            return Strategy.AFTER_BACKOFF
+            return QueueingStrategy.AFTER_BACKOFF
         return requeueing.strategy(pod, unschedulable, pending, happened)
 
-    def _strategy_in_flight(self, info: QueuedPodInfo) -> Strategy:
+    def _strategy_in_flight(self, info: QueuedPodInfo) -> QueueingStrategy:
         """The best of what happened while the pod was tried (``determineSchedulingHintForInFlightPod``)."""
         happenings = self._in_flight.since(info.uid)
         if happenings is None or not info.rejectors:
-            return Strategy.AFTER_BACKOFF
+            return QueueingStrategy.AFTER_BACKOFF
         requeueing = self._requeueing_of(info.pod)
         if requeueing is not None and not requeueing.rules.hints:  # ``addUnschedulableWithoutQueueingHint``
-            return Strategy.AFTER_BACKOFF if happenings else Strategy.SKIP
-        best = Strategy.SKIP
-        enough = Strategy.IMMEDIATELY if info.pending_plugins else Strategy.AFTER_BACKOFF
+            return QueueingStrategy.AFTER_BACKOFF if happenings else QueueingStrategy.SKIP
+        best = QueueingStrategy.SKIP
+        enough = QueueingStrategy.IMMEDIATELY if info.pending_plugins else QueueingStrategy.AFTER_BACKOFF
         for happened in happenings:
             best = max(best, self._strategy(info, *happened))
             if best >= enough:
                 break
         return best
 
-    def _requeue(self, info: QueuedPodInfo, strategy: Strategy) -> None:
+    def _requeue(self, info: QueuedPodInfo, strategy: QueueingStrategy) -> None:
         """Put a pod where the strategy says (``requeueEntityWithQueueingStrategy``)."""
-        if strategy == Strategy.SKIP:
+        if strategy == QueueingStrategy.SKIP:
             self.unschedulable.put(info)
-        elif strategy == Strategy.AFTER_BACKOFF and self.backoff.is_backing_off(info):
+        elif strategy == QueueingStrategy.AFTER_BACKOFF and self.backoff.is_backing_off(info):
             self._to_backoff(info)
         else:
             self._to_active(info)

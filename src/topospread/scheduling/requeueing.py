@@ -58,7 +58,7 @@ class RequeueingRules:
     )
 
 
-class Strategy(IntEnum):
+class QueueingStrategy(IntEnum):
     """What becomes of an unschedulable pod on an event (``queueingStrategy``)."""
 
     SKIP = 0
@@ -113,10 +113,10 @@ class Requeueing:
 
     def strategy(
         self, pod: Pod, unschedulable: frozenset[str], pending: frozenset[str], happened: Happening
-    ) -> Strategy:
+    ) -> QueueingStrategy:
         """What an event that is no wildcard means for a pod that plugins rejected (``isPodWorthRequeuing``)."""
         event, old, new = happened
-        found = Strategy.SKIP
+        found = QueueingStrategy.SKIP
         if not self.rules.hints and not self._is_looked_at(pod, unschedulable | pending, happened):
             return found
         for plugin, hint in self.interested(event):
@@ -124,10 +124,10 @@ class Requeueing:
             if not (waits or plugin in unschedulable) or not _may_help(hint, pod, old, new):
                 continue
             if waits:
-                return Strategy.IMMEDIATELY
+                return QueueingStrategy.IMMEDIATELY
             if not pending:
-                return Strategy.AFTER_BACKOFF
-            found = Strategy.AFTER_BACKOFF
+                return QueueingStrategy.AFTER_BACKOFF
+            found = QueueingStrategy.AFTER_BACKOFF
         return found
 
     def _is_looked_at(self, pod: Pod, rejectors: frozenset[str], happened: Happening) -> bool:

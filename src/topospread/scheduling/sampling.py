@@ -161,11 +161,11 @@ class Sampler:
             PluginError: a plugin fails on a node of the walk, which ends there.
         """
         order = self._order.rows()
-        judges = view.judges
-        if judges.rejected is not None or not len(order):
+        plugins = view.plugins
+        if plugins.rejected is not None or not len(order):
             return Sample(_NO_ROWS, 0)
         rules = rules_for(SamplingRules, framework.gates)
-        walk = order if judges.narrowed is None else order[np.isin(order, walkable(view))]
+        walk = order if plugins.narrowed is None else order[np.isin(order, walkable(view))]
         found, walked = self._walk(view, walk, _wanted(framework, rules, len(walk)), blocked)
         failure = first_failure(view, walked, blocked) if view.pod_class.volumes else None
         if failure is not None:

@@ -1,8 +1,8 @@
 """Which of some nodes is the best: filters and scores of cluster-wide plugins set against each other, and ties.
 
-The nodes come from `cycle`: the heads of a view's buckets, or all nodes that are open for the pod. Equals are taken by
-name unless another way is given; what kube-scheduler does is pkg/scheduler/schedule_one.go (``selectHost``) until 1.34
-and pkg/scheduler/framework/sorted_nodes.go since.
+The nodes come from `node_search`: the heads of a view's buckets, or all nodes that are open for the pod. Equals are
+taken by name unless another way is given; what kube-scheduler does is pkg/scheduler/schedule_one.go (``selectHost``)
+until 1.34 and pkg/scheduler/framework/sorted_nodes.go since.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from topospread.cluster.arrays import Ints
-from topospread.config.version_rules import until
+from topospread.cluster.nodes import NodeTable
+from topospread.config.gates import Gates
+from topospread.config.version_rules import rules_for, until
 
 from .buckets import Entry
 from .view import View
@@ -37,6 +39,18 @@ class ChoiceRules:
         "its heap of scores has on top, which follows from the order in which it looked at the nodes. `--seed` has "
         "nothing to draw then; `--sampling kube` takes that node.",
     )
+
+
+def among_equals(
+    gates: Sequence[Gates], nodes: NodeTable, source: random.Random | None, *, sampled: bool, always_draws: bool
+) -> AmongEquals | None:
+    """Which of equals to take under profiles of these gates; ``None`` for the first by name.
+
+    ``source``: what to draw from; ``sampled``: the nodes come in the order in which kube-scheduler looks at them.
+    """
+    if not always_draws and not all(rules_for(ChoiceRules, each).draws for each in gates):
+        return top_of_heap if sampled else None
+    return None if source is None else drawn(source, nodes.ranks)
 
 
 def drawn(source: random.Random, ranks: Sequence[int]) -> AmongEquals:
@@ -72,14 +86,24 @@ def best_of(
         nodes: how many nodes each row stands for, ``None`` for itself.
         among: which of equals to take; ``None`` takes the first by name.
     """
-    if view.cluster_filters:
-        passes = view.feasible(rows)
-        if not passes.all():
-            rows = rows[passes]
-            nodes = None if nodes is None else nodes[passes]
-            if not len(rows):
-                return None
-    total = view.total(rows, nodes)
+    rows, nodes = _filtered(view, rows, nodes)
+    if not len(rows):
+        return None
+    return _select_host(view, rows, view.total(rows, nodes), among)
+
+
+def _filtered(view: View, rows: Ints, nodes: Ints | None) -> tuple[Ints, Ints | None]:
+    """Those that the cluster-wide filters leave."""
+    if not view.cluster_filters:
+        return rows, nodes
+    passes = view.feasible(rows)
+    if passes.all():
+        return rows, nodes
+    return rows[passes], None if nodes is None else nodes[passes]
+
+
+def _select_host(view: View, rows: Ints, total: Ints, among: AmongEquals | None) -> tuple[int, int]:
+    """One of the nodes with the highest total, as (row, total)."""
     highest = int(total.max())
     best = np.flatnonzero(total == highest)
     if among is not None:
@@ -89,20 +113,20 @@ def best_of(
 
 def best_of_heads(view: View, entries: Sequence[Entry], sizes: Sequence[int]) -> tuple[int, int] | None:
     """The best of the heads of buckets that hold so many rows each, as (row, total)."""
-    if len(entries) > _FEW or not view.few:
+    if len(entries) > _FEW or not view.one_by_one:
         heads = np.array([row for _, _, row in entries], dtype=np.int64)
         return best_of(view, heads, np.array(sizes, dtype=np.int64))
     rows = [row for _, _, row in entries]
-    for few_filter in view.few.filters:
-        codes = few_filter.filter_few(rows)
+    for each_filter in view.one_by_one.filters:
+        codes = each_filter.filter_each(rows)
         if any(codes):
             left = [i for i, code in enumerate(codes) if not code]
             if not left:
                 return None
             entries, sizes, rows = [entries[i] for i in left], [sizes[i] for i in left], [rows[i] for i in left]
     worse = [negative for negative, _, _ in entries]
-    for weight, few_score in view.few.scores:
-        points = few_score.normalize_few(few_score.score_few(rows, sizes))
+    for weight, each_score in view.one_by_one.scores:
+        points = each_score.normalize_each(each_score.score_each(rows, sizes))
         worse = [each - weight * more for each, more in zip(worse, points, strict=True)]
     lowest, _, row = min(zip(worse, [rank for _, rank, _ in entries], rows, strict=True))
     return row, -lowest

@@ -16,7 +16,7 @@ from topospread.api.pod import Pod
 from topospread.cluster.undo import UndoLog
 
 from .queued_pod_info import QueuedPodInfo
-from .requeueing import Strategy
+from .requeueing import QueueingStrategy
 
 _FEW = 64
 _TURN = attrgetter("turn")
@@ -39,7 +39,7 @@ def group_of(info: QueuedPodInfo) -> Group:
     return Group(kind, shared, info.unschedulable_plugins, info.pending_plugins, info.gating_plugin)
 
 
-Asking = Callable[[Group, Pod], Strategy]
+Asking = Callable[[Group, Pod], QueueingStrategy]
 """What an event means for a group, by one of its pods."""
 
 
@@ -50,7 +50,7 @@ class _Answers:
 
     def __init__(self) -> None:
         self.asked = 0
-        self.helped: list[tuple[Group, Strategy]] = []
+        self.helped: list[tuple[Group, QueueingStrategy]] = []
 
 
 class UnschedulablePods:
@@ -161,7 +161,7 @@ class UnschedulablePods:
         self._answers.clear()
         self._undo.record(self._answers.clear)
 
-    def helped(self, ask: Asking, event: Hashable) -> Iterator[tuple[Strategy, list[QueuedPodInfo]]]:
+    def helped(self, ask: Asking, event: Hashable) -> Iterator[tuple[QueueingStrategy, list[QueuedPodInfo]]]:
         """The pods that an event may help, by group.
 
         ``event``: events that are equal in it are alike to every hint; ``None`` where that is not known.
@@ -178,7 +178,7 @@ class UnschedulablePods:
                 pods = self._members[group].values() if group.shared else [self._single[group]]
                 yield strategy, sorted(pods, key=_TURN)
 
-    def _answered(self, ask: Asking, event: Hashable) -> list[tuple[Group, Strategy]]:
+    def _answered(self, ask: Asking, event: Hashable) -> list[tuple[Group, QueueingStrategy]]:
         answers = self._answers.get(event)
         if answers is None:
             answers = self._answers[event] = _Answers()

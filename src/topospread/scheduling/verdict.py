@@ -1,4 +1,4 @@
-"""A verdict: what kube-scheduler would say of a pod, node by node, as data. How it is reached is in `cycle`."""
+"""A verdict: what kube-scheduler would say of a pod, node by node, as data. How it is reached is in `evaluate`."""
 
 from __future__ import annotations
 

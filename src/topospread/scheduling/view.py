@@ -8,54 +8,50 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import cast
 from weakref import WeakValueDictionary
 
 import numpy as np
 
-from topospread.cluster import NO_ROW, Change, Cluster, PodClass
+from topospread.cluster import NO_ROW, Cluster, PodChange, PodClass
 from topospread.cluster.arrays import Bools, Ints, Rows
 from topospread.cluster.journal import VOLUMES
 from topospread.cluster.objects import Reading
 from topospread.plugins.interface import (
     Assuming,
     CanBeIdle,
-    FewFilter,
-    FewScore,
     Filter,
+    FilterEach,
     Listener,
     Scope,
+    ScoreEach,
     Settling,
     Status,
     Watcher,
 )
 
 from .buckets import Buckets, GroupKey
-from .framework import Framework, Judges, WeightedScore
-from .node_local import OwnAnswers, Work, sharing_key
+from .framework import Framework, PreparedPlugins, WeightedScore
+from .node_local import NodeLocalAnswers, Work, sharing_key
 
 _HEARD = 64
 """So many classes more, and a quarter, than the last time are listened to before those that went are sorted out."""
 
 
 @dataclass(frozen=True, slots=True)
-class Few:
+class OneByOne:
     """The cluster-wide filters, and the scores with their weights, where all of them can go node by node."""
 
-    filters: tuple[FewFilter, ...]
-    scores: tuple[tuple[int, FewScore], ...]
+    filters: tuple[FilterEach, ...]
+    scores: tuple[tuple[int, ScoreEach], ...]
 
 
-def few_of(filters: Sequence[Filter], scores: Sequence[WeightedScore]) -> Few | None:
+def one_by_one(filters: Sequence[Filter], scores: Sequence[WeightedScore]) -> OneByOne | None:
     """The same plugins, to be asked node by node; ``None`` where one of them cannot."""
-    if not all(hasattr(each, "filter_few") for each in filters):
+    each_filter = tuple(each for each in filters if isinstance(each, FilterEach))
+    each_score = tuple((each.weight, each.score) for each in scores if isinstance(each.score, ScoreEach))
+    if len(each_filter) < len(filters) or len(each_score) < len(scores):
         return None
-    if not all(hasattr(each.score, "score_few") for each in scores):
-        return None
-    return Few(
-        tuple(cast(FewFilter, each) for each in filters),
-        tuple((each.weight, cast(FewScore, each.score)) for each in scores),
-    )
+    return OneByOne(each_filter, each_score)
 
 
 class Shared:
@@ -63,14 +59,16 @@ class Shared:
 
     def __init__(self, work: Work | None = None) -> None:
         self.work = work or Work()
-        self._answers: WeakValueDictionary[Hashable, OwnAnswers] = WeakValueDictionary()
+        self._answers: WeakValueDictionary[Hashable, NodeLocalAnswers] = WeakValueDictionary()
 
-    def answers(self, cluster: Cluster, framework: Framework, pod_class: PodClass, judges: Judges) -> OwnAnswers:
+    def answers(
+        self, cluster: Cluster, framework: Framework, pod_class: PodClass, plugins: PreparedPlugins
+    ) -> NodeLocalAnswers:
         """Answers that are up to date: those of a class that agrees in all they rest on, or new ones."""
-        key = sharing_key(framework, pod_class, judges)
+        key = sharing_key(framework, pod_class, plugins)
         known = self._answers.get(key)
         if known is None or not known.catch_up():
-            known = OwnAnswers(cluster, judges, self.work)
+            known = NodeLocalAnswers(cluster, plugins, self.work)
             if key is not None:
                 self._answers[key] = known
         return known
@@ -80,39 +78,40 @@ class View:
     """One pod class on one cluster under one profile.
 
     Attributes:
-        judges: the plugins, prepared for the class.
-        own: what rests on the node and its pods.
-        few: the cluster-wide plugins node by node, ``None`` where one of them only knows arrays.
-        assuming, settling: watchers that are told of trials.
+        plugins: the plugins, prepared for the class.
+        node_local: what rests on the node and its pods.
+        one_by_one: the cluster-wide plugins node by node, ``None`` where one of them only knows arrays.
+        assuming, settling: watchers that are told of dry runs.
         beside: row → a state of the node and the pods that it is promised to, and what rejects it beside them.
         stands_for_tied: whether it says of a node what the view of a pod that is tied to that node would say.
     """
 
     def __init__(self, cluster: Cluster, framework: Framework, pod_class: PodClass, shared: Shared) -> None:
         self.cluster = cluster
+        self.framework = framework
         self.pod_class = pod_class
         self.work = shared.work
-        self.judges: Judges = framework.judges(pod_class, cluster)
-        self.assuming = [each for each in self.judges.watchers if isinstance(each, Assuming)]
-        self.settling = [each for each in self.judges.watchers if isinstance(each, Settling)]
-        self.stands_for_tied = not any(each.counts_own_nodes for each in self.judges.prepared.values())
-        self.own = shared.answers(cluster, framework, pod_class, self.judges)
+        self.plugins: PreparedPlugins = framework.prepare(pod_class, cluster)
+        self.assuming = [each for each in self.plugins.watchers if isinstance(each, Assuming)]
+        self.settling = [each for each in self.plugins.watchers if isinstance(each, Settling)]
+        self.stands_for_tied = not any(each.counts_own_nodes for each in self.plugins.prepared.values())
+        self.node_local = shared.answers(cluster, framework, pod_class, self.plugins)
         self.work.built += 1
-        self._renewed = self.own.renewed
-        self._objects = Reading(cluster.objects, self.judges.reads)
+        self._renewed = self.node_local.renewed
+        self._objects = Reading(cluster.objects, self.plugins.reads)
         self._position = cluster.journal.join(self)
         self._numbering = cluster.nodes.numbering
         self._renumbered = cluster.nodes.renumbered
-        self._cluster_filters = [f.filter for f in self.judges.filters if f.filter.scope is Scope.CLUSTER]
-        relative = [s for s in self.judges.scores if s.normalized is not None or s.score.scope is Scope.CLUSTER]
-        self.relative_scores = [each for each in relative if each.plugin not in self.own.flat]
+        self._cluster_filters = [f.filter for f in self.plugins.filters if f.filter.scope is Scope.CLUSTER]
+        relative = [s for s in self.plugins.scores if s.normalized is not None or s.score.scope is Scope.CLUSTER]
+        self.relative_scores = [each for each in relative if each.plugin not in self.node_local.flat]
         self._grouping = [each for each in self.relative_scores if each.score.scope is Scope.NODE]
         self._can_group = all(each.score.scope in (Scope.NODE, Scope.CLUSTER) for each in self.relative_scores)
         self.beside: dict[int, tuple[Hashable, tuple[str, Status]]] = {}
         self._asked = cluster.classes_made
         self._heard: dict[PodClass | None, tuple[Listener, ...]] = {None: ()}
         self._heard_most = _HEARD
-        for watcher in self.judges.watchers:
+        for watcher in self.plugins.watchers:
             self._listen(watcher.concerned())
         self._grouping_watchers: list[Watcher] = []
         self._buckets: Buckets | None = None
@@ -121,19 +120,19 @@ class View:
 
     def _take_layout(self) -> None:
         """Leave out what has no say as things stand; the groups have to be made anew where this has changed."""
-        layout = [each.layout for each in self.judges.watchers]
+        layout = [each.layout for each in self.plugins.watchers]
         if layout != self._layout:
             self._layout = layout
             self.forget_buckets()
             self.cluster_filters = [each for each in self._cluster_filters if not _is_idle(each)]
             self._active_scores = [each for each in self.relative_scores if not _is_idle(each.score)]
-            self.few = few_of(self.cluster_filters, self._active_scores)
+            self.one_by_one = one_by_one(self.cluster_filters, self._active_scores)
 
     def catch_up(self) -> bool:
         """Read the journal and evaluate the rows it names; False when a new view has to be built instead."""
         changes = self.cluster.journal.since(self._position, self)
         kept = changes is not None and self._numbering == self.cluster.nodes.numbering
-        if changes is None or not kept or not self._objects.unchanged() or not self.own.catch_up():
+        if changes is None or not kept or not self._objects.unchanged() or not self.node_local.catch_up():
             return False
         if not changes:
             return True
@@ -141,8 +140,8 @@ class View:
         self.work.changes += len(changes)
         rows, regrouped = self._apply(changes)
         self._take_layout()
-        if self._renewed != self.own.renewed or self._renumbered != self.cluster.nodes.renumbered:
-            self._renumbered, self._renewed = self.cluster.nodes.renumbered, self.own.renewed
+        if self._renewed != self.node_local.renewed or self._renumbered != self.cluster.nodes.renumbered:
+            self._renumbered, self._renewed = self.cluster.nodes.renumbered, self.node_local.renewed
             self.forget_buckets()
         if self._buckets is not None:
             self._sort_in(self._buckets, rows - regrouped if regrouped else rows, regrouped)
@@ -162,24 +161,24 @@ class View:
         """Rows open for the pod, grouped; ``None`` when the plugins of this class allow no grouping."""
         if self._buckets is None and self._can_group:
             self._renumbered = self.cluster.nodes.renumbered
-            rows = np.flatnonzero(self.own.open[: self.cluster.nodes.size])
+            rows = np.flatnonzero(self.node_local.open[: self.cluster.nodes.size])
             columns = self._group_columns(rows)
             if columns is None:
                 self._can_group = False
                 return None
-            self._buckets = Buckets(columns, rows, self.own, self.cluster.nodes)
+            self._buckets = Buckets(columns, rows, self.node_local, self.cluster.nodes)
         return self._buckets
 
     def feasible(self, rows: Rows) -> Bools:
         """Whether rows pass every filter, bool[rows]."""
-        result: Bools = self.own.open[rows].copy()
+        result: Bools = self.node_local.open[rows].copy()
         for each in self.cluster_filters:
             result &= each.filter(rows) == 0
         return result
 
     def total(self, rows: Ints, nodes: Ints | None = None) -> Ints:
         """Weighted total of every score for feasible rows; ``nodes`` as in `Score.score`."""
-        total: Ints = self.own.points[rows].copy()
+        total: Ints = self.node_local.points[rows].copy()
         for each in self._active_scores:
             total += each.weight * points_of(each, rows, nodes)
         return total
@@ -189,7 +188,7 @@ class View:
         """How many classes it listens to: those that a plugin counts, not all that there are."""
         return len(self._heard) - 1
 
-    def _apply(self, changes: Sequence[Change]) -> tuple[set[int], set[int]]:
+    def _apply(self, changes: Sequence[PodChange]) -> tuple[set[int], set[int]]:
         """Tell the watchers; all rows named, and rows that may belong to another group."""
         if self._asked != self.cluster.classes_made:
             new, self._asked = self.cluster.classes_since(self._asked)
@@ -202,7 +201,7 @@ class View:
             if pod_class is None:
                 if row != NO_ROW and delta != VOLUMES:
                     regrouped.add(row)
-                    for watcher in self.judges.watchers:
+                    for watcher in self.plugins.watchers:
                         regrouped.update(watcher.on_node(row))
                 continue
             for listener in heard[pod_class]:
@@ -218,7 +217,7 @@ class View:
         heard = self._heard
         for each in classes:
             if each not in heard:
-                found = [listener for watcher in self.judges.watchers if (listener := watcher.listener(each))]
+                found = [listener for watcher in self.plugins.watchers if (listener := watcher.listener(each))]
                 if found:
                     heard[each] = tuple(found)
 
@@ -232,7 +231,7 @@ class View:
     def _group_columns(self, rows: Rows) -> list[Ints] | None:
         columns = [each.score.score(rows) for each in self._grouping]
         self._grouping_watchers.clear()
-        for watcher in self.judges.watchers:
+        for watcher in self.plugins.watchers:
             more = watcher.groups(rows)
             if more is None:
                 return None
@@ -245,7 +244,7 @@ class View:
         """Put rows into the buckets they now belong to; only those that are regrouped may have left their group."""
         if len(buckets.bucket_of) < self.cluster.nodes.size:
             buckets.grow()
-        worth = self.own.worth
+        worth = self.node_local.worth
         coming = buckets.update(rows, worth) if rows else []
         for row in (*coming, *regrouped):
             points = worth[row]

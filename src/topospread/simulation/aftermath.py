@@ -23,7 +23,7 @@ from topospread.cluster.cluster import pod_key
 from topospread.workloads.names import made_up_uid
 from topospread.workloads.planned import QueuedPod
 
-from .run import Outcome, Run
+from .run import PodOutcome, Run
 
 Object = TypeVar("Object", bound=KubeObject)
 _HAVE_REPLICAS = (Deployment, ReplicaSet, ReplicationController, StatefulSet)
@@ -96,12 +96,12 @@ def _pods(run: Run) -> Iterable[Pod]:
     return pods.values()
 
 
-def _is_not_created(queued: QueuedPod, outcome: Outcome) -> bool:
+def _is_not_created(queued: QueuedPod, outcome: PodOutcome) -> bool:
     """Whether the pod waits for its predecessor in a StatefulSet."""
     return queued.after is not None and outcome.pending and outcome.verdict is None
 
 
-def _as_it_is(queued: QueuedPod, outcome: Outcome, promised: str) -> Pod:
+def _as_it_is(queued: QueuedPod, outcome: PodOutcome, promised: str) -> Pod:
     """A pod of the queue with its node, or still without one, where one may be ``promised`` to it."""
     pod = _named(queued)
     node = outcome.placement.node

@@ -20,7 +20,7 @@ from topospread.workloads.planned import QueuedPod
 from .outcome import result_of
 from .placing import place_all
 from .result import Simulation, WorkloadResult, WorkloadSpread
-from .run import Options, prepare
+from .run import SimulationOptions, prepare
 
 Progress = Callable[[int, int], None]
 """Told how many orders of how many were tried."""
@@ -107,7 +107,9 @@ class Orders(NamespacedData):
     all_placed: int
 
 
-def simulate_orders(inventory: Inventory, orders: int, options: Options, progress: Progress | None = None) -> Orders:
+def simulate_orders(
+    inventory: Inventory, orders: int, options: SimulationOptions, progress: Progress | None = None
+) -> Orders:
     """Simulate in the plan's own order and in random ones.
 
     Args:
@@ -144,7 +146,7 @@ def simulate_orders(inventory: Inventory, orders: int, options: Options, progres
     )
 
 
-def _simulated(inventory: Inventory, options: Options, source: random.Random, number: int) -> Simulation:
+def _simulated(inventory: Inventory, options: SimulationOptions, source: random.Random, number: int) -> Simulation:
     """The simulation in one order; that of number 0 is the plan's own."""
     if number == 0:
         run = prepare(inventory, replace(options, seed=None))

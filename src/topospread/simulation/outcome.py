@@ -15,7 +15,7 @@ from .counted import CountedPods, PodOwners
 from .exceeded import exceeded, fewest_take_more
 from .pending import pending_group, reasons_by_domain
 from .result import DomainSpreads, PendingGroup, PodPlacement, Simulation, WorkloadResult, WorkloadSpread
-from .run import Outcome, Run, spreads
+from .run import PodOutcome, Run, spreads
 
 Rejected = dict[str, dict[str, int]]
 """Domain → reason → nodes."""
@@ -27,7 +27,7 @@ def result_of(run: Run) -> Simulation:
     after = spreads(run)
     planned = run.plan
     tried = [(queued, run.outcomes[id(queued)]) for queued in run.queue if not run.outcomes[id(queued)].evicted]
-    tried += [(queued, Outcome(_gated(queued))) for queued in planned.gated]
+    tried += [(queued, PodOutcome(_gated(queued))) for queued in planned.gated]
     placements = [_placement(queued, outcome) for queued, outcome in tried]
     waiting = {id(queued.workload): queued for queued, outcome in reversed(tried) if outcome.pending}
     missing = Counter(id(queued.workload) for queued, outcome in tried if outcome.pending)
@@ -91,7 +91,7 @@ def _is_new(run: Run, queued: QueuedPod) -> bool:
     return not queued.created and run.outcomes[id(queued)].pending
 
 
-def _placement(queued: QueuedPod, outcome: Outcome) -> PodPlacement:
+def _placement(queued: QueuedPod, outcome: PodOutcome) -> PodPlacement:
     placement = outcome.placement
     return PodPlacement(
         namespace=queued.namespace,
@@ -166,9 +166,9 @@ def _spread(
     )
 
 
-def _pending(tried: Iterable[tuple[QueuedPod, Outcome]], run: Run) -> list[PendingGroup]:
+def _pending(tried: Iterable[tuple[QueuedPod, PodOutcome]], run: Run) -> list[PendingGroup]:
     """Pending pods of one workload with one message, together, in queue order."""
-    groups: dict[tuple[int, str], tuple[Workload, list[str], Outcome]] = {}
+    groups: dict[tuple[int, str], tuple[Workload, list[str], PodOutcome]] = {}
     for queued, outcome in tried:
         if outcome.pending:
             key = (id(queued.workload), outcome.placement.message)

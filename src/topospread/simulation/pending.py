@@ -12,10 +12,10 @@ from topospread.scheduling.verdict import Verdict
 from topospread.workloads.planned import Workload
 
 from .result import DomainOutcome, PendingGroup
-from .run import Outcome
+from .run import PodOutcome
 
 
-def pending_group(workload: Workload, pods: tuple[str, ...], outcome: Outcome, cluster: Cluster) -> PendingGroup:
+def pending_group(workload: Workload, pods: tuple[str, ...], outcome: PodOutcome, cluster: Cluster) -> PendingGroup:
     """Pending pods with what each domain of each hard constraint is for them."""
     verdict = outcome.verdict
     outcomes: tuple[tuple[ConstraintArithmetic, tuple[DomainOutcome, ...]], ...] = ()

@@ -10,7 +10,7 @@ from topospread.workloads.planned import QueuedPod
 
 from .budgets import Budgets
 from .evictions import evict
-from .run import Outcome, Run
+from .run import PodOutcome, Run
 from .virtual_queue import VirtualQueue
 
 Progress = Callable[[int, int], None]
@@ -30,7 +30,7 @@ def place_waiting(run: Run, queue: VirtualQueue, until: int | None = None, progr
 
     ``until``: how far time may pass (`VirtualQueue.next`).
     """
-    refused: dict[tuple[int, str], Outcome] = {}
+    refused: dict[tuple[int, str], PodOutcome] = {}
     tried = 0
     while (queued := queue.next(until)) is not None:
         _try(run, queue, queued, refused)
@@ -50,7 +50,7 @@ def _name_the_first(run: Run) -> None:
         outcome.placement = _not_created(queued, awaited)
 
 
-def _is_not_created(outcome: Outcome) -> bool:
+def _is_not_created(outcome: PodOutcome) -> bool:
     return outcome.pending and outcome.verdict is None and not outcome.evicted
 
 
@@ -59,11 +59,11 @@ def _not_created(queued: QueuedPod, awaited: QueuedPod) -> Placement:
     return Placement(f"{queued.namespace}/{queued.name}", None, message=message)
 
 
-def _try(run: Run, queue: VirtualQueue, queued: QueuedPod, refused: dict[tuple[int, str], Outcome]) -> None:
+def _try(run: Run, queue: VirtualQueue, queued: QueuedPod, refused: dict[tuple[int, str], PodOutcome]) -> None:
     if queued.after is not None:
         before = run.outcome(queued.after)
         if before is None or before.pending:
-            run.outcomes[id(queued)] = Outcome(_not_created(queued, queued.after))
+            run.outcomes[id(queued)] = PodOutcome(_not_created(queued, queued.after))
             queue.hold(queued)
             return
     outcome = _refused_alike(run, queued, refused) or _placed(run, queue, queued)
@@ -77,7 +77,7 @@ def _try(run: Run, queue: VirtualQueue, queued: QueuedPod, refused: dict[tuple[i
     queue.failed(outcome.verdict)
 
 
-def _refused_alike(run: Run, queued: QueuedPod, refused: Mapping[tuple[int, str], Outcome]) -> Outcome | None:
+def _refused_alike(run: Run, queued: QueuedPod, refused: Mapping[tuple[int, str], PodOutcome]) -> PodOutcome | None:
     """What became of the last pod of its class, where that found no node and nothing has happened since."""
     if not refused or queued.workload.kind == "DaemonSet":  # of whose pods each is for another node
         return None
@@ -88,15 +88,15 @@ def _refused_alike(run: Run, queued: QueuedPod, refused: Mapping[tuple[int, str]
     if run.cluster.nominated_node(key):
         return None
     placement = Placement(key, None, message=last.placement.message)
-    return Outcome(placement, last.verdict, last.preemption, last.stamp)
+    return PodOutcome(placement, last.verdict, last.preemption, last.stamp)
 
 
-def _placed(run: Run, queue: VirtualQueue, queued: QueuedPod) -> Outcome:
+def _placed(run: Run, queue: VirtualQueue, queued: QueuedPod) -> PodOutcome:
     """Find a node for a pod and bind it there, or say why there is none; perhaps others make room for it."""
     scheduler, before = run.scheduler, run.outcome(queued)
     promised = run.cluster.nominated_node(pod_key(queued.namespace, queued.name))
     placement = scheduler.schedule(queued.pod, queued.name, nominated=promised)
-    outcome = Outcome(placement, nominated=before.nominated if before is not None else "")
+    outcome = PodOutcome(placement, nominated=before.nominated if before is not None else "")
     if placement.node is None:
         outcome.verdict = scheduler.pending_verdict(queued.pod, queued.name)
         # kube-scheduler does not look for victims where there is no node at all (``ErrNoNodesAvailable``).
@@ -110,7 +110,7 @@ def _placed(run: Run, queue: VirtualQueue, queued: QueuedPod) -> Outcome:
     return outcome
 
 
-def _preempt(run: Run, queue: VirtualQueue, queued: QueuedPod, outcome: Outcome) -> bool:
+def _preempt(run: Run, queue: VirtualQueue, queued: QueuedPod, outcome: PodOutcome) -> bool:
     """Evict for the pod where that helps, and promise it the node; whether it did (preemption/executor.go)."""
     assert outcome.verdict is not None, "it was looked for a node"
     if run.budgets is not None:

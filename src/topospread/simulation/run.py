@@ -41,7 +41,7 @@ Sampling = Literal["all", "kube"]
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class SimulationOptions:
     """How a simulation is run; the fields are the arguments of `topospread.simulate`.
 
     Attributes:
@@ -70,7 +70,7 @@ class Options:
 
 
 @dataclass(slots=True)
-class Outcome:
+class PodOutcome:
     """What became of one queued pod.
 
     Attributes:
@@ -108,9 +108,9 @@ class Run:
 
     plan: Plan
     scheduler: Scheduler
-    options: Options
+    options: SimulationOptions
     queue: list[QueuedPod] = field(default_factory=list)
-    outcomes: dict[int, Outcome] = field(default_factory=dict)
+    outcomes: dict[int, PodOutcome] = field(default_factory=dict)
     evictions: list[Eviction] = field(default_factory=list)
     placed_here: dict[str, QueuedPod] = field(default_factory=dict)
     owners: dict[str, Workload] = field(default_factory=dict)
@@ -123,12 +123,12 @@ class Run:
         """The state the pods are placed on."""
         return self.scheduler.cluster
 
-    def outcome(self, queued: QueuedPod) -> Outcome | None:
+    def outcome(self, queued: QueuedPod) -> PodOutcome | None:
         """What became of a pod, ``None`` before it was tried."""
         return self.outcomes.get(id(queued))
 
 
-def prepare(inventory: Inventory, options: Options, *, with_spreads: bool = True) -> Run:
+def prepare(inventory: Inventory, options: SimulationOptions, *, with_spreads: bool = True) -> Run:
     """The cluster as it is before anything is placed, what a scale-down removes taken away, and the pods to place.
 
     ``with_spreads``: note how the workloads are spread before; who looks at one pod alone has no need of it.
@@ -171,7 +171,7 @@ def prepare(inventory: Inventory, options: Options, *, with_spreads: bool = True
     return run
 
 
-def _label_bound_pods(planned: Plan, scheduler: Scheduler, options: Options) -> None:
+def _label_bound_pods(planned: Plan, scheduler: Scheduler, options: SimulationOptions) -> None:
     """Let bound pods get their node's zone and region, where the API server does and anything selects by them."""
     apiserver = options.apiserver_gates or gates_for(options.kube_version, component="apiserver")
     cluster = scheduler.cluster

@@ -17,7 +17,7 @@ from topospread.simulation import Simulation
 from topospread.simulation.aftermath import inventory_after
 from topospread.simulation.outcome import result_of
 from topospread.simulation.placing import Progress, place_all
-from topospread.simulation.run import Options, Sampling, prepare
+from topospread.simulation.run import Sampling, SimulationOptions, prepare
 from topospread.sources.inputs import Input, configuration_of, inventory_of
 from topospread.workloads.autoscaling import Autoscale
 from topospread.workloads.control_plane import ControlPlane
@@ -71,7 +71,7 @@ def simulate(  # noqa: PLR0913 - keyword arguments of the public API
     if autoscale not in get_args(Autoscale):
         raise UsageError(f"autoscale {autoscale!r}: use 'keep', 'min' or 'max'")
     by = ControlPlane.of_version(kube_version, scheduler=gates, apiserver=apiserver_gates)
-    options = Options(
+    options = SimulationOptions(
         configuration_of(config, by.scheduler),
         scale,
         seed,

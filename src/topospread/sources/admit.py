@@ -18,7 +18,7 @@ from topospread.errors import DecodeError, InvalidError
 
 from .custom_kinds import Kinds
 from .json_text import too_deep
-from .locations import Spot, label_of
+from .locations import Location, label_of
 from .text import printable
 from .versions import to_current, was_known
 
@@ -48,13 +48,13 @@ class Rules:
     kinds: Kinds | None = None
 
 
-def admit(value: dict[str, Any], kind: str, spot: Spot, rules: Rules) -> KubeObject:
+def admit(value: dict[str, Any], kind: str, location: Location, rules: Rules) -> KubeObject:
     """The typed object, in the version and with the namespace it would have in the cluster.
 
     Args:
         value: the object, with its apiVersion and kind.
         kind: its key in `KINDS`.
-        spot: where it stands.
+        location: where it stands.
         rules: how objects are taken in.
 
     Raises:
@@ -66,17 +66,17 @@ def admit(value: dict[str, Any], kind: str, spot: Spot, rules: Rules) -> KubeObj
     label = label_of(value, kind, namespace)
     try:
         if rules.strict:
-            _refuse_unknown(value, kind, spot, label)
+            _refuse_unknown(value, kind, location, label)
         current = _placed(to_current(value, kind), namespace)
-        checked = _checked(current, kind, spot, label)
-        _require_name(checked, spot)
+        checked = _checked(current, kind, location, label)
+        _require_name(checked, location)
         if not is_stored(checked):
-            _validate(current, checked, spot, label, rules)
+            _validate(current, checked, location, label, rules)
         return msgspec.json.decode(_ENCODER.encode(checked), type=how.struct)
     except RecursionError:
-        raise too_deep(spot.rough(label)) from None
+        raise too_deep(location.rough(label)) from None
     except msgspec.ValidationError as error:
-        raise _undecodable(error, spot, label) from error
+        raise _undecodable(error, location, label) from error
 
 
 def is_stored(value: dict[str, Any]) -> bool:
@@ -94,31 +94,31 @@ def _placed(value: dict[str, Any], namespace: str) -> dict[str, Any]:
     return {**value, "metadata": {**rest, "namespace": namespace} if namespace else rest}
 
 
-def _checked(value: dict[str, Any], kind: str, spot: Spot, label: str) -> dict[str, Any]:
+def _checked(value: dict[str, Any], kind: str, location: Location, label: str) -> dict[str, Any]:
     """The fields Kubernetes knows, each of its type, without nulls."""
     try:
         return decoded(value, STRUCT_OF_ANY[kind])
     except WrongTypeError as error:
         hint = " (put it in quotes)" if error.words.startswith(_NOT_A_STRING) else ""
-        raise DecodeError(printable(error.words) + hint, spot.place(label, error.path)) from None
+        raise DecodeError(printable(error.words) + hint, location.place(label, error.path)) from None
 
 
-def _require_name(value: dict[str, Any], spot: Spot) -> None:
+def _require_name(value: dict[str, Any], location: Location) -> None:
     metadata = value.get("metadata", {})
     if not metadata.get("name") and not metadata.get("generateName"):
-        raise InvalidError([NAME_REQUIRED], replace(spot.place(field="metadata"), field=""))
+        raise InvalidError([NAME_REQUIRED], replace(location.place(field="metadata"), field=""))
 
 
-def _refuse_unknown(value: dict[str, Any], kind: str, spot: Spot, label: str) -> None:
+def _refuse_unknown(value: dict[str, Any], kind: str, location: Location, label: str) -> None:
     """What ``kubectl --validate=strict`` refuses: fields that do not exist."""
     version = value["apiVersion"]
     unknown = [path for path in unknown_fields(value, STRUCT_OF_ANY[kind]) if not was_known(kind, version, path)]
     if unknown:
-        place = replace(spot.place(label, unknown[0]), field="")
+        place = replace(location.place(label, unknown[0]), field="")
         raise InvalidError([f'unknown field "{printable(path)}"' for path in unknown], place)
 
 
-def _validate(value: dict[str, Any], checked: dict[str, Any], spot: Spot, label: str, rules: Rules) -> None:
+def _validate(value: dict[str, Any], checked: dict[str, Any], location: Location, label: str, rules: Rules) -> None:
     """The API server's rules for an object that is about to be created; ``checked``: the same, decoded."""
     from topospread.api.validation import validate_decoded, validate_object
     from topospread.api.validation.other_kinds import VERSION_OF
@@ -128,12 +128,12 @@ def _validate(value: dict[str, Any], checked: dict[str, Any], spot: Spot, label:
     else:
         problems = validate_object(value, comparison_operators=rules.comparison_operators)
     if problems:
-        place = replace(spot.place(label, problems[0].field), field="")
+        place = replace(location.place(label, problems[0].field), field="")
         raise InvalidError([printable(problem.message) for problem in problems], place)
 
 
-def _undecodable(error: msgspec.ValidationError, spot: Spot, label: str) -> DecodeError:
+def _undecodable(error: msgspec.ValidationError, location: Location, label: str) -> DecodeError:
     """A value that Kubernetes' types admit and topospread's do not."""
     words, _, path = str(error).partition(" - at `$")
     field = path.rstrip("`").lstrip(".")
-    return DecodeError(words[:1].lower() + words[1:], spot.place(label, field if "..." not in field else ""))
+    return DecodeError(words[:1].lower() + words[1:], location.place(label, field if "..." not in field else ""))

@@ -120,7 +120,7 @@ def _is_empty(status: object) -> bool:
 
 def _twice(first: ReadObject, second: ReadObject) -> DuplicateError:
     where = _where(first.exact_place())
-    built = [each.spot.text for each in (first, second) if each.spot is not None and each.spot.text.origins]
+    built = [each.location.text for each in (first, second) if each.location is not None and each.location.text.origins]
     if len(built) == 2 and built[0] is not built[1]:
         words = f"{built[0].name} and {built[1].name} in one path both make this object: name the one that is meant"
         return DuplicateError(words, second.exact_place())

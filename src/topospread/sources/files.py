@@ -35,7 +35,7 @@ _FOREIGN_ENCODINGS: Final = {
 }
 
 
-class Progress(Protocol):
+class ReadingProgress(Protocol):
     """Is told how far reading has come, at least every few megabytes."""
 
     def __call__(self, done: int, total: int | None) -> None:
@@ -101,7 +101,7 @@ def find_sources(path: str) -> list[Source]:
 
 def _files_below(folder: str) -> Iterator[str]:
     """Files to read, depth first, each folder in the order of its names."""
-    waiting = [Entry(folder, True)]
+    waiting = [PathEntry(folder, True)]
     while waiting:
         entry = waiting.pop()
         if entry.is_folder:
@@ -110,14 +110,14 @@ def _files_below(folder: str) -> Iterator[str]:
             yield entry.path
 
 
-class Entry(NamedTuple):
+class PathEntry(NamedTuple):
     """A file to read, or a folder to look into."""
 
     path: str
     is_folder: bool
 
 
-def entries(folder: str) -> list[Entry]:
+def entries(folder: str) -> list[PathEntry]:
     """What of a folder is read or looked into, in the order of the names.
 
     Raises:
@@ -125,7 +125,7 @@ def entries(folder: str) -> list[Entry]:
     """
     with os.scandir(folder) as found:
         inside = [
-            Entry(each.path, each.is_dir(follow_symlinks=False))
+            PathEntry(each.path, each.is_dir(follow_symlinks=False))
             for each in found
             if not each.name.startswith(".")
             and (each.is_dir(follow_symlinks=False) or (each.name.lower().endswith(ENDINGS) and _is_file(each)))

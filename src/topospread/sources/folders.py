@@ -23,7 +23,7 @@ _NAMES_SHOWN: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PathContents:
     """What a path stands for.
 
     Attributes:
@@ -35,7 +35,7 @@ class Found:
     notes: Sequence[str] = ()
 
 
-def look_into(path: str, rendering: Rendering, *, to_apply: bool = False) -> Found:
+def look_into(path: str, rendering: Rendering, *, to_apply: bool = False) -> PathContents:
     """What a path given by the user stands for.
 
     Args:
@@ -48,11 +48,11 @@ def look_into(path: str, rendering: Rendering, *, to_apply: bool = False) -> Fou
         InputError: nothing is there, it may not be read, or a folder holds nothing to read.
     """
     if rendering.raw:
-        return Found(find_sources(path))
+        return PathContents(find_sources(path))
     if path.endswith(PACKED) and os.path.isfile(path):
-        return Found([Source(path, 0, ChartUnit(path, rendering))])
+        return PathContents([Source(path, 0, ChartUnit(path, rendering))])
     if not os.path.isdir(path):
-        return Found(find_sources(path))
+        return PathContents(find_sources(path))
     try:
         tree = _Tree(path, rendering, alone=to_apply)
     except OSError as error:
@@ -202,7 +202,7 @@ class _Tree:
             folder for each in self.built.values() if each.folder not in self.above for folder in each.folders
         )
 
-    def found(self) -> Found:
+    def found(self) -> PathContents:
         """What is read of the tree.
 
         Raises:
@@ -212,7 +212,7 @@ class _Tree:
             words = "this is a Component of Kustomize, which is nothing alone: name the kustomization that has it"
             raise InputError(words, Place(shown_path(self.root)))
         kept = self.kept()
-        return Found(kept, self._notes(kept))
+        return PathContents(kept, self._notes(kept))
 
     def kept(self) -> list[Source]:
         """The sources that are no part of others."""

@@ -9,7 +9,7 @@ import msgspec
 
 from topospread.api.meta import KubeStruct
 
-from .locations import Spot
+from .locations import Location
 from .snapshot_facts import read_facts
 
 _BETWEEN_ITEMS: Final = re.compile(rb"[\s,]*")
@@ -31,46 +31,48 @@ class JsonList:
     """A ``List``, ``PodList`` ….
 
     Attributes:
-        spot: where the list stands.
+        location: where the list stands.
         kind: its kind.
         api_version: its apiVersion, "" when it has none.
         items: what stands in it, item by item.
         facts: what a snapshot says of itself, None in lists of others.
     """
 
-    def __init__(self, spot: Spot, envelope: _Envelope) -> None:
-        self.spot = spot
+    def __init__(self, location: Location, envelope: _Envelope) -> None:
+        self.location = location
         self.kind = envelope.kind
         self.api_version = envelope.api_version
         self.items = envelope.items or []
         self.facts = read_facts(envelope.topospread)
         self._next = 0
-        self._offset = spot.start
+        self._offset = location.start
 
     @classmethod
-    def at(cls, spot: Spot) -> JsonList | None:
-        """The list that stands at a spot; None when something else does."""
+    def at(cls, location: Location) -> JsonList | None:
+        """The list that stands at a location; None when something else does."""
         try:
-            envelope = _ENVELOPE.decode(spot.text.data[spot.start : spot.end])
+            envelope = _ENVELOPE.decode(location.text.data[location.start : location.end])
         except (ValueError, RecursionError):
             return None
-        return cls(spot, envelope) if envelope.items is not None and envelope.kind.endswith("List") else None
+        return cls(location, envelope) if envelope.items is not None and envelope.kind.endswith("List") else None
 
-    def spot_of(self, index: int) -> Spot:
+    def spot_of(self, index: int) -> Location:
         """Where an item stands; asked in the order of the items, the text is gone through once."""
         if index < self._next:
-            self._next, self._offset = 0, self.spot.start
+            self._next, self._offset = 0, self.location.start
         start = self._offset
         while self._next <= index:
             raw = bytes(self.items[self._next])
             start = self._start_of(raw)
             self._offset = start + len(raw)
             self._next += 1
-        return self.spot.json_item(index, start, self._offset)
+        return self.location.json_item(index, start, self._offset)
 
     def _start_of(self, raw: bytes) -> int:
         """Where the next item stands: right behind the last one, but for a comma and space."""
-        data = self.spot.text.data
+        data = self.location.text.data
         gap = _BETWEEN_ITEMS.match(data, self._offset) if self._next else None
         start = gap.end() if gap else self._offset
-        return start if data.startswith(raw, start) else max(self._offset, data.find(raw, self._offset, self.spot.end))
+        return (
+            start if data.startswith(raw, start) else max(self._offset, data.find(raw, self._offset, self.location.end))
+        )

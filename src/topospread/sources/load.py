@@ -17,12 +17,12 @@ from .admit import Rules
 from .collection import Collection
 from .custom_kinds import Kinds, notes_on_custom
 from .deliveries import note_of_deliveries
-from .files import STANDARD_INPUT, Progress, Source, read_text, shown_path, total_size
-from .folders import Found, check_programs, look_into
+from .files import STANDARD_INPUT, ReadingProgress, Source, read_text, shown_path, total_size
+from .folders import PathContents, check_programs, look_into
 from .hooks import HooksLeftOut
 from .json_list import JsonList
 from .json_text import is_meant_as_json, looks_like_json, split_documents
-from .locations import Spot
+from .locations import Location
 from .made_up import GRAMMAR, is_made_up, is_unasked, made_up_nodes, made_up_storage_classes
 from .namesakes import notes_on_namesakes
 from .objects import ObjectReader, ReadObject
@@ -62,7 +62,7 @@ def load(  # noqa: PLR0913 - keyword arguments
     with_hooks: bool = False,
     kinds: Kinds | None = None,
     needs_nodes: bool = True,
-    progress: Progress | None = None,
+    progress: ReadingProgress | None = None,
 ) -> Inventory:
     """Read everything that is given; nothing is decided, and no pod is made of a workload yet.
 
@@ -118,7 +118,7 @@ def _with_cluster_file(paths: Sequence[str], cluster: str | None) -> list[str]:
     return [cluster, *paths]
 
 
-def _found(paths: Sequence[str], rendering: Rendering) -> list[Found]:
+def _found(paths: Sequence[str], rendering: Rendering) -> list[PathContents]:
     """What each path stands for, when all of it can be read."""
     found = [look_into(path, rendering, to_apply=True) for path in paths]
     sources = [source for each in found for source in each.sources]
@@ -140,7 +140,7 @@ class _Meter:
         size: bytes of its text, which are more when it was compressed.
     """
 
-    report: Progress | None
+    report: ReadingProgress | None
     total: int | None
     before: int = 0
     weight: int = 0
@@ -182,18 +182,18 @@ def read_objects(text: Text, reader: ObjectReader, progress: Callable[[int], Non
         InputError: the text is neither, or an object in it cannot be used.
     """
     if looks_like_json(text):
-        listed = JsonList.at(Spot(text, start=0, end=len(text.data)))
+        listed = JsonList.at(Location(text, start=0, end=len(text.data)))
         if listed is not None:
             yield from reader.read_json_list(listed, progress)
             return
         spans = _json_documents(text)
         if spans is not None:
             for start, end in spans:
-                yield from reader.read_json(Spot(text, start=start, end=end))
+                yield from reader.read_json(Location(text, start=start, end=end))
                 progress(end)
             return
     for document in read_documents(text, progress):
-        yield from reader.read_value(document.value, Spot(text, document.number, document.line))
+        yield from reader.read_value(document.value, Location(text, document.number, document.line))
 
 
 def _json_documents(text: Text) -> list[tuple[int, int]] | None:

@@ -12,7 +12,7 @@ from .text import Text, place_of_byte, printable
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class Location:
     """The document an object stands in, or the item of a list in it.
 
     Attributes:
@@ -31,11 +31,11 @@ class Spot:
     end: int = 0
     path: Path = ()
 
-    def item(self, *steps: str | int) -> Spot:
+    def item(self, *steps: str | int) -> Location:
         """An item of the list that stands here, in YAML."""
         return replace(self, line=None, path=(*self.path, *steps))
 
-    def json_item(self, index: int, start: int, end: int) -> Spot:
+    def json_item(self, index: int, start: int, end: int) -> Location:
         """An item of the list that stands here, in JSON, by its bytes in the text."""
         return replace(self, start=start, end=end, path=(*self.path, "items", index))
 

@@ -28,7 +28,7 @@ from .custom_kinds import CustomKind, made_of, shipped_kinds
 from .deliveries import delivery_of
 from .json_list import JsonList
 from .json_text import read_value
-from .locations import Spot, label_of
+from .locations import Location, label_of
 from .pod_parts import pod_parts
 from .quantities import KnownQuantities
 from .snapshot_facts import SnapshotFacts
@@ -49,25 +49,25 @@ class ReadObject(NamedTuple):
         kind: key in `KINDS`.
         item: the object.
         place: where it stands, as far as that is known without looking.
-        spot: where it can be looked for; None for what was made up.
-        position: of the object in the JSON list that stands at the spot; None when it stands there itself.
+        location: where it can be looked for; None for what was made up.
+        position: of the object in the JSON list that stands at the location; None when it stands there itself.
     """
 
     kind: str
     item: KubeObject
     place: Place
-    spot: Spot | None = None
+    location: Location | None = None
     position: int | None = None
 
     def exact_place(self) -> Place:
         """The place with line and column."""
-        spot = self.spot
-        if spot is None:
+        location = self.location
+        if location is None:
             return self.place
-        listed = JsonList.at(spot) if self.position is not None else None
+        listed = JsonList.at(location) if self.position is not None else None
         if listed is not None and self.position is not None:
-            spot = listed.spot_of(self.position)
-        return spot.place(self.place.object)
+            location = listed.spot_of(self.position)
+        return location.place(self.place.object)
 
 
 class _Type(KubeStruct):
@@ -128,17 +128,17 @@ class ObjectReader:
         self._labels: set[tuple[str, str]] = set()
         self._quantities = KnownQuantities()
 
-    def read_json(self, spot: Spot) -> Iterator[ReadObject]:
-        """The objects of the JSON document at a spot: a list's, or the one it is."""
-        listed = JsonList.at(spot)
+    def read_json(self, location: Location) -> Iterator[ReadObject]:
+        """The objects of the JSON document at a location: a list's, or the one it is."""
+        listed = JsonList.at(location)
         if listed is not None:
             yield from self.read_json_list(listed, lambda done: None)
             return
-        single = self._decoded(spot.text.data[spot.start : spot.end], _Type())
+        single = self._decoded(location.text.data[location.start : location.end], _Type())
         if single is not None:
-            yield ReadObject(single.kind, single, spot.rough(_label(single)), spot)
+            yield ReadObject(single.kind, single, location.rough(_label(single)), location)
         else:
-            yield from self._look_closely(spot, _Type())
+            yield from self._look_closely(location, _Type())
 
     def read_json_list(self, listed: JsonList, progress: Callable[[int], None]) -> Iterator[ReadObject]:
         """The objects of a list, each decoded at once if it can be.
@@ -147,23 +147,23 @@ class ObjectReader:
             listed: the list.
             progress: is told about how many bytes of the text are dealt with.
         """
-        spot = listed.spot
+        location = listed.location
         if listed.facts is not None:
-            self.snapshots.append((listed.facts, spot.rough()))
+            self.snapshots.append((listed.facts, location.rough()))
         of = _item_type(listed.kind, listed.api_version)
         for index, raw in enumerate(listed.items):
             item = self._decoded(raw, of)
             if item is not None:
-                yield ReadObject(item.kind, item, spot.rough(_label(item)), spot, index)
+                yield ReadObject(item.kind, item, location.rough(_label(item)), location, index)
             elif bytes(raw) != b"null":
                 yield from self._look_closely(listed.spot_of(index), of)
             if index % _ITEMS_BETWEEN_REPORTS == 0:
-                progress(spot.start + (spot.end - spot.start) * index // len(listed.items))
-        progress(spot.end)
+                progress(location.start + (location.end - location.start) * index // len(listed.items))
+        progress(location.end)
 
-    def _look_closely(self, spot: Spot, of: _Type) -> Iterator[ReadObject]:
-        """The objects at a spot of JSON, by way of plain data."""
-        yield from self.read_value(read_value(spot.text, spot.start, spot.end), spot, of)
+    def _look_closely(self, location: Location, of: _Type) -> Iterator[ReadObject]:
+        """The objects at a location of JSON, by way of plain data."""
+        yield from self.read_value(read_value(location.text, location.start, location.end), location, of)
 
     def _decoded(self, raw: bytes | msgspec.Raw, of: _Type) -> KubeObject | None:
         """The typed object; None when it has to be looked at as plain data."""
@@ -236,12 +236,12 @@ class ObjectReader:
             self._labels.add(label)
         return True
 
-    def read_value(self, value: Any, spot: Spot, of: _Type | None = None) -> Iterator[ReadObject]:
+    def read_value(self, value: Any, location: Location, of: _Type | None = None) -> Iterator[ReadObject]:
         """The objects of a document that was read as plain data.
 
         Args:
             value: the document; null is none.
-            spot: where it stands.
+            location: where it stands.
             of: the type of the items of the list it is in.
 
         Raises:
@@ -251,8 +251,8 @@ class ObjectReader:
             return
         if not isinstance(value, dict):
             words = f"{_shown(value)} stands here, and not an object with apiVersion and kind"
-            raise DecodeError(words, spot.place())
-        version, kind = _type_of(value, spot, of or _Type())
+            raise DecodeError(words, location.place())
+        version, kind = _type_of(value, location, of or _Type())
         items = value.get("items")
         if (
             kind.endswith("List")
@@ -260,18 +260,18 @@ class ObjectReader:
             and ("items" in value or kind == "List")
         ):
             for index, item in enumerate(items or ()):
-                yield from self.read_value(item, spot.item("items", index), _item_type(kind, version))
+                yield from self.read_value(item, location.item("items", index), _item_type(kind, version))
         elif version.startswith(_CONFIGURATION_GROUP):
-            self.configurations.append((value, spot.rough()))
+            self.configurations.append((value, location.rough()))
         else:
-            known = self._resolve(value, version, kind, spot)
+            known = self._resolve(value, version, kind, location)
             if known is None:
-                yield from self._read_custom({**value, "apiVersion": version, "kind": kind}, spot)
+                yield from self._read_custom({**value, "apiVersion": version, "kind": kind}, location)
             else:
-                item = admit({**value, "apiVersion": version, "kind": kind}, known, spot, self.rules)
+                item = admit({**value, "apiVersion": version, "kind": kind}, known, location, self.rules)
                 if item.namespace and not value["metadata"].get("namespace"):
                     self._note_placed(item)
-                yield ReadObject(known, item, spot.rough(_label(item)), spot)
+                yield ReadObject(known, item, location.rough(_label(item)), location)
 
     def _custom(self, version: str, kind: str) -> Sequence[CustomKind]:
         """How the pods of a custom resource are made; nothing where that is not known."""
@@ -281,7 +281,7 @@ class ObjectReader:
         kinds = shipped_kinds() if self.rules.kinds is None else self.rules.kinds
         return kinds.get((group, kind), ())
 
-    def _read_custom(self, value: dict[str, Any], spot: Spot) -> Iterator[ReadObject]:
+    def _read_custom(self, value: dict[str, Any], location: Location) -> Iterator[ReadObject]:
         """What makes the pods of a custom resource, if that is known; else its name, if it has any."""
         version, kind = value["apiVersion"], value["kind"]
         if "." not in version.partition("/")[0] or delivery_of(value, version, kind, self.rules.namespace):
@@ -296,16 +296,16 @@ class ObjectReader:
         elif self._custom(version, kind):
             self.skipped[_told_apart(kind, version)] += 1
         for each in made:
-            item = admit(each, each["kind"], spot, self.rules)
-            yield ReadObject(each["kind"], item, spot.rough(_label(item)), spot)
+            item = admit(each, each["kind"], location, self.rules)
+            yield ReadObject(each["kind"], item, location.rough(_label(item)), location)
 
-    def _resolve(self, value: dict[str, Any], version: str, kind: str, spot: Spot) -> str | None:
+    def _resolve(self, value: dict[str, Any], version: str, kind: str, location: Location) -> str | None:
         """The object's key in `KINDS`; None, and counted, when it plays no part."""
         try:
             known = resolve_kind(version, kind)
         except NoMatchError as error:
             raise InvalidError(
-                [printable(str(error))], spot.place(label_of(value, kind, self.rules.namespace))
+                [printable(str(error))], location.place(label_of(value, kind, self.rules.namespace))
             ) from None
         delivery = delivery_of(value, version, kind, self.rules.namespace) if known is None else ""
         if delivery:
@@ -314,7 +314,7 @@ class ObjectReader:
             self.skipped[_told_apart(kind, version)] += 1
             similar = similar_kind(kind) if kind not in KINDS and "." not in version else None
             if similar is not None:
-                self.suspects.setdefault((kind, similar), spot.rough(label_of(value, kind, self.rules.namespace)))
+                self.suspects.setdefault((kind, similar), location.rough(label_of(value, kind, self.rules.namespace)))
         return known
 
 
@@ -340,18 +340,18 @@ def _item_type(kind: str, version: str) -> _Type:
     return _Type(kind=item, api_version=version) if item else _Type()
 
 
-def _type_of(value: dict[str, Any], spot: Spot, of: _Type) -> tuple[str, str]:
+def _type_of(value: dict[str, Any], location: Location, of: _Type) -> tuple[str, str]:
     """``apiVersion`` and ``kind`` of an object; both have to be there."""
     found = []
     for field, default in (("apiVersion", of.api_version), ("kind", of.kind)):
         text = value.get(field) or default
         if not text:
-            hint = _not_a_manifest(spot.text.name)
+            hint = _not_a_manifest(location.text.name)
             raise InvalidError(
-                [f"{field} is missing{hint}"], spot.place(label_of(value, str(value.get("kind") or "object")))
+                [f"{field} is missing{hint}"], location.place(label_of(value, str(value.get("kind") or "object")))
             )
         if not isinstance(text, str):
-            raise DecodeError(f"expected a string, got {_shown(text)}", spot.place(field=field))
+            raise DecodeError(f"expected a string, got {_shown(text)}", location.place(field=field))
         found.append(text)
     return found[0], printable(found[1])
 

@@ -88,13 +88,13 @@ def positions(data: bytes, document: int, within: Path | None = None) -> dict[Pa
         document: number of the document in it, from 1.
         within: only the fields on the way to this one.
     """
-    walk = _Walk(within)
+    walk = _EventWalk(within)
     with contextlib.suppress(yaml.YAMLError, RecursionError):
         walk.document(yaml.CLoader(data), document)
     return walk.found
 
 
-class _Walk:
+class _EventWalk:
     """Follows the events of one document."""
 
     def __init__(self, within: Path | None) -> None:

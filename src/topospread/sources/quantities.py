@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from topospread.api.meta import KubeObject, Quantity, ResourceList
+from topospread.api.meta import KubeObject, RawQuantity, ResourceList
 from topospread.api.node import Node
 from topospread.api.pod import Pod, PodSpec, ResourceRequirements
 from topospread.api.policy import LimitRange, RuntimeClass
@@ -17,7 +17,7 @@ class KnownQuantities:
     """Remembers which quantities were found to be ones: a cluster has few different ones."""
 
     def __init__(self) -> None:
-        self.known: set[Quantity | None] = {None}
+        self.known: set[RawQuantity | None] = {None}
 
     def all_valid(self, item: KubeObject) -> bool:
         """Whether every quantity of the object is one."""
@@ -29,7 +29,7 @@ class KnownQuantities:
                         return False
         return True
 
-    def _is_valid(self, quantity: Quantity | None) -> bool:
+    def _is_valid(self, quantity: RawQuantity | None) -> bool:
         try:
             parse_quantity("" if quantity is None else quantity)
         except QuantityError:

@@ -54,7 +54,7 @@ ORDER: Final = ("Node", "Pod", *WITHOUT)
 
 
 @dataclass(frozen=True, slots=True)
-class ListOf:
+class ListRequest:
     """A kind's objects, in the cluster or in one namespace.
 
     Attributes:

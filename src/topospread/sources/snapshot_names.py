@@ -75,10 +75,10 @@ _PLAIN_SELECTOR: Final = frozenset({"Service", "ReplicationController"})
 
 def hashed(item: KubeObject, names: Pseudonyms) -> Json:
     """The object as plain data, with words for names."""
-    return _Walk(names).object(msgspec.to_builtins(item))
+    return _ObjectWalk(names).object(msgspec.to_builtins(item))
 
 
-class _Walk:
+class _ObjectWalk:
     """Goes through one object."""
 
     def __init__(self, names: Pseudonyms) -> None:

@@ -20,11 +20,11 @@ from topospread.errors import DecodeError, InputError, Place, UsageError
 from .admit import Rules
 from .json_list import JsonList
 from .kubectl import RefusedError
-from .locations import Spot
+from .locations import Location
 from .objects import ObjectReader
 from .snapshot_facts import FORMAT, SnapshotFacts
 from .snapshot_file import SnapshotWriter
-from .snapshot_lists import ORDER, REQUIRED, ListOf, page
+from .snapshot_lists import ORDER, REQUIRED, ListRequest, page
 from .text import Text
 
 PAGE: Final = 500
@@ -51,7 +51,7 @@ class Server(Protocol):
         """
 
 
-class Progress(Protocol):
+class SnapshotProgress(Protocol):
     """Is told how many objects of a kind are there, and how many are left as far as the server says."""
 
     def __call__(self, resource: str, done: int, left: int | None) -> None:
@@ -65,7 +65,7 @@ class _PageMeta(KubeStruct):
     remaining_item_count: int | None = None
 
 
-class _Page(KubeStruct):
+class _ListPage(KubeStruct):
     metadata: _PageMeta = msgspec.field(default_factory=_PageMeta)
 
 
@@ -73,7 +73,7 @@ class _Version(KubeStruct):
     git_version: str = ""
 
 
-_PAGE: Final = msgspec.json.Decoder(_Page)
+_PAGE: Final = msgspec.json.Decoder(_ListPage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class Taking:
     wanted: Wanted = field(default_factory=Wanted)
     changed: Callable[[KubeObject], KubeObject | dict[str, object]] = lambda item: item
     nodes_known: Callable[[list[str]], None] = lambda names: None
-    progress: Progress = lambda resource, done, left: None
+    progress: SnapshotProgress = lambda resource, done, left: None
     pause: Callable[[float], None] = time.sleep
     answered: bool = False
 
@@ -126,7 +126,7 @@ class Taking:
         )
         for kind in ORDER:
             try:
-                facts.counts[kind] = self._write(ListOf(kind, self.wanted.namespace), writer)
+                facts.counts[kind] = self._write(ListRequest(kind, self.wanted.namespace), writer)
             except RefusedError as error:
                 if kind in REQUIRED:
                     raise InputError(f"{error.message}; without them there is no snapshot", error.place) from error
@@ -163,7 +163,7 @@ class Taking:
         except (RefusedError, ValueError):
             return ""
 
-    def _write(self, listed: ListOf, writer: SnapshotWriter) -> int:
+    def _write(self, listed: ListRequest, writer: SnapshotWriter) -> int:
         """Write the objects of a kind; how many there are."""
         if listed.kind == "Node":
             nodes = list(self._objects(listed))
@@ -177,7 +177,7 @@ class Taking:
             count += 1
         return count
 
-    def _objects(self, listed: ListOf) -> Iterator[KubeObject]:
+    def _objects(self, listed: ListRequest) -> Iterator[KubeObject]:
         """The objects of a kind, in the newest version that is served; none where no version is."""
         for path in listed.paths():
             try:
@@ -188,7 +188,7 @@ class Taking:
             else:
                 return
 
-    def _all_pages(self, listed: ListOf, path: str) -> Iterator[KubeObject]:
+    def _all_pages(self, listed: ListRequest, path: str) -> Iterator[KubeObject]:
         """Page after page. When the server has forgotten where the next begins, all is asked for at once.
 
         That is what client-go's pager does; what was given already is not given again.
@@ -223,7 +223,7 @@ def _opened(data: bytes, path: str) -> tuple[JsonList, _PageMeta]:
         DecodeError: it is no list.
     """
     text = Text(f"kubectl get --raw {path}", data)
-    items = JsonList.at(Spot(text, start=0, end=len(data)))
+    items = JsonList.at(Location(text, start=0, end=len(data)))
     if items is None:
         begin = data[:60].decode("utf-8", "replace")
         raise DecodeError(f"the answer is no list of objects: {begin!r}", Place(text.name))

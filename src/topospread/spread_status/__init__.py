@@ -7,7 +7,7 @@ from .result import (
     LeftOutNodes,
     Loss,
     RefusedPod,
-    Status,
+    SpreadStatus,
     WorkloadStatus,
 )
 
@@ -18,6 +18,6 @@ __all__ = [
     "LeftOutNodes",
     "Loss",
     "RefusedPod",
-    "Status",
+    "SpreadStatus",
     "WorkloadStatus",
 ]

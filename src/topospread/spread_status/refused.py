@@ -81,7 +81,7 @@ def _uncertain(view: View, rows: list[int]) -> Iterator[tuple[int, tuple[int, ..
     near = bool(terms_of(view.pod_class).affinity)
     takes_more = np.zeros(len(rows), dtype=np.bool_) if near else view.feasible(numbers)
     looks = _looks(view, numbers)
-    opens = view.own.open[numbers]
+    opens = view.node_local.open[numbers]
     for place in np.flatnonzero(~takes_more | np.isin(numbers, list(nominated))).tolist():
         row = rows[place]
         yield row, looks[place] if looks and opens[place] and row not in nominated else ()
@@ -94,7 +94,7 @@ def _looks(view: View, rows: Ints) -> list[tuple[int, ...]]:
     that takes no part in a constraint's counts loses nothing.
     """
     columns: list[Ints] = []
-    for watcher in view.judges.watchers:
+    for watcher in view.plugins.watchers:
         more = watcher.groups(rows)
         if more is None:
             return []

@@ -207,7 +207,7 @@ class DomainRisk:
 
 
 @dataclass(frozen=True)
-class Status(PlainData):
+class SpreadStatus(PlainData):
     """The whole answer.
 
     Attributes:

@@ -13,7 +13,7 @@ from topospread.config.profile import Configuration
 from topospread.errors import UsageError
 from topospread.simulation.counted import PodOwners
 from topospread.simulation.placing import Progress
-from topospread.simulation.run import Options, Run, prepare
+from topospread.simulation.run import Run, SimulationOptions, prepare
 from topospread.sources.inputs import Input, configuration_of, inventory_of
 from topospread.workloads.control_plane import ControlPlane
 from topospread.workloads.planned import Workload
@@ -21,7 +21,7 @@ from topospread.workloads.planned import Workload
 from .constraints import constraints_of
 from .members import OF_THEIR_NODE, Members, owners_of, workloads_of
 from .refused import Refusals
-from .result import ConstraintStatus, Status, WorkloadStatus
+from .result import ConstraintStatus, SpreadStatus, WorkloadStatus
 from .risk import WELL_KNOWN, domains_at_risk, losses
 
 
@@ -44,7 +44,7 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
     gates: Gates | None = None,
     apiserver_gates: Gates | None = None,
     progress: Progress | None = None,
-) -> Status:
+) -> SpreadStatus:
     """How every workload's pods are spread now, and what is at risk.
 
     Pods without a node stay without one: `simulate` says where they would go.
@@ -71,7 +71,7 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
 
         selector = parse_selector(selector)
     by = ControlPlane.of_version(kube_version, scheduler=gates, apiserver=apiserver_gates)
-    options = Options(
+    options = SimulationOptions(
         configuration_of(config, by.scheduler),
         kube_version=kube_version,
         gates=by.scheduler,
@@ -102,7 +102,7 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
             key=_goodness,
         )
     )
-    return Status(
+    return SpreadStatus(
         nodes=len(run.cluster.nodes),
         workloads=workloads,
         domains=domains_at_risk(workloads, looked_at, run.cluster),
@@ -111,12 +111,12 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
     )
 
 
-def with_min_skew(found: Status, skew: int) -> Status:
+def with_min_skew(found: SpreadStatus, skew: int) -> SpreadStatus:
     """Only constraints whose skew is at least this, and workloads that have one."""
     return _restricted(found, lambda each: each.skew >= skew)
 
 
-def _restricted(found: Status, shown: Callable[[ConstraintStatus], bool]) -> Status:
+def _restricted(found: SpreadStatus, shown: Callable[[ConstraintStatus], bool]) -> SpreadStatus:
     restricted = [
         replace(each, constraints=tuple(constraint for constraint in each.constraints if shown(constraint)))
         for each in found.workloads

@@ -17,9 +17,9 @@ from topospread.drills import Drill, RolloutState
 from topospread.drills.play import Play
 from topospread.drills.steps import AddNodes, Apply, Fail, Rollout, Scale
 from topospread.errors import UsageError
-from topospread.explanation.repeated_simulation import Rehearsal
+from topospread.explanation.repeated_simulation import RepeatedSimulation
 from topospread.explanation.rolling_update import RollingUpdate
-from topospread.simulation.run import Options, prepare
+from topospread.simulation.run import SimulationOptions, prepare
 from topospread.workloads.rolling import Standing, to_create, to_remove
 
 from .builders import ZONE, Json, at, inventory, node, nodes, rolling, spread, told, workload
@@ -143,16 +143,16 @@ def test_it_gets_stuck_where_explain_says_so(
     if settled.pending:
         return
     found = told([*there, item], Rollout("deploy/web"), runs=1)
-    play = prepare(_placed(there, item), Options(), with_spreads=False)
+    play = prepare(_placed(there, item), SimulationOptions(), with_spreads=False)
     (workload_,) = play.plan.workloads
     assert workload_.template is not None
     strategy = _strategy(by, replicas)
-    stuck = RollingUpdate(Rehearsal(play), workload_, strategy, workload_.template).play()
+    stuck = RollingUpdate(RepeatedSimulation(play), workload_, strategy, workload_.template).play()
     assert (None if not found.stuck else found.stuck[0].updated) == stuck
 
 
 def _placed(there: list[Json], item: Json) -> Inventory:
-    play = Play(inventory(*there, item), Options(), {})
+    play = Play(inventory(*there, item), SimulationOptions(), {})
     play.play([])
     return play.world.inventory()
 

@@ -14,7 +14,7 @@ from topospread.api.kinds import KINDS
 from topospread.explanation import Explanation, Suggestion
 from topospread.explanation.obstacles import Obstacles
 from topospread.simulation.placing import place_all
-from topospread.simulation.run import Options, Run, prepare
+from topospread.simulation.run import Run, SimulationOptions, prepare
 
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 SPREAD = "PodTopologySpread"
@@ -131,7 +131,7 @@ def by_kind(explanation: Explanation) -> dict[str, Suggestion]:
 
 def prepared(*objects: Json) -> Run:
     """A simulation that has not begun."""
-    return prepare(inventory(*objects), Options())
+    return prepare(inventory(*objects), SimulationOptions())
 
 
 def obstacles_of(*objects: Json) -> Obstacles:

@@ -12,7 +12,7 @@ from topospread.explanation.changes import Change, combined, constraint_changes,
 from topospread.explanation.own_constraints import in_force
 from topospread.explanation.owner import Owned, owned
 from topospread.plugins.spread_constraints import Constraint
-from topospread.simulation.run import Options, prepare
+from topospread.simulation.run import SimulationOptions, prepare
 
 from .builders import HOST, ZONE, constraint, inventory, pod, spec, workload, zones
 
@@ -22,7 +22,7 @@ PATH = "/spec/template/spec/topologySpreadConstraints"
 def parts(*objects: dict[str, Any]) -> tuple[Owned, list[Constraint]]:
     """The owner of the first pod that waits, and its constraints in force."""
     given = inventory(*zones(), *objects)
-    run = prepare(given, Options())
+    run = prepare(given, SimulationOptions())
     view = run.scheduler.view(run.cluster.shared_class(run.queue[0].pod))
     constraints = in_force(view)
     found = owned(given, run.queue[0], constraints, has_pods=False)
@@ -110,14 +110,14 @@ def test_tolerations_go_behind_those_that_are_there() -> None:
 
 def test_a_taint_without_a_value_is_tolerated_by_its_key() -> None:
     owner, _ = of_deployment(constraint())
-    change = toleration_change(owner, [Taint(key="spot", effect="NoExecute")])
-    assert change.patch[0]["value"] == [{"key": "spot", "operator": "Exists", "effect": "NoExecute"}]
-    assert change.title == "tolerate spot:NoExecute"
+    change = toleration_change(owner, [Taint(key="location", effect="NoExecute")])
+    assert change.patch[0]["value"] == [{"key": "location", "operator": "Exists", "effect": "NoExecute"}]
+    assert change.title == "tolerate location:NoExecute"
 
 
 def test_a_pod_that_exists_is_given_a_toleration_as_it_is() -> None:
     owner, _ = parts(pod("web", of=spec(constraint())))
-    assert toleration_change(owner, [Taint(key="spot", effect="NoSchedule")]).means == "in place"
+    assert toleration_change(owner, [Taint(key="location", effect="NoSchedule")]).means == "in place"
 
 
 def test_two_changes_are_one_patch_after_the_other() -> None:

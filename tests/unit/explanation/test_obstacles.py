@@ -27,10 +27,10 @@ def test_a_rejection_that_no_other_plugin_shares_is_counted_as_alone() -> None:
 
 
 def test_the_taints_behind_a_rejection_are_named_commonest_first() -> None:
-    spot = {"key": "spot", "effect": "NoSchedule"}
-    nodes = [node("a", taints=[spot]), node("b", taints=[GPU]), node("c", taints=[GPU])]
+    location = {"key": "location", "effect": "NoSchedule"}
+    nodes = [node("a", taints=[location]), node("b", taints=[GPU]), node("c", taints=[GPU])]
     (taints,) = obstacles_of(*nodes, pod("web")).rejections()
-    assert taints.details == ("dedicated=gpu:NoSchedule", "spot:NoSchedule")
+    assert taints.details == ("dedicated=gpu:NoSchedule", "location:NoSchedule")
 
 
 def test_a_node_tells_its_numbers() -> None:

@@ -8,7 +8,7 @@ import msgspec
 
 from topospread.api.pod import Pod
 from topospread.explanation.owner import Owned, is_older, owned
-from topospread.simulation.run import Options, prepare
+from topospread.simulation.run import SimulationOptions, prepare
 
 from .builders import constraint, inventory, pod, replica_set, replicas, spec, workload, zones
 
@@ -18,7 +18,7 @@ SPEC = spec(constraint())
 def owned_by(*objects: dict[str, Any], has_pods: bool = False) -> Owned:
     """The owner of the first pod that waits."""
     given = inventory(*zones(), *objects)
-    found = owned(given, prepare(given, Options()).queue[0], (), has_pods=has_pods)
+    found = owned(given, prepare(given, SimulationOptions()).queue[0], (), has_pods=has_pods)
     assert found is not None
     return found
 

@@ -9,7 +9,7 @@ import pytest
 
 from topospread.api.rollout import Strategy, strategy_of
 from topospread.api.workload import Deployment
-from topospread.explanation.repeated_simulation import Rehearsal
+from topospread.explanation.repeated_simulation import RepeatedSimulation
 from topospread.explanation.rolling_update import RollingUpdate
 
 from .builders import (
@@ -40,7 +40,7 @@ def played(*objects: dict[str, Any], by: Strategy) -> tuple[int | None, RollingU
     run = prepared(*objects)
     web = next(each for each in run.plan.workloads if each.name == "web")
     assert web.template is not None
-    update = RollingUpdate(Rehearsal(run), web, by, web.template)
+    update = RollingUpdate(RepeatedSimulation(run), web, by, web.template)
     return update.play(), update
 
 
@@ -98,10 +98,10 @@ def test_everything_is_as_it_was_after_restoring() -> None:
     )
     web = next(each for each in run.plan.workloads if each.name == "web")
     assert web.template is not None
-    rehearsal = Rehearsal(run)
+    simulation = RepeatedSimulation(run)
     before = [list(pods) for pods in run.cluster.on_node]
-    assert RollingUpdate(rehearsal, web, Strategy(1, 1), web.template).play() is None
-    rehearsal.restore()
+    assert RollingUpdate(simulation, web, Strategy(1, 1), web.template).play() is None
+    simulation.restore()
     assert [list(pods) for pods in run.cluster.on_node] == before
 
 

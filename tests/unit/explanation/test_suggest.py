@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 import topospread
-from topospread.explanation import Explanation, Suggestion
-from topospread.explanation import what_if as attempts
+from topospread.explanation import Explanation, Suggestion, what_if
 
 from .builders import (
     GPU,
@@ -161,7 +160,7 @@ def test_pods_alone_are_explained_as_their_deployment_would_make_them() -> None:
 
 
 def test_effort_is_bounded_and_what_was_not_tried_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attempts, "EFFORT", 5)
+    monkeypatch.setattr(what_if, "EFFORT", 5)
     explanation = explained("deploy/web", *TAINTED, workload("Deployment", 3, OF))
     assert explanation.suggestions == ()
     assert explanation.untried > 0

@@ -15,7 +15,7 @@ from topospread.errors import InputError
 from topospread.linting.edits import changed, splice_of
 from topospread.linting.fixing import Mended, mend
 from topospread.linting.layout import documents_of
-from topospread.linting.lint_input import Given, Subject
+from topospread.linting.lint_input import LintInput, LintSubject
 from topospread.linting.problem import Edit, Problem
 from topospread.linting.reading import Question
 from topospread.linting.rule import Rule
@@ -212,7 +212,7 @@ def test_what_stands_in_a_comment_is_not_changed() -> None:
 
 
 def test_a_configuration_in_a_config_map_is_edited_in_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    def score_all(given: Given) -> Iterator[tuple[Subject, Problem]]:
+    def score_all(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         for each in given.configurations:
             if each.value["percentageOfNodesToScore"] != 100:
                 yield each, Problem("", "", (Edit("replace", "percentageOfNodesToScore", 100),))

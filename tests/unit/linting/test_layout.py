@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from topospread.linting.layout import Layouts, documents_of
-from topospread.sources.locations import Spot
+from topospread.sources.locations import Location
 from topospread.sources.positions import format_path
 from topospread.sources.text import Text
 from topospread.sources.yaml import read_documents
@@ -40,10 +40,10 @@ def test_places_in_yaml_are_those_of_errors(values: list[Any], flow: bool | None
     text = Text("a.yaml", dumped.encode())
     layouts = Layouts()
     for document in read_documents(text):
-        spot = Spot(text, document.number, document.line)
+        location = Location(text, document.number, document.line)
         for path in paths(document.value):
             field = format_path(path)
-            assert layouts.place(spot, "Pod a", field) == spot.place("Pod a", field)
+            assert layouts.place(location, "Pod a", field) == location.place("Pod a", field)
 
 
 @given(st.lists(DOCUMENTS, min_size=1, max_size=3), st.sampled_from([None, 2]))
@@ -57,10 +57,10 @@ def test_places_in_json_are_those_of_errors(values: list[Any], indent: int | Non
         data += written + b"\n"
     text = Text("a.json", data)
     for value, (start, end) in zip(values, spans, strict=True):
-        spot = Spot(text, start=start, end=end)
+        location = Location(text, start=start, end=end)
         for path in paths(value):
             field = format_path(path)
-            assert layouts.place(spot, "Pod a", field) == spot.place("Pod a", field)
+            assert layouts.place(location, "Pod a", field) == location.place("Pod a", field)
 
 
 @given(DOCUMENTS, st.sampled_from([None, True, False]))
@@ -85,6 +85,6 @@ def test_a_text_that_cannot_be_read_has_the_layout_of_what_can(data: bytes) -> N
 
 def test_a_field_that_is_not_there_is_at_what_it_would_stand_in() -> None:
     text = Text("a.yaml", b"kind: Pod\nspec:\n  a: 1\n")
-    spot = Spot(text, 1, 1)
-    place = Layouts().place(spot, "Pod a", "spec.b.c")
+    location = Location(text, 1, 1)
+    place = Layouts().place(location, "Pod a", "spec.b.c")
     assert (place.line, place.column, place.field) == (2, 1, "spec.b.c")

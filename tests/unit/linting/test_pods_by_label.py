@@ -8,7 +8,7 @@ from topospread.api.labels import LabelSelector, LabelSelectorRequirement, Selec
 from topospread.api.meta import ObjectMeta
 from topospread.api.pod import Pod, PodSpec
 from topospread.linting.pod_source import PodSource
-from topospread.linting.pods_by_label import LabelIndex
+from topospread.linting.pods_by_label import PodsByLabel
 
 LABELS: dict[str, dict[str, str]] = {"a": {"app": "web", "tier": "front"}, "b": {"app": "web"}, "c": {"tier": "front"}}
 
@@ -41,12 +41,12 @@ def selector(*expressions: tuple[str, str, list[str] | None], **labels: str) -> 
     ],
 )
 def test_what_matches_is_found_in_order(wanted: Selector, names: list[str]) -> None:
-    index = LabelIndex((source(name, labels), name) for name, labels in LABELS.items())
+    index = PodsByLabel((source(name, labels), name) for name, labels in LABELS.items())
     assert index.selected("default", wanted) == names
     assert index.selected("other", wanted) == []
 
 
 def test_of_one_name_the_last_counts() -> None:
-    index = LabelIndex([(source("a", {"app": "old"}), 1), (source("a", {"app": "new"}), 2)])
+    index = PodsByLabel([(source("a", {"app": "old"}), 1), (source("a", {"app": "new"}), 2)])
     assert list(index) == [2]
     assert index.selected("default", selector(app="old")) == []

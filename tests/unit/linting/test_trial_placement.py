@@ -8,46 +8,46 @@ import pytest
 
 from topospread.linting import trial_placement as module
 from topospread.linting.examples import constraint, deployment
-from topospread.linting.lint_input import Given
+from topospread.linting.lint_input import LintInput
 from topospread.linting.reading import Question
 from topospread.linting.run import run
-from topospread.linting.template_on_nodes import standings
-from topospread.linting.trial_placement import Trials
+from topospread.linting.template_on_nodes import templates_on_nodes
+from topospread.linting.trial_placement import TrialPlacements
 
 ZONES = constraint("labelSelector:\n  matchLabels: {app: web}")
 
 
-def given(manifests: str, cluster: str = "zones=3,nodes=3,pods=2") -> Given:
+def given(manifests: str, cluster: str = "zones=3,nodes=3,pods=2") -> LintInput:
     return run(Question(paths=["-"], cluster=cluster), stdin=BytesIO(manifests.encode())).given
 
 
 @pytest.mark.parametrize(("replicas", "fits"), [(6, True), (7, False)])
 def test_a_look_tells_whether_all_pods_fit(replicas: int, fits: bool) -> None:
     everything = given(deployment(ZONES, replicas=replicas))
-    (standing,) = standings(everything)
-    trials = Trials(everything)
-    assert [trials.fit(standing), trials.fit(standing)] == [fits, fits]
+    (template,) = templates_on_nodes(everything)
+    trials = TrialPlacements(everything)
+    assert [trials.fit(template), trials.fit(template)] == [fits, fits]
 
 
 def test_one_more_may_be_asked_for() -> None:
     everything = given(deployment(ZONES, replicas=6))
-    (standing,) = standings(everything)
-    assert not Trials(everything).fit(standing, more=1)
+    (template,) = templates_on_nodes(everything)
+    assert not TrialPlacements(everything).fit(template, more=1)
 
 
 def test_pods_with_storage_take_a_closer_look() -> None:
     claim = "volumes:\n- {name: data, persistentVolumeClaim: {claimName: data}}\n"
     everything = given(deployment(claim + ZONES, replicas=1))
-    (standing,) = standings(everything)
-    assert not Trials(everything).fit(standing)
+    (template,) = templates_on_nodes(everything)
+    assert not TrialPlacements(everything).fit(template)
 
 
 def test_closer_looks_have_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "EFFORT", 20)
     everything = given(deployment(ZONES, replicas=6))
-    (standing,) = standings(everything)
-    trials = Trials(everything)
-    assert [trials.look_closer(standing) for _ in range(3)] == [True, True, False]
+    (template,) = templates_on_nodes(everything)
+    trials = TrialPlacements(everything)
+    assert [trials.look_closer(template) for _ in range(3)] == [True, True, False]
 
 
 def named(name: str, selects: str) -> str:
@@ -58,8 +58,8 @@ def named(name: str, selects: str) -> str:
 def views(*manifests: str) -> int:
     """How many views of templates' pods it took to try all of them, which fit."""
     everything = given("---\n".join(manifests))
-    trials = Trials(everything)
-    assert all(trials.fit(each) for each in standings(everything))
+    trials = TrialPlacements(everything)
+    assert all(trials.fit(each) for each in templates_on_nodes(everything))
     return trials.work.built
 
 

@@ -24,7 +24,7 @@ from topospread.config.args import ShapePoint
 from topospread.config.gates import gates_for
 from topospread.config.load import default_profile
 from topospread.plugins.interface import UNRESOLVABLE, PluginError
-from topospread.plugins.registry import PLUGINS, Settings
+from topospread.plugins.registry import PLUGINS, PluginSettings
 from topospread.plugins.volume_binding import REASON_UNBOUND, VolumeBinding, VolumeBindingRules
 from topospread.plugins.volume_finding import (
     REASON_CONFLICT,
@@ -299,7 +299,7 @@ def test_has_no_say_about_pods_without_claims() -> None:
 )
 def test_by_version(version: str, narrowed: set[str] | None, reason: str, scored: bool) -> None:
     gates = gates_for(version)
-    plugin = PLUGINS["VolumeBinding"](Settings(default_profile(version, gates).args, gates))
+    plugin = PLUGINS["VolumeBinding"](PluginSettings(default_profile(version, gates).args, gates))
     made = cluster(NODES, volume("pv", {HOST: ["a0"]}), claim("data", "pv"), claim("new"), LOCAL, volume("free"))
     assert prepare(plugin, pod(claimed("data")), made).narrowed == narrowed
     assert rejections(plugin, pod(claimed("data")), made) == only("a0", reason)

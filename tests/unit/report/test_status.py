@@ -5,7 +5,7 @@ from inline_snapshot import snapshot
 
 from topospread.report.layout import Layout
 from topospread.report.status import status_summary, status_text
-from topospread.spread_status import ConstraintStatus, DomainPods, Loss, Status, WorkloadStatus
+from topospread.spread_status import ConstraintStatus, DomainPods, Loss, SpreadStatus, WorkloadStatus
 
 ZONE = "topology.kubernetes.io/zone"
 
@@ -34,10 +34,12 @@ def workload(name: str, *counts: int, replicas: int | None = None, notes: tuple[
     return WorkloadStatus("Deployment", "shop", name, wanted, total, (constraint,), (), losses, notes)
 
 
-def many() -> Status:
+def many() -> SpreadStatus:
     quiet = [workload(f"svc-{i:02}", 1, 1) for i in range(12)]
     paused = [workload(f"paused-{i}", 0, 0, replicas=2, notes=("it is paused",)) for i in range(4)]
-    return Status(6, (workload("uneven", 4, 1), workload("heaped", 2), *quiet, *paused), (), warnings=("careful",))
+    return SpreadStatus(
+        6, (workload("uneven", 4, 1), workload("heaped", 2), *quiet, *paused), (), warnings=("careful",)
+    )
 
 
 def test_of_many_workloads_those_in_trouble_stand_first_and_others_are_a_line_each() -> None:

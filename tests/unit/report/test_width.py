@@ -18,7 +18,7 @@ from topospread.report.status import status_summary, status_text
 from topospread.report.table import summary, table
 from topospread.simulation.comparison import compare
 from topospread.simulation.orders import simulate_orders
-from topospread.simulation.run import Options
+from topospread.simulation.run import SimulationOptions
 
 Json = dict[str, Any]
 NAME = "payments-settlement-and-reconciliation-worker-production"
@@ -74,7 +74,7 @@ def reports(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     assert found.after is not None
     status = topospread.status(found.after)
     explained = topospread.explain(given, f"deploy/{NAME}", namespace=NAMESPACE, suggest=False)
-    orders = simulate_orders(given, 3, Options())
+    orders = simulate_orders(given, 3, SimulationOptions())
     compared = compare(found, topospread.simulate(given, seed=1), ("by name", "drawn"))
     return {
         "table": lambda layout: table(found, layout),

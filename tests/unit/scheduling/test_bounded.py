@@ -56,7 +56,7 @@ def kept(scheduler: Scheduler) -> dict[str, int]:
     gc.collect()
     cluster = scheduler.cluster
     nodes, classes = cluster.nodes, cluster._classes
-    views = list(scheduler.views.values())
+    views = list(scheduler.views)
     return {
         "classes": len(classes.every),
         "identities": len(classes._by_identity),
@@ -68,7 +68,7 @@ def kept(scheduler: Scheduler) -> dict[str, int]:
         "journal": len(cluster.journal.kept),
         "views": len(views),
         "listeners": max(view.heard for view in views),
-        "pending": len(scheduler._pending._known),
+        "pending": len(scheduler._pending.verdicts._known),
     }
 
 

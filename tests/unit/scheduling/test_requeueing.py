@@ -15,7 +15,7 @@ from topospread.config.load import default_profile
 from topospread.plugins.cluster_event import ASSIGNED_POD_ADD, ASSIGNED_POD_DELETE, NODE_LABEL, ClusterEvent
 from topospread.scheduling.framework import Framework
 from topospread.scheduling.queue import SchedulingQueue
-from topospread.scheduling.requeueing import Happening, Requeueing, Strategy, requeueing_of
+from topospread.scheduling.requeueing import Happening, QueueingStrategy, Requeueing, requeueing_of
 
 RELABELLED = ClusterEvent("Node", NODE_LABEL)
 
@@ -37,7 +37,7 @@ def _near(app: str) -> Pod:
 
 def _moves(version: str, pod: Pod, plugin: str, happening: Happening) -> bool:
     found = _requeueing(version).strategy(pod, frozenset([plugin]), frozenset(), happening)
-    return found is not Strategy.SKIP
+    return found is not QueueingStrategy.SKIP
 
 
 @pytest.mark.parametrize(("version", "moves"), [("1.27", True), ("1.31", True), ("1.32", False), ("1.37", False)])

@@ -35,7 +35,7 @@ def _rejected(scheduler: Scheduler) -> list[str]:
     """The nodes that do not take the pod; nothing is built anew to find that out."""
     built = scheduler.work.built
     view = scheduler.view(scheduler.cluster.shared_class(POD))
-    rows = [row for row in range(2) if not view.own.open[row]]
+    rows = [row for row in range(2) if not view.node_local.open[row]]
     assert scheduler.work.built - built == (0 if built else 1)
     return [scheduler.cluster.nodes.names[row] for row in rows]
 

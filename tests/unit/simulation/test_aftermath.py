@@ -14,7 +14,7 @@ from topospread.api.storage import PersistentVolume
 from topospread.simulation.aftermath import inventory_after
 from topospread.simulation.placing import place_all
 from topospread.simulation.result import Simulation
-from topospread.simulation.run import Options, prepare
+from topospread.simulation.run import SimulationOptions, prepare
 from topospread.sources.snapshot_save import save
 
 SPREAD = {
@@ -93,7 +93,7 @@ def test_the_pods_of_a_stateful_set_that_were_not_created_are_not_there() -> Non
 def test_claims_stay_bound_where_their_pods_are() -> None:
     template = {"metadata": {"name": "data"}, "spec": {"resources": {"requests": {"storage": "1Gi"}}}}
     stateful = web("StatefulSet", 2, serviceName="web", volumeClaimTemplates=[template])
-    run = prepare(inventory(node("a"), node("b"), stateful), Options())
+    run = prepare(inventory(node("a"), node("b"), stateful), SimulationOptions())
     place_all(run)
     claim = run.cluster.objects.persistent_volume_claims["default", "data-web-0"]
     bound = msgspec.structs.replace(claim, spec=msgspec.structs.replace(claim.spec, volume_name="pv"))

@@ -8,7 +8,7 @@ import pytest
 
 import topospread
 from tests.unit.explanation.builders import inventory, node, prepared
-from topospread.explanation.repeated_simulation import Rehearsal
+from topospread.explanation.repeated_simulation import RepeatedSimulation
 from topospread.simulation import Simulation
 
 Json = dict[str, Any]
@@ -193,10 +193,10 @@ def test_capacity_that_a_driver_publishes_is_said_not_to_be_used_up() -> None:
 
 def test_a_rehearsal_frees_the_volumes_it_took() -> None:
     run = prepared(node("n1", "a"), node("n2", "b"), storage_class(), volume("pv", "n1"), stateful_set(2))
-    rehearsal = Rehearsal(run)
+    simulation = RepeatedSimulation(run)
     for _ in range(2):
-        again = rehearsal.carry_out()
+        again = simulation.carry_out()
         assert [again.outcomes[id(each)].placement.node for each in again.queue] == ["n1", None]
-        rehearsal.restore()
+        simulation.restore()
         assert run.cluster.objects.persistent_volumes["pv"].spec.claim_ref is None
         assert run.cluster.objects.persistent_volume_claims["d", "data-db-0"].spec.volume_name is None

@@ -16,7 +16,7 @@ from topospread.errors import UsageError
 from topospread.report.layout import Layout
 from topospread.report.orders import orders_json, orders_text
 from topospread.simulation.orders import Range, interleaved, simulate_orders
-from topospread.simulation.run import Options
+from topospread.simulation.run import SimulationOptions
 from topospread.workloads.planned import QueuedPod, Workload
 
 NODES = "".join(
@@ -57,39 +57,39 @@ def contested(tmp_path: Path) -> topospread.Inventory:
 
 def test_what_the_order_decides_is_a_range(contested: topospread.Inventory) -> None:
     assert topospread.simulate(contested).pending
-    found = simulate_orders(contested, 20, Options())
+    found = simulate_orders(contested, 20, SimulationOptions())
     assert (found.pending, found.orders) == (Range(0, 1), 20)
     assert 0 < found.all_placed < 20
     assert {each.workload.name: each.pending for each in found.workloads} == {"any": Range(0, 0), "picky": Range(0, 1)}
 
 
 def test_what_no_order_changes_is_one_number(tmp_path: Path) -> None:
-    found = simulate_orders(inventory(tmp_path, app("web", 3)), 10, Options())
+    found = simulate_orders(inventory(tmp_path, app("web", 3)), 10, SimulationOptions())
     assert found.pending == Range(1, 1)
     assert all(each.same for each in found.workloads)
 
 
 def test_the_first_order_is_that_of_the_input(contested: topospread.Inventory) -> None:
-    found = simulate_orders(contested, 1, Options(seed=5))
+    found = simulate_orders(contested, 1, SimulationOptions(seed=5))
     assert found.given.placements == topospread.simulate(contested).placements
     assert found.pending == Range(1, 1)
 
 
 def test_a_seed_gives_the_same_ranges(contested: topospread.Inventory) -> None:
-    one, two = (simulate_orders(contested, 7, Options(seed=3)) for _ in range(2))
+    one, two = (simulate_orders(contested, 7, SimulationOptions(seed=3)) for _ in range(2))
     assert (one.pending, one.all_placed) == (two.pending, two.all_placed)
 
 
 def test_priorities_come_before_any_order(tmp_path: Path) -> None:
     classes = "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: high}\nvalue: 9\n---\n"
     picky = app("picky", 1, "nodeSelector: {rack: a1}\n      priorityClassName: high")
-    found = simulate_orders(inventory(tmp_path, classes, app("any"), picky), 10, Options())
+    found = simulate_orders(inventory(tmp_path, classes, app("any"), picky), 10, SimulationOptions())
     assert found.pending == Range(0, 0)
 
 
 def test_no_order_is_refused(contested: topospread.Inventory) -> None:
     with pytest.raises(UsageError, match="at least one"):
-        simulate_orders(contested, 0, Options())
+        simulate_orders(contested, 0, SimulationOptions())
 
 
 def queued(kind: str, sizes: list[int], waiting: int) -> list[QueuedPod]:
@@ -132,7 +132,7 @@ def test_every_interleaving_comes_about() -> None:
 
 
 def test_the_report_says_ranges_and_what_is_the_same(contested: topospread.Inventory) -> None:
-    found = simulate_orders(contested, 20, Options())
+    found = simulate_orders(contested, 20, SimulationOptions())
     text = orders_text(found, Layout(width=200))
     assert "default/picky  Deployment · 1 pod · pending 0–1" in text
     assert f"20 orders: pending 0–1, nothing pending in {found.all_placed} of them; in the order of the input 1" in text
@@ -146,7 +146,7 @@ def test_a_simulation_says_that_the_order_may_decide_where_it_may(
 ) -> None:
     (note,) = [each for each in topospread.simulate(contested).notes if "--orders" in each]
     assert note.startswith("pods of 2 workloads are placed in the order of the input")
-    assert note not in simulate_orders(contested, 2, Options()).given.notes
+    assert note not in simulate_orders(contested, 2, SimulationOptions()).given.notes
     alone = inventory(tmp_path, app("web", 3))
     assert not any("--orders" in each for each in topospread.simulate(alone).notes)
     placed = inventory(tmp_path, app("one"), app("two"))

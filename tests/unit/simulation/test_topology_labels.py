@@ -9,7 +9,7 @@ import pytest
 import topospread
 from topospread.config.gates import gates_for
 from topospread.simulation.result import Simulation
-from topospread.simulation.run import Options, prepare
+from topospread.simulation.run import SimulationOptions, prepare
 
 GATE = "PodTopologyLabelsAdmission"
 FIRST = """
@@ -68,5 +68,5 @@ def test_bound_pods_carry_their_zone(tmp_path: Path, zone: str, version: str, ga
 def test_nothing_is_labelled_where_nothing_selects_by_it(tmp_path: Path) -> None:
     file = tmp_path / "web.yaml"
     file.write_text(FIRST)
-    run = prepare(topospread.load(str(file), cluster="zones=2,nodes=4"), Options())
+    run = prepare(topospread.load(str(file), cluster="zones=2,nodes=4"), SimulationOptions())
     assert run.scheduler.topology_labels is None

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from topospread.errors import InputError
-from topospread.sources.folders import Found, look_into, wholes_of
+from topospread.sources.folders import PathContents, look_into, wholes_of
 from topospread.sources.rendering import RAW, ChartUnit, KustomizationUnit, Rendering
 
 CHART = "apiVersion: v2\nname: web\nversion: 1.0.0\n"
@@ -20,7 +20,7 @@ def write(folder: Path, files: dict[str, str]) -> None:
         (folder / name).write_text(text)
 
 
-def look(folder: Path, inside: str = "") -> Found:
+def look(folder: Path, inside: str = "") -> PathContents:
     return look_into(str(folder / inside) if inside else str(folder), Rendering())
 
 

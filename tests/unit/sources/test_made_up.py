@@ -80,11 +80,13 @@ class TestMarks:
         assert labels("zones=2,regions=2,label=region-2:example.com/disk=", "example.com/disk") == [None, ""]
 
     def test_taints(self):
-        text = "zones=2,taint=zone-b:dedicated=gpu:NoSchedule,taint=spot:PreferNoSchedule,taint=node-1:old:NoExecute"
+        text = (
+            "zones=2,taint=zone-b:dedicated=gpu:NoSchedule,taint=location:PreferNoSchedule,taint=node-1:old:NoExecute"
+        )
         found = [[(taint.key, taint.value, taint.effect) for taint in node.spec.taints] for node in nodes(text)]
         assert found == [
-            [("spot", None, "PreferNoSchedule"), ("old", None, "NoExecute")],
-            [("dedicated", "gpu", "NoSchedule"), ("spot", None, "PreferNoSchedule")],
+            [("location", None, "PreferNoSchedule"), ("old", None, "NoExecute")],
+            [("dedicated", "gpu", "NoSchedule"), ("location", None, "PreferNoSchedule")],
         ]
 
     def test_a_cordoned_node_has_its_taint_too(self):

@@ -11,7 +11,7 @@ import topospread
 from topospread.api.inventory import Inventory
 from topospread.api.kinds import KINDS
 from topospread.errors import UsageError
-from topospread.spread_status import Status, WorkloadStatus
+from topospread.spread_status import SpreadStatus, WorkloadStatus
 
 ZONE = "topology.kubernetes.io/zone"
 Json = dict[str, Any]
@@ -69,11 +69,11 @@ def replica_set(given: Json, where: list[str], replicas: int | None = None) -> l
     return [owner, *pods(where, labels, given, owner)]
 
 
-def status(*objects: Json, **options: Any) -> Status:
+def status(*objects: Json, **options: Any) -> SpreadStatus:
     return topospread.status(inventory(*objects), **options)
 
 
-def only(found: Status) -> WorkloadStatus:
+def only(found: SpreadStatus) -> WorkloadStatus:
     (workload,) = found.workloads
     return workload
 

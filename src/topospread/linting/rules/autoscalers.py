@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from topospread.api.autoscaling import CrossVersionObjectReference, HorizontalPodAutoscaler
 from topospread.api.kinds import KINDS
 from topospread.linting.examples import constraint, deployment
-from topospread.linting.lint_input import Given, Manifest, Subject
+from topospread.linting.lint_input import LintInput, LintSubject, Manifest
 from topospread.linting.problem import Problem
 from topospread.linting.rule import Example, Rule
 from topospread.workloads.autoscaling import group_of
@@ -21,7 +21,7 @@ _Target = tuple[str, str, str, str]
 """API group, kind, namespace and name."""
 
 
-def _autoscalers(given: Given) -> Iterator[tuple[Manifest, HorizontalPodAutoscaler]]:
+def _autoscalers(given: LintInput) -> Iterator[tuple[Manifest, HorizontalPodAutoscaler]]:
     for each in given.of_kind("HorizontalPodAutoscaler"):
         if isinstance(each.item, HorizontalPodAutoscaler) and not each.refused:
             yield each, each.item
@@ -32,7 +32,7 @@ def _target(item: HorizontalPodAutoscaler) -> _Target:
     return group_of(reference), reference.kind, item.namespace, reference.name
 
 
-def _known(given: Given) -> set[_Target]:
+def _known(given: LintInput) -> set[_Target]:
     """Everything that is there, in whatever namespace, of kinds that play a part and of others."""
     found = {(_group(each.api_version), each.kind, each.namespace, each.name) for each in given.inventory.objects()}
     for subject in given.others:
@@ -47,7 +47,7 @@ def _group(api_version: str) -> str:
     return group if slash else ""
 
 
-def _without_target(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _without_target(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     autoscalers = list(_autoscalers(given))
     known = _known(given) if autoscalers else set()
     for manifest, item in autoscalers:
@@ -79,7 +79,7 @@ def _missing(reference: CrossVersionObjectReference, namespace: str, known: set[
     return Problem("spec.scaleTargetRef.name", words)
 
 
-def _several(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _several(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     first: dict[_Target, str] = {}
     there = given.cluster.horizontal_pod_autoscalers if given.cluster is not None else ()
     judged = {(item.namespace, item.name) for _, item in _autoscalers(given)}

@@ -8,7 +8,7 @@ from topospread.api.meta import KubeObject
 from topospread.api.spread import DO_NOT_SCHEDULE
 from topospread.api.workload import CronJob, DaemonSet, Deployment, Job, StatefulSet
 from topospread.linting.examples import constraint, deployment
-from topospread.linting.lint_input import Given, Manifest, Subject
+from topospread.linting.lint_input import LintInput, LintSubject, Manifest
 from topospread.linting.neighbours import autoscaled
 from topospread.linting.pod_source import HASH, PodSource
 from topospread.linting.problem import Edit, Problem
@@ -41,7 +41,7 @@ def _hard_and_soft(pods: PodSource) -> Iterator[Problem]:
             yield Problem(path, f"{each.topology_key} has a DoNotSchedule constraint as well")
 
 
-def _replicas(given: Given) -> Iterator[tuple[Manifest, PodSource, int]]:
+def _replicas(given: LintInput) -> Iterator[tuple[Manifest, PodSource, int]]:
     """Workloads with how many replicas they may have at most, where that is known and there are several."""
     for manifest, pods in given.sources:
         bounds = autoscaled(given, pods.item)
@@ -50,7 +50,7 @@ def _replicas(given: Given) -> Iterator[tuple[Manifest, PodSource, int]]:
             yield manifest, pods, replicas
 
 
-def _never_binds(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _never_binds(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     for manifest, pods, replicas in _replicas(given):
         for path, each in pods.constraints():
             skew = each.max_skew
@@ -59,7 +59,7 @@ def _never_binds(given: Given) -> Iterator[tuple[Subject, Problem]]:
                 yield manifest, Problem(f"{path}.maxSkew", message)
 
 
-def _min_domains(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _min_domains(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     for manifest, pods, replicas in _replicas(given):
         for path, each in pods.constraints():
             if each.min_domains is not None and each.min_domains > replicas:

@@ -9,10 +9,10 @@ from topospread.api.labels import InvalidSelectorError, Selector
 from topospread.api.policy import PodDisruptionBudget
 from topospread.api.workload import DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
 from topospread.linting.examples import constraint, deployment
-from topospread.linting.lint_input import Given, Manifest, Subject
+from topospread.linting.lint_input import LintInput, LintSubject, Manifest
 from topospread.linting.neighbours import autoscaled, cluster_sources
 from topospread.linting.pod_source import WITH_REPLICAS, PodSource, explicit_replicas
-from topospread.linting.pods_by_label import LabelIndex
+from topospread.linting.pods_by_label import PodsByLabel
 from topospread.linting.problem import Problem
 from topospread.linting.rule import Example, Rule
 
@@ -21,7 +21,7 @@ _BUDGETS = "https://kubernetes.io/docs/tasks/run-application/configure-pdb/"
 _KNOWN_SIZE = (Deployment, ReplicaSet, StatefulSet, ReplicationController)
 
 
-def selected(given: Given) -> Iterator[tuple[Manifest | None, PodDisruptionBudget, list[PodSource]]]:
+def selected(given: LintInput) -> Iterator[tuple[Manifest | None, PodDisruptionBudget, list[PodSource]]]:
     """Every budget with the pods that it is about; without a manifest those of the cluster, which come first."""
     budgets: dict[tuple[str, str], tuple[Manifest | None, PodDisruptionBudget]] = {}
     for there in given.cluster.pod_disruption_budgets if given.cluster is not None else ():
@@ -30,7 +30,7 @@ def selected(given: Given) -> Iterator[tuple[Manifest | None, PodDisruptionBudge
         if isinstance(each.item, PodDisruptionBudget) and not each.refused:
             budgets[each.item.namespace, each.item.name] = each, each.item
     known = [*cluster_sources(given), *(pods for _, pods in given.sources)] if budgets else []
-    index = LabelIndex((pods, pods) for pods in known)
+    index = PodsByLabel((pods, pods) for pods in known)
     for manifest, budget in budgets.values():
         try:
             selector = Selector.from_label_selector(budget.spec.selector)
@@ -39,7 +39,7 @@ def selected(given: Given) -> Iterator[tuple[Manifest | None, PodDisruptionBudge
         yield manifest, budget, index.selected(budget.namespace, selector)
 
 
-def size_of(given: Given, pods: PodSource) -> int | None:
+def size_of(given: LintInput, pods: PodSource) -> int | None:
     """How many pods there are at least; None where that is not known."""
     bounds = autoscaled(given, pods.item)
     if bounds is not None:
@@ -70,7 +70,7 @@ def _scaled(value: int | str, replicas: int) -> int | None:
     return ceil(int(number) * replicas / 100) if value.endswith("%") and number.isdecimal() else None
 
 
-def _blocks(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _blocks(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     for manifest, budget, found in selected(given):
         sizes = [size_of(given, pods) for pods in found]
         spread = [pods for pods in found if pods.spec.topology_spread_constraints]
@@ -83,7 +83,7 @@ def _blocks(given: Given) -> Iterator[tuple[Subject, Problem]]:
             yield manifest, Problem(f"spec.{field}", message)
 
 
-def _several(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _several(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     first: dict[int, str] = {}
     for manifest, budget, found in selected(given):
         for pods in found:
@@ -94,7 +94,7 @@ def _several(given: Given) -> Iterator[tuple[Subject, Problem]]:
                 yield manifest, Problem("spec.selector", message)
 
 
-def _blocks_drains(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _blocks_drains(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     for manifest, budget, found in selected(given):
         evicted = [pods for pods in found if not isinstance(pods.item, DaemonSet | Job)]
         if manifest is None or not evicted:
@@ -112,7 +112,7 @@ def _blocks_drains(given: Given) -> Iterator[tuple[Subject, Problem]]:
             yield manifest, Problem(f"spec.{field}", message)
 
 
-def _selects_nothing(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _selects_nothing(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     spaces = {pods.item.namespace for _, pods in given.sources}
     unknown = {_space(each) for each in given.others if "." in str(each.value.get("apiVersion", "")).partition("/")[0]}
     for manifest, budget, found in selected(given):
@@ -121,11 +121,11 @@ def _selects_nothing(given: Given) -> Iterator[tuple[Subject, Problem]]:
             yield manifest, Problem("spec.selector", "it selects the pods of nothing that is given: it protects none")
 
 
-def _space(subject: Subject) -> str:
+def _space(subject: LintSubject) -> str:
     return subject.label.partition(" ")[2].partition("/")[0]
 
 
-def _without_budget(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _without_budget(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     protected = {id(pods) for _, _, found in selected(given) for pods in found}
     for manifest, pods in given.sources:
         replicas = size_of(given, pods)

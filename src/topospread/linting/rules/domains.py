@@ -10,7 +10,7 @@ from topospread.api.pod import Pod
 from topospread.api.spread import HONOR
 from topospread.api.taints import UNSCHEDULABLE_TAINT, untolerated
 from topospread.linting.examples import constraint, deployment
-from topospread.linting.lint_input import Given, Subject
+from topospread.linting.lint_input import LintInput, LintSubject
 from topospread.linting.neighbours import autoscaled
 from topospread.linting.pod_source import HOSTNAME, explicit_replicas
 from topospread.linting.problem import Edit, Problem
@@ -22,125 +22,125 @@ from .pod_spec import only_value
 from .selectors import SPREAD
 
 if TYPE_CHECKING:
-    from topospread.linting.template_on_nodes import Held, Standing
+    from topospread.linting.template_on_nodes import ConstraintOnNodes, TemplateOnNodes
 
 _NAMED = 3
 _EXCLUDED = "excluded by nodeSelector or node affinity"
 _LIMITATIONS = f"{SPREAD}#known-limitations"
 
 
-def _every(given: Given) -> Iterator[tuple[Standing, Held]]:
-    from topospread.linting.template_on_nodes import standings
+def _every(given: LintInput) -> Iterator[tuple[TemplateOnNodes, ConstraintOnNodes]]:
+    from topospread.linting.template_on_nodes import templates_on_nodes
 
-    for standing in standings(given):
-        for held in standing.constraints:
-            yield standing, held
+    for template in templates_on_nodes(given):
+        for held in template.constraints:
+            yield template, held
 
 
-def _key_on_no_node(given: Given) -> Iterator[tuple[Subject, Problem]]:
-    for standing, held in _every(given):
+def _key_on_no_node(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
+    for template, held in _every(given):
         key = held.counts.topology_key
-        if held.counts.hard and not standing.having(key).any():
+        if held.counts.hard and not template.having(key).any():
             message = f"none of {len(given.nodes)} nodes has {key}: every pod stays pending"
-            yield standing.manifest, Problem(f"{held.path}.topologyKey", message + misspelt(given.nodes[0], key))
+            yield template.manifest, Problem(f"{held.path}.topologyKey", message + misspelt(given.nodes[0], key))
 
 
-def _soft_key(given: Given) -> Iterator[tuple[Standing, Held, list[str]]]:
+def _soft_key(given: LintInput) -> Iterator[tuple[TemplateOnNodes, ConstraintOnNodes, list[str]]]:
     """Soft constraints whose key no node has, each with the keys of the others that some node has."""
-    for standing, held in _every(given):
-        if not held.counts.hard and not standing.having(held.counts.topology_key).any():
-            soft = [each.counts.topology_key for each in standing.constraints if not each.counts.hard]
-            yield standing, held, [key for key in dict.fromkeys(soft) if standing.having(key).any()]
+    for template, held in _every(given):
+        if not held.counts.hard and not template.having(held.counts.topology_key).any():
+            soft = [each.counts.topology_key for each in template.constraints if not each.counts.hard]
+            yield template, held, [key for key in dict.fromkeys(soft) if template.having(key).any()]
 
 
-def _soft_key_on_no_node(given: Given) -> Iterator[tuple[Subject, Problem]]:
-    for standing, held, others in _soft_key(given):
+def _soft_key_on_no_node(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
+    for template, held, others in _soft_key(given):
         if not others:
             key = held.counts.topology_key
             message = f"none of {len(given.nodes)} nodes has {key}: none is preferred{misspelt(given.nodes[0], key)}"
-            yield standing.manifest, Problem(f"{held.path}.topologyKey", message)
+            yield template.manifest, Problem(f"{held.path}.topologyKey", message)
 
 
-def _stops_scoring(given: Given) -> Iterator[tuple[Subject, Problem]]:
-    for standing, held, others in _soft_key(given):
+def _stops_scoring(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
+    for template, held, others in _soft_key(given):
         if others:
             key = held.counts.topology_key
             message = (
                 f"none of {len(given.nodes)} nodes has {key}: the pods are not spread over {', '.join(others)} either"
             )
-            yield standing.manifest, Problem(f"{held.path}.topologyKey", message + misspelt(given.nodes[0], key))
+            yield template.manifest, Problem(f"{held.path}.topologyKey", message + misspelt(given.nodes[0], key))
 
 
-def _key_on_some_nodes(given: Given) -> Iterator[tuple[Subject, Problem]]:
-    for standing, held in _every(given):
+def _key_on_some_nodes(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
+    for template, held in _every(given):
         key = held.counts.topology_key
-        has = standing.having(key)
-        lacking = standing.nodes(standing.open & ~has)
+        has = template.having(key)
+        lacking = template.nodes(template.open & ~has)
         if has.any() and lacking:
-            open_nodes = int(standing.open.sum())
+            open_nodes = int(template.open.sum())
             what = "they take no pod" if held.counts.hard else "they are scored 0, and what runs there is not counted"
             message = f"{len(lacking)} of {open_nodes} nodes open to the pods lack {key} ({named(lacking)}): {what}"
-            yield standing.manifest, Problem(f"{held.path}.topologyKey", message + misspelt(lacking[0], key))
+            yield template.manifest, Problem(f"{held.path}.topologyKey", message + misspelt(lacking[0], key))
 
 
-def _too_few_domains(given: Given) -> Iterator[tuple[Subject, Problem]]:
-    for standing, held in _every(given):
+def _too_few_domains(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
+    for template, held in _every(given):
         counts = held.counts
         if held.given.min_domains is None or not counts.lacks_domains:
             continue
         domains = f"{len(counts.domains)} eligible domain{'s' if len(counts.domains) > 1 else ''}"
         message = f"{counts.min_domains} domains are asked for and there are {domains} of {counts.topology_key}"
         message += f": each takes {counts.max_skew} pod{'s' if counts.max_skew > 1 else ''} and no more"
-        yield standing.manifest, Problem(f"{held.path}.minDomains", message)
+        yield template.manifest, Problem(f"{held.path}.minDomains", message)
 
 
-def _fewer_replicas(given: Given) -> Iterator[tuple[Subject, Problem]]:
-    for standing, held in _every(given):
-        bounds, counts = autoscaled(given, standing.pods.item), held.counts
-        replicas = explicit_replicas(standing.pods) if bounds is None else bounds.most
-        if isinstance(standing.pods.item, Pod) or not replicas or counts.topology_key == HOSTNAME:
+def _fewer_replicas(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
+    for template, held in _every(given):
+        bounds, counts = autoscaled(given, template.pods.item), held.counts
+        replicas = explicit_replicas(template.pods) if bounds is None else bounds.most
+        if isinstance(template.pods.item, Pod) or not replicas or counts.topology_key == HOSTNAME:
             continue
         if 1 < replicas < len(counts.domains):
             left = len(counts.domains) - replicas
             message = f"{replicas} replicas for {len(counts.domains)} domains of {counts.topology_key}: "
             message += f"{left} hold{'' if left > 1 else 's'} none"
-            yield standing.manifest, Problem(held.path, message)
+            yield template.manifest, Problem(held.path, message)
 
 
-def _one_domain(given: Given) -> Iterator[tuple[Subject, Problem]]:
-    for standing, held in _every(given):
+def _one_domain(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
+    for template, held in _every(given):
         counts = held.counts
         if len(counts.domains) != 1 or counts.min_domains > 1 or counts.domains[0].nodes < 2:
             continue
-        if only_value(standing.pods.spec, counts.topology_key) is None:
+        if only_value(template.pods.spec, counts.topology_key) is None:
             message = f"all {counts.domains[0].nodes} nodes are in one domain of {counts.topology_key}"
             message += f", {counts.domains[0].name}: nothing is spread over it"
-            yield standing.manifest, Problem(f"{held.path}.topologyKey", message)
+            yield template.manifest, Problem(f"{held.path}.topologyKey", message)
 
 
-def _skewed(given: Given) -> Iterator[tuple[Subject, Problem]]:
-    for standing, held in _every(given):
+def _skewed(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
+    for template, held in _every(given):
         counts = held.counts
         if counts.hard and counts.skew > counts.max_skew:
             most = max(counts.domains, key=lambda domain: domain.matching)
             message = f"{most.name} holds {most.matching} pods and the minimum is {counts.minimum}: the skew is "
             message += f"{counts.skew}, and nothing moves the pods that are there"
-            yield standing.manifest, Problem(f"{held.path}.maxSkew", message)
+            yield template.manifest, Problem(f"{held.path}.maxSkew", message)
 
 
-def _pinned(given: Given) -> Iterator[tuple[Subject, Problem]]:
-    for standing, held in _every(given):
-        closed = _closed_domains(standing, held) if held.counts.hard and held.counts.counts_itself else {}
+def _pinned(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
+    for template, held in _every(given):
+        closed = _closed_domains(template, held) if held.counts.hard and held.counts.counts_itself else {}
         if not closed or len(closed) == len(held.counts.domains):
             continue
-        replicas = _least_replicas(given, standing)
+        replicas = _least_replicas(given, template)
         there = sum(domain.matching for domain in held.counts.domains)
         beyond = (1 if replicas is None else replicas - there) - _room(held, closed)
         if beyond > 0:
-            why = "; ".join(dict.fromkeys(_reason(node, standing) for nodes in closed.values() for node in nodes))
+            why = "; ".join(dict.fromkeys(_reason(node, template) for nodes in closed.values() for node in nodes))
             still = "no further pod fits" if replicas is None else f"{beyond} of {replicas} pods stay pending"
             message = f"{_listed(closed)} counted and takes no pods ({why}): {still}"
-            yield standing.manifest, Problem(held.path, message, _policy(standing, held, closed, given))
+            yield template.manifest, Problem(held.path, message, _policy(template, held, closed, given))
 
 
 def _listed(closed: Collection[str]) -> str:
@@ -151,19 +151,19 @@ def _listed(closed: Collection[str]) -> str:
     return f"each of {', '.join(names[:_NAMED])}{more} is"
 
 
-def _closed_domains(standing: Standing, held: Held) -> dict[str, list[Node]]:
+def _closed_domains(template: TemplateOnNodes, held: ConstraintOnNodes) -> dict[str, list[Node]]:
     """Domains that are counted and take no pods, each with its nodes."""
-    if standing.open.all():
+    if template.open.all():
         return {}
     key = held.counts.topology_key
-    shut = standing.values(key, ~standing.open)
-    for value in standing.values(key, standing.open):
+    shut = template.values(key, ~template.open)
+    for value in template.values(key, template.open):
         shut.pop(value, None)
     return {domain.name: shut[domain.name] for domain in held.counts.domains if domain.name in shut} if shut else {}
 
 
-def _reason(node: Node, standing: Standing) -> str:
-    taints = untolerated(node.spec.taints or (), standing.pod.spec.tolerations or ())
+def _reason(node: Node, template: TemplateOnNodes) -> str:
+    taints = untolerated(node.spec.taints or (), template.pod.spec.tolerations or ())
     if node.spec.unschedulable or UNSCHEDULABLE_TAINT.key in {taint.key for taint in taints}:
         return "cordoned"
     if taints:
@@ -171,7 +171,7 @@ def _reason(node: Node, standing: Standing) -> str:
     return _EXCLUDED
 
 
-def _room(held: Held, closed: dict[str, list[Node]]) -> int:
+def _room(held: ConstraintOnNodes, closed: dict[str, list[Node]]) -> int:
     """How many pods still fit into the open domains, the closed ones staying as they are."""
     counts = held.counts
     least = min(domain.matching for domain in counts.domains if domain.name in closed)
@@ -179,23 +179,25 @@ def _room(held: Held, closed: dict[str, list[Node]]) -> int:
     return sum(max(0, most - domain.matching) for domain in counts.domains if domain.name not in closed)
 
 
-def _least_replicas(given: Given, standing: Standing) -> int | None:
+def _least_replicas(given: LintInput, template: TemplateOnNodes) -> int | None:
     """How many pods there are to be at least; None for one more, whatever there is: a pod, or an open number."""
-    if isinstance(standing.pods.item, Pod):
+    if isinstance(template.pods.item, Pod):
         return None
-    bounds = autoscaled(given, standing.pods.item)
-    return explicit_replicas(standing.pods) if bounds is None else bounds.least
+    bounds = autoscaled(given, template.pods.item)
+    return explicit_replicas(template.pods) if bounds is None else bounds.least
 
 
-def _policy(standing: Standing, held: Held, closed: dict[str, list[Node]], given: Given) -> tuple[Edit, ...]:
+def _policy(
+    template: TemplateOnNodes, held: ConstraintOnNodes, closed: dict[str, list[Node]], given: LintInput
+) -> tuple[Edit, ...]:
     """The policy that leaves the closed domains out, where one does."""
     if not given.gates.enabled("NodeInclusionPolicyInPodTopologySpread"):
         return ()
     nodes = [node for there in closed.values() for node in there]
-    tolerations = standing.pod.spec.tolerations or ()
+    tolerations = template.pod.spec.tolerations or ()
     if all(untolerated(node.spec.taints or (), tolerations) for node in nodes):
         field, there = "nodeTaintsPolicy", held.given.node_taints_policy
-    elif all(_reason(node, standing) == _EXCLUDED for node in nodes):
+    elif all(_reason(node, template) == _EXCLUDED for node in nodes):
         field, there = "nodeAffinityPolicy", held.given.node_affinity_policy
     else:
         return ()

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from topospread.linting.examples import GOOD_CONSTRAINT, deployment
-from topospread.linting.lint_input import Given, Subject
+from topospread.linting.lint_input import LintInput, LintSubject
 from topospread.linting.problem import Problem
 from topospread.linting.rule import Example, Rule
 
 from .selectors import SPREAD
 
 
-def _after_the_others(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _after_the_others(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     """Nothing: what is unused is known when the others were asked."""
     yield from ()
 

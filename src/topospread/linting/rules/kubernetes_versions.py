@@ -12,7 +12,7 @@ from topospread.api.spread import TopologySpreadConstraint
 from topospread.config.gate_table import GATES
 from topospread.config.gates import Gates
 from topospread.linting.examples import constraint, deployment
-from topospread.linting.lint_input import Given, Manifest, Subject
+from topospread.linting.lint_input import LintInput, LintSubject, Manifest
 from topospread.linting.pod_source import PodSource
 from topospread.linting.problem import Edit, Problem
 from topospread.linting.rule import Example, Rule
@@ -37,7 +37,7 @@ _TERMS = {
 }
 
 
-def _not_served(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _not_served(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     minor = given.version.minor
     for manifest in given.manifests:
         version = manifest.value.get("apiVersion")
@@ -57,7 +57,9 @@ def _not_served(given: Given) -> Iterator[tuple[Subject, Problem]]:
 def _by_helm(manifest: Manifest) -> bool:
     """Whether Helm has rendered the manifest: it says so in a comment, or charts do in a label."""
     labels = manifest.item.metadata.labels or {}
-    return labels.get("app.kubernetes.io/managed-by") == "Helm" or b"\n# Source: " in b"\n" + manifest.spot.text.data
+    return (
+        labels.get("app.kubernetes.io/managed-by") == "Helm" or b"\n# Source: " in b"\n" + manifest.location.text.data
+    )
 
 
 def _says_all(manifest: Manifest) -> bool:
@@ -71,7 +73,7 @@ def _says_all(manifest: Manifest) -> bool:
     return manifest.kind == "CronJob" or (manifest.kind not in ("CSINode", "RuntimeClass") and bool(selector))
 
 
-def _not_there(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _not_there(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     for manifest, pods in given.sources:
         if manifest.stored:
             continue

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from topospread.api.kinds import KINDS
 from topospread.api.validation.schema import STRUCT_OF_ANY, fields_of, unknown_fields
 from topospread.linting.examples import GOOD_CONSTRAINT, deployment
-from topospread.linting.lint_input import Given, Manifest, Subject
+from topospread.linting.lint_input import LintInput, LintSubject, Manifest
 from topospread.linting.problem import Problem
 from topospread.linting.rule import Example, Rule
 from topospread.sources.positions import format_path, parse_path
@@ -27,15 +27,15 @@ _INSIDE = (
 """Where else, further inside, a field may have been meant to stand."""
 
 
-def _refused(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _refused(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     yield from given.refused
 
 
-def _unknown_plugin(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _unknown_plugin(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     yield from given.unknown_plugins
 
 
-def _unknown_field(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _unknown_field(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     yield from given.unknown_fields
     for manifest in given.manifests:
         if not manifest.stored:
@@ -61,7 +61,7 @@ def _meant(kind: str, path: str) -> str:
     return ""
 
 
-def _unknown_kind(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _unknown_kind(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     for subject in given.others:
         kind, version = str(subject.value.get("kind")), str(subject.value.get("apiVersion"))
         similar = similar_kind(kind) if kind not in KINDS and "." not in version else None
@@ -69,12 +69,12 @@ def _unknown_kind(given: Given) -> Iterator[tuple[Subject, Problem]]:
             yield subject, Problem("kind", f"{kind} is no kind of Kubernetes; is {similar} meant?")
 
 
-def _twice(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _twice(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     seen: dict[tuple[str, str, str, str], Manifest] = {}
     for manifest in given.manifests:
         item = manifest.item
         if item.metadata.name:
-            first = seen.setdefault((manifest.spot.text.name, manifest.kind, item.namespace, item.name), manifest)
+            first = seen.setdefault((manifest.location.text.name, manifest.kind, item.namespace, item.name), manifest)
             if first is not manifest:
                 yield manifest, Problem("metadata.name", "the file has this object before: the later one replaces it")
 

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from topospread.api.node import Node
 from topospread.api.taints import DO_NOT_SCHEDULE_EFFECTS
-from topospread.linting.lint_input import Given, Manifest, Subject
+from topospread.linting.lint_input import LintInput, LintSubject, Manifest
 from topospread.linting.pod_source import HOSTNAME
 from topospread.linting.problem import Problem
 from topospread.linting.rule import Example, Rule
@@ -36,7 +36,7 @@ _CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes
 _NAMED = 3
 
 
-def _nodes(given: Given) -> list[tuple[Manifest, Node]]:
+def _nodes(given: LintInput) -> list[tuple[Manifest, Node]]:
     """The nodes that are judged; those of ``--cluster`` are not."""
     return [(each, each.item) for each in given.of_kind("Node") if isinstance(each.item, Node)]
 
@@ -53,7 +53,7 @@ def label_path(key: str) -> str:
     return f"metadata.labels[{key}]"
 
 
-def _zone_in_regions(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _zone_in_regions(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     first: dict[str, Node] = {}
     for manifest, node in _nodes(given):
         zone, region = node.labels.get(ZONE), node.labels.get(REGION)
@@ -66,7 +66,7 @@ def _zone_in_regions(given: Given) -> Iterator[tuple[Subject, Problem]]:
             yield manifest, Problem(label_path(ZONE), message)
 
 
-def _shared_hostname(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _shared_hostname(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     first: dict[str, str] = {}
     for manifest, node in _nodes(given):
         hostname = node.labels.get(HOSTNAME)
@@ -75,7 +75,7 @@ def _shared_hostname(given: Given) -> Iterator[tuple[Subject, Problem]]:
             yield manifest, Problem(label_path(HOSTNAME), message)
 
 
-def _hostname_unlike_name(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _hostname_unlike_name(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     for manifest, node in _nodes(given):
         hostname = node.labels.get(HOSTNAME)
         if hostname is None or hostname.lower() == node.name.lower():
@@ -85,7 +85,7 @@ def _hostname_unlike_name(given: Given) -> Iterator[tuple[Subject, Problem]]:
             yield manifest, Problem(label_path(HOSTNAME), f"the hostname {hostname} is not the node's name {node.name}")
 
 
-def topology_keys(given: Given) -> list[str]:
+def topology_keys(given: LintInput) -> list[str]:
     """The keys that matter: the well-known ones, and those that constraints name."""
     own = (each.topology_key for _, pods in given.sources for _, each in pods.constraints())
     return list(dict.fromkeys((*_WELL_KNOWN, *(key for key in own if key))))
@@ -103,7 +103,7 @@ def _pools(nodes: Iterable[Node]) -> dict[str, set[str]]:
     }
 
 
-def _labelled_in_part(given: Given, key: str) -> dict[str, str]:
+def _labelled_in_part(given: LintInput, key: str) -> dict[str, str]:
     """Nodes without a key whose pool has nodes with it → the pool."""
     pools = _pools(given.nodes)
     labelled = {pool for node in given.nodes if key in node.labels for pool in pools[node.name]}
@@ -115,7 +115,7 @@ def _labelled_in_part(given: Given, key: str) -> dict[str, str]:
     return found
 
 
-def _pool_in_part(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _pool_in_part(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     nodes = _nodes(given)
     for key in topology_keys(given) if nodes else ():
         pool_of = _labelled_in_part(given, key)
@@ -125,7 +125,7 @@ def _pool_in_part(given: Given) -> Iterator[tuple[Subject, Problem]]:
                 yield manifest, Problem("metadata.labels", message)
 
 
-def _lacks_key(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _lacks_key(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     nodes = _nodes(given)
     for key in topology_keys(given) if nodes else ():
         with_key = sum(key in node.labels for node in given.nodes)

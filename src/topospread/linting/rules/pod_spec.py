@@ -11,7 +11,7 @@ from topospread.api.rollout import strategy_of
 from topospread.api.spread import DO_NOT_SCHEDULE, HONOR, TopologySpreadConstraint
 from topospread.api.workload import DaemonSet, Deployment
 from topospread.linting.examples import constraint, deployment
-from topospread.linting.lint_input import Given, Subject
+from topospread.linting.lint_input import LintInput, LintSubject
 from topospread.linting.pod_source import (
     HASH,
     HOSTNAME,
@@ -83,7 +83,7 @@ def _counts_itself(pods: PodSource, each: TopologySpreadConstraint) -> bool:
         return False
 
 
-def _anti_affinity(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _anti_affinity(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     for manifest, pods in given.sources:
         replicas = explicit_replicas(pods)
         if isinstance(pods.item, Pod | DaemonSet) or (replicas is not None and replicas < 2):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from topospread.api.autoscaling import HorizontalPodAutoscaler
 from topospread.linting.examples import constraint, deployment
-from topospread.linting.lint_input import Given, Subject
+from topospread.linting.lint_input import LintInput, LintSubject
 from topospread.linting.neighbours import autoscaled
 from topospread.linting.pod_source import WITH_REPLICAS, PodSource, explicit_replicas
 from topospread.linting.problem import Problem
@@ -19,7 +19,7 @@ from .shared_selectors import counts_of_others
 _AUTOSCALING = "https://kubernetes.io/docs/tasks/run-application/horizontal-pod-autoscale/"
 
 
-def _one_replica(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _one_replica(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     alone = [
         (manifest, pods)
         for manifest, pods in given.sources
@@ -33,7 +33,7 @@ def _one_replica(given: Given) -> Iterator[tuple[Subject, Problem]]:
                 yield manifest, Problem(path, message)
 
 
-def _least_under_domains(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _least_under_domains(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     sources = {(type(pods.item).__name__, pods.item.namespace, pods.item.name): pods for _, pods in given.sources}
     known = _domains(given)
     for manifest in given.of_kind("HorizontalPodAutoscaler"):
@@ -57,18 +57,18 @@ def _wanted(pods: PodSource, known: dict[str, dict[str, int]]) -> Iterator[tuple
         yield max(there, each.min_domains or 0), key
 
 
-def _domains(given: Given) -> dict[str, dict[str, int]]:
+def _domains(given: LintInput) -> dict[str, dict[str, int]]:
     """Object → path of a constraint → its eligible domains, where there are nodes; a hostname's are left out."""
     if not given.nodes:
         return {}
     from topospread.linting.pod_source import HOSTNAME
-    from topospread.linting.template_on_nodes import standings
+    from topospread.linting.template_on_nodes import templates_on_nodes
 
     return {
-        standing.manifest.label: {
-            held.path: len(held.counts.domains) for held in standing.constraints if held.counts.topology_key != HOSTNAME
+        template.manifest.label: {
+            held.path: len(held.counts.domains) for held in template.constraints if held.counts.topology_key != HOSTNAME
         }
-        for standing in standings(given)
+        for template in templates_on_nodes(given)
     }
 
 

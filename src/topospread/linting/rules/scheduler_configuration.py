@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from topospread.api.spread import DO_NOT_SCHEDULE
 from topospread.config.args import SYSTEM_CONSTRAINTS, DefaultConstraint
 from topospread.config.profile import Profile
-from topospread.linting.lint_input import Given, SchedulerConfiguration, Subject
+from topospread.linting.lint_input import LintInput, LintSubject, SchedulerConfiguration
 from topospread.linting.problem import Problem
 from topospread.linting.rule import Example, Rule
 
@@ -19,7 +19,7 @@ _PROFILES = "https://kubernetes.io/docs/reference/scheduling/config/"
 _DEFAULTS = f"{SPREAD}#cluster-level-default-constraints"
 
 
-def _profiles(given: Given) -> Iterator[tuple[SchedulerConfiguration, int, Profile]]:
+def _profiles(given: LintInput) -> Iterator[tuple[SchedulerConfiguration, int, Profile]]:
     """Every profile of every configuration that loads, with its place in the list."""
     for each in given.configurations:
         for index, profile in enumerate(each.loaded.profiles if each.loaded is not None else ()):
@@ -36,7 +36,7 @@ def _path_of_defaults(profile: Profile, index: int) -> str:
     return profile.origins.get(f"{SPREADING}.defaultConstraints", f"profiles[{index}]")
 
 
-def _both_spread(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _both_spread(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     for subject, index, profile in _profiles(given):
         scoring = profile.enabled("score")
         old = next((name for name in _OLD_SPREADING if name in scoring), "")
@@ -51,7 +51,7 @@ def _origin(profile: Profile, plugin: str, index: int) -> str:
     return enabled.origin if enabled is not None and enabled.origin else f"profiles[{index}]"
 
 
-def _repeats_built_in(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _repeats_built_in(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     for subject, index, profile in _profiles(given):
         own = _defaults(profile)
         if own and {_as_listed(each) for each in own} == {_as_listed(each) for each in SYSTEM_CONSTRAINTS}:
@@ -63,7 +63,7 @@ def _as_listed(each: DefaultConstraint) -> tuple[object, ...]:
     return each.topology_key, each.max_skew, each.when_unsatisfiable
 
 
-def _plugin_off(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _plugin_off(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     for subject, index, profile in _profiles(given):
         for position, each in enumerate(_defaults(profile)):
             hard = each.when_unsatisfiable == DO_NOT_SCHEDULE
@@ -75,7 +75,7 @@ def _plugin_off(given: Given) -> Iterator[tuple[Subject, Problem]]:
                 yield subject, Problem(f"{_path_of_defaults(profile, index)}[{position}]", message)
 
 
-def _key_on_no_node(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _key_on_no_node(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     keys = {key for node in given.nodes for key in node.labels}
     for subject, index, profile in _profiles(given):
         for position, each in enumerate(_defaults(profile)):

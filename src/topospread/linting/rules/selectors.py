@@ -8,7 +8,7 @@ from topospread.api.labels import InvalidSelectorError, LabelSelector
 from topospread.api.spread import DO_NOT_SCHEDULE
 from topospread.api.workload import Deployment
 from topospread.linting.examples import constraint, deployment
-from topospread.linting.lint_input import Given, Subject
+from topospread.linting.lint_input import LintInput, LintSubject
 from topospread.linting.pod_source import HASH, PodSource, own_selector
 from topospread.linting.problem import Edit, Problem
 from topospread.linting.rule import Example, Rule, of_pods
@@ -28,7 +28,7 @@ def _missing(pods: PodSource) -> Iterator[Problem]:
             )
 
 
-def _empty(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _empty(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     """Selectors that are empty and stay so: what matchLabelKeys name that is the pods' own alone is selection enough.
 
     Source: pkg/scheduler/framework/plugins/podtopologyspread/common.go (``countPodsMatchSelector``).
@@ -80,7 +80,7 @@ def _not_own(pods: PodSource) -> Iterator[Problem]:
             yield Problem(field, f"the pod does not count itself: it has {given}, and {unmet} is selected")
 
 
-def _old_revision(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _old_revision(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     if given.version.minor < _MATCH_LABEL_KEYS_SINCE:
         return
     for manifest, pods in given.sources:

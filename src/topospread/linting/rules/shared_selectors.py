@@ -13,10 +13,10 @@ from topospread.api.workload import CronJob, Job
 from topospread.config.args import DefaultConstraint
 from topospread.config.profile import Configuration
 from topospread.linting.examples import constraint, deployment
-from topospread.linting.lint_input import Given, Manifest, Subject
+from topospread.linting.lint_input import LintInput, LintSubject, Manifest
 from topospread.linting.neighbours import autoscaled, cluster_sources
 from topospread.linting.pod_source import PodSource
-from topospread.linting.pods_by_label import LabelIndex
+from topospread.linting.pods_by_label import PodsByLabel
 from topospread.linting.problem import Problem
 from topospread.linting.rule import Example, Rule
 
@@ -69,7 +69,7 @@ class _Workload:
         ]
 
 
-def _workloads(given: Given) -> Iterator[tuple[PodSource, _Workload]]:
+def _workloads(given: LintInput) -> Iterator[tuple[PodSource, _Workload]]:
     """The workloads of the manifests and of the cluster that are not scaled to nothing."""
     around: Iterator[tuple[Manifest | None, PodSource]] = ((None, pods) for pods in cluster_sources(given))
     for manifest, pods in (*around, *given.sources):
@@ -91,8 +91,8 @@ class _Reach(NamedTuple):
     others: list[_Workload]
 
 
-def _reaching(given: Given) -> Iterator[_Reach]:
-    index = LabelIndex(_workloads(given))
+def _reaching(given: LintInput) -> Iterator[_Reach]:
+    index = PodsByLabel(_workloads(given))
     for one in index:
         for path, each, selector in one.constraints:
             selected = index.selected(one.pods.item.namespace, selector) if selector is not None else []
@@ -101,7 +101,7 @@ def _reaching(given: Given) -> Iterator[_Reach]:
                 yield _Reach(one.manifest, one, path, each, others)
 
 
-def counts_of_others(given: Given) -> dict[int, set[str]]:
+def counts_of_others(given: LintInput) -> dict[int, set[str]]:
     """Order of a manifest → paths of its constraints that count pods of other workloads."""
     found: dict[int, set[str]] = {}
     for manifest, _, path, _, _ in _reaching(given):
@@ -109,7 +109,7 @@ def counts_of_others(given: Given) -> dict[int, set[str]]:
     return found
 
 
-def _counts_others(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _counts_others(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     for manifest, one, path, each, others in _reaching(given):
         strangers = [other for other in others if not other.counting(one, each.topology_key)]
         if strangers:
@@ -117,7 +117,7 @@ def _counts_others(given: Given) -> Iterator[tuple[Subject, Problem]]:
             yield manifest, Problem(f"{path}.labelSelector", message)
 
 
-def _shared(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _shared(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     for manifest, one, path, each, others in _reaching(given):
         if _most(given, one) == 1:
             continue
@@ -129,7 +129,7 @@ def _shared(given: Given) -> Iterator[tuple[Subject, Problem]]:
             yield manifest, Problem(f"{path}.labelSelector", message)
 
 
-def _most(given: Given, one: _Workload) -> int | None:
+def _most(given: LintInput, one: _Workload) -> int | None:
     """How many replicas a workload may have; None where that is not known."""
     bounds = autoscaled(given, one.pods.item)
     return one.pods.replicas if bounds is None else bounds.most
@@ -141,7 +141,7 @@ def _listed(workloads: Sequence[_Workload]) -> str:
     return " and ".join([", ".join(names), f"{more} more"]) if more else " and ".join(names)
 
 
-def _differs(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _differs(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     for manifest, one, path, each, others in _reaching(given):
         here = _meaning(each)
         for other in others:
@@ -166,12 +166,12 @@ def _meaning(each: TopologySpreadConstraint) -> dict[str, object]:
     }
 
 
-def _configurations(given: Given) -> list[Configuration]:
+def _configurations(given: LintInput) -> list[Configuration]:
     own = [each.loaded for each in given.configurations if each.loaded is not None]
     return [given.configuration] if given.configuration is not None else own
 
 
-def _listed_defaults(given: Given, pods: PodSource) -> tuple[DefaultConstraint, ...]:
+def _listed_defaults(given: LintInput, pods: PodSource) -> tuple[DefaultConstraint, ...]:
     """The default constraints that a given configuration has for these pods."""
     name = pods.spec.scheduler_name or "default-scheduler"
     for configuration in _configurations(given):
@@ -181,7 +181,7 @@ def _listed_defaults(given: Given, pods: PodSource) -> tuple[DefaultConstraint, 
     return ()
 
 
-def _nothing_groups(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _nothing_groups(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     services: dict[str, list[Selector]] = {}
     for service in given.inventory.services:
         if service.spec.selector:
@@ -207,7 +207,7 @@ def _several(item: Pod | Job | CronJob) -> bool:
     return (spec.parallelism or 1) > 1
 
 
-def _replaces_defaults(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _replaces_defaults(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     for manifest, pods in given.sources:
         own = pods.spec.topology_spread_constraints
         if not own:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from topospread.api.workload import CronJob
 from topospread.errors import InputError
 from topospread.linting.examples import constraint, deployment
-from topospread.linting.lint_input import Given, Subject
+from topospread.linting.lint_input import LintInput, LintSubject
 from topospread.linting.pod_source import HOSTNAME, keeping_apart, pod_source
 from topospread.linting.problem import Problem
 from topospread.linting.rule import Example, Rule
@@ -17,50 +17,50 @@ from topospread.linting.rule import Example, Rule
 from .selectors import SPREAD
 
 if TYPE_CHECKING:  # The engine is loaded by who needs it: without nodes nobody does.
-    from topospread.linting.template_on_nodes import Held, Standing
+    from topospread.linting.template_on_nodes import ConstraintOnNodes, TemplateOnNodes
     from topospread.simulation import PendingGroup
 
 _MOST_PODS_AGAIN = 20_000
 """So many pods are placed again at most to see which constraints it takes."""
 
 
-def _deadlocks(given: Given) -> Iterator[tuple[Subject, Problem]]:
-    from topospread.linting.template_on_nodes import standings
+def _deadlocks(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
+    from topospread.linting.template_on_nodes import templates_on_nodes
 
-    candidates = [each for each in standings(given) if _may_deadlock(each)]
+    candidates = [each for each in templates_on_nodes(given) if _may_deadlock(each)]
     left = _MOST_PODS_AGAIN
-    for standing, pending in _pending(given, candidates):
-        hard = _hard(standing)
-        left -= (len(hard) + 1) * (standing.pods.replicas or 1)
+    for template, pending in _pending(given, candidates):
+        hard = _hard(template)
+        left -= (len(hard) + 1) * (template.pods.replicas or 1)
         if left < 0:
             return
-        guilty = [held for held in hard if not _pending_without(given, standing, held)]
+        guilty = [held for held in hard if not _pending_without(given, template, held)]
         if len(guilty) > 1:
             keys = " and ".join(held.counts.topology_key for held in guilty)
-            wanted = f"{pending} of {standing.pods.replicas} pods stay" if pending > 1 else "a pod stays"
+            wanted = f"{pending} of {template.pods.replicas} pods stay" if pending > 1 else "a pod stays"
             message = f"{wanted} pending on these nodes: {keys} hold each other up, and without one of them all fit"
-            yield standing.manifest, Problem(f"{standing.pods.path}.topologySpreadConstraints", message)
+            yield template.manifest, Problem(f"{template.pods.path}.topologySpreadConstraints", message)
 
 
-def _hard(standing: Standing) -> list[Held]:
-    return [held for held in standing.constraints if held.counts.hard]
+def _hard(template: TemplateOnNodes) -> list[ConstraintOnNodes]:
+    return [held for held in template.constraints if held.counts.hard]
 
 
-def _may_deadlock(standing: Standing) -> bool:
+def _may_deadlock(template: TemplateOnNodes) -> bool:
     from topospread.linting.trial_placement import MOST_PODS
 
-    replicas = standing.pods.replicas
-    several = len({held.counts.topology_key for held in _hard(standing)}) > 1
-    return several and not isinstance(standing.pods.item, CronJob) and (replicas is None or replicas <= MOST_PODS)
+    replicas = template.pods.replicas
+    several = len({held.counts.topology_key for held in _hard(template)}) > 1
+    return several and not isinstance(template.pods.item, CronJob) and (replicas is None or replicas <= MOST_PODS)
 
 
 def _pending(
-    given: Given, candidates: Sequence[Standing], plugin: str = "PodTopologySpread"
-) -> Iterator[tuple[Standing, int]]:
+    given: LintInput, candidates: Sequence[TemplateOnNodes], plugin: str = "PodTopologySpread"
+) -> Iterator[tuple[TemplateOnNodes, int]]:
     """The workloads some of whose pods a plugin keeps pending, each placed alone, and how many."""
-    from topospread.linting.trial_placement import Trials, simulated
+    from topospread.linting.trial_placement import TrialPlacements, simulated
 
-    trials = Trials(given)
+    trials = TrialPlacements(given)
     for each in candidates:
         if trials.fit(each) or not trials.look_closer(each):
             continue
@@ -81,9 +81,9 @@ def _kept_by(plugin: str, groups: Iterable[PendingGroup]) -> int:
     )
 
 
-def _pending_without(given: Given, standing: Standing, left_out: Held) -> bool:
+def _pending_without(given: LintInput, template: TemplateOnNodes, left_out: ConstraintOnNodes) -> bool:
     """Whether pods stay pending without one of the constraints."""
-    item = copy.deepcopy(standing.pods.item)
+    item = copy.deepcopy(template.pods.item)
     changed = pod_source(item)
     if changed is None:
         return True
@@ -99,44 +99,44 @@ def _pending_without(given: Given, standing: Standing, left_out: Held) -> bool:
         return True
 
 
-def _stuck(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _stuck(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     from topospread.linting.rollouts import stuck_rollouts
 
-    for standing, held, replaced in stuck_rollouts(given):
-        so_many = f"{replaced} of {standing.pods.replicas} pods" if replaced else "no pod"
+    for template, held, replaced in stuck_rollouts(given):
+        so_many = f"{replaced} of {template.pods.replicas} pods" if replaced else "no pod"
         message = f"a rolling update gets stuck on these nodes with {so_many} replaced: the old pods count as well"
-        yield standing.manifest, Problem(held.path, message)
+        yield template.manifest, Problem(held.path, message)
 
 
-def _kept_off(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _kept_off(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     from topospread.linting.rollouts import kept_off
 
     for found in kept_off(given):
-        replicas = found.standing.pods.replicas
+        replicas = found.template.pods.replicas
         so_many = f"{found.replaced} of {replicas} pods" if found.replaced else "no pod"
         message = f"a rolling update gets stuck on these nodes with {so_many} replaced: no {found.key} is free for a "
         message += "new pod beside the old ones, and the strategy lets none of those go first"
-        yield found.standing.manifest, Problem(found.field, message)
+        yield found.template.manifest, Problem(found.field, message)
 
 
-def _too_many(given: Given) -> Iterator[tuple[Subject, Problem]]:
+def _too_many(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     from topospread.linting.rollouts import without_apart
-    from topospread.linting.template_on_nodes import standings
+    from topospread.linting.template_on_nodes import templates_on_nodes
     from topospread.linting.trial_placement import MOST_PODS, simulated
 
-    apart = [(each, list(keeping_apart(each.pods))) for each in standings(given)]
+    apart = [(each, list(keeping_apart(each.pods))) for each in templates_on_nodes(given)]
     candidates = {id(each): terms for each, terms in apart if terms and (each.pods.replicas or 0) <= MOST_PODS}
     asked = [each for each, _ in apart if id(each) in candidates and not isinstance(each.pods.item, CronJob)]
-    for standing, pending in _pending(given, asked, "InterPodAffinity"):
+    for template, pending in _pending(given, asked, "InterPodAffinity"):
         try:
-            guilty = not simulated(given, [without_apart(standing.pods.item)])
+            guilty = not simulated(given, [without_apart(template.pods.item)])
         except InputError:
             continue  # Validation says so.
         if guilty:
-            field, term = candidates[id(standing)][0]
-            still = f"{pending} of {standing.pods.replicas} pods stay" if standing.pods.replicas else f"{pending} stay"
+            field, term = candidates[id(template)][0]
+            still = f"{pending} of {template.pods.replicas} pods stay" if template.pods.replicas else f"{pending} stay"
             message = f"{still} pending on these nodes: the term lets one pod into each {term.topology_key} and no more"
-            yield standing.manifest, Problem(field, message)
+            yield template.manifest, Problem(field, message)
 
 
 _OWN = "labelSelector:\n  matchLabels: {app: web}\nmatchLabelKeys: [pod-template-hash]"

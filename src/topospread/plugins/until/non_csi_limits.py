@@ -119,7 +119,7 @@ class NonCsiLimits:
         if not any(ref.source in (CLAIM, EPHEMERAL, self._kind.source) for ref in pod_class.volumes):
             return Prepared()
         disks = _Disks(self.name, self._kind, cluster, self._minor)
-        limits = _Limits(pod_class, disks)
+        limits = _DiskLimits(pod_class, disks)
         return Prepared(filter=limits if limits.new or limits.problem else None)
 
 
@@ -173,7 +173,7 @@ class _Disks:
         return storage_class is not None and storage_class.provisioner == self.kind.plugin.name
 
 
-class _Limits:
+class _DiskLimits:
     scope = Scope.PODS
 
     def __init__(self, pod_class: PodClass, disks: _Disks) -> None:

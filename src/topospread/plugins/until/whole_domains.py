@@ -51,7 +51,7 @@ class WholeDomainCounts(DomainCounts):
         counts = super().at(codes)
         return np.where(self.nodes[codes] > 0, counts, 0) if len(self.nodes) else counts
 
-    def at_few(self, codes: Sequence[int]) -> list[int]:
+    def at_each(self, codes: Sequence[int]) -> list[int]:
         """`at`, for a handful of domains."""
         counts: list[int] = self.at(np.array(codes, dtype=np.int32)).tolist()
         return counts

@@ -15,9 +15,9 @@ from topospread.api.pod import Pod, PodSpec
 from topospread.cluster import Cluster
 from topospread.config.gates import gates_for
 from topospread.config.load import default_profile
-from topospread.scheduling.dry_run import Trial
+from topospread.scheduling.dry_run import DryRun
 from topospread.scheduling.framework import Framework
-from topospread.scheduling.view import Shared, View, few_of
+from topospread.scheduling.view import Shared, View, one_by_one
 
 VERSIONS = ("1.19", "1.22", "1.25", "1.26", "1.34", "1.37")
 FRAMEWORKS = {version: Framework(default_profile(version), gates_for(version)) for version in VERSIONS}
@@ -29,16 +29,16 @@ def assert_forms_agree(view: View, data: st.DataObject) -> None:
     rows = data.draw(st.lists(st.sampled_from(alive), min_size=1, unique=True), label="rows")
     sizes = [data.draw(st.integers(1, 3), label=f"nodes like {row}") for row in rows]
     array, many = np.array(rows, dtype=np.int64), np.array(sizes, dtype=np.int64)
-    for each in view.judges.filters:
-        few = few_of([each.filter], [])
-        for one in few.filters if few is not None else ():
-            assert one.filter_few(rows) == each.filter.filter(array).tolist(), each.plugin
-    for score in view.judges.scores:
-        few = few_of([], [score])
-        for _, other in few.scores if few is not None else ():
+    for each in view.plugins.filters:
+        single = one_by_one([each.filter], [])
+        for one in single.filters if single is not None else ():
+            assert one.filter_each(rows) == each.filter.filter(array).tolist(), each.plugin
+    for score in view.plugins.scores:
+        single = one_by_one([], [score])
+        for _, other in single.scores if single is not None else ():
             raw = score.score.score(array, many)
-            assert other.score_few(rows, sizes) == raw.tolist(), score.plugin
-            assert other.normalize_few(raw.tolist()) == other.normalize(raw, array).tolist(), score.plugin
+            assert other.score_each(rows, sizes) == raw.tolist(), score.plugin
+            assert other.normalize_each(raw.tolist()) == other.normalize(raw, array).tolist(), score.plugin
 
 
 @given(
@@ -59,8 +59,8 @@ def test_node_by_node_is_as_arrays(
         cluster.bind(f"default/{number}", cluster.shared_class(each), data.draw(st.sampled_from(rows)))
     view = View(cluster, FRAMEWORKS[version], cluster.shared_class(pod), Shared())
     assert_forms_agree(view, data)
-    with Trial(view, data.draw(st.sampled_from(rows))) as trial:
-        trial.add("default/tried", cluster.shared_class(data.draw(pods())))
+    with DryRun(view, data.draw(st.sampled_from(rows))) as dry_run:
+        dry_run.add("default/tried", cluster.shared_class(data.draw(pods())))
         view.catch_up()
         assert_forms_agree(view, data)
 
@@ -74,13 +74,13 @@ def test_what_pre_filter_skips_stays_skipped_in_both_forms() -> None:
     apart = Affinity(pod_anti_affinity=PodAffinity(required_during_scheduling_ignored_during_execution=[term]))
     other = Pod(metadata=ObjectMeta(name="other", namespace="d"), spec=PodSpec(affinity=apart))
     view = View(cluster, FRAMEWORKS["1.37"], cluster.shared_class(plain), Shared())
-    (affinity,) = (each.filter for each in view.judges.filters if each.plugin == "InterPodAffinity")
-    few = few_of([affinity], [])
-    assert few is not None
-    with Trial(view, 0) as trial:
-        trial.add("d/other", cluster.shared_class(other))
+    (affinity,) = (each.filter for each in view.plugins.filters if each.plugin == "InterPodAffinity")
+    single = one_by_one([affinity], [])
+    assert single is not None
+    with DryRun(view, 0) as dry_run:
+        dry_run.add("d/other", cluster.shared_class(other))
         view.catch_up()
-        assert affinity.filter(np.array([0])).tolist() == few.filters[0].filter_few([0]) == [0]
+        assert affinity.filter(np.array([0])).tolist() == single.filters[0].filter_each([0]) == [0]
     cluster.bind("d/other", cluster.shared_class(other), 0)
     view.catch_up()
-    assert affinity.filter(np.array([0])).tolist() == few.filters[0].filter_few([0]) != [0]
+    assert affinity.filter(np.array([0])).tolist() == single.filters[0].filter_each([0]) != [0]

@@ -1,4 +1,4 @@
-"""Answers that are true for a moment: remembered until anything happens to the cluster; not how they are found."""
+"""Answers to pods that are left pending, remembered until anything happens to the cluster; not how they are found."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
 from topospread.cluster import Journal
+
+from .preemption import Preemption
+from .verdict import Verdict
 
 Answer = TypeVar("Answer")
 
@@ -29,3 +32,11 @@ class Momentary(Generic[Answer]):
                 return answer
             self._known[key] = answer
         return self._known[key]
+
+
+class PendingAnswers:
+    """Why pods of a class have no node, and what preemption finds for them, by class."""
+
+    def __init__(self, journal: Journal) -> None:
+        self.verdicts: Momentary[Verdict] = Momentary(journal)
+        self.preemptions: Momentary[Preemption] = Momentary(journal)

@@ -1,0 +1,128 @@
+"""The node for one pod: Filter, Score, NormalizeScore and selectHost over the nodes that have to be looked at.
+
+    a DaemonSet's pod           the one node that it is for
+    a nominated pod             the node that preemption made room on, if it is feasible
+    ``--sampling kube``         the nodes that kube-scheduler would have looked at
+    no draw among equals        the best of each of the view's buckets
+    else                        all nodes that are open
+
+What the plugins say is `view`'s matter, and which of the best it is `select_host`'s.
+
+Source: pkg/scheduler/schedule_one.go (``schedulePod``, ``findNodesThatFitPod``, ``evaluateNominatedNode``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from topospread.cluster import Cluster, PodClass
+from topospread.plugins.interface import PluginError
+
+from .evaluate import first_failure, walkable
+from .node_local import Work
+from .nominated_pods import blocked_by_nominated
+from .sampling import Sample, Sampler
+from .select_host import AmongEquals, best_of, best_of_heads
+from .view import View
+
+Chosen = tuple[int, int]
+"""A row and the total of its node."""
+
+
+class NodeSearch:
+    """Finds nodes for pods.
+
+    Args:
+        view: the view of a class, up to date.
+        work: counts what was looked at.
+        among: which of equals to take; ``None`` takes the first by name.
+        sampler: looks at as many nodes as kube-scheduler would; ``None`` looks at all.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        view: Callable[[PodClass], View],
+        work: Work,
+        among: AmongEquals | None,
+        sampler: Sampler | None,
+    ) -> None:
+        self._cluster = cluster
+        self._view = view
+        self._work = work
+        self._among = among
+        self._sampler = sampler
+
+    def best(self, pod_class: PodClass, key: str, nominated: str) -> Chosen | None:
+        """The node to take for a pod ``namespace/name``; ``None`` when no node is feasible.
+
+        Raises:
+            PluginError: kube-scheduler could not judge the pod.
+        """
+        chosen = self._only_node(pod_class) if pod_class.general else None
+        if chosen is not None:
+            return chosen
+        view = self._view(pod_class)
+        if self._sampler is not None:
+            rows = self.sample(view, key, nominated).rows
+            return best_of(view, rows, among=self._among) if len(rows) else None
+        chosen = self._nominated_node(view, key, nominated) if nominated else None
+        return self._best_of_all(view, key) if chosen is None else chosen
+
+    def _only_node(self, tied: PodClass) -> Chosen | None:
+        """The node that a DaemonSet's pod is for, where the view of all its pods together shows that it is feasible.
+
+        That one view serves as many pods as there are nodes. ``None`` where the pod's own has to be asked: it is the
+        one that says what is against the node, and counts for a hard constraint on that node alone.
+        """
+        row = self._cluster.nodes.row_of.get(tied.tied_to)
+        if row is None or tied.general is None or self._sampler is not None or row in self._cluster.nominated:
+            return None
+        try:
+            view = self._view(tied.general)
+        except PluginError:
+            return None
+        points = view.node_local.worth[row]
+        if points is None or not view.stands_for_tied:
+            return None
+        if view.pod_class.volumes and first_failure(view, np.array([row], dtype=np.int64)):
+            return None
+        return best_of_heads(view, [(-points, self._cluster.nodes.ranks[row], row)], [1])
+
+    def _nominated_node(self, view: View, key: str, node: str) -> Chosen | None:
+        """The node the pod is nominated for, if it is feasible: the others are not looked at then."""
+        row = self._cluster.nodes.row_of.get(node)
+        if row is None or row in blocked_by_nominated(key, view):
+            return None
+        return best_of(view, np.array([row], dtype=np.int64), among=self._among) if view.node_local.open[row] else None
+
+    def _best_of_all(self, view: View, key: str) -> Chosen | None:
+        """The best of all nodes but those that are promised to other pods."""
+        blocked = blocked_by_nominated(key, view) if self._cluster.nominated else []
+        if view.pod_class.volumes and (failure := first_failure(view, walkable(view), blocked)):
+            raise failure.error
+        buckets = view.buckets() if self._among is None and not blocked else None
+        if buckets is None:
+            return self._best_of_open(view, blocked)
+        entries, sizes = buckets.heads()
+        self._work.heads += len(entries)
+        return best_of_heads(view, entries, sizes) if entries else None
+
+    def _best_of_open(self, view: View, blocked: list[int]) -> Chosen | None:
+        """The same, node by node."""
+        self._work.full += 1
+        rows = np.flatnonzero(view.node_local.open[: self._cluster.nodes.size])
+        if blocked:
+            rows = rows[~np.isin(rows, blocked)]
+        return best_of(view, rows, among=self._among) if len(rows) else None
+
+    def sample(self, view: View, key: str, nominated: str = "") -> Sample:
+        """Walk the nodes as kube-scheduler does, the one that the pod is nominated for first."""
+        assert self._sampler is not None, "the scheduler was not made to sample"
+        if nominated and (chosen := self._nominated_node(view, key, nominated)):
+            return Sample(np.array(chosen[:1], dtype=np.int64), 1)
+        blocked = blocked_by_nominated(key, view) if self._cluster.nominated else []
+        row = self._cluster.nodes.row_of.get(nominated, -1)
+        return self._sampler.sample(view, view.framework, blocked, row)

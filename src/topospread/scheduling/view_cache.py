@@ -1,0 +1,74 @@
+"""The views of the pod classes that are placed, kept while there is memory for them; they answer themselves."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from itertools import islice
+
+from topospread.cluster import Cluster, PodClass
+
+from .framework import Framework
+from .view import Shared, View
+
+_VIEW_MEMORY = 3 << 29
+_BYTES_PER_ROW = 80
+_BYTES_PER_VIEW = 1 << 15
+_MANY_VIEWS = 256
+_LOOKED_AT = 4
+"""So many views are looked at, in rounds, whenever there is a new one."""
+
+_Key = tuple[str, tuple[int, str]]
+
+
+class ViewCache:
+    """Views by profile and class, those not used for the longest time first.
+
+    Attributes:
+        shared: what the views have in common.
+    """
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.shared = Shared()
+        self._cluster = cluster
+        self._views: OrderedDict[_Key, View] = OrderedDict()
+        self._round: Iterator[_Key] = iter(())
+
+    def __len__(self) -> int:
+        return len(self._views)
+
+    def __iter__(self) -> Iterator[View]:
+        return iter(self._views.values())
+
+    def of(self, framework: Framework, pod_class: PodClass) -> View:
+        """The view of a class, up to date; the least recently used ones are dropped when there are many.
+
+        Raises:
+            PluginError: kube-scheduler could not judge the pod.
+        """
+        key = (framework.profile.scheduler_name, pod_class.key)
+        view = self._views.get(key)
+        if view is None or not view.catch_up():
+            view = self._views[key] = View(self._cluster, framework, pod_class, self.shared)
+            self._views.move_to_end(key)
+            self._drop()
+        else:
+            self._views.move_to_end(key)
+        return view
+
+    def _drop(self) -> None:
+        """Keep no more views than there is memory for, and of many none for long whose class has no pods."""
+        while len(self._views) > self._most():
+            self._views.popitem(last=False)[1].forget_buckets()
+        if len(self._views) <= _MANY_VIEWS:
+            return
+        keys = list(islice(self._round, _LOOKED_AT))
+        for key in keys:
+            view = self._views.get(key)
+            if view is not None and not view.pod_class.occupancy:
+                self._views.pop(key).forget_buckets()
+        if len(keys) < _LOOKED_AT:
+            self._round = iter(list(self._views)[:-1])
+
+    def _most(self) -> int:
+        return max(8, _VIEW_MEMORY // (_BYTES_PER_VIEW + _BYTES_PER_ROW * self._cluster.nodes.size))
