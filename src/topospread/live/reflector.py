@@ -19,7 +19,7 @@ from topospread.errors import DecodeError
 
 from .api_error import ApiError, ApiUnreachable
 from .client import ApiClient
-from .kinds import Watched
+from .kinds import ReadPod, Watched
 from .observer import Observer
 
 Key = tuple[str, str]
@@ -31,6 +31,8 @@ _ABSENT = 60.0
 """Seconds after which a kind that is not served is asked for again."""
 _WATCH_SECONDS = (300, 600)
 _GONE = 410
+_NOBODY = "unreadable"
+"""No scheduler's name: of pods that cannot be read."""
 
 Object = TypeVar("Object", bound=KubeObject)
 
@@ -211,7 +213,10 @@ class Reflector:
             return self._convert(msgspec.json.decode(raw))
 
     def _convert(self, data: Any) -> Any:
-        """An object with nulls where Go takes them; of one that cannot be read at all the identity is kept."""
+        """An object with nulls where Go takes them; of one that cannot be read at all the identity is kept.
+
+        A pod of which no more is known is nobody's to place.
+        """
         try:
             return decode(data, self._watched.struct)
         except DecodeError as error:
@@ -219,7 +224,10 @@ class Reflector:
             named = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
             self._observer.failed(f"{self._watched.name} {named} cannot be read", str(error))
             kept = {key: metadata.get(key) for key in ("name", "namespace", "uid", "resourceVersion")}
-            return decode({"metadata": kept}, self._watched.struct)
+            spec = {"schedulerName": _NOBODY, "nodeName": str((data.get("spec") or {}).get("nodeName") or "")}
+            return decode(
+                {"metadata": kept} | ({"spec": spec} if self._watched.struct is ReadPod else {}), self._watched.struct
+            )
 
     def _is_absent(self, error: ApiError | ApiUnreachable) -> bool:
         """Whether a kind that may be missing is not served, or not for us."""

@@ -360,6 +360,18 @@ def test_a_victim_that_waits_for_its_volume_is_not_deleted() -> None:
     )
 
 
+def test_a_pod_that_cannot_be_read_is_left_alone() -> None:
+    async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
+        api.put(NODES, node("one"))
+        api.put(PODS, pod("odd", tolerations="all"))
+        api.put(PODS, pod("even"))
+        await eventually(lambda: api.node_of("even") == "one")
+        assert api.node_of("odd") == ""
+        assert not scheduler.pods.waiting.keys() & {"default/odd"}
+
+    play(scenario)
+
+
 def test_a_pod_that_goes_after_its_node_is_heard_of_by_those_that_wait() -> None:
     async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
         api.put(NODES, node("one", cpu="1"))
