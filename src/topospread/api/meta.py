@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Generic, TypeVar
+from typing import Annotated
 
 import msgspec
 
@@ -101,14 +101,3 @@ class KubeObject(KubeStruct):
     def labels(self) -> dict[str, str]:
         """``metadata.labels``, empty when there are none."""
         return self.metadata.labels or {}
-
-
-Item = TypeVar("Item")
-
-
-class ObjectList(KubeStruct, Generic[Item]):
-    """A ``List`` or ``PodList``, ``NodeList`` …: items may lack their own kind."""
-
-    api_version: str = ""
-    kind: str = ""
-    items: list[Item] | None = None

@@ -77,11 +77,6 @@ class Journal:
         """Whether what is written may be taken back."""
         return bool(self._marks)
 
-    @property
-    def kept(self) -> Sequence[PodChange]:
-        """All changes that are still kept."""
-        return self._changes
-
     def append(self, change: PodChange) -> None:
         """Write down what happened."""
         self._last_stamp += 1

@@ -112,11 +112,6 @@ class ClusterObjects:
                     index.add(namespace, Selector.from_set(each.spec.selector), each)
         return index.matching(namespace, labels)
 
-    @property
-    def kinds(self) -> frozenset[type[KubeObject]]:
-        """The kinds that are kept here."""
-        return frozenset({*self._by_key, *self._by_name, Service})
-
     def look_up(self, one: One) -> tuple[KubeObject | None, bool]:
         """An object, and whether it is a claim that a controller would create."""
         table: dict[Any, Any] = self._by_key[one.kind] if one.kind in self._by_key else self._by_name[one.kind]

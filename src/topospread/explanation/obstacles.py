@@ -122,17 +122,6 @@ class Obstacles:
                 result |= each.codes != 0
         return result
 
-    def reasons_but(self, plugin: str, which: Bools) -> Counter[str]:
-        """Reason → how many of these nodes some other plugin rejects for it."""
-        found: Counter[str] = Counter()
-        for each in self.says:
-            if each.plugin != plugin:
-                codes, counts = np.unique(each.codes[which], return_counts=True)
-                for code, number in zip(codes.tolist(), counts.tolist(), strict=True):
-                    for reason in each.status[code].reasons if code else ():
-                        found[reason] += number
-        return found
-
     def rejections(self) -> tuple[PluginRejections, ...]:
         """What each plugin rejects, in the profile's order."""
         result = []

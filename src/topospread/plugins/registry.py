@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from topospread.config.args import PluginArgs
-from topospread.config.gates import Gates, gates_for
+from topospread.config.gates import Gates
 from topospread.config.version_rules import rules_for
 
 from .default_selector import default_selector
@@ -125,8 +125,3 @@ PLUGINS: Mapping[str, Callable[[PluginSettings], Plugin]] = {
     ),
 }
 """Plugins with a Filter or a Score. SchedulingGates and PrioritySort work on the queue (`workloads`)."""
-
-
-def default_settings() -> PluginSettings:
-    """Default arguments, and the gates of the newest Kubernetes version."""
-    return PluginSettings(PluginArgs(), gates_for("1.37"))

@@ -102,11 +102,6 @@ class BackoffQueue:
                 completed.append(first)
         return completed
 
-    def next_expiration(self) -> int | None:
-        """When the first wait is over, ``None`` where nobody waits."""
-        heads = [head for head in (self._rejected.peek(), self._failed.peek()) if head is not None]
-        return min((self.expiration(head) for head in heads), default=None)
-
     def is_backing_off(self, info: QueuedPodInfo) -> bool:
         """Whether the pod has to wait still; in the second in which the wait ends, it has."""
         return self.expiration(info) >= self._aligned(self._clock())

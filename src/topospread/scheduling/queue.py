@@ -293,10 +293,6 @@ class SchedulingQueue:
         if leftover:
             self._in_flight.happened(Happening(UNSCHEDULABLE_TIMEOUT, None, None))
 
-    def next_leftover(self) -> int | None:
-        """When the next pod will have waited too long, ``None`` where none waits."""
-        return min((_since(info) + LONGEST_STAY for info in self.unschedulable.infos), default=None)
-
     # Where a pod goes.
 
     def _answer(self, group: Group, pod: Pod, happened: Happening) -> QueueingStrategy:

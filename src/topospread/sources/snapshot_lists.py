@@ -73,11 +73,6 @@ class ListRequest:
             return name[:-1] + "ies"
         return name + ("es" if name.endswith("s") else "s")
 
-    @property
-    def list_kind(self) -> str:
-        """``PodList``."""
-        return f"{self.kind}List"
-
     def paths(self) -> Iterator[str]:
         """Where the list is served, in the newest version of the API first."""
         for version in VERSIONS[self.kind]:

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from tests.unit.plugins.storage_builders import claim, claimed, cluster, place, pod, prepare, rejections, zonal
+from topospread.config.args import PluginArgs
 from topospread.config.gates import gates_for
 from topospread.plugins.interface import UNRESOLVABLE, Scope
-from topospread.plugins.registry import PLUGINS, PluginSettings, default_settings
+from topospread.plugins.registry import PLUGINS, PluginSettings
 from topospread.plugins.volume_restrictions import (
     REASON_DISK,
     REASON_IN_USE,
@@ -125,7 +126,7 @@ def test_a_free_claim_is_not_looked_at_again_beside_nominated_pods() -> None:
     ("version", "reason"), [("1.26", None), ("1.27", REASON_IN_USE_UNTIL_1_33), ("1.34", REASON_IN_USE)]
 )
 def test_by_version(version: str, reason: str | None) -> None:
-    plugin = PLUGINS["VolumeRestrictions"](PluginSettings(default_settings().args, gates_for(version)))
+    plugin = PLUGINS["VolumeRestrictions"](PluginSettings(PluginArgs(), gates_for(version)))
     made = cluster(zonal(n0="a"), claim("data", accessModes=["ReadWriteOncePod"]))
     place(made, pod(claimed("data"), name="there"), "n0")
     assert rejections(plugin, pod(claimed("data")), made) == ({"n0": (reason,)} if reason else {})

@@ -65,7 +65,7 @@ def kept(scheduler: Scheduler) -> dict[str, int]:
         "taint sets": len(nodes.taint_sets),
         "shapes": len(nodes._shapes),
         "images": len(nodes.images._states),
-        "journal": len(cluster.journal.kept),
+        "journal": len(cluster.journal._changes),
         "views": len(views),
         "listeners": max(view.heard for view in views),
         "pending": len(scheduler._pending.verdicts._known),
