@@ -104,7 +104,7 @@ def _drills(path: str, *, named: bool) -> Iterator[DrillFile]:
     for document in read_documents(text):
         value = document.value
         if isinstance(value, dict) and value.get("kind") == "Drill":
-            yield _Reader(text, document.number).drill(value)
+            yield _DrillReader(text, document.number).drill(value)
 
 
 def _place(text: Text, document: int, path: str, name: str = "") -> Place:
@@ -118,7 +118,7 @@ def _place(text: Text, document: int, path: str, name: str = "") -> Place:
     )
 
 
-class _Reader:
+class _DrillReader:
     """Turns plain data into a drill; whatever it does not know is refused with its place."""
 
     def __init__(self, text: Text, document: int) -> None:

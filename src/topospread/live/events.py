@@ -35,7 +35,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class PodEvent:
     """What is said of a pod; ``related``: the pod that is the reason."""
 
     pod: Pod
@@ -46,26 +46,28 @@ class Event:
     related: Pod | None = None
 
 
-def scheduled(pod: Pod, node: str) -> Event:
+def scheduled(pod: Pod, node: str) -> PodEvent:
     """It was bound (``finishBinding``)."""
-    return Event(pod, "Normal", "Scheduled", "Binding", f"Successfully assigned {pod.namespace}/{pod.name} to {node}")
+    return PodEvent(
+        pod, "Normal", "Scheduled", "Binding", f"Successfully assigned {pod.namespace}/{pod.name} to {node}"
+    )
 
 
-def failed_scheduling(pod: Pod, message: str) -> Event:
+def failed_scheduling(pod: Pod, message: str) -> PodEvent:
     """It found no node, or trying it failed (``handleSchedulingFailure``)."""
-    return Event(pod, "Warning", "FailedScheduling", "Scheduling", truncated(message))
+    return PodEvent(pod, "Warning", "FailedScheduling", "Scheduling", truncated(message))
 
 
-def skipped(pod: Pod) -> Event:
+def skipped(pod: Pod) -> PodEvent:
     """It is being deleted (``skipPodSchedule``)."""
     return failed_scheduling(pod, f"skip schedule deleting pod: {pod.namespace}/{pod.name}")
 
 
-def preempted(victim: Pod, preemptor: Pod, node: str, *, in_memory: bool) -> Event:
+def preempted(victim: Pod, preemptor: Pod, node: str, *, in_memory: bool) -> PodEvent:
     """It made room for another one (preemption/executor.go)."""
     note = f"Preempted by pod {preemptor.metadata.uid} on node {node}"
     note += " (in kube-scheduler memory)." if in_memory else ""
-    return Event(victim, "Normal", "Preempted", "Preempting", note, preemptor)
+    return PodEvent(victim, "Normal", "Preempted", "Preempting", note, preemptor)
 
 
 def truncated(message: str) -> str:
@@ -115,7 +117,7 @@ class Events:
         self._some = asyncio.Event()
         self._writing = 0
 
-    def record(self, event: Event) -> None:
+    def record(self, event: PodEvent) -> None:
         """Have an event written, or counted where the same was written of the same state of the object."""
         now = self._now()
         controller = event.pod.spec.scheduler_name or "default-scheduler"

@@ -12,7 +12,7 @@ from topospread.api.pod import Pod
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.scheduling.verdict import Verdict
 
-from .events import Event, Events, truncated
+from .events import Events, PodEvent, truncated
 
 REASON = "FailedSchedulingExplained"
 _DOMAINS = 8
@@ -49,7 +49,7 @@ class Explanations:
         self._told.move_to_end(uid)
         if len(self._told) > _KEPT:
             self._told.popitem(last=False)
-        self._events.record(Event(pod, "Normal", REASON, "Scheduling", note))
+        self._events.record(PodEvent(pod, "Normal", REASON, "Scheduling", note))
 
     def _may(self, now: float) -> bool:
         self._allowance = min(_EACH_SECOND, self._allowance + (now - self._since) * _EACH_SECOND)

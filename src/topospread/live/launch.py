@@ -34,7 +34,7 @@ from topospread.live.mirror import Mirror
 from topospread.live.reporting import Reporting
 from topospread.live.rights import Right, leading, listed, missing, placing, reading
 from topospread.live.scheduler import LiveScheduler
-from topospread.live.serving import Address, Served, serve
+from topospread.live.serving import Address, ServedPages, serve
 from topospread.live.settings import LiveSettings
 from topospread.scheduling.backoff_queue import BackoffSettings
 from topospread.version import __version__
@@ -211,7 +211,7 @@ def _election(wanted: Launch, client: ApiClient, reporting: Reporting) -> Leader
 
 def _served(
     wanted: Launch, reporting: Reporting, scheduler: LiveScheduler, election: LeaderElection | None, stop: Stop
-) -> Served:
+) -> ServedPages:
     def elected() -> str:
         well = election is None or election.election.alive()
         return (
@@ -226,7 +226,7 @@ def _served(
         "shutdown": lambda: "process is shutting down" if stop.asked.is_set() else "",
         "sched-handler-sync": lambda: "" if scheduler.ready else "handlers are not fully synchronized",
     }
-    return Served(
+    return ServedPages(
         reporting, watchdog, {}, ready, wanted.operation.shown, lambda: reporting.rejected(scheduler.rejections())
     )
 

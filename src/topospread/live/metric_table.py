@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["counter", "gauge", "histogram"]
+MetricKind = Literal["counter", "gauge", "histogram"]
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
     """One family. ``buckets``: upper bounds without infinity, for histograms."""
 
-    kind: Kind
+    kind: MetricKind
     name: str
     help: str
     labels: tuple[str, ...] = ()

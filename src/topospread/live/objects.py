@@ -121,7 +121,7 @@ class Nodes(Objects):
             self._queue.move_all(event, old, new)
 
 
-class World:
+class ObjectCache:
     """All kinds but pods.
 
     Attributes:

@@ -50,12 +50,12 @@ class Sink(Protocol):
         """Which objects there are, as far as it was told."""
 
 
-class _ListMeta(KubeStruct):
+class _ListedMeta(KubeStruct):
     resource_version: str = ""
 
 
-class _Page(KubeStruct, Generic[Object]):
-    metadata: _ListMeta = msgspec.field(default_factory=_ListMeta)
+class _ListedPage(KubeStruct, Generic[Object]):
+    metadata: _ListedMeta = msgspec.field(default_factory=_ListedMeta)
     items: list[Object] | None = None
 
 
@@ -88,7 +88,7 @@ class Reflector:
         self._sink = sink
         self._observer = observer
         self._decoder = msgspec.json.Decoder(struct)
-        self._pages = msgspec.json.Decoder(_Page[struct])
+        self._pages = msgspec.json.Decoder(_ListedPage[struct])
         self._marks = msgspec.json.Decoder(_Mark)
         self._params = {"fieldSelector": watched.field_selector} if watched.field_selector else {}
         self._delay = _SHORTEST
@@ -204,7 +204,7 @@ class Reflector:
         except msgspec.ValidationError:
             listed = msgspec.json.decode(body)
         items = [self._convert(each) for each in listed.get("items") or ()]
-        return _Page(metadata=_ListMeta(resource_version=listed["metadata"]["resourceVersion"]), items=items)
+        return _ListedPage(metadata=_ListedMeta(resource_version=listed["metadata"]["resourceVersion"]), items=items)
 
     def _object(self, raw: msgspec.Raw) -> Any:
         try:

@@ -34,7 +34,7 @@ from .explanations import Explanations
 from .failures import Failures
 from .incoming import Incoming
 from .kinds import WATCHED, ReadPod, Watched
-from .objects import World
+from .objects import ObjectCache
 from .observer import NobodyWatches, Observer, PendingPods
 from .pods import Pods
 from .preempting import NAME as PREEMPTION
@@ -104,7 +104,7 @@ class LiveScheduler:
         backoff = BackoffSettings(settings.backoff.initial, settings.backoff.maximum, pops_early)
         self.queue = SchedulingQueue(self._clock, self._requeueing_of, backoff, self.cluster.rules)
         self.pods = Pods(self.cluster, self.queue, self._is_ours, self._gone)
-        self.world = World(self.cluster, self.queue, self._changed)
+        self.world = ObjectCache(self.cluster, self.queue, self._changed)
         self._incoming = Incoming(self.queue, observer)
         order = WriteOrder(_WRITES_AT_ONCE, self._binds)
         volumes = Volumes(client, order, self.world)

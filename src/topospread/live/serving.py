@@ -25,7 +25,7 @@ Check = Callable[[], str]
 
 
 @dataclass(frozen=True)
-class Served:
+class ServedPages:
     """What is served.
 
     Attributes:
@@ -53,7 +53,7 @@ class Address:
     key: str = ""
 
 
-async def serve(served: Served, address: Address) -> web.AppRunner | None:
+async def serve(served: ServedPages, address: Address) -> web.AppRunner | None:
     """Serve until ``cleanup`` of what is returned; ``None`` where nothing is to be served.
 
     Raises:
@@ -88,7 +88,7 @@ def _context(address: Address) -> ssl.SSLContext | None:
     return context
 
 
-def _application(served: Served) -> web.Application:
+def _application(served: ServedPages) -> web.Application:
     application = web.Application()
     pages = _Pages(served)
     application.router.add_get("/metrics", pages.metrics)
@@ -108,7 +108,7 @@ def _well() -> str:
 class _Pages:
     """The answers that check nothing."""
 
-    def __init__(self, served: Served) -> None:
+    def __init__(self, served: ServedPages) -> None:
         self._served = served
 
     async def metrics(self, request: web.Request) -> web.Response:

@@ -27,7 +27,7 @@ from topospread.plugins.volume_provisioning import reference_to
 
 from .api_error import RequestError
 from .client import ApiClient
-from .objects import World, version_of
+from .objects import ObjectCache, version_of
 from .write_order import Write, WriteOrder
 
 MERGE = "application/merge-patch+json"
@@ -72,7 +72,7 @@ class Volumes:
         world: what the API server says of nodes, volumes and claims.
     """
 
-    def __init__(self, client: ApiClient, order: WriteOrder, world: World) -> None:
+    def __init__(self, client: ApiClient, order: WriteOrder, world: ObjectCache) -> None:
         self._client = client
         self._order = order
         self._nodes = world.of(Node)

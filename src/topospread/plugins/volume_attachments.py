@@ -9,7 +9,7 @@ from collections import Counter
 
 from topospread.cluster.objects import ClusterObjects
 
-Place = tuple[str, str, str]
+AttachedAt = tuple[str, str, str]
 """Driver, node, and the volume as ``DRIVER/HANDLE``."""
 
 
@@ -18,7 +18,7 @@ class VolumeAttachments:
 
     def __init__(self, objects: ClusterObjects) -> None:
         self._objects = objects
-        self._place: dict[str, Place] = {}
+        self._place: dict[str, AttachedAt] = {}
         self._by_node: dict[str, dict[str, Counter[str]]] = {}
         for name in objects.volume_attachments:
             self.changed(name)

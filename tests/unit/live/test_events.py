@@ -10,7 +10,7 @@ import msgspec
 
 from tests.unit.live.fake_api import FakeApi, pod
 from topospread.live.client import ApiClient
-from topospread.live.events import Event, Events, failed_scheduling, preempted, scheduled, skipped, truncated
+from topospread.live.events import Events, PodEvent, failed_scheduling, preempted, scheduled, skipped, truncated
 from topospread.live.kinds import ReadPod
 from topospread.live.observer import NobodyWatches
 from topospread.live.write_order import WriteOrder
@@ -32,7 +32,7 @@ class Dropped(NobodyWatches):
         self.count += events
 
 
-def written(*events: Event, at: float = 1_795_337_730.25) -> FakeApi:
+def written(*events: PodEvent, at: float = 1_795_337_730.25) -> FakeApi:
     """What is sent of some events."""
     api = FakeApi()
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from topospread.api.meta import ObjectMeta
 from topospread.api.pod import Pod
-from topospread.live.events import NOTE_LENGTH_LIMIT, Event, Events
+from topospread.live.events import NOTE_LENGTH_LIMIT, Events, PodEvent
 from topospread.live.explanations import REASON, Explanations, explained
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain
 from topospread.scheduling.verdict import Rejection, Verdict
@@ -28,9 +28,9 @@ def verdict(*counts: int, most: int = 1, soft: bool = False, key: str = "zone") 
 
 class Kept:
     def __init__(self) -> None:
-        self.events: list[Event] = []
+        self.events: list[PodEvent] = []
 
-    def record(self, event: Event) -> None:
+    def record(self, event: PodEvent) -> None:
         self.events.append(event)
 
 

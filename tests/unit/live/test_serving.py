@@ -15,7 +15,7 @@ from topospread.config.gates import gates_for
 from topospread.config.operation import operation
 from topospread.errors import InputError
 from topospread.live.metrics import Metrics
-from topospread.live.serving import Address, Served, serve
+from topospread.live.serving import Address, ServedPages, serve
 
 
 def free_port() -> int:
@@ -29,7 +29,7 @@ def asked(*paths: str, why: str = "", certificate: Path | None = None) -> list[t
     """Status and text of each path, while ``why`` is what is not ready."""
 
     async def run() -> list[tuple[int, str]]:
-        served = Served(
+        served = ServedPages(
             Metrics("h", gates_for()), {}, {}, {"sched-handler-sync": lambda: why}, operation(None, gates_for()).shown
         )
         tls = (str(certificate), str(certificate.with_suffix(".key"))) if certificate else ("", "")
@@ -91,7 +91,7 @@ def test_https_with_files(tmp_path: Path) -> None:
 
 def refused(address: Address) -> str:
     async def run() -> None:
-        served = Served(Metrics("h", gates_for()), {}, {}, {}, {})
+        served = ServedPages(Metrics("h", gates_for()), {}, {}, {}, {})
         runner = await serve(served, address)
         if runner is not None:
             await runner.cleanup()
@@ -116,4 +116,4 @@ def test_a_bad_certificate_is_refused(tmp_path: Path) -> None:
 
 
 def test_port_0_serves_nothing() -> None:
-    assert asyncio.run(serve(Served(Metrics("h", gates_for()), {}, {}, {}, {}), Address(port=0))) is None
+    assert asyncio.run(serve(ServedPages(Metrics("h", gates_for()), {}, {}, {}, {}), Address(port=0))) is None

@@ -20,7 +20,7 @@ from .field import FieldError, all_invalid, not_negative, one_of, positive, requ
 Json = dict[str, Any]
 
 
-class Rule(msgspec.Struct, frozen=True):
+class FieldRule(msgspec.Struct, frozen=True):
     """What a field may hold.
 
     Attributes:
@@ -56,23 +56,23 @@ _FORMATS: Final[dict[str, Callable[[Any], names.Reasons]]] = {
 
 
 @cache
-def _rules() -> dict[str, dict[str, Rule]]:
+def _rules() -> dict[str, dict[str, FieldRule]]:
     data = pkgutil.get_data(__package__ or "", "rules.json")
     assert data is not None, "it is part of the package"
-    return msgspec.json.decode(data, type=dict[str, dict[str, Rule]])
+    return msgspec.json.decode(data, type=dict[str, dict[str, FieldRule]])
 
 
 @cache
-def _asked(struct: str) -> tuple[tuple[str, Callable[[Any], bool], Rule], ...]:
+def _asked(struct: str) -> tuple[tuple[str, Callable[[Any], bool], FieldRule], ...]:
     """The fields of a struct that there are rules for: what tells a good value, as almost all are, and the rule."""
     return tuple((field, _passing(rule), rule) for field, rule in _rules().get(struct, {}).items())
 
 
-def _passing(rule: Rule) -> Callable[[Any], bool]:
+def _passing(rule: FieldRule) -> Callable[[Any], bool]:
     if rule.words:
         empty = () if rule.required else (None, "") if rule.optional else (None,)
         return frozenset((*rule.words, *empty)).__contains__
-    if rule == Rule(required=rule.required):
+    if rule == FieldRule(required=rule.required):
         return bool
     if rule.format:
         reasons = _FORMATS[rule.format]
@@ -88,7 +88,7 @@ def check_fields(path: str, struct: str, value: Json) -> Iterator[FieldError]:
             yield from _refused(f"{path}.{field}" if path else field, rule, given)
 
 
-def _refused(path: str, rule: Rule, given: Any) -> Iterator[FieldError]:
+def _refused(path: str, rule: FieldRule, given: Any) -> Iterator[FieldError]:
     if rule.required and not given:
         yield required(path, rule.required if isinstance(rule.required, str) else "")
         return
