@@ -142,14 +142,14 @@ def test_the_room_of_what_is_created_again_is_open_to_others_that_wait(case: Cas
         assert (placed, placed + pending) == (suggestion.placed, suggestion.wanted), suggestion
 
 
-def carried_out(given: Inventory, suggestion: Suggestion) -> Inventory:
+def carried_out(given: Inventory, suggestion: Suggestion, config: Configuration | None = None) -> Inventory:
     """The inventory as it is when a person carries a suggestion out; what is created again comes behind all others."""
     changed = applied(given, suggestion)
     if suggestion.means != "recreate":
         return changed
     kind = KINDS[suggestion.object["kind"]]
     again = next(each for each in getattr(changed, kind.attribute) if each.name == suggestion.object["name"])
-    left = topospread.simulate(without_the_object(given, suggestion), keep_after=True).after
+    left = topospread.simulate(without_the_object(given, suggestion), config=config, keep_after=True).after
     assert left is not None
     getattr(left, kind.attribute).append(again)
     return left
@@ -162,7 +162,7 @@ def test_the_same_holds_of_default_constraints_that_the_pod_would_have_to_bring_
     explanation = topospread.explain(*case, config=config)
     for suggestion in explanation.suggestions:
         event(suggestion.kind + str(len(suggestion.patch)))
-        placed, pending = outcome(applied(case[0], suggestion), explanation, config)
+        placed, pending = outcome(carried_out(case[0], suggestion, config), explanation, config)
         assert (placed, placed + pending) == (suggestion.placed, suggestion.wanted), suggestion
 
 
@@ -182,7 +182,7 @@ def test_one_less_than_the_smallest_max_skew_does_not_do(case: Case) -> None:
         )
         if operation["value"] - 1 > now:
             smaller = with_value(suggestion, operation["value"] - 1)
-            if outcome(applied(case[0], smaller), explanation)[0] >= suggestion.placed:
+            if outcome(carried_out(case[0], smaller), explanation)[0] >= suggestion.placed:
                 assert case[0].deployments
                 assert played(case[0], smaller) is not None, "all would find a place, but not one after the other"
 
