@@ -10,6 +10,7 @@ from typing import Any
 
 _FORMS = {
     "Comparison": ("comparison_json", "comparison_json"),
+    "EachDrill": ("drill_each", "each_json"),
     "DrillCheck": ("drill_check", "check_json"),
     "Drill": ("drill_json", "drill_json"),
     "Explanation": ("explanation_json", "explanation_json"),

@@ -14,9 +14,12 @@ from .terminal import progress, show, style, width, written
 from .usage import Explained
 
 if TYPE_CHECKING:
+    from topospread.api.inventory import Inventory
+    from topospread.config.profile import Configuration
     from topospread.drills import Drill
     from topospread.drills.checking import DrillCheck
     from topospread.drills.steps import Step
+    from topospread.workloads.control_plane import ControlPlane
 
 HELP = """\
 Let things happen to a cluster, one after the other, and show what comes of each: nodes fail and return, are cordoned
@@ -33,6 +36,9 @@ The report shows for each step what happened when, workloads that it touched wit
 after, what stays pending with kube-scheduler's sentence and its sum, disruption budgets that were broken, and what a
 drain could not evict. The exit code is 1 when pods are pending at the end, a budget was broken, or a drain left pods.
 
+With --each every zone or node fails, or every Deployment is rolled out, each from the same beginning; the worst come
+first. The exit code is 1 when one does not hold.
+
 With --check the PATHs are files of drills (kind: Drill), or folders with them: steps, and what is expected to come of
 them. The exit code is 1 when a drill falls short of that.
 
@@ -43,6 +49,7 @@ Examples:
   topospread drill cluster.json.gz --drain node=node-3 --uncordon node=node-3
   topospread drill app.yaml --cluster zones=3,nodes=9 --scale deploy/web=30 --scale deploy/web=10
   topospread drill cluster.json.gz --add-nodes 3 --like node-1 --zone eu-west-1b --apply new.yaml
+  topospread drill cluster.json.gz --each zone
   topospread drill --check drills/ -o junit
 """
 
@@ -97,6 +104,8 @@ def _step(name: str, metavar: str, text: str) -> Callable[[Any], Any]:
 @_step("zone", "ZONE", "… in this zone.")
 @click.option("--apply", multiple=True, metavar="FILE", type=PATH, help="Apply manifests.")
 @click.option("--check", is_flag=True, help="Play the drills that the PATHs hold, and say what falls short.")
+@click.option("--each", type=click.Choice(["zone", "node", "deploy"]), help="Fail each zone or node, or roll each out.")
+@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Processes of --each (one for each core).")
 @click.option(
     "--runs", type=click.IntRange(min=1), metavar="N", help="Draw what is drawn N times (rollouts: 8); show ranges."
 )
@@ -114,11 +123,17 @@ def drill(context: click.Context, /, **given: Any) -> int:
         return _check(given, steps)
     if given["output"] in _OF_CHECKS:
         raise UsageError(f"-o {given['output']} shows what --check finds")
-    if not steps:
+    if given["each"] and steps:
+        raise UsageError("--each is a step for everything of a kind: no other stands beside it")
+    if given["workers"] and not given["each"]:
+        raise UsageError("--workers says how many processes play --each")
+    if not steps and not given["each"]:
         raise UsageError("give at least one step, for example --fail zone=eu-west-1a or --drain node=node-1")
     by = read_control_plane(given)
     configuration = read_configuration(given["config_path"], by.scheduler)
     inventory = read_inventory(given, by=[by])
+    if given["each"]:
+        return _each(given, inventory, configuration, by)
     from topospread.drills.drill import drill as run
 
     with progress("drilling") as bar:
@@ -139,6 +154,31 @@ def drill(context: click.Context, /, **given: Any) -> int:
     return 0 if found.holds else 1
 
 
+def _each(given: dict[str, Any], inventory: Inventory, configuration: Configuration | None, by: ControlPlane) -> int:
+    """Play a drill for everything of a kind; 1 when one does not hold."""
+    from topospread.drills.each import drill_each
+    from topospread.report.drill_each import each_text
+    from topospread.report.layout import Layout
+    from topospread.simulation.run import Options
+
+    options = Options(
+        configuration,
+        seed=given["seed"],
+        kube_version=str(by.scheduler.kube_version),
+        gates=by.scheduler,
+        preemption=not given["no_preemption"],
+        apiserver_gates=by.apiserver,
+    )
+    with progress("drilling") as bar:
+        found = drill_each(inventory, given["each"], options, given["workers"], bar)
+    output = given["output"]
+    if output in ("json", "yaml"):
+        show(written(found.to_dict(), output))
+    else:
+        show(each_text(found, Layout(width(), output == "wide", style(given["color"]))))
+    return 0 if found.holds else 1
+
+
 def _check(given: dict[str, Any], steps: list[Step]) -> int:
     """Play the drills of files; 1 when one falls short of what it expects.
 
@@ -154,6 +194,7 @@ def _check(given: dict[str, Any], steps: list[Step]) -> int:
         "seed": "--seed",
         "no_preemption": "--no-preemption",
         "runs": "--runs",
+        "each": "--each",
     }
     beside = [option for name, option in own.items() if given[name]]
     if steps or beside:

@@ -34,11 +34,16 @@ Progress = Callable[[int, int], None]
 
 
 class Play:
-    """A drill under way."""
+    """A drill under way.
+
+    Attributes:
+        says_how_spread: work out how workloads are spread after each step; who asks for other things has no need of it.
+    """
 
     def __init__(self, inventory: Inventory, options: SimulationOptions, manifests: Manifests, number: int = 0) -> None:
         """``number``: of this drill among those that are alike but for what is drawn."""
         self.world = World(inventory, options, number)
+        self.says_how_spread = True
         gates = options.gates or gates_for(options.kube_version)
         self._failures = NodeFailures(
             self.world,
@@ -58,7 +63,7 @@ class Play:
             InputError: a manifest that the API server would refuse.
             UsageError: a step names what is not there.
         """
-        outcomes = [self._outcome("", 0.0, self.world.rest)]
+        outcomes = [self.begin()]
         for number, step in enumerate(steps):
             if progress is not None:
                 progress(number, len(steps))
@@ -72,6 +77,18 @@ class Play:
             tuple(world.warnings),
             tuple(world.notes),
         )
+
+    def begin(self) -> StepOutcome:
+        """How things stand at the beginning, when nothing happens any more."""
+        return self._outcome("", 0.0, self.world.rest)
+
+    def go_on(self, step: Step) -> StepOutcome:
+        """One step, until nothing happens any more.
+
+        Raises:
+            UsageError: it names what is not there.
+        """
+        return self._step(step, goes_on=True)
 
     def _step(self, step: Step, *, goes_on: bool) -> StepOutcome:
         left: list[NotEvicted] = []
@@ -175,7 +192,7 @@ class Play:
         )
 
     def _now_spread(self) -> Spreads:
-        found = spreads(self.world.run)
+        found = spreads(self.world.run) if self.says_how_spread else {}
         return {key_of(each): found[id(each)] for each in self.world.run.plan.workloads if id(each) in found}
 
     def _pending(self) -> Iterator[PendingGroup]:

@@ -1,0 +1,103 @@
+"""A question answered by copies of this process, each from the state as it is now, which none changes for another.
+
+Copies share memory as long as nobody writes, so that a large cluster is built once. Where the system knows no fork,
+`can_fork` says so. Nothing is known here of what is asked.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Sequence
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+
+_TRIES = 2
+"""How often an item is given out whose process died."""
+
+
+def can_fork() -> bool:
+    """Whether the system can copy a process."""
+    return "fork" in multiprocessing.get_all_start_methods()
+
+
+def cores() -> int:
+    """How many processes can work at once."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def answers(
+    ask: Callable[[Item], Answer],
+    items: Sequence[Item],
+    workers: int,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Answer]:
+    """What each item comes to, in their order, asked in processes of their own, ``workers`` at a time.
+
+    Raises:
+        ChildProcessError: an item's process died twice.
+        Exception: what asking raised.
+    """
+    found: dict[int, Answer] = {}
+    for number, answer in _as_they_come(ask, items, workers):
+        found[number] = answer
+        if progress is not None:
+            progress(len(found), len(items))
+    return [found[number] for number in range(len(items))]
+
+
+def _as_they_come(ask: Callable[[Item], Answer], items: Sequence[Item], workers: int) -> Iterator[tuple[int, Answer]]:
+    waiting = [(number, 1) for number in reversed(range(len(items)))]
+    running: dict[Connection, tuple[int, int, BaseProcess]] = {}
+    try:
+        while waiting or running:
+            while waiting and len(running) < workers:
+                number, attempt = waiting.pop()
+                connection, process = _begun(ask, items[number])
+                running[connection] = (number, attempt, process)
+            for ready in wait(list(running)):
+                assert isinstance(ready, Connection)
+                number, attempt, process = running.pop(ready)
+                answer: tuple[Answer, Exception | None] | None = _received(ready)
+                process.join()
+                if answer is None and attempt == _TRIES:
+                    raise ChildProcessError(f"the process that was to answer for {items[number]} died")
+                if answer is None:
+                    waiting.append((number, attempt + 1))
+                    continue
+                if isinstance(answer[1], Exception):
+                    raise answer[1]
+                yield number, answer[0]
+    finally:
+        for _, _, process in running.values():
+            process.terminate()
+
+
+def _begun(ask: Callable[[Item], Answer], item: Item) -> tuple[Connection, BaseProcess]:
+    here, there = multiprocessing.Pipe(duplex=False)
+    process = multiprocessing.get_context("fork").Process(target=_answer, args=(ask, item, there), daemon=True)
+    process.start()
+    there.close()
+    return here, process
+
+
+def _answer(ask: Callable[[Item], Answer], item: Item, connection: Connection) -> None:
+    try:
+        connection.send((ask(item), None))
+    except Exception as error:
+        connection.send((None, error))
+
+
+def _received(connection: Connection) -> tuple[Answer, Exception | None] | None:
+    """What a process sent; ``None`` where it died before."""
+    try:
+        received: tuple[Answer, Exception | None] = connection.recv()
+    except EOFError:
+        return None
+    finally:
+        connection.close()
+    return received

@@ -1,0 +1,85 @@
+"""The same drill for everything of a kind: a line each, worst first, and as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from .drill_events import clock
+from .json import API_VERSION
+from .layout import Layout
+from .paragraphs import counted, hanging
+
+if TYPE_CHECKING:
+    from topospread.drills.each import EachDrill, EachOutcome
+
+_HEAD = ("pending", "lost", "settled", "")
+_SHOWN = 20
+
+
+def each_text(drill: EachDrill, layout: Layout) -> str:
+    """The table; of many targets the worst."""
+    shown = drill.outcomes if layout.wide else drill.outcomes[:_SHOWN]
+    rows = [
+        (each.target, str(each.pending), str(each.lost), clock(each.settled), _short(each, layout)) for each in shown
+    ]
+    name = min(max(len(drill.kind), *(len(row[0]) for row in rows)), layout.width // 2)
+    lines = [layout.style(_line((drill.kind, *_HEAD), name), "bold").rstrip()]
+    for row in rows:
+        lines += hanging(_line((*row[:4], ""), name), row[4], layout.width, name + 4)
+    lines += _rest(drill, len(shown))
+    for warning in drill.warnings:
+        lines += hanging(layout.style("warning", "bold") + ": ", warning, layout.width, 2)
+    failed = sum(not each.holds for each in drill.outcomes)
+    total = f"{counted(len(drill.outcomes), 'drill')}, {failed} short"
+    return "\n".join([*(line.rstrip() for line in lines), "", layout.style(total, "bold")]) + "\n"
+
+
+def _line(row: tuple[str, ...], name: int) -> str:
+    target = row[0] if len(row[0]) <= name else f"{row[0][: name - 1]}…"
+    return f"{target:<{name}}  {row[1]:>7}  {row[2]:>4}  {row[3]:>7}  {row[4]}"
+
+
+def _short(each: EachOutcome, layout: Layout) -> str:
+    """What falls short, in words."""
+    parts = []
+    if each.gone:
+        parts.append(f"none left of {layout.names(list(each.gone))}")
+    if each.broken:
+        parts.append(f"broken {layout.names(list(each.broken))}")
+    if each.stuck:
+        parts.append("its rollout gets stuck")
+    return "; ".join(parts)
+
+
+def _rest(drill: EachDrill, shown: int) -> Iterator[str]:
+    left = drill.outcomes[shown:]
+    if left:
+        failed = sum(not each.holds for each in left)
+        yield f"and {len(left)} more, {failed} of them short; -o wide shows all"
+
+
+def each_json(drill: EachDrill) -> dict[str, Any]:
+    """All of them, worst first, keys always in the same order."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "DrillEach",
+        "each": drill.kind,
+        "holds": drill.holds,
+        "outcomes": [_outcome(each) for each in drill.outcomes],
+        "warnings": list(drill.warnings),
+    }
+
+
+def _outcome(each: EachOutcome) -> dict[str, Any]:
+    return {
+        "target": each.target,
+        "step": each.step,
+        "holds": each.holds,
+        "pending": each.pending,
+        "lost": each.lost,
+        "gone": list(each.gone),
+        "broken": list(each.broken),
+        "stuck": each.stuck,
+        "settled": each.settled,
+    }
