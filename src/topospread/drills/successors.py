@@ -18,6 +18,7 @@ from topospread.workloads.names import Names, parent_and_ordinal, pod_prefix
 from topospread.workloads.planned import QueuedPod, Workload
 from topospread.workloads.revisions import TEMPLATE_HASH_LABEL
 
+from .made_claims import MadeClaims
 from .pods import FollowedPod, FollowedPods, WorkloadKey, key_of
 
 _NOBODY = frozenset({"Pod", "Node"})
@@ -40,6 +41,7 @@ class Successors:
         inventory = run.plan.inventory
         self._sets = {("StatefulSet", each.namespace, each.name): each for each in inventory.stateful_sets}
         self._jobs = {("Job", each.namespace, each.name): each for each in inventory.jobs}
+        self._made = MadeClaims(run)
         self._vacant: dict[WorkloadKey, list[FollowedPod]] = {}
         for each in pods.by_key.values():
             if each.terminating and each.workload is not None and self._waits(each.workload):
@@ -62,7 +64,7 @@ class Successors:
             return
         prefix = template.metadata.generate_name or pod_prefix(workload.name)
         for name in islice(self._names.generate(workload.namespace, prefix), number):
-            yield QueuedPod(template, name, workload, template.spec.priority or 0)
+            yield QueuedPod(self._made.given_to(template, name), name, workload, template.spec.priority or 0)
 
     def due(self) -> Iterator[QueuedPod]:
         """The pods whose time has come: nobody holds their place any more, and who comes before them is ready."""
@@ -121,7 +123,7 @@ class Successors:
         else:
             prefix = pod.metadata.generate_name or pod_prefix(workload.name)
             name = next(self._names.generate(workload.namespace, prefix))
-        return QueuedPod(pod, name, workload, pod.spec.priority or 0)
+        return QueuedPod(self._made.given_to(pod, name), name, workload, pod.spec.priority or 0)
 
 
 def _is_older(pod: Pod, template: Pod) -> bool:

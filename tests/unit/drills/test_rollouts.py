@@ -15,7 +15,7 @@ from topospread.api.rollout import Strategy, strategy_of
 from topospread.api.workload import Deployment
 from topospread.drills import Drill, RolloutState
 from topospread.drills.play import Play
-from topospread.drills.steps import AddNodes, Apply, Fail, Rollout, Scale
+from topospread.drills.steps import AddNodes, Apply, Drain, Fail, Rollout, Scale
 from topospread.errors import UsageError
 from topospread.explanation.repeated_simulation import RepeatedSimulation
 from topospread.explanation.rolling_update import RollingUpdate
@@ -161,3 +161,24 @@ def _strategy(by: tuple[int | str, int | str], replicas: int) -> Strategy:
     found = strategy_of(msgspec.convert(web(replicas, *by), Deployment))
     assert found is not None
     return found
+
+
+def test_ephemeral_volumes_come_with_every_new_pod() -> None:
+    claim = {
+        "accessModes": ["ReadWriteOnce"],
+        "storageClassName": "fast",
+        "resources": {"requests": {"storage": "1Gi"}},
+    }
+    volume = {"name": "scratch", "ephemeral": {"volumeClaimTemplate": {"spec": claim}}}
+    fast = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": "fast"},
+        "provisioner": "example.com/fast",
+        "volumeBindingMode": "WaitForFirstConsumer",
+    }
+    objects = [*nodes("a", "b"), fast, web(4, spec={"volumes": [volume]})]
+    found = told(objects, Drain(at("node=a1")), Rollout("deploy/web"), runs=1)
+    assert found.steps[1].pending == ()
+    assert rollout(found, 2).is_over
+    assert found.holds
