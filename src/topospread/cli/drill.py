@@ -159,9 +159,9 @@ def _each(given: dict[str, Any], inventory: Inventory, configuration: Configurat
     from topospread.drills.each import drill_each
     from topospread.report.drill_each import each_text
     from topospread.report.layout import Layout
-    from topospread.simulation.run import Options
+    from topospread.simulation.run import SimulationOptions
 
-    options = Options(
+    options = SimulationOptions(
         configuration,
         seed=given["seed"],
         kube_version=str(by.scheduler.kube_version),

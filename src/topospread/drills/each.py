@@ -9,7 +9,7 @@ from typing import Literal
 from topospread.api.inventory import Inventory
 from topospread.errors import UsageError
 from topospread.plain_data import PlainData
-from topospread.simulation.run import Options
+from topospread.simulation.run import SimulationOptions
 
 from .forked import answers, can_fork, cores
 from .play import Play
@@ -67,7 +67,7 @@ class EachDrill(PlainData):
 def drill_each(
     inventory: Inventory,
     kind: Kind,
-    options: Options,
+    options: SimulationOptions,
     workers: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> EachDrill:
@@ -102,7 +102,7 @@ def drill_each(
     return EachDrill(kind, tuple(sorted(found, key=_goodness)), tuple(play.world.warnings))
 
 
-def _terse(inventory: Inventory, options: Options) -> Play:
+def _terse(inventory: Inventory, options: SimulationOptions) -> Play:
     play = Play(inventory, options, {})
     play.says_how_spread = False
     return play

@@ -14,7 +14,7 @@ from topospread.drills.steps import Fail
 from topospread.errors import UsageError
 from topospread.report.drill_each import each_text
 from topospread.report.layout import Layout
-from topospread.simulation.run import Options
+from topospread.simulation.run import SimulationOptions
 
 from .builders import Json, at, budget, inventory, node, nodes, rolling, spread, told, workload
 
@@ -22,7 +22,7 @@ SPREAD = {"topologySpreadConstraints": [spread()]}
 
 
 def each(kind: Kind, *objects: Json, workers: int = 2) -> EachDrill:
-    return drill_each(inventory(*objects), kind, Options(), workers)
+    return drill_each(inventory(*objects), kind, SimulationOptions(), workers)
 
 
 def test_the_worst_comes_first_and_is_what_one_drill_says() -> None:
