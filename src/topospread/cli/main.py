@@ -41,7 +41,6 @@ Kubernetes topology spread, decided as kube-scheduler decides it, explained.
 
 \b
   topospread simulate app.yaml --cluster zones=3,nodes=12,cpu=8,memory=32Gi
-  kubectl get no,po,svc,rs,sts -A -o json | topospread simulate - app.yaml
 Exit codes: 0 yes, 1 no (pods stay pending, findings), 2 bad input or usage.
 """
 
