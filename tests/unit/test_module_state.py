@@ -19,7 +19,10 @@ from topospread.linting.run import run
 
 BY_CODE = {
     "topospread.api.decoding._type_of": "by type",
+    "topospread.api.new_fields.first_minor": "by field of a table",
+    "topospread.api.validation.rules._asked": "by struct of a table",
     "topospread.api.validation.schema._reader": "by type of the schema",
+    "topospread.config.kinds._struct": "by version and struct of a table",
     "topospread.config.registry.extension_points": "by minor version",
     "topospread.workloads.field_paths._steps": "by path of a table",
 }

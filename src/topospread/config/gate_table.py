@@ -9,7 +9,7 @@ from __future__ import annotations
 import pkgutil
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal
 
 import msgspec
@@ -71,7 +71,7 @@ def _printed() -> dict[str, _Printed]:
     return msgspec.json.decode(data, type=dict[str, _Printed])
 
 
-@cache
+@lru_cache(maxsize=1024)  # names are what users write
 def gate_row(name: str) -> GateRow | None:
     """A gate of any version, whether it touches scheduling or not; ``None`` when none has it."""
     printed = _printed().get(name)

@@ -87,4 +87,4 @@ def test_what_a_savepoint_takes_back_counts_again() -> None:
 def test_what_the_pod_itself_reads_makes_the_answers_anew() -> None:
     scheduler = _scheduler()
     scheduler.cluster.apply("MODIFIED", claim("mine", "pv-theirs"))
-    assert scheduler.view(scheduler.cluster.shared_class(POD)).own.open[:2].all()
+    assert scheduler.view(scheduler.cluster.shared_class(POD)).node_local.open[:2].all()
