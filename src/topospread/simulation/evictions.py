@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 
 from topospread.api.pod import Pod
@@ -13,6 +15,7 @@ from .result import Eviction
 from .run import Run
 
 _NOT_CREATED_ANEW = frozenset({"Pod"})
+_ANEW = re.compile(r"-anew\d+$")
 _KEEPS_ITS_NAME = frozenset({"StatefulSet"})
 _OWN_POD = frozenset({"DaemonSet", "StatefulSet"})
 """Kinds whose pods are of their node, or have volumes and a name of their own: the same is created anew."""
@@ -61,6 +64,6 @@ def _owner_of(run: Run, key: str) -> tuple[Workload | None, Pod | None]:
 
 def _create_anew(run: Run, workload: Workload, pod: Pod, name: str) -> str:
     run.created_anew += 1
-    anew = name if workload.kind in _KEEPS_ITS_NAME else f"{name}-anew{run.created_anew}"
+    anew = name if workload.kind in _KEEPS_ITS_NAME else f"{_ANEW.sub('', name)}-anew{run.created_anew}"
     run.queue.append(QueuedPod(pod, anew, workload, priority=pod.spec.priority or 0))
     return anew

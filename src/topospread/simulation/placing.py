@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from topospread.cluster.cluster import pod_key
 from topospread.scheduling.cycle import Placement
+from topospread.scheduling.preemption import Preemption
 from topospread.workloads.planned import QueuedPod
 
 from .budgets import Budgets
@@ -15,6 +16,10 @@ from .virtual_queue import VirtualQueue
 
 Progress = Callable[[int, int], None]
 """Told how many pods of how many were tried."""
+
+MOST_PREEMPTIONS = 5
+"""After so many a pod evicts no others: kube-scheduler would go on for good where those come back in its way."""
+IN_VAIN = f"evicted others {MOST_PREEMPTIONS} times, and what their controllers create anew is in its way again"
 
 
 def place_all(run: Run, progress: Progress | None = None) -> None:
@@ -96,7 +101,9 @@ def _placed(run: Run, queue: VirtualQueue, queued: QueuedPod) -> PodOutcome:
     scheduler, before = run.scheduler, run.outcome(queued)
     promised = run.cluster.nominated_node(pod_key(queued.namespace, queued.name))
     placement = scheduler.schedule(queued.pod, queued.name, nominated=promised)
-    outcome = PodOutcome(placement, nominated=before.nominated if before is not None else "")
+    outcome = PodOutcome(placement)
+    if before is not None:
+        outcome.nominated, outcome.preempted = before.nominated, before.preempted
     if placement.node is None:
         outcome.verdict = scheduler.pending_verdict(queued.pod, queued.name)
         # kube-scheduler does not look for victims where there is no node at all (``ErrNoNodesAvailable``).
@@ -115,6 +122,9 @@ def _preempt(run: Run, queue: VirtualQueue, queued: QueuedPod, outcome: PodOutco
     assert outcome.verdict is not None, "it was looked for a node"
     if run.budgets is not None:
         run.budgets.recount()
+    if outcome.preempted == MOST_PREEMPTIONS:
+        outcome.preemption = Preemption(message=IN_VAIN)
+        return False
     found = run.scheduler.pending_preemption(queued.pod, outcome.verdict)
     candidate = run.scheduler.pick(found)
     if candidate is None:
@@ -130,4 +140,5 @@ def _preempt(run: Run, queue: VirtualQueue, queued: QueuedPod, outcome: PodOutco
     run.cluster.nominate(outcome.placement.pod, pod_class, candidate.node)
     queue.created()
     outcome.nominated = candidate.node
+    outcome.preempted += 1
     return True

@@ -78,6 +78,7 @@ class PodOutcome:
         stamp: of the journal when it was tried: what the cluster was then.
         evicted: it was placed, and evicted for a more important pod.
         nominated: the node that pods were evicted from for it, "" for none.
+        preempted: how many times others were evicted for it.
     """
 
     placement: Placement
@@ -86,6 +87,7 @@ class PodOutcome:
     stamp: int = -1
     evicted: bool = False
     nominated: str = ""
+    preempted: int = 0
 
     @property
     def pending(self) -> bool:

@@ -1,0 +1,56 @@
+"""A pod that evicts others which come back in its way is given up after some rounds, and says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import topospread
+from topospread.simulation.placing import IN_VAIN, MOST_PREEMPTIONS
+
+CLUSTER = """
+{apiVersion: v1, kind: Node, metadata: {name: a1, labels: {topology.kubernetes.io/zone: a}},
+  status: {allocatable: {cpu: "4", memory: 8Gi, pods: "10"}}}
+---
+{apiVersion: v1, kind: Node, metadata: {name: a2, labels: {topology.kubernetes.io/zone: a}},
+  status: {allocatable: {cpu: "4", memory: 8Gi, pods: "10"}}}
+---
+{apiVersion: v1, kind: Node, metadata: {name: b1, labels: {topology.kubernetes.io/zone: b}},
+  spec: {taints: [{key: full, effect: NoSchedule}]}, status: {allocatable: {cpu: "4", memory: 8Gi, pods: "10"}}}
+---
+{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: high}, value: 1000}
+---
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: low}
+spec:
+  replicas: 1
+  selector: {matchLabels: {tier: low}}
+  template: {metadata: {labels: {app: web, tier: low}}, spec: {containers: [{name: c, image: i}]}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: low-there, labels: {app: web, tier: low}, ownerReferences: [
+  {apiVersion: apps/v1, kind: ReplicaSet, name: low, uid: u, controller: true}]}
+spec: {nodeName: a1, containers: [{name: c, image: i}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: high, labels: {app: web}}
+spec:
+  priorityClassName: high
+  containers: [{name: c, image: i}]
+  topologySpreadConstraints:
+  - {maxSkew: 1, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule,
+     labelSelector: {matchLabels: {app: web}}}
+"""
+
+
+def test_evicting_what_comes_back_ends_and_is_said(tmp_path: Path) -> None:
+    file = tmp_path / "cluster.yaml"
+    file.write_text(CLUSTER)
+    result = topospread.simulate(str(file))
+    (message,) = [
+        line for line in result.to_json().splitlines() if "times, and what their controllers create anew" in line
+    ]
+    assert IN_VAIN in message
+    assert len(result.evictions) == MOST_PREEMPTIONS
