@@ -16,7 +16,7 @@ from .play import Play
 from .result import StepOutcome
 from .steps import Fail, NodeChoice, Rollout, Step
 
-Kind = Literal["zone", "node", "deploy"]
+EachKind = Literal["zone", "node", "deploy"]
 _ZONE = "topology.kubernetes.io/zone"
 
 
@@ -54,7 +54,7 @@ class EachOutcome:
 class EachDrill(PlainData):
     """All of them, worst first."""
 
-    kind: Kind
+    kind: EachKind
     outcomes: tuple[EachOutcome, ...]
     warnings: tuple[str, ...] = ()
 
@@ -66,7 +66,7 @@ class EachDrill(PlainData):
 
 def drill_each(
     inventory: Inventory,
-    kind: Kind,
+    kind: EachKind,
     options: SimulationOptions,
     workers: int | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -108,7 +108,7 @@ def _terse(inventory: Inventory, options: SimulationOptions) -> Play:
     return play
 
 
-def _targets(play: Play, kind: Kind) -> list[tuple[str, Step]]:
+def _targets(play: Play, kind: EachKind) -> list[tuple[str, Step]]:
     world = play.world
     nodes = [each for each in world.cluster.nodes.nodes if each is not None]
     if kind == "deploy":

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from topospread.drills.each import EachDrill, Kind, drill_each
+from topospread.drills.each import EachDrill, EachKind, drill_each
 from topospread.drills.forked import answers
 from topospread.drills.steps import Fail
 from topospread.errors import UsageError
@@ -21,7 +21,7 @@ from .builders import Json, at, budget, inventory, node, nodes, rolling, spread,
 SPREAD = {"topologySpreadConstraints": [spread()]}
 
 
-def each(kind: Kind, *objects: Json, workers: int = 2) -> EachDrill:
+def each(kind: EachKind, *objects: Json, workers: int = 2) -> EachDrill:
     return drill_each(inventory(*objects), kind, SimulationOptions(), workers)
 
 
