@@ -90,10 +90,16 @@ class ReservedVolumes(Reservation):
         """Bind the claims for which there is a volume, as is done even where another cannot be made.
 
         A volume that names a claim is taken whatever its access modes, and the PV controller, which asks for them,
-        does not bind the claim to it then: PreBind ends with its timeout, and the volume keeps the claim's uid.
+        does not bind the claim to it then: PreBind ends with its timeout, and the volume keeps the claim's uid. Of a
+        claim that the pod lists twice each time has a volume of its own, of which the PV controller gives one back.
         """
         failed = ""
+        bound: set[str] = set()
         for claim, volume in self.bindings:
+            if claim.name in bound:
+                failed = failed or f'{PRE_BIND}ClaimRef got reset for pv "{volume.name}"'
+                continue
+            bound.add(claim.name)
             if set(claim.spec.access_modes or ()) <= set(volume.spec.access_modes or ()):
                 bind(claim, volume, self.cluster)
             else:
@@ -109,10 +115,10 @@ def reserve(cluster: Cluster, pod_class: PodClass, row: int, *, attributes_class
     passed over.
     """
     found = pod_claims(pod_class.pod, cluster.objects)
-    claims = {each.claim.name: each.claim for each in found if each.claim is not None}
-    waiting = [each for each in claims.values() if not is_bound(each) and not each.spec.volume_name]
+    claims = [each.claim for each in found if each.claim is not None]
+    waiting = [each for each in claims if not is_bound(each) and not each.spec.volume_name]
     bindings: list[tuple[PersistentVolumeClaim, PersistentVolume]] = []
-    wanted = [each for each in waiting if selected_node(each) is not None]
+    wanted = {each.name: each for each in waiting if selected_node(each) is not None}
     only, choices = np.array([row], dtype=np.int64), list[Choice]()
     for claim in by_size(each for each in waiting if selected_node(each) is None):
         try:
@@ -122,10 +128,10 @@ def reserve(cluster: Cluster, pod_class: PodClass, row: int, *, attributes_class
         choices.append(candidates.choose(only, choices))
         place = int(choices[-1].places[0])
         if place == NO_VOLUME:
-            wanted.append(claim)
+            wanted[claim.name] = claim
         else:
             bindings.append((claim, candidates.volumes[place].volume))
-    made = tuple(each for each in wanted if _can_be_made(each, cluster.objects))
+    made = tuple(each for each in wanted.values() if _can_be_made(each, cluster.objects))
     return ReservedVolumes(cluster, row, tuple(bindings), made, attributes_classes)
 
 

@@ -213,3 +213,12 @@ def test_a_claim_for_which_no_volume_can_be_made_is_handed_back() -> None:
     assert reserved.bind(makes_volumes=False).endswith('provisioning failed for PVC "data"')
     left = made.objects.persistent_volume_claims["ns", "data"]
     assert (left.spec.volume_name, selected_node(left)) == (None, None)
+
+
+def test_a_claim_that_is_listed_twice_reserves_two_volumes_and_its_pod_is_not_bound() -> None:
+    local = storage_class(provisioner="kubernetes.io/no-provisioner")
+    made = cluster(NODES, local, volume("one"), volume("two", size="2Gi"), claim("data"))
+    reserved = reserve(made, made.pod_class(pod(claimed("data"), claimed("data"))), made.nodes.row_of["a0"])
+    assert reserved.bind().endswith('ClaimRef got reset for pv "two"')
+    assert made.objects.persistent_volume_claims["ns", "data"].spec.volume_name == "one"
+    assert made.objects.persistent_volumes["two"].spec.claim_ref is None
