@@ -24,7 +24,7 @@ from .write_order import NotLeading, Write, WriteOrder
 NOTE_LENGTH_LIMIT = 1024
 """The longest note (pkg/apis/core/validation/events.go)."""
 _LONGEST_QUEUE = 10_000
-_SERIES_KEPT = 4096
+SERIES_KEPT = 4096
 _SERIES_ENDS = 6 * 60
 """Seconds without a repetition after which a series is over."""
 _TRIES = 12
@@ -150,7 +150,7 @@ class Events:
         if event.reason != "Scheduled":  # a pod is bound once
             self._series[key] = _Series(body, 1, now)
             self._series.move_to_end(key)
-            if len(self._series) > _SERIES_KEPT:
+            if len(self._series) > SERIES_KEPT:
                 self._series.popitem(last=False)
         self._put(body, again=False)
 
