@@ -20,8 +20,7 @@ def configuration_text(described: Shown, layout: Layout) -> str:
         lines += ["", *_profile(profile, layout)]
     if described["warnings"]:
         lines.append("")
-    for warning in described["warnings"]:
-        lines += hanging(layout.style("warning", "bold") + ": ", warning, layout.width, 2)
+    lines += layout.remarks(described["warnings"])
     return "\n".join(lines) + "\n"
 
 

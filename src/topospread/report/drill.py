@@ -23,7 +23,7 @@ def drill_text(drill: Drill, layout: Layout) -> str:
     blocks = [_block(number, each, layout) for number, each in enumerate(drill.steps)]
     for number, each in enumerate(drill.ranges):
         blocks[number] = "\n".join([blocks[number], *_range(each, drill.runs, layout)]).strip("\n")
-    blocks += ["\n".join(lines) for lines in (list(_timeline(drill, layout)), list(_remarks(drill, layout))) if lines]
+    blocks += ["\n".join(_timeline(drill, layout)), "\n".join(layout.remarks(drill.warnings, drill.notes))]
     blocks.append(_summary(drill, layout))
     return "\n\n".join(block for block in blocks if block) + "\n"
 
@@ -179,13 +179,6 @@ def _row(number: int, outcome: StepOutcome, of_all: StepRange | None) -> tuple[s
 
 def _span(numbers: tuple[int, int]) -> str:
     return str(numbers[0]) if numbers[0] == numbers[1] else f"{numbers[0]}–{numbers[1]}"
-
-
-def _remarks(drill: Drill, layout: Layout) -> Iterator[str]:
-    for warning in drill.warnings:
-        yield from hanging(layout.style("warning", "bold") + ": ", warning, layout.width, 2)
-    for note in drill.notes:
-        yield from hanging("note: ", note, layout.width, 2)
 
 
 def _summary(drill: Drill, layout: Layout) -> str:

@@ -28,8 +28,7 @@ def each_text(drill: EachDrill, layout: Layout) -> str:
     for row in rows:
         lines += hanging(_line((*row[:4], ""), name), row[4], layout.width, name + 4)
     lines += _rest(drill, len(shown))
-    for warning in drill.warnings:
-        lines += hanging(layout.style("warning", "bold") + ": ", warning, layout.width, 2)
+    lines += layout.remarks(drill.warnings)
     failed = sum(not each.holds for each in drill.outcomes)
     total = f"{counted(len(drill.outcomes), 'drill')}, {failed} short"
     return "\n".join([*(line.rstrip() for line in lines), "", layout.style(total, "bold")]) + "\n"

@@ -28,7 +28,7 @@ def explanation_text(explanation: Explanation, layout: Layout) -> str:
         blocks.append(suggestion_lines(explanation, layout))
     elif explanation.placed:
         blocks += [score_lines(explanation, layout), _own_node(explanation, layout), _plugins(explanation, layout)]
-    blocks.append(_remarks(explanation, layout))
+    blocks.append(layout.remarks(explanation.warnings, explanation.notes))
     texts = ["\n".join(lines) for lines in map(list, blocks)]
     return "\n\n".join(text for text in texts if text) + "\n"
 
@@ -38,8 +38,7 @@ def explanation_summary(explanation: Explanation, layout: Layout) -> str:
     lines = list(_heading(explanation, layout))
     for number, each in enumerate(explanation.suggestions, 1):
         lines += hanging(f"  {number}  ", f"{each.title}: {outcome_words(each, explanation)}", layout.width, 5)
-    for warning in explanation.warnings:
-        lines += hanging(layout.style("warning", "bold") + ": ", warning, layout.width, 2)
+    lines += layout.remarks(explanation.warnings)
     return "\n".join(lines) + "\n"
 
 
@@ -144,10 +143,3 @@ def _own_node(explanation: Explanation, layout: Layout) -> Iterator[str]:
     for each in explanation.nearest:
         yield layout.style("Why its node would refuse it", "bold")
         yield from _near(each, layout)
-
-
-def _remarks(explanation: Explanation, layout: Layout) -> Iterator[str]:
-    for warning in explanation.warnings:
-        yield from hanging(layout.style("warning", "bold") + ": ", warning, layout.width, 2)
-    for note in explanation.notes:
-        yield from hanging("note: ", note, layout.width, 2)

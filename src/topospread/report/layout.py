@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from .paragraphs import listed
+from .paragraphs import hanging, listed
 from .style import PLAIN, Style
 
 FEW = 10
@@ -36,3 +37,10 @@ class Layout:
     def names(self, names: list[str], most: int = 3) -> str:
         """Names as a list, shortened unless everything is to be shown."""
         return listed(names, len(names) if self.wide else most)
+
+    def remarks(self, warnings: Iterable[str], notes: Iterable[str] = ()) -> Iterator[str]:
+        """Lines of what a person should know besides, warnings first."""
+        for warning in warnings:
+            yield from hanging(self.style("warning", "bold") + ": ", warning, self.width, 2)
+        for note in notes:
+            yield from hanging("note: ", note, self.width, 2)

@@ -23,7 +23,11 @@ _PODS = ("DaemonSet", "Job", "Pod")
 def status_text(status: SpreadStatus, layout: Layout) -> str:
     """The whole report."""
     blocks = list(_workloads(status, layout))
-    blocks += [text for lines in (_risks(status, layout), _remarks(status, layout)) if (text := "\n".join(lines))]
+    blocks += [
+        text
+        for lines in (_risks(status, layout), layout.remarks(status.warnings, status.notes))
+        if (text := "\n".join(lines))
+    ]
     blocks.append(_summary(status, layout))
     return "\n\n".join(blocks) + "\n"
 
@@ -33,8 +37,7 @@ def status_summary(status: SpreadStatus, layout: Layout) -> str:
     troubled = [each for each in _together(status.workloads, layout) if _in_trouble(each)]
     rows = [Row(f"{each.namespace}/{each.name}", (each.kind,), (_trouble_of(each),)) for each in troubled]
     lines = list(row_lines(rows, layout))
-    for warning in status.warnings:
-        lines += hanging(layout.style("warning", "bold") + ": ", warning, layout.width, 2)
+    lines += layout.remarks(status.warnings)
     return "\n".join([*lines, _summary(status, layout)]) + "\n"
 
 
@@ -215,13 +218,6 @@ def _what_it_takes(risk: DomainRisk, layout: Layout) -> str:
     if risk.single:
         parts.append(f"the only pod of {risk.single}")
     return "; ".join(parts)
-
-
-def _remarks(status: SpreadStatus, layout: Layout) -> Iterator[str]:
-    for warning in status.warnings:
-        yield from hanging(layout.style("warning", "bold") + ": ", warning, layout.width, 2)
-    for note in status.notes:
-        yield from hanging("note: ", note, layout.width, 2)
 
 
 def _summary(status: SpreadStatus, layout: Layout) -> str:

@@ -41,8 +41,7 @@ def summary(simulation: Simulation, layout: Layout, namespace: str | None = None
     """
     shown = simulation if namespace is None else in_namespace(simulation, namespace)
     lines = list(trouble_lines(shown.workloads, layout))
-    for warning in shown.warnings:
-        lines += hanging(layout.style("warning", "bold") + ": ", warning, layout.width, 2)
+    lines += layout.remarks(shown.warnings)
     return "\n".join([*lines, _summary(shown, simulation, layout)]) + "\n"
 
 
@@ -78,8 +77,6 @@ def _more(number: int) -> Iterator[str]:
 
 def _remarks(simulation: Simulation, layout: Layout) -> Iterator[str]:
     """What a person should know besides, warnings first."""
-    for warning in simulation.warnings:
-        yield from hanging(layout.style("warning", "bold") + ": ", warning, layout.width, 2)
     notes = list(simulation.notes)
     notes += [
         f"{counted(count, 'pod')} left alone for the scheduler {scheduler}"
@@ -88,8 +85,7 @@ def _remarks(simulation: Simulation, layout: Layout) -> Iterator[str]:
     if simulation.skipped:
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(simulation.skipped.items()))
         notes.append(f"kinds that play no part were skipped: {kinds}")
-    for note in notes:
-        yield from hanging("note: ", note, layout.width, 2)
+    yield from layout.remarks(simulation.warnings, notes)
 
 
 def _summary(shown: Simulation, simulation: Simulation, layout: Layout) -> str:
