@@ -6,12 +6,10 @@ prints it from k8s.io/api (core/v1, apps/v1 and batch/v1) of every minor version
 
 from __future__ import annotations
 
-import pkgutil
 from functools import cache
 from typing import Final
 
-import msgspec
-
+from .shipped_table import shipped_table
 from .validation.schema import field_struct
 
 _OLDEST: Final = 18
@@ -19,9 +17,7 @@ _OLDEST: Final = 18
 
 @cache
 def _printed() -> dict[str, dict[str, int]]:
-    data = pkgutil.get_data(__package__ or "", "new_fields.json")
-    assert data is not None, "it is part of the package"
-    return msgspec.json.decode(data, type=dict[str, dict[str, int]])
+    return shipped_table(__package__, "new_fields.json", dict[str, dict[str, int]])
 
 
 @cache

@@ -7,11 +7,9 @@ minor version; what feature gates make of them stands here, after ``applyFeature
 
 from __future__ import annotations
 
-import pkgutil
 from functools import cache
 
-import msgspec
-
+from topospread.api.shipped_table import shipped_table
 from topospread.config.api_versions import ApiVersion
 from topospread.config.gates import Gates
 from topospread.config.plugin_sets import PluginEntry, PluginSet
@@ -24,9 +22,7 @@ PluginNames = list[str]
 @cache
 def _printed() -> dict[str, dict[int, dict[str, PluginNames]]]:
     """Version of the configuration → minor version of Kubernetes from which on → extension point → plugins."""
-    data = pkgutil.get_data(__package__ or "", "default_plugins.json")
-    assert data is not None, "it is part of the package"
-    return msgspec.json.decode(data, type=dict[str, dict[int, dict[str, PluginNames]]])
+    return shipped_table(__package__, "default_plugins.json", dict[str, dict[int, dict[str, PluginNames]]])
 
 
 def default_plugins(api: ApiVersion, version: KubeVersion, gates: Gates) -> dict[str, PluginSet]:

@@ -6,7 +6,6 @@ minor version from 1.18 to 1.37; what a gate decides is told here, and what over
 
 from __future__ import annotations
 
-import pkgutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -14,6 +13,7 @@ from typing import Literal
 
 import msgspec
 
+from topospread.api.shipped_table import shipped_table
 from topospread.config.versions import NEWEST, KubeVersion
 
 Component = Literal["scheduler", "apiserver"]
@@ -66,9 +66,7 @@ class _Printed(msgspec.Struct):
 
 @cache
 def _printed() -> dict[str, _Printed]:
-    data = pkgutil.get_data(__package__ or "", "feature_gates.json")
-    assert data is not None, "it is part of the package"
-    return msgspec.json.decode(data, type=dict[str, _Printed])
+    return shipped_table(__package__, "feature_gates.json", dict[str, _Printed])
 
 
 @lru_cache(maxsize=1024)  # names are what users write

@@ -7,11 +7,9 @@ the minor version of Kubernetes from which on it is there, where that is not the
 
 from __future__ import annotations
 
-import pkgutil
 from functools import cache
 
-import msgspec
-
+from topospread.api.shipped_table import shipped_table
 from topospread.config.api_versions import KIND, ApiVersion
 from topospread.config.schema import (
     ANYTHING,
@@ -45,9 +43,7 @@ _ARGS = "Args"
 
 @cache
 def _printed() -> dict[str, dict[str, dict[str, str]]]:
-    data = pkgutil.get_data(__package__ or "", "fields.json")
-    assert data is not None, "it is part of the package"
-    return msgspec.json.decode(data, type=dict[str, dict[str, dict[str, str]]])
+    return shipped_table(__package__, "fields.json", dict[str, dict[str, dict[str, str]]])
 
 
 @cache

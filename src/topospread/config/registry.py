@@ -6,12 +6,10 @@ It is in ``extension_points.json``, which `conformance/oracle/cmd/plugins` print
 
 from __future__ import annotations
 
-import pkgutil
 from collections.abc import Mapping
 from functools import cache
 
-import msgspec
-
+from topospread.api.shipped_table import shipped_table
 from topospread.config.profile import EXTENSION_POINTS
 from topospread.config.versions import KubeVersion
 
@@ -19,9 +17,7 @@ from topospread.config.versions import KubeVersion
 @cache
 def _printed() -> Mapping[str, Mapping[str, str]]:
     """Plugin → extension point (as in the configuration) → ``first-last`` minor version, ``30-`` while still there."""
-    data = pkgutil.get_data(__package__ or "", "extension_points.json")
-    assert data is not None, "it is part of the package"
-    return msgspec.json.decode(data, type=dict[str, dict[str, str]])
+    return shipped_table(__package__, "extension_points.json", dict[str, dict[str, str]])
 
 
 _OURS = {camel: snake for snake, camel in EXTENSION_POINTS.items()}

@@ -7,12 +7,13 @@ is told with words of its own, is not there but in the modules beside.
 
 from __future__ import annotations
 
-import pkgutil
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, Final
 
 import msgspec
+
+from topospread.api.shipped_table import shipped_table
 
 from . import names
 from .field import FieldError, all_invalid, not_negative, one_of, positive, required
@@ -57,9 +58,7 @@ _FORMATS: Final[dict[str, Callable[[Any], names.Reasons]]] = {
 
 @cache
 def _rules() -> dict[str, dict[str, FieldRule]]:
-    data = pkgutil.get_data(__package__ or "", "rules.json")
-    assert data is not None, "it is part of the package"
-    return msgspec.json.decode(data, type=dict[str, dict[str, FieldRule]])
+    return shipped_table(__package__, "rules.json", dict[str, dict[str, FieldRule]])
 
 
 @cache

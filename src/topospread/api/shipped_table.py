@@ -1,0 +1,20 @@
+"""Reads a table that ships with the package as JSON; what it says is not known here."""
+
+from __future__ import annotations
+
+import pkgutil
+from typing import TypeVar
+
+import msgspec
+
+Table = TypeVar("Table")
+
+
+def shipped_table(package: str | None, name: str, kind: type[Table]) -> Table:
+    """The table in a file beside a package's modules, as such a type.
+
+    ``pkgutil``, as importlib.resources takes longer to import than the tables to read.
+    """
+    data = pkgutil.get_data(package or "", name)
+    assert data is not None, "it is part of the package"
+    return msgspec.json.decode(data, type=kind)
