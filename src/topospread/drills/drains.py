@@ -14,9 +14,9 @@ from topospread.api.node import Node
 from topospread.api.taints import UNSCHEDULABLE_TAINT, with_taint_of_cordon
 from topospread.workloads.draining import RETRY_SECONDS, treatment, why_not
 
-from .pods import FollowedPod
+from .pods import FollowedPod, there_of
 from .result import NotEvicted
-from .world import World, there_of
+from .world import World
 
 
 def cordon(world: World, names: Sequence[str]) -> None:

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 from topospread.api.pod import Pod
 from topospread.cluster.cluster import PodKey, pod_key
+from topospread.simulation.run import Run
 from topospread.workloads.planned import QueuedPod, Workload
+
+from .result import PodThere
 
 WorkloadKey = tuple[str, str, str]
 """Kind, namespace and name."""
@@ -96,3 +99,36 @@ class FollowedPods:
     def of(self, key: WorkloadKey) -> list[FollowedPod]:
         """The pods of a workload, those included that are being deleted."""
         return list(self._of.get(key, {}).values())
+
+
+def there_of(pod: FollowedPod) -> PodThere:
+    """A pod as an event names it."""
+    return PodThere(pod.namespace, pod.name, owner_of(pod), pod.node)
+
+
+def owner_of(pod: FollowedPod | None) -> str:
+    """``KIND/NAME`` of its workload, "" for none."""
+    workload = pod.workload if pod is not None else None
+    return f"{workload.kind}/{workload.name}" if workload is not None else ""
+
+
+def waiting_pod(queued: QueuedPod, created: float = -1.0) -> FollowedPod:
+    """A pod that came into the queue."""
+    return FollowedPod(queued.pod, queued.namespace, queued.name, queued.workload, created=created, queued=queued)
+
+
+def planned_pods(run: Run) -> Iterable[FollowedPod]:
+    """All pods of a plan, the bare ones and those of kubelets included."""
+    known: set[int] = set()
+    workload: Workload | None
+    for workload in run.plan.workloads:
+        for pod in (*workload.existing, *workload.terminating):
+            known.add(id(pod))
+            owner = None if workload.kind == "Node" else workload
+            yield FollowedPod(
+                pod, pod.namespace, pod.name, owner, pod.spec.node_name or "", terminating=pod.terminating
+            )
+    for pod in run.plan.bound:
+        if id(pod) not in known:
+            yield FollowedPod(pod, pod.namespace, pod.name, None, pod.spec.node_name or "", terminating=pod.terminating)
+    yield from (waiting_pod(each) for each in (*run.queue, *run.plan.gated))

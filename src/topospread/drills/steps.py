@@ -47,53 +47,38 @@ class NodeChoice:
 
 
 @dataclass(frozen=True, slots=True)
-class Fail:
+class _ToNodes:
+    """Something that happens to nodes; it is written as its class is called."""
+
+    nodes: NodeChoice
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__.lower()} {self.nodes}"
+
+
+@dataclass(frozen=True, slots=True)
+class Fail(_ToNodes):
     """Nodes fall silent."""
 
-    nodes: NodeChoice
-
-    def __str__(self) -> str:
-        return f"fail {self.nodes}"
-
 
 @dataclass(frozen=True, slots=True)
-class Recover:
+class Recover(_ToNodes):
     """Silent nodes tell of themselves again."""
 
-    nodes: NodeChoice
-
-    def __str__(self) -> str:
-        return f"recover {self.nodes}"
-
 
 @dataclass(frozen=True, slots=True)
-class Cordon:
+class Cordon(_ToNodes):
     """Nodes take no new pods."""
 
-    nodes: NodeChoice
-
-    def __str__(self) -> str:
-        return f"cordon {self.nodes}"
-
 
 @dataclass(frozen=True, slots=True)
-class Uncordon:
+class Uncordon(_ToNodes):
     """Nodes take new pods again."""
 
-    nodes: NodeChoice
-
-    def __str__(self) -> str:
-        return f"uncordon {self.nodes}"
-
 
 @dataclass(frozen=True, slots=True)
-class Drain:
+class Drain(_ToNodes):
     """Nodes are cordoned, and their pods evicted."""
-
-    nodes: NodeChoice
-
-    def __str__(self) -> str:
-        return f"drain {self.nodes}"
 
 
 @dataclass(frozen=True, slots=True)

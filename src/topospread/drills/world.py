@@ -6,7 +6,6 @@ do takes its course. Sources of what controllers do: the planners of `workloads`
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace as with_fields
 
@@ -17,15 +16,16 @@ from topospread.api.node import Node
 from topospread.cluster import Cluster
 from topospread.cluster.cluster import PodKey, pod_key
 from topospread.simulation.placing import place_waiting
-from topospread.simulation.run import Run, SimulationOptions, prepare
+from topospread.simulation.run import SimulationOptions, prepare
 from topospread.simulation.virtual_queue import VirtualQueue
 from topospread.workloads.names import Names, made_up_uid
 from topospread.workloads.node_lifecycle import is_silent
 from topospread.workloads.planned import QueuedPod, Workload
 from topospread.workloads.removal import removal_order
 
+from .agenda import Action, Agenda
 from .health import Health
-from .pods import FollowedPod, FollowedPods, WorkloadKey, key_of
+from .pods import FollowedPod, FollowedPods, WorkloadKey, key_of, owner_of, planned_pods, there_of, waiting_pod
 from .result import Event, EventKind, PodThere
 from .standing import Times, as_they_stand, begin_of, stored, with_budgets_open, with_uid, without_leaving
 from .successors import Successors
@@ -62,8 +62,7 @@ class World:
         self.notes: dict[str, None] = {}
         self._options = options
         self._began = begin_of(inventory)
-        self._agenda: list[tuple[float, int, Callable[[], None]]] = []
-        self._numbers = 0
+        self._agenda = Agenda()
         self._begin(without_leaving(inventory, self.down), options)
 
     @property
@@ -98,7 +97,7 @@ class World:
         self.queue.at(round(self.now * _NANOSECONDS))
         self.pods = FollowedPods()
         self._evictions, self._queued = 0, len(run.queue)
-        for followed in _planned_pods(run):
+        for followed in planned_pods(run):
             known = before.by_key.get(followed.key)
             if known is not None:
                 followed.created, followed.ready_since = known.created, known.ready_since
@@ -118,16 +117,15 @@ class World:
             gone = before.by_key.get(f"{pod.namespace}/{pod.name}")
             if pod.spec.node_name in self.down and gone is not None:
                 self._put_terminating(gone)
-            removed.append(PodThere(pod.namespace, pod.name, _owner(gone), pod.spec.node_name or ""))
+            removed.append(PodThere(pod.namespace, pod.name, owner_of(gone), pod.spec.node_name or ""))
         if removed:
             self.note("evicted", pods=removed, detail="deleted by their controllers")
 
     # Time passes.
 
-    def at(self, time: float, action: Callable[[], None]) -> None:
+    def at(self, time: float, action: Action) -> None:
         """Let something happen then."""
-        self._numbers += 1
-        heapq.heappush(self._agenda, (time, self._numbers, action))
+        self._agenda.add(time, action)
 
     def settle(self) -> None:
         """Let controllers and kube-scheduler do what they do at once."""
@@ -146,10 +144,11 @@ class World:
 
     def _play(self, until: float | None) -> None:
         while True:
-            following = self._agenda[0][0] if self._agenda else None
+            following = self._agenda.following
             limits = [each for each in (until, following) if each is not None]
             self._settle(min(limits, default=None))
-            if self._agenda and (following is None or self._agenda[0][0] < following):
+            sooner = self._agenda.following
+            if sooner is not None and (following is None or sooner < following):
                 continue
             if following is None or (until is not None and following > until):
                 return
@@ -159,8 +158,7 @@ class World:
         """Let happen what is to happen by then; where that is nothing any more, no time has passed."""
         before, happened = self.now, len(self.events)
         self.now = max(self.now, time)
-        while self._agenda and self._agenda[0][0] <= self.now:
-            heapq.heappop(self._agenda)[2]()
+        self._agenda.do_what_is_due(self.now)
         if len(self.events) == happened:
             self.now = before
         else:
@@ -273,7 +271,7 @@ class World:
         for queued in self.run.queue[self._queued :]:
             outcome = self.run.outcome(queued)
             if outcome is None or not outcome.evicted:
-                self.pods.add(_waiting(queued, self.now))
+                self.pods.add(waiting_pod(queued, self.now))
         self._queued = len(self.run.queue)
 
     def _collect(self) -> bool:
@@ -382,34 +380,3 @@ class World:
         """Whether a pod is on a node whose kubelet is there, and not on its way out."""
         is_there = bool(pod.node) and pod.node not in self.down and not pod.terminating
         return is_there and self.starting.get(pod.key) is not pod
-
-
-def there_of(pod: FollowedPod) -> PodThere:
-    """A pod as an event names it."""
-    return PodThere(pod.namespace, pod.name, _owner(pod), pod.node)
-
-
-def _owner(pod: FollowedPod | None) -> str:
-    workload = pod.workload if pod is not None else None
-    return f"{workload.kind}/{workload.name}" if workload is not None else ""
-
-
-def _waiting(queued: QueuedPod, created: float = -1.0) -> FollowedPod:
-    return FollowedPod(queued.pod, queued.namespace, queued.name, queued.workload, created=created, queued=queued)
-
-
-def _planned_pods(run: Run) -> Iterable[FollowedPod]:
-    """All pods of a plan, the bare ones and those of kubelets included."""
-    known: set[int] = set()
-    workload: Workload | None
-    for workload in run.plan.workloads:
-        for pod in (*workload.existing, *workload.terminating):
-            known.add(id(pod))
-            owner = None if workload.kind == "Node" else workload
-            yield FollowedPod(
-                pod, pod.namespace, pod.name, owner, pod.spec.node_name or "", terminating=pod.terminating
-            )
-    for pod in run.plan.bound:
-        if id(pod) not in known:
-            yield FollowedPod(pod, pod.namespace, pod.name, None, pod.spec.node_name or "", terminating=pod.terminating)
-    yield from (_waiting(each) for each in (*run.queue, *run.plan.gated))
