@@ -9,8 +9,8 @@ import click
 from topospread.errors import Place
 
 from .inputs import COLOUR, PATH, read_configuration, read_gates, standard_input
+from .terminal import layout, warn, written
 from .terminal import show as show_text
-from .terminal import style, width, written
 from .usage import Explained, ExplainedGroup
 
 HELP = """\
@@ -60,8 +60,7 @@ def validate(file: str, kube_version: str, feature_gates: str) -> int:
             click.echo(f"error: {place}: {problem}", err=True)
         return 2
     assert configuration is not None
-    for warning in configuration.warnings:
-        click.echo(f"warning: {warning}", err=True)
+    warn(configuration.warnings)
     click.echo(f"{file} is a valid {configuration.api_version} configuration")
     return 0
 
@@ -89,7 +88,6 @@ def show(file: str | None, kube_version: str, feature_gates: str, color: str, ou
     from topospread.config.load import default_configuration, standard_configuration
     from topospread.config.show import describe
     from topospread.report.configuration import configuration_text
-    from topospread.report.layout import Layout
 
     gates = read_gates(kube_version, feature_gates)
     configuration = read_configuration(file, gates) or default_configuration(gates.kube_version, gates)
@@ -99,7 +97,7 @@ def show(file: str | None, kube_version: str, feature_gates: str, color: str, ou
     elif output == "yaml":
         click.echo(written(described, "yaml"), nl=False)
     else:
-        show_text(configuration_text(described, Layout(width(), style=style(color))))
+        show_text(configuration_text(described, layout(color)))
     return 0
 
 

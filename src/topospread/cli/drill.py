@@ -10,7 +10,7 @@ import click
 from topospread.errors import UsageError
 
 from .inputs import PATH, input_options, namespace_options, read_configuration, read_control_plane, read_inventory
-from .terminal import progress, show, style, width, written
+from .terminal import layout, progress, show, warn, written
 from .usage import Explained
 
 if TYPE_CHECKING:
@@ -158,7 +158,6 @@ def _each(given: dict[str, Any], inventory: Inventory, configuration: Configurat
     """Play a drill for everything of a kind; 1 when one does not hold."""
     from topospread.drills.each import drill_each
     from topospread.report.drill_each import each_text
-    from topospread.report.layout import Layout
     from topospread.simulation.run import SimulationOptions
 
     options = SimulationOptions(
@@ -175,7 +174,7 @@ def _each(given: dict[str, Any], inventory: Inventory, configuration: Configurat
     if output in ("json", "yaml"):
         show(written(found.to_dict(), output))
     else:
-        show(each_text(found, Layout(width(), output == "wide", style(given["color"]))))
+        show(each_text(found, layout(given["color"], wide=output == "wide")))
     return 0 if found.holds else 1
 
 
@@ -210,7 +209,6 @@ def _check(given: dict[str, Any], steps: list[Step]) -> int:
 
 def _check_text(found: DrillCheck, output: str, color: str) -> str:
     from topospread.report import drill_check
-    from topospread.report.layout import Layout
 
     match output:
         case "json" | "yaml":
@@ -220,7 +218,7 @@ def _check_text(found: DrillCheck, output: str, color: str) -> str:
         case "github":
             return drill_check.check_github(found)
         case _:
-            return drill_check.check_text(found, Layout(width(), output == "wide", style(color)))
+            return drill_check.check_text(found, layout(color, wide=output == "wide"))
 
 
 def read_steps(order: list[str], given: dict[str, Any]) -> list[Step]:
@@ -281,10 +279,8 @@ def _add_nodes(number: str, words: list[tuple[str, str]]) -> Step:
 def _text(found: Drill, output: str, color: str) -> str:
     if output in ("table", "wide", "summary"):
         from topospread.report.drill import drill_summary, drill_text
-        from topospread.report.layout import Layout
 
         write = drill_summary if output == "summary" else drill_text
-        return write(found, Layout(width(), output == "wide", style(color)))
-    for warning in found.warnings:
-        click.echo(f"warning: {warning}", err=True)
+        return write(found, layout(color, wide=output == "wide"))
+    warn(found.warnings)
     return written(found.to_dict(), output)

@@ -13,6 +13,7 @@ import click
 from topospread.errors import UsageError
 
 from .inputs import PATH
+from .terminal import warn
 from .usage import Explained
 
 if TYPE_CHECKING:
@@ -96,8 +97,7 @@ def dump(**given: Any) -> int:
             writer.end(facts)
     finally:
         counter.clear()
-    for warning in warnings_of(facts):
-        click.echo(f"warning: {warning}", err=True)
+    warn(warnings_of(facts))
     click.echo(_summary(path, facts), err=path == "-")
     return 0
 

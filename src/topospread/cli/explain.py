@@ -20,7 +20,7 @@ from .inputs import (
     read_inventory,
     shown_namespace,
 )
-from .terminal import progress, show, style, width, written
+from .terminal import layout, progress, show, warn, written
 from .usage import Explained
 
 if TYPE_CHECKING:
@@ -173,10 +173,9 @@ def _write_graph(explanation: Explanation, path: str) -> None:
 
 def _text(explanation: Explanation, output: str, color: str) -> str:
     if output in ("table", "wide", "summary"):
-        from topospread.report.explanation import Layout, explanation_summary, explanation_text
+        from topospread.report.explanation import explanation_summary, explanation_text
 
         write = explanation_summary if output == "summary" else explanation_text
-        return write(explanation, Layout(width(), output == "wide", style(color)))
-    for warning in explanation.warnings:
-        click.echo(f"warning: {warning}", err=True)
+        return write(explanation, layout(color, wide=output == "wide"))
+    warn(explanation.warnings)
     return written(explanation.to_dict(), output)

@@ -11,7 +11,7 @@ import click
 from topospread.errors import ConfigError, InputError, Place, UsageError
 
 from .inputs import COLOUR, PATH, checked_namespace, read_rendering, rendering_options
-from .terminal import progress, show, style, width, written
+from .terminal import layout, progress, show, written
 from .usage import Explained
 
 if TYPE_CHECKING:
@@ -196,7 +196,6 @@ def _namesakes(outcome: LintReport) -> Iterable[str]:
 
 def _text(outcome: LintReport, output: str, color: str) -> str:
     from topospread.report import lint_json, lint_junit, lint_sarif, lint_text
-    from topospread.report.layout import Layout
 
     match output:
         case "json":
@@ -210,16 +209,15 @@ def _text(outcome: LintReport, output: str, color: str) -> str:
         case "line":
             return lint_text.lint_lines(outcome)
         case _:
-            return lint_text.lint_text(outcome, Layout(width(), style=style(color)))
+            return lint_text.lint_text(outcome, layout(color))
 
 
 def _explain(name: str, color: str) -> int:
     from topospread.linting.rules import BY_ID
     from topospread.linting.settings import unknown_rule
-    from topospread.report.layout import Layout
     from topospread.report.lint_rule import rule_text
 
     if name not in BY_ID:
         raise UsageError(unknown_rule(name))
-    show(rule_text(BY_ID[name], Layout(width(), style=style(color))))
+    show(rule_text(BY_ID[name], layout(color)))
     return 0

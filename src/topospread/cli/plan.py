@@ -21,7 +21,7 @@ from .inputs import (
     read_rendering,
     shown_namespace,
 )
-from .terminal import progress, show, style, width, written
+from .terminal import layout, progress, show, written
 from .usage import Explained
 
 if TYPE_CHECKING:
@@ -192,7 +192,6 @@ def _linted(given: dict[str, Any], state: State, paths: Sequence[str]) -> list[F
 
 def _text(found: Review, given: dict[str, Any]) -> str:
     from topospread.report.review import review_markdown, review_text
-    from topospread.report.table import Layout
 
     output, namespace = given["output"], shown_namespace(given)
     match output:
@@ -201,4 +200,4 @@ def _text(found: Review, given: dict[str, Any]) -> str:
         case "markdown":
             return review_markdown(found, namespace)
         case _:
-            return review_text(found, Layout(width(), output == "wide", style(given["color"])), namespace)
+            return review_text(found, layout(given["color"], wide=output == "wide"), namespace)

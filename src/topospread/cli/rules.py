@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from .inputs import COLOUR
-from .terminal import show, style, width, written
+from .terminal import layout, show, written
 from .usage import Explained
 
 HELP = """\
@@ -25,7 +25,6 @@ Examples:
 def rules(output: str, color: str) -> int:
     """Print the rules."""
     from topospread.linting.rules import RULES
-    from topospread.report.layout import Layout
     from topospread.report.lint_json import rules_json
     from topospread.report.lint_text import rules_text
 
@@ -34,5 +33,5 @@ def rules(output: str, color: str) -> int:
     elif output == "name":
         show("".join(f"{rule.id}\n" for rule in RULES))
     else:
-        show(rules_text(RULES, Layout(width(), style=style(color))))
+        show(rules_text(RULES, layout(color)))
     return 0

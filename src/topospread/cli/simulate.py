@@ -21,7 +21,7 @@ from .inputs import (
     read_inventory,
     shown_namespace,
 )
-from .terminal import progress, show, style, width, written
+from .terminal import layout, progress, show, warn, written
 from .usage import Explained
 
 if TYPE_CHECKING:
@@ -163,7 +163,6 @@ def _in_orders(given: dict[str, Any], inventory: Inventory, side: Side) -> int:
         UsageError: it is to be compared, or shown in a way that has no ranges.
     """
     from topospread.report.orders import orders_summary, orders_text
-    from topospread.report.table import Layout
     from topospread.simulation.orders import simulate_orders
     from topospread.simulation.run import SimulationOptions
 
@@ -189,7 +188,7 @@ def _in_orders(given: dict[str, Any], inventory: Inventory, side: Side) -> int:
         show(written(found.to_dict(namespace), output))
     else:
         write = orders_summary if output == "summary" else orders_text
-        show(write(found, Layout(width(), output == "wide", style(given["color"])), namespace))
+        show(write(found, layout(given["color"], wide=output == "wide"), namespace))
     return int(found.pending.high > 0)
 
 
@@ -249,23 +248,20 @@ def _other(given: dict[str, Any], side: Side) -> tuple[tuple[str, str], Side] | 
 
 def _comparison_text(comparison: Comparison, given: dict[str, Any]) -> str:
     from topospread.report.comparison import comparison_summary, comparison_text
-    from topospread.report.table import Layout
 
     output, namespace = given["output"], shown_namespace(given)
     if output in ("json", "yaml"):
         return written(comparison.to_dict(namespace), output)
     write = comparison_summary if output == "summary" else comparison_text
-    return write(comparison, Layout(width(), output == "wide", style(given["color"])), namespace)
+    return write(comparison, layout(given["color"], wide=output == "wide"), namespace)
 
 
 def _text(result: Simulation, output: str, namespace: str | None, color: str) -> str:
     from topospread.report.json import names
-    from topospread.report.table import Layout, summary, table
+    from topospread.report.table import summary, table
 
     if output in ("table", "wide", "summary"):
         write = summary if output == "summary" else table
-        return write(result, Layout(width(), output == "wide", style(color)), namespace)
-    # The table has its warnings; who reads a program's form of the result sees them on stderr.
-    for warning in result.warnings:
-        click.echo(f"warning: {warning}", err=True)
+        return write(result, layout(color, wide=output == "wide"), namespace)
+    warn(result.warnings)
     return names(result, namespace) if output == "name" else written(result.to_dict(namespace), output)

@@ -14,7 +14,7 @@ from .inputs import (
     read_inventory,
     shown_namespace,
 )
-from .terminal import progress, show, style, width, written
+from .terminal import layout, progress, show, warn, written
 from .usage import Explained
 
 if TYPE_CHECKING:
@@ -82,11 +82,9 @@ def _text(found: SpreadStatus, min_skew: int | None, output: str, color: str) ->
 
     shown = found if min_skew is None else with_min_skew(found, min_skew)
     if output in ("table", "wide", "summary"):
-        from topospread.report.layout import Layout
         from topospread.report.status import status_summary, status_text
 
         write = status_summary if output == "summary" else status_text
-        return write(shown, Layout(width(), output == "wide", style(color)))
-    for warning in found.warnings:
-        click.echo(f"warning: {warning}", err=True)
+        return write(shown, layout(color, wide=output == "wide"))
+    warn(found.warnings)
     return written(shown.to_dict(), output)

@@ -6,12 +6,17 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
-from typing import Protocol, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO
+
+import click
 
 from topospread.report.style import Style
+
+if TYPE_CHECKING:
+    from topospread.report.layout import Layout
 
 DEFAULT_WIDTH = 80
 _PATIENCE = 1.0
@@ -31,6 +36,19 @@ def style(colour: str) -> Style:
     if colour == "auto":
         return Style(sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb")
     return Style(colour == "always")
+
+
+def layout(colour: str, *, wide: bool = False) -> Layout:
+    """How tables are drawn on what is written to."""
+    from topospread.report.layout import Layout
+
+    return Layout(width(), wide, style(colour))
+
+
+def warn(warnings: Iterable[str]) -> None:
+    """Print warnings on stderr, beside a result that does not hold them."""
+    for warning in warnings:
+        click.echo(f"warning: {warning}", err=True)
 
 
 def show(text: str) -> None:
