@@ -9,29 +9,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"log"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+
+	"topospread.dev/oracle/releases"
 )
-
-const oldest, newest = 18, 37
-
-var patches = []string{"18.19", "19.16", "20.15", "21.14", "22.17", "23.17", "24.17", "25.16", "26.15", "27.16",
-	"28.15", "29.6", "30.14", "31.0", "32.0", "33.13", "34.4", "35.4", "36.3", "37.0"}
-
-// served are the versions of the configuration with the minor versions that serve them.
-var served = []struct {
-	name        string
-	first, last int
-}{{"v1alpha2", 18, 18}, {"v1beta1", 19, 22}, {"v1beta2", 22, 27}, {"v1beta3", 23, 28}, {"v1", 25, newest}}
 
 const plugins = "k8s.io/kubernetes/pkg/scheduler/framework/plugins/"
 
@@ -71,48 +59,16 @@ type declared struct {
 	imports map[string]string
 }
 
-// folder is where the sources of a package of Kubernetes lie.
-func folder(path string, minor int) string {
-	words := strings.SplitN(path, "/", 3)
-	version := "v0." + patches[minor-oldest]
-	if words[1] == "kubernetes" {
-		version = "v1." + patches[minor-oldest]
-	}
-	var found struct{ Dir string }
-	out, err := exec.Command("go", "mod", "download", "-json", words[0]+"/"+words[1]+"@"+version).Output()
-	if err == nil {
-		err = json.Unmarshal(out, &found)
-	}
-	if err != nil {
-		log.Fatalf("%s of 1.%d: %v", path, minor, err)
-	}
-	return filepath.Join(found.Dir, words[2])
-}
-
 func (r *reader) types(path string) map[string]declared {
 	if found, ok := r.packages[path]; ok {
 		return found
 	}
 	found := map[string]declared{}
 	r.packages[path] = found
-	files, _ := filepath.Glob(filepath.Join(folder(path, r.minor), "*.go"))
-	for _, name := range files {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-		if err != nil {
-			log.Fatal(err)
-		}
-		imports := map[string]string{}
-		for _, each := range file.Imports {
-			imported, _ := strconv.Unquote(each.Path.Value)
-			alias := imported[strings.LastIndex(imported, "/")+1:]
-			if each.Name != nil {
-				alias = each.Name.Name
-			}
-			imports[alias] = imported
-		}
+	words := strings.SplitN(path, "/", 3)
+	folder := filepath.Join(releases.Folder(words[0]+"/"+words[1], r.minor), words[2])
+	for _, name := range releases.Files(folder) {
+		file, imports := releases.Parse(name)
 		ast.Inspect(file, func(node ast.Node) bool {
 			if spec, ok := node.(*ast.TypeSpec); ok {
 				found[spec.Name.Name] = declared{path, spec, imports}
@@ -198,7 +154,7 @@ func read(name string, minor int) map[string]map[string]string {
 			r.named(path, each)
 		}
 	}
-	if minor == oldest {
+	if minor == releases.Oldest {
 		for plugin, args := range argsOf118 {
 			at := strings.LastIndex(args, ".")
 			kind := r.named(args[:at], args[at+1:])
@@ -241,7 +197,7 @@ var kinds = map[string][]string{
 // objects says of the fields that a later version than the oldest brought which that was.
 func objects() map[string]map[string]int {
 	since := map[string]map[string]int{}
-	for minor := newest; minor >= oldest; minor-- {
+	for minor := releases.Newest; minor >= releases.Oldest; minor-- {
 		r := &reader{minor, map[string]map[string]declared{}, map[string]map[string]string{}}
 		for path, names := range kinds {
 			for _, name := range names {
@@ -258,7 +214,7 @@ func objects() map[string]map[string]int {
 		}
 	}
 	for kind, fields := range since {
-		maps.DeleteFunc(fields, func(_ string, minor int) bool { return minor == oldest })
+		maps.DeleteFunc(fields, func(_ string, minor int) bool { return minor == releases.Oldest })
 		if len(fields) == 0 {
 			delete(since, kind)
 		}
@@ -281,9 +237,9 @@ func main() {
 		return
 	}
 	var versions []string
-	for _, version := range served {
-		text := lines(merged(version.name, version.first, version.last))
-		versions = append(versions, fmt.Sprintf("%q: %s", version.name, text))
+	for _, version := range releases.Configurations {
+		text := lines(merged(version.Name, version.First, version.Last))
+		versions = append(versions, fmt.Sprintf("%q: %s", version.Name, text))
 	}
 	fmt.Printf("{\n%s\n}\n", strings.Join(versions, ",\n"))
 }

@@ -7,21 +7,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"log"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"topospread.dev/oracle/releases"
 )
-
-const oldest = 18
-
-// patches are the versions whose sources are read, by minor version from the oldest on.
-var patches = []string{"18.19", "19.16", "20.15", "21.14", "22.17", "23.17", "24.17", "25.16", "26.15", "27.16",
-	"28.15", "29.6", "30.14", "31.14", "32.13", "33.13", "34.4", "35.4", "36.3", "37.0"}
 
 // packages are where gates are added to those that kube-scheduler and the API server know, each since a minor version:
 // Kubernetes' own, those of libraries that it imports for that or asks for their gates (cmd/kube-scheduler/app/server.go).
@@ -29,14 +23,14 @@ var packages = []struct {
 	module, folder string
 	since          int
 }{
-	{"k8s.io/kubernetes@v1.", "pkg/features", oldest},
-	{"k8s.io/apiserver@v0.", "pkg/features", oldest},
-	{"k8s.io/apiextensions-apiserver@v0.", "pkg/features", 28},
-	{"k8s.io/client-go@v0.", "features", 30},
-	{"k8s.io/component-base@v0.", "logs", oldest},
-	{"k8s.io/component-base@v0.", "logs/api/v1", oldest},
-	{"k8s.io/component-base@v0.", "metrics/features", 26},
-	{"k8s.io/component-base@v0.", "zpages/features", 32},
+	{"k8s.io/kubernetes", "pkg/features", releases.Oldest},
+	{"k8s.io/apiserver", "pkg/features", releases.Oldest},
+	{"k8s.io/apiextensions-apiserver", "pkg/features", 28},
+	{"k8s.io/client-go", "features", 30},
+	{"k8s.io/component-base", "logs", releases.Oldest},
+	{"k8s.io/component-base", "logs/api/v1", releases.Oldest},
+	{"k8s.io/component-base", "metrics/features", 26},
+	{"k8s.io/component-base", "zpages/features", 32},
 }
 
 // gate is what a version says of one.
@@ -53,35 +47,15 @@ type source struct {
 	needs map[string][]string
 }
 
-// folder is where a module lies.
-func folder(module string) string {
-	var found struct{ Dir string }
-	out, err := exec.Command("go", "mod", "download", "-json", module).Output()
-	if err == nil {
-		err = json.Unmarshal(out, &found)
-	}
-	if err != nil {
-		log.Fatalf("%s: %v", module, err)
-	}
-	return found.Dir
-}
-
-func read(minor int, patch string) *source {
+func read(minor int) *source {
 	s := &source{minor, map[string]string{}, map[string]gate{}, map[string][]string{}}
 	var files []*ast.File
 	for _, p := range packages {
 		if minor < p.since {
 			continue
 		}
-		paths, _ := filepath.Glob(filepath.Join(folder(p.module+patch), p.folder, "*.go"))
-		for _, path := range paths {
-			if strings.HasSuffix(path, "_test.go") {
-				continue
-			}
-			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-			if err != nil {
-				log.Fatal(err)
-			}
+		for _, path := range releases.Files(filepath.Join(releases.Folder(p.module, minor), p.folder)) {
+			file, _ := releases.Parse(path)
 			files = append(files, file)
 		}
 	}
@@ -219,8 +193,8 @@ func history(name string, sources []*source) string {
 func main() {
 	var sources []*source
 	var names []string
-	for i, patch := range patches {
-		s := read(oldest+i, patch)
+	for minor := releases.Oldest; minor <= releases.Newest; minor++ {
+		s := read(minor)
 		sources = append(sources, s)
 		for name := range s.gates {
 			names = append(names, name)

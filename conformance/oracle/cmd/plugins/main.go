@@ -10,62 +10,21 @@ import (
 	"encoding/json"
 	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"log"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+
+	"topospread.dev/oracle/releases"
 )
-
-const oldest, newest = 18, 37
-
-var patches = []string{"18.19", "19.16", "20.15", "21.14", "22.17", "23.17", "24.17", "25.16", "26.15", "27.16",
-	"28.15", "29.6", "30.14", "31.14", "32.13", "33.13", "34.4", "35.4", "36.3", "37.0"}
-
-// served are the versions of the configuration with the minor versions that serve them.
-var served = []struct {
-	name        string
-	first, last int
-}{{"v1alpha2", 18, 18}, {"v1beta1", 19, 22}, {"v1beta2", 22, 27}, {"v1beta3", 23, 28}, {"v1", 25, newest}}
 
 type source struct {
 	root    string
 	imports map[string]string
-}
-
-func root(minor int) string {
-	var found struct{ Dir string }
-	module := "k8s.io/kubernetes@v1." + patches[minor-oldest]
-	out, err := exec.Command("go", "mod", "download", "-json", module).Output()
-	if err == nil {
-		err = json.Unmarshal(out, &found)
-	}
-	if err != nil {
-		log.Fatalf("%s: %v", module, err)
-	}
-	return found.Dir
-}
-
-func parse(path string) (*ast.File, map[string]string) {
-	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-	if err != nil {
-		log.Fatal(err)
-	}
-	imports := map[string]string{}
-	for _, each := range file.Imports {
-		imported, _ := strconv.Unquote(each.Path.Value)
-		alias := imported[strings.LastIndex(imported, "/")+1:]
-		if each.Name != nil {
-			alias = each.Name.Name
-		}
-		imports[alias] = imported
-	}
-	return file, imports
 }
 
 // value is the text of a constant of a package of Kubernetes.
@@ -73,7 +32,7 @@ func (s *source) value(path, name string) string {
 	files, _ := filepath.Glob(filepath.Join(s.root, strings.TrimPrefix(path, "k8s.io/kubernetes/"), "*.go"))
 	found := ""
 	for _, each := range files {
-		file, imports := parse(each)
+		file, imports := releases.Parse(each)
 		ast.Inspect(file, func(node ast.Node) bool {
 			spec, ok := node.(*ast.ValueSpec)
 			if !ok || found != "" || len(spec.Values) != len(spec.Names) {
@@ -164,12 +123,12 @@ func (s *source) enabled(set ast.Expr) []string {
 }
 
 func read(name string, minor int) []string {
-	folder := root(minor)
+	folder := releases.Folder("k8s.io/kubernetes", minor)
 	path := filepath.Join(folder, "pkg/scheduler/apis/config", name, "default_plugins.go")
 	if minor <= 21 {
 		path = filepath.Join(folder, "pkg/scheduler/algorithmprovider/registry.go")
 	}
-	file, imports := parse(path)
+	file, imports := releases.Parse(path)
 	return (&source{folder, imports}).plugins(file)
 }
 
@@ -210,7 +169,7 @@ func (s *source) names(kind string, function *ast.FuncDecl, path string) []strin
 
 // points gives the extension points of a minor version's plugins, by name.
 func points(minor int) map[string][]string {
-	folder := root(minor)
+	folder := releases.Folder("k8s.io/kubernetes", minor)
 	found := map[string][]string{}
 	packages, _ := filepath.Glob(filepath.Join(folder, "pkg/scheduler/framework/plugins", "*"))
 	for _, path := range packages {
@@ -219,12 +178,8 @@ func points(minor int) map[string][]string {
 		}
 		inside := "k8s.io/kubernetes" + strings.TrimPrefix(path, folder)
 		names, at := map[string]func() []string{}, map[string][]string{}
-		files, _ := filepath.Glob(filepath.Join(path, "*.go"))
-		for _, each := range files {
-			if strings.HasSuffix(each, "_test.go") {
-				continue
-			}
-			file, imports := parse(each)
+		for _, each := range releases.Files(path) {
+			file, imports := releases.Parse(each)
 			s := &source{folder, imports}
 			for _, decl := range file.Decls {
 				function, ok := decl.(*ast.FuncDecl)
@@ -253,7 +208,7 @@ func points(minor int) map[string][]string {
 
 func printPoints() {
 	spans := map[string]map[string][2]int{}
-	for minor := oldest; minor <= newest; minor++ {
+	for minor := releases.Oldest; minor <= releases.Newest; minor++ {
 		for plugin, at := range points(minor) {
 			if spans[plugin] == nil {
 				spans[plugin] = map[string][2]int{}
@@ -274,7 +229,7 @@ func printPoints() {
 		shown := map[string]string{}
 		for point, span := range spans[plugin] {
 			shown[point] = fmt.Sprintf("%d-%d", span[0], span[1])
-			if span[1] == newest {
+			if span[1] == releases.Newest {
 				shown[point] = fmt.Sprintf("%d-", span[0])
 			}
 		}
@@ -290,17 +245,17 @@ func main() {
 		return
 	}
 	var versions []string
-	for _, version := range served {
+	for _, version := range releases.Configurations {
 		var lines []string
 		var before []string
-		for minor := version.first; minor <= version.last; minor++ {
-			now := read(version.name, minor)
+		for minor := version.First; minor <= version.Last; minor++ {
+			now := read(version.Name, minor)
 			if !slices.Equal(now, before) {
 				lines = append(lines, fmt.Sprintf("\"%d\": {%s}", minor, strings.Join(now, ",")))
 			}
 			before = now
 		}
-		versions = append(versions, fmt.Sprintf("%q: {\n%s\n}", version.name, strings.Join(lines, ",\n")))
+		versions = append(versions, fmt.Sprintf("%q: {\n%s\n}", version.Name, strings.Join(lines, ",\n")))
 	}
 	fmt.Printf("{\n%s\n}\n", strings.Join(versions, ",\n"))
 }
