@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -36,15 +38,21 @@ async def holder(api: Api) -> str:
     return held
 
 
+@asynccontextmanager
+async def two(plane: Path, folder: Path) -> AsyncIterator[tuple[Process, Process]]:
+    """Two replicas, the one that leads first."""
+    async with (
+        scheduler(plane, folder, *FAST, name="first") as first,
+        scheduler(plane, folder, *FAST, name="second") as second,
+    ):
+        await eventually(lambda: first.leads or second.leads)
+        yield (first, second) if first.leads else (second, first)
+
+
 def test_a_leader_that_is_asked_to_stop_hands_over_within_a_retry(empty_plane: Path, tmp_path: Path) -> None:
     async def scenario(api: Api) -> None:
         await api.create(*nodes())
-        async with (
-            scheduler(empty_plane, tmp_path, *FAST, name="first") as first,
-            scheduler(empty_plane, tmp_path, *FAST, name="second") as second,
-        ):
-            await eventually(lambda: first.leads or second.leads)
-            leader, other = (first, second) if first.leads else (second, first)
+        async with two(empty_plane, tmp_path) as (leader, other):
             await api.create(*pods(30))
             leader.signal(signal.SIGTERM)
             assert await leader.end() == 0
@@ -61,12 +69,7 @@ def test_a_leader_that_is_asked_to_stop_hands_over_within_a_retry(empty_plane: P
 def test_a_leader_that_is_killed_is_succeeded_when_its_lease_is_over(empty_plane: Path, tmp_path: Path) -> None:
     async def scenario(api: Api) -> None:
         await api.create(*nodes())
-        async with (
-            scheduler(empty_plane, tmp_path, *FAST, name="first") as first,
-            scheduler(empty_plane, tmp_path, *FAST, name="second") as second,
-        ):
-            await eventually(lambda: first.leads or second.leads)
-            leader = first if first.leads else second
+        async with two(empty_plane, tmp_path) as (leader, _):
             await api.create(*pods(60))
             leader.signal(signal.SIGKILL)
             await recovered(api, 60)
@@ -77,12 +80,7 @@ def test_a_leader_that_is_killed_is_succeeded_when_its_lease_is_over(empty_plane
 def test_a_leader_that_was_frozen_past_its_lease_binds_nothing_and_ends(empty_plane: Path, tmp_path: Path) -> None:
     async def scenario(api: Api) -> None:
         await api.create(*nodes())
-        async with (
-            scheduler(empty_plane, tmp_path, *FAST, name="first") as first,
-            scheduler(empty_plane, tmp_path, *FAST, name="second") as second,
-        ):
-            await eventually(lambda: first.leads or second.leads)
-            frozen, other = (first, second) if first.leads else (second, first)
+        async with two(empty_plane, tmp_path) as (frozen, other):
             frozen.signal(signal.SIGSTOP)
             await api.create(*pods(40))
             await eventually(lambda: other.leads, RECOVERY)
