@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
+from tests.plain_inventory import inventory
 from topospread.api.inventory import Inventory
 from topospread.api.kinds import KINDS
 from topospread.explanation import Suggestion
@@ -65,16 +66,7 @@ def clusters(draw: st.DrawFn) -> tuple[Inventory, str]:
     waiting = [_pod(f"waiting-{i}", {"app": "b"}, draw(_spec())) for i in range(draw(st.integers(0, 2)))]
     kind = draw(st.sampled_from(["Pod", "Deployment", "Rollout", "ReplicaSet", "StatefulSet", "Job", "Not read"]))
     objects, target = draw(_workload(kind, names))
-    return inventory([*nodes, HIGH, *others, *waiting, *objects]), target
-
-
-def inventory(objects: list[Json]) -> Inventory:
-    """Plain objects as they would be read."""
-    made = Inventory()
-    for each in objects:
-        kind = KINDS[each["kind"]]
-        getattr(made, kind.attribute).append(msgspec.convert(each, kind.struct))
-    return made
+    return inventory(*nodes, HIGH, *others, *waiting, *objects), target
 
 
 @st.composite
@@ -200,7 +192,7 @@ def jobs_that_run(draw: st.DrawFn) -> tuple[Inventory, str]:
     waiting = [_pod(f"waiting-{i}", {"app": "b"}, spec) for i in range(draw(st.integers(1, 3)))]
     job = _set_or_job("Job", labels, own, len(taken) + draw(st.integers(1, 2)))
     job["spec"]["selector"] = {"matchLabels": selected}
-    return inventory([*nodes, *waiting, job, *running]), "job/web"
+    return inventory(*nodes, *waiting, job, *running), "job/web"
 
 
 def _owned(labels: Json, spec: Json, on: list[str], revision: str, owner: str) -> list[Json]:

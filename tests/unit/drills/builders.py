@@ -4,25 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
-from topospread.api.inventory import Inventory
-from topospread.api.kinds import KINDS
+from tests.plain_inventory import inventory
 from topospread.drills import Drill, StepOutcome
 from topospread.drills.drill import drill
 from topospread.drills.steps import NodeChoice, Step
 
 ZONE = "topology.kubernetes.io/zone"
 Json = dict[str, Any]
-
-
-def inventory(*objects: Json) -> Inventory:
-    """What an API server would give."""
-    made = Inventory()
-    for each in objects:
-        kind = KINDS[each["kind"]]
-        getattr(made, kind.attribute).append(msgspec.convert(each, kind.struct))
-    return made
 
 
 def node(name: str, zone: str = "", **more: Any) -> Json:

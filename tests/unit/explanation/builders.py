@@ -6,11 +6,8 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
-
 import topospread
-from topospread.api.inventory import Inventory
-from topospread.api.kinds import KINDS
+from tests.plain_inventory import inventory
 from topospread.explanation import Explanation, Suggestion
 from topospread.explanation.obstacles import Obstacles
 from topospread.simulation.placing import place_all
@@ -108,15 +105,6 @@ def replicas(revision: str, of: Json, on: Sequence[str]) -> list[Json]:
     labels = {"app": "web", "pod-template-hash": revision}
     owner = ("ReplicaSet", f"web-{revision}")
     return [pod(f"web-{revision}-{i}", at, of, labels=labels, owner=owner) for i, at in enumerate(on)]
-
-
-def inventory(*objects: Json) -> Inventory:
-    """Plain objects as they would be read."""
-    made = Inventory()
-    for each in objects:
-        kind = KINDS[each["kind"]]
-        getattr(made, kind.attribute).append(msgspec.convert(copy.deepcopy(each), kind.struct))
-    return made
 
 
 def explained(target: str, *objects: Json, **how: Any) -> Explanation:

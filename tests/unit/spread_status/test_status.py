@@ -8,21 +8,12 @@ import msgspec
 import pytest
 
 import topospread
-from topospread.api.inventory import Inventory
-from topospread.api.kinds import KINDS
+from tests.plain_inventory import inventory
 from topospread.errors import UsageError
 from topospread.spread_status import SpreadStatus, WorkloadStatus
 
 ZONE = "topology.kubernetes.io/zone"
 Json = dict[str, Any]
-
-
-def inventory(*objects: Json) -> Inventory:
-    made = Inventory()
-    for each in objects:
-        kind = KINDS[each["kind"]]
-        getattr(made, kind.attribute).append(msgspec.convert(each, kind.struct))
-    return made
 
 
 def thing(kind: str, name: str, version: str = "v1", **more: Any) -> Json:
