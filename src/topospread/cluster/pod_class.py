@@ -260,7 +260,9 @@ def _resized(pod: Pod) -> tuple[object, ...] | None:
     if status is None:
         return None
     containers = (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
-    running = [(s.name, s.allocated_resources, s.resources) for s in containers if s.allocated_resources or s.resources]
+    # An empty map says something, too: that nothing is allocated, for which the defaults stand in.
+    told = [s for s in containers if s.allocated_resources is not None or s.resources is not None]
+    running = [(s.name, s.allocated_resources, s.resources) for s in told]
     pending = [condition.reason for condition in status.conditions or () if condition.type == "PodResizePending"]
     if not running and not pending and status.allocated_resources is None and status.resources is None:
         return None

@@ -13,6 +13,7 @@ from topospread.api.pod import Pod
 from topospread.api.policy import PodDisruptionBudget
 from topospread.api.workload import ReplicaSet, Service
 from topospread.cluster import Cluster
+from topospread.cluster.nodes import NON_ZERO_CPU
 from topospread.config.gates import gates_for
 from topospread.config.load import default_profile
 from topospread.scheduling.cycle import Scheduler
@@ -73,6 +74,14 @@ def test_a_resized_pod_takes_what_it_takes_now() -> None:
     made = cluster(node("n"), pod("p", "n", cpu="100m"))
     assert made.apply("MODIFIED", pod("p", "n", cpu="300m"))
     assert used(made, "n") == 300
+
+
+def test_an_empty_map_of_what_is_allocated_is_no_map_that_is_missing() -> None:
+    """kube-scheduler asks for nil: where nothing is allocated the default stands in, 100m where 50m are requested."""
+    told = {"containerStatuses": [{"name": "c", "allocatedResources": {}}]}
+    made = cluster(node("n"), pod("p", "n", cpu="50m", status=told))
+    made.apply("ADDED", pod("q", "n", cpu="50m"))
+    assert int(made.nodes.used[made.nodes.row_of["n"], NON_ZERO_CPU]) == 100 + 50
 
 
 @pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
