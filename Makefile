@@ -7,6 +7,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 # Extra arguments for the command a target runs: make test ARGS="-k taint", make conformance ARGS="--seed 7".
 ARGS ?=
+# What random cases and examples are drawn from: make test SEED=7 repeats a run's. None: other ones each time.
+SEED ?=
 # Processes that tests run in; 0 for none, as a debugger wants.
 WORKERS ?= 2
 # Seconds that the tests on a real API server may take, the first build of its programs included.
@@ -36,7 +38,7 @@ demo: $(READY) ## place a realistic application and show where it lands
 	@PATH="$(CURDIR)/$(BIN):$$PATH" examples/demo/run.sh
 
 test: $(READY) ## run the tests
-	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal $(ARGS)
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal $(if $(SEED),--hypothesis-seed=$(SEED)) $(ARGS)
 
 live: $(READY) ## run the tests on a real API server, helm and kustomize, built from Go modules (needs Go, openssl, curl)
 	@timeout --foreground $(LIVE_SECONDS) $(BIN)/python -m pytest -q tests/live $(ARGS)
@@ -66,7 +68,7 @@ bench-quick: $(READY) ## measure in under a minute
 	@$(BIN)/python -m benchmarks.run --quick $(ARGS)
 
 conformance: $(READY) ## judge fresh random cases beside kube-scheduler's own plugins (needs Go)
-	@$(BIN)/python -m conformance.run $(ARGS)
+	@$(BIN)/python -m conformance.run $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 # Not part of the development environment: pip-tools lives in a folder of its own.
 PIP_COMPILE = CUSTOM_COMPILE_COMMAND="make lock" build/pip-tools/bin/pip-compile --quiet \
