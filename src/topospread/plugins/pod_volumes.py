@@ -88,6 +88,11 @@ def not_owner(namespace: str, claim: str, pod: str) -> str:
     return f"PVC {namespace}/{claim} was not created for pod {namespace}/{pod} (pod is not owner)"
 
 
+def claim_uid(claim: PersistentVolumeClaim) -> str:
+    """The uid by which volumes know a claim; its namespace and name for one that no API server has given any."""
+    return claim.metadata.uid or f"{claim.namespace}-{claim.name}"
+
+
 def claim_class(claim: PersistentVolumeClaim) -> str:
     """The StorageClass a claim asks for, "" for none (``GetPersistentVolumeClaimClass``)."""
     annotations = claim.metadata.annotations

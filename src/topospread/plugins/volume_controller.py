@@ -7,6 +7,8 @@ come. Recycling is left out.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec.structs import replace
 
 from topospread.api.storage import PersistentVolume, PersistentVolumeClaim, VolumeStatus
@@ -14,7 +16,7 @@ from topospread.cluster import Cluster
 from topospread.cluster.objects import Key
 
 from .claim_binding import bind
-from .pod_volumes import WAIT_FOR_FIRST_CONSUMER, claim_class, selected_node, volume_class
+from .pod_volumes import WAIT_FOR_FIRST_CONSUMER, claim_class, claim_uid, selected_node, volume_class
 from .volume_catalog import capacity
 from .volume_index import VolumeIndex, phase_of
 from .volume_matching import MatchingError, Suits, is_promised, refuse_attributes_class, requested
@@ -41,9 +43,13 @@ class VolumeController:
         """
         unused = (each for each in self._objects.persistent_volumes.values() if _is_unused(each))
         self._objects.add([_in_phase(each, "Available") for each in unused if phase_of(each) != "Available"])
+        self.begin_with(self._objects.persistent_volume_claims)
+
+    def begin_with(self, keys: Iterable[Key]) -> None:
+        """The same for some claims, as ones that come later."""
         index = VolumeIndex(self._objects.persistent_volumes.values())
         without_class = self._assumed_without_class()
-        for key in sorted(self._objects.persistent_volume_claims):
+        for key in sorted(keys):
             claim = self._objects.persistent_volume_claims[key]
             if not _is_completed(claim) and key not in without_class:
                 self._sync_unbound(claim, index, makes=phase_of(claim) == "")
@@ -84,7 +90,7 @@ class VolumeController:
         annotations = volume.metadata.annotations
         made = annotations is not None and annotations.provisioned_by is not None
         deleted = made and volume.spec.persistent_volume_reclaim_policy == DELETE
-        if claim is not None and (claim.metadata.uid or "") != reference.uid:
+        if claim is not None and claim_uid(claim) != reference.uid:
             claim = None
         if claim is not None and not claim.spec.volume_name:
             return  # the claim's turn
@@ -100,7 +106,7 @@ class VolumeController:
     def _sync_bound(self, claim: PersistentVolumeClaim, index: VolumeIndex) -> None:
         volume = self._objects.persistent_volumes.get(claim.spec.volume_name or "")
         reference = volume.spec.claim_ref if volume is not None else None
-        if volume is None or (reference is not None and (reference.uid or "") != (claim.metadata.uid or "")):
+        if volume is None or (reference is not None and (reference.uid or "") != claim_uid(claim)):
             self._put_claim(claim, "Lost")
         elif reference is None or phase_of(claim) != "Bound" or phase_of(volume) != "Bound":
             self._bind(claim, volume, index)

@@ -18,7 +18,7 @@ from topospread.api.storage import PersistentVolume, PersistentVolumeClaim
 from topospread.cluster.arrays import Bools, Ints, Rows
 
 from .interface import length
-from .pod_volumes import claim_class
+from .pod_volumes import claim_class, claim_uid
 from .volume_catalog import ZERO, ReachableNodes, Traits, VolumeCatalog, traits_of
 
 NO_VOLUME = -1
@@ -57,7 +57,7 @@ def is_promised(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
     reference = volume.spec.claim_ref
     if reference is None or (reference.namespace or "", reference.name or "") != (claim.namespace, claim.name):
         return False
-    return not reference.uid or reference.uid == (claim.metadata.uid or "")
+    return not reference.uid or reference.uid == claim_uid(claim)
 
 
 class Candidates:

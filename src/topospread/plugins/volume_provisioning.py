@@ -31,7 +31,7 @@ from topospread.api.storage import (
 from topospread.cluster.objects import ClusterObjects
 
 from .csi_migration import MIGRATED, NEVER_MIGRATED, ZONE
-from .pod_volumes import NO_PROVISIONER, claim_class
+from .pod_volumes import NO_PROVISIONER, claim_class, claim_uid
 
 DELETE = "Delete"
 
@@ -44,17 +44,17 @@ def provisions(storage_class: StorageClass | None) -> bool:
 def reference_to(claim: PersistentVolumeClaim) -> ObjectReference:
     """What a volume says of the claim it is bound to."""
     return ObjectReference(
-        kind="PersistentVolumeClaim", namespace=claim.namespace, name=claim.name, uid=claim.metadata.uid
+        kind="PersistentVolumeClaim", namespace=claim.namespace, name=claim.name, uid=claim_uid(claim)
     )
 
 
 def provisioned(claim: PersistentVolumeClaim, node: Node | None, objects: ClusterObjects) -> PersistentVolume:
     """The volume that is made for a claim on behalf of a pod on a node, ``None`` for no pod at all.
 
-    Its name is the external provisioner's: ``pvc-`` and the claim's uid; namespace and name for a claim without one.
+    Its name is the external provisioner's: ``pvc-`` and the claim's uid.
     """
     storage_class = objects.storage_classes.get(claim_class(claim))
-    name = f"pvc-{claim.metadata.uid or f'{claim.namespace}-{claim.name}'}"
+    name = f"pvc-{claim_uid(claim)}"
     driver = storage_class.provisioner if storage_class is not None else ""
     driver = MIGRATED[driver].driver if driver in MIGRATED else NEVER_MIGRATED.get(driver, driver)
     wanted = claim.spec.resources

@@ -182,3 +182,39 @@ def test_ephemeral_volumes_come_with_every_new_pod() -> None:
     assert found.steps[1].pending == ()
     assert rollout(found, 2).is_over
     assert found.holds
+
+
+def test_a_new_pods_claim_that_binds_at_once_is_bound_before_it_is_tried() -> None:
+    """Its volume decides on its node then, where one that waits is chosen by the node."""
+    hand_made = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": "by-hand"},
+        "provisioner": "kubernetes.io/no-provisioner",
+        "volumeBindingMode": "Immediate",
+    }
+    claim = {
+        "accessModes": ["ReadWriteOnce"],
+        "storageClassName": "by-hand",
+        "resources": {"requests": {"storage": "1Gi"}},
+    }
+    volume = {"name": "scratch", "ephemeral": {"volumeClaimTemplate": {"spec": claim}}}
+    objects = [
+        *nodes("a", "b"),
+        hand_made,
+        *(_volume_in(zone, name, size) for name, zone, size in [("one", "a", 1), ("other", "a", 1), ("big", "b", 2)]),
+        web(1, spec={"volumes": [volume]}),
+    ]
+    found = told(objects, Drain(at("node=a1")), runs=1)
+    assert sum(len(each.pods) for each in found.steps[1].pending) == 1
+
+
+def _volume_in(zone: str, name: str, size: int) -> Json:
+    reach = {"matchExpressions": [{"key": ZONE, "operator": "In", "values": [zone]}]}
+    spec = {
+        "accessModes": ["ReadWriteOnce"],
+        "storageClassName": "by-hand",
+        "capacity": {"storage": f"{size}Gi"},
+        "nodeAffinity": {"required": {"nodeSelectorTerms": [reach]}},
+    }
+    return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": spec}

@@ -34,6 +34,11 @@ def promised(name: str, to: str, uid: str = "", **more: Any) -> KubeObject:
     return volume(name, claimRef=reference, accessModes=ONCE, **more)
 
 
+def unnumbered(name: str, **more: Any) -> KubeObject:
+    """A claim as a controller makes it, before an API server gave it a uid."""
+    return claim(name, metadata={"uid": None}, **more)
+
+
 def test_fewer_access_modes_go_before_a_smaller_size() -> None:
     volumes = [volume("small", accessModes=MANY), volume("large", size="9Gi", accessModes=ONCE)]
     assert volume_of(controlled(NOW, *volumes, claim("data", accessModes=ONCE)), "data") == "large"
@@ -82,3 +87,25 @@ def test_a_made_volume_goes_with_its_claim_unless_it_is_retained() -> None:
 def test_of_two_claims_on_one_volume_the_first_by_name_gets_it() -> None:
     made = controlled(NOW, volume("pv", accessModes=ONCE), claim("b", accessModes=ONCE), claim("a", accessModes=ONCE))
     assert (volume_of(made, "a"), volume_of(made, "b")) == ("pv", None)
+
+
+def test_what_is_bound_to_a_claim_without_a_uid_stays_bound() -> None:
+    made = controlled(
+        NOW,
+        storage_class("fast", "Immediate"),
+        volume("pv", accessModes=ONCE),
+        promised("kept", "named", size="9Gi"),
+        unnumbered("found", accessModes=ONCE),
+        unnumbered("named", volumeName="kept", accessModes=ONCE),
+        unnumbered("new", storageClassName="fast"),
+    )
+    assert [volume_of(made, name) for name in ("found", "named", "new")] == ["pv", "kept", "pvc-ns-new"]
+    assert [phase(made, name) for name in ("pv", "kept", "pvc-ns-new")] == ["Bound"] * 3
+
+
+def test_what_was_bound_to_a_claim_without_a_uid_is_not_another_claims() -> None:
+    made = controlled(NOW, volume("pv", accessModes=ONCE), unnumbered("data", accessModes=ONCE))
+    made.objects.delete(made.objects.persistent_volume_claims["ns", "data"])
+    made.objects.add([claim("data", accessModes=ONCE)])
+    VolumeController(made).sync()
+    assert (volume_of(made, "data"), phase(made, "pv")) == (None, "Released")
