@@ -27,7 +27,7 @@ from topospread.api.yaml_scalars import ScalarError, key_text, plain_scalar
 from topospread.errors import Place
 from topospread.sources.locations import Location
 from topospread.sources.positions import Path, format_path, parse_path
-from topospread.sources.text import Text, place_of_byte, printable
+from topospread.sources.text import Text, printable
 
 Form = Literal["scalar", "mapping", "list", "alias"]
 _ENDS: Final = (MappingEndEvent, SequenceEndEvent)
@@ -190,14 +190,15 @@ class Layouts:
             label: the object as errors call it; "" for one without a name, whose field is given from the document.
             field: path of the field in the object.
         """
+        if location.document is None:
+            return location.place(label, field)
         shown = field if label else format_path(location.path) + ("." if location.path and field else "") + field
         place = Place(location.text.name, location.document, printable(label), printable(shown))
         node, _ = self.nearest(location, parse_path(field))
-        begin = place_of_byte(location.text, location.start) if location.document is None else Place(line=1, column=1)
+        node, _ = self.nearest(location, parse_path(field))
         if node is None:
-            return replace(place, line=location.line or begin.line, column=None if location.line else begin.column)
-        column = node.column + ((begin.column or 1) - 1 if node.line == 1 else 0)
-        return replace(place, line=node.line + (begin.line or 1) - 1, column=column)
+            return replace(place, line=location.line or 1, column=None if location.line else 1)
+        return replace(place, line=node.line, column=node.column)
 
     def _laid_out(self, text: Text, start: int, end: int) -> list[TextValue]:
         key = (id(text), start)

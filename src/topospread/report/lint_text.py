@@ -79,16 +79,17 @@ def _object(place: Place) -> str:
 def _excerpt(text: Text, place: Place, width: int, of: str) -> list[str]:
     """The line that a finding is about, of a long one the part around the column; ``of``: what its number counts."""
     number, column = place.line or 1, place.column or 1
-    line = text.line(number).rstrip()
-    if not line:
-        return []
+    start, end = text.bounds(number)
     begin = f"{f'{of}{number}':>6} | "
     room = width - len(begin)
-    cut = len(line) > room and column > room - _MARGIN
+    cut = end - start > room and column > room - _MARGIN
     if cut:
-        line = line[max(column - _MARGIN, 1) :]
-    # A character has up to four bytes; of one that is cut at either end nothing is shown.
-    shown = ("…" if cut else "") + line[: 4 * room + 4].decode("utf-8", "ignore").replace("\t", " ")
+        start += max(column - _MARGIN, 1)
+    # A line may be a whole cluster. A character has up to four bytes; where one is cut, nothing is shown of it.
+    part = text.data[start : min(end, start + 4 * room + 4)].rstrip()
+    if not part:
+        return []
+    shown = ("…" if cut else "") + part.decode("utf-8", "ignore").replace("\t", " ")
     return [begin + (shown if len(shown) <= room else shown[: room - 1] + "…")]
 
 

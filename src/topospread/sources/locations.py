@@ -7,6 +7,7 @@ from typing import Any
 
 from topospread.errors import Place
 
+from .json_positions import locate_in_json
 from .positions import Path, format_path, locate, parse_path
 from .text import Text, place_of_byte, printable
 
@@ -61,7 +62,7 @@ class Location:
 
     def _in_json(self, place: Place, path: Path) -> Place:
         begin = place_of_byte(self.text, self.start)
-        found = locate(self.text.data[self.start : self.end], 1, path)
+        found = locate_in_json(self.text.data[self.start : self.end], path)
         if found is None or begin.line is None or begin.column is None:
             return replace(place, line=begin.line, column=begin.column)
         column = found.column + (begin.column - 1 if found.line == 1 else 0)

@@ -50,10 +50,15 @@ class Text:
 
     def line(self, number: int) -> bytes:
         """A line by its number, from 1, with its end; empty when there is none."""
+        start, end = self.bounds(number)
+        return self.data[start:end]
+
+    def bounds(self, number: int) -> tuple[int, int]:
+        """Where a line begins and where, behind its end, the next one does; both 0 when there is none."""
         starts = self.line_starts
         if not 0 < number <= len(starts):
-            return b""
-        return self.data[starts[number - 1] : starts[number] if number < len(starts) else len(self.data)]
+            return 0, 0
+        return starts[number - 1], starts[number] if number < len(starts) else len(self.data)
 
 
 def printable(text: str) -> str:
