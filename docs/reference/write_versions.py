@@ -37,7 +37,7 @@ gates, its words. Patch levels are not told apart. Feature gates have [a page of
 ## Which versions their own source has judged
 
 Stored cases are part of `make test`. All that topospread answers about a pod is compared: feasible nodes, codes,
-plugins, reasons, messages, points by plugin, totals, preemption. Validation of pods, sampling and
+plugins, reasons, messages, points by plugin, totals, preemption. Validation of pods, sampling, queueing hints and
 the pods that controllers make are judged for 1.37 alone, configurations also by 1.27, 1.25, 1.23 and 1.22, and what the
 API server keeps of a pod that is created by 1.20, 1.22, 1.25, 1.27, 1.31, 1.33 and 1.34 too.
 
@@ -101,6 +101,7 @@ _WHERE = {
     "StrategyRules": "scores by resources",
     "BalancedAllocationRules": "NodeResourcesBalancedAllocation",
     "BalanceOfTwoRules": "NodeResourcesBalancedAllocation",
+    "AffinityHintRules": "InterPodAffinity",
     "NodeVolumeLimitsRules": "NodeVolumeLimits and its in-tree siblings",
 }
 
@@ -129,7 +130,7 @@ def told() -> Iterator[str]:
     found = [(change, where) for kind in _kinds() for change in changes(kind) for where in [_where(kind)]]
     dated = [(change.version, where, change) for change, where in found if change.version is not None]
     for version, where, change in sorted(dated, key=lambda each: (-each[0].minor, each[1])):
-        yield f"| {version} | {where} | {_escaped(change)} | {_judged(version)} |"
+        yield f"| {version} | {where} | {_escaped(change)} | {_judged(version, change)} |"
 
 
 def _kinds() -> Iterator[type[Any]]:
@@ -153,7 +154,9 @@ def _escaped(change: VersionChange) -> str:
     return change.what.replace("|", "\\|")
 
 
-def _judged(version: KubeVersion) -> str:
+def _judged(version: KubeVersion, change: VersionChange) -> str:
+    if change.what.startswith("Queueing hints: "):
+        return "as it is"
     with_source = {KubeVersion.parse(each) for each in (*DRAWN, *STORED)}
     before = KubeVersion(version.major, version.minor - 1)
     if version in with_source and before in with_source:

@@ -1,29 +1,59 @@
 """InterPodAffinity's queueing hints: which events may let in a pod that its terms, or others', kept out.
 
-Source: plugins/interpodaffinity/plugin.go (``EventsToRegister``, ``isSchedulableAfter…``). Namespace selectors are
-asked without the namespaces' labels there, and here.
+Source: plugins/interpodaffinity/plugin.go (``EventsToRegister``, ``isSchedulableAfter…``) of 1.32 to 1.37. Namespace
+selectors are asked without the namespaces' labels there, and here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from topospread.api.node import Node
 from topospread.api.pod import Pod
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.pod_class import has_pod_affinity
+from topospread.config.version_rules import since
 
 from .affinity_terms import NO_LABELS, Term, Terms, terms_of
-from .cluster_event import ADD, DELETE, NODE_LABEL, POD_LABEL, ClusterEvent, Registration
+from .cluster_event import ADD, DELETE, NODE_LABEL, POD_LABEL, ClusterEvent, Registration, takes_room
 from .interface import PluginError
 
 
-def affinity_registrations(cluster: Cluster) -> Sequence[Registration]:
+@dataclass(frozen=True, slots=True)
+class AffinityHintRules:
+    """What of the hints is not the same in every Kubernetes version that has any."""
+
+    compares_domains: bool = since(
+        "1.33",
+        "Queueing hints: a node's update moves pods that InterPodAffinity rejected where it brings the node into a "
+        "domain that they want to be near, or out of one that they keep away from. Before, wherever it has a topology"
+        " key of theirs.",
+    )
+    hears_of_both_sides: bool = since(
+        "1.36",
+        "Queueing hints: a pod that goes moves those that its own anti-affinity kept out, and a waiting pod's new "
+        "labels move it. Before, both were left to the five-minute flush.",
+    )
+    promises: bool = since(
+        "1.36",
+        "Queueing hints: a pod that loses the node it was promised moves those that InterPodAffinity or "
+        "PodTopologySpread rejected, as one that goes.",
+    )
+    any_term_keeps_away: bool = since(
+        "1.37",
+        "Queueing hints: a pod that goes moves those that any of its or their anti-affinity terms kept apart. Before,"
+        " only where all terms of the one mean the other.",
+    )
+
+
+def affinity_registrations(cluster: Cluster, rules: AffinityHintRules) -> Sequence[Registration]:
     """A pod that comes near, or changes, or goes; the waiting pod's labels; nodes that change their domains."""
-    hints = _Hints(cluster)
+    hints = _Hints(cluster, rules)
+    own_labels = (Registration(ClusterEvent("TargetPod", POD_LABEL)),) if rules.hears_of_both_sides else ()
     return (
         Registration(ClusterEvent("AssignedPod", ADD | POD_LABEL | DELETE), hints.after_assigned_pod_change),
-        Registration(ClusterEvent("TargetPod", POD_LABEL)),
+        *own_labels,
         Registration(ClusterEvent("Node", ADD | NODE_LABEL), hints.after_node_change),
     )
 
@@ -36,11 +66,14 @@ def wants_near(pod: Pod, other: Pod, cluster: Cluster) -> bool:
 
 
 class _Hints:
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, rules: AffinityHintRules) -> None:
         self._cluster = cluster
+        self._rules = rules
+        self._keep_away = _means_any if rules.any_term_keeps_away else _means_all
 
     def after_assigned_pod_change(self, pod: Pod, old: Pod | None, new: Pod | None) -> bool:
-        if any(each is not None and not (each.spec.node_name or each.nominated_node_name) for each in (old, new)):
+        promises = self._rules.promises
+        if any(each is not None and not takes_room(each, promises=promises) for each in (old, new)):
             return False
         terms = _required(self._cluster.shared_class(pod))
         if new is not None:
@@ -48,12 +81,16 @@ class _Hints:
                 return _means_all(terms.affinity, new)
             if _means_all(terms.affinity, new) and not _means_all(terms.affinity, old):
                 return True
-            return _means_any(terms.anti_affinity, old) and not _means_any(terms.anti_affinity, new)
+            return self._keep_away(terms.anti_affinity, old) and not self._keep_away(terms.anti_affinity, new)
         assert old is not None
-        return _means_any(terms.anti_affinity, old) or _means_any(self._anti_affinity_of(old), pod)
+        if self._keep_away(terms.anti_affinity, old):
+            return True
+        return self._rules.hears_of_both_sides and self._keep_away(self._anti_affinity_of(old), pod)
 
     def after_node_change(self, pod: Pod, old: Node | None, new: Node) -> bool:
         terms = _required(self._cluster.shared_class(pod))
+        if not self._rules.compares_domains:
+            return any(term.topology_key in new.labels for term in (*terms.affinity, *terms.anti_affinity))
         if old is None:
             return bool(terms.anti_affinity) or any(term.topology_key in new.labels for term in terms.affinity)
         near = (_domains(term, old, new) for term in terms.affinity)

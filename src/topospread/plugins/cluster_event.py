@@ -75,6 +75,11 @@ The old one is ``None`` where something was added, the new one where it is gone.
 """
 
 
+def takes_room(pod: Pod, *, promises: bool) -> bool:
+    """Whether a pod has a node, or, where promises count as that, is promised one."""
+    return bool(pod.spec.node_name or (promises and pod.nominated_node_name))
+
+
 def always(pod: Pod, old: object, new: object) -> bool:
     """The hint of those who have none."""
     return True

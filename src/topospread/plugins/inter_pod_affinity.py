@@ -19,7 +19,7 @@ from topospread.cluster.nodes import NodeTable
 from topospread.config.args import InterPodAffinityArgs
 from topospread.config.version_rules import by_version, gated, since
 
-from .affinity_requeueing import affinity_registrations
+from .affinity_requeueing import AffinityHintRules, affinity_registrations
 from .affinity_tally import Tally
 from .affinity_terms import NO_LABELS, Term, Terms, terms_of
 from .cluster_event import Registration
@@ -60,9 +60,15 @@ class InterPodAffinity:
 
     name = "InterPodAffinity"
 
-    def __init__(self, args: InterPodAffinityArgs | None = None, rules: InterPodAffinityRules | None = None) -> None:
+    def __init__(
+        self,
+        args: InterPodAffinityArgs | None = None,
+        rules: InterPodAffinityRules | None = None,
+        hint_rules: AffinityHintRules | None = None,
+    ) -> None:
         self._args = args or InterPodAffinityArgs()
         self._rules = rules or InterPodAffinityRules()
+        self._hint_rules = hint_rules or AffinityHintRules()
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
         """Always watches: a pod with terms may come to a cluster that had none."""
@@ -82,7 +88,7 @@ class InterPodAffinity:
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
         """Pods and nodes that its terms mean, and its own labels (`affinity_requeueing`)."""
-        return affinity_registrations(cluster)
+        return affinity_registrations(cluster, self._hint_rules)
 
 
 Effect = tuple[Tally, int]

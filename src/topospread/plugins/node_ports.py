@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,18 +11,29 @@ from topospread.api.pod import Pod
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Ints, Rows
 from topospread.cluster.pod_class import HostPort, host_ports
+from topospread.config.version_rules import by_version
 
-from .cluster_event import ADD, ASSIGNED_POD_DELETE, ClusterEvent, Registration
+from .cluster_event import ADD, ASSIGNED_POD_DELETE, ClusterEvent, Registration, takes_room
 from .interface import UNSCHEDULABLE, Prepared, Scope, Status, length
 
 REASON = "node(s) didn't have free ports for the requested pod ports"
 ALL_ADDRESSES = "0.0.0.0"
 
 
+@dataclass(frozen=True, slots=True)
+class NodePortsRules:
+    """What of the plugin is not the same in every Kubernetes version; NodeResourcesFit tells it."""
+
+    promises_take_room: bool = by_version({"1.18": False, "1.33": True}, {})
+
+
 class NodePorts:
     """Rejects nodes where a port the pod wants is in use; 0.0.0.0 stands for every IP."""
 
     name = "NodePorts"
+
+    def __init__(self, rules: NodePortsRules = NodePortsRules()) -> None:
+        self._rules = rules
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> Prepared:
         """Nothing to say about pods without host ports."""
@@ -33,7 +45,7 @@ class NodePorts:
         """A node that comes; a pod that goes and had a port that this one wants."""
 
         def after_assigned_pod_deleted(pod: Pod, old: Pod, new: object) -> bool:
-            if not (old.spec.node_name or old.nominated_node_name):
+            if not takes_room(old, promises=self._rules.promises_take_room):
                 return False
             freed = host_ports(old, cluster.rules)
             wanted = host_ports(pod, cluster.rules)

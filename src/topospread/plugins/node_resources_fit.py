@@ -22,7 +22,7 @@ from topospread.cluster import Cluster, NodeTable, PodClass
 from topospread.cluster.arrays import Ints, Rows
 from topospread.cluster.nodes import PODS
 from topospread.config.args import NodeResourcesFitArgs
-from topospread.config.version_rules import by_gates, since, until
+from topospread.config.version_rules import by_gates, gated, since, until
 from topospread.config.versions import KubeVersion
 
 from .cluster_event import (
@@ -32,6 +32,7 @@ from .cluster_event import (
     POD_SCALE_DOWN,
     ClusterEvent,
     Registration,
+    takes_room,
 )
 from .dynamic_resources import DynamicResourcesRules, asks_for_others, left_to_devices
 from .interface import UNRESOLVABLE, UNSCHEDULABLE, PluginError, Prepared, RejectsAll, Scope, Status
@@ -61,6 +62,12 @@ class NodeResourcesFitRules:
     checks_zero_of_extended: bool = until(
         "1.25",
         "A node that is overcommitted in an extended resource no longer rejects pods that explicitly request 0 of it.",
+    )
+    resizes: bool = gated("InPlacePodVerticalScaling")
+    promises_take_room: bool = since(
+        "1.33",
+        "Queueing hints: a pod that loses the node it was promised moves those that NodeResourcesFit, NodePorts or "
+        "NodeVolumeLimits rejected, as one that goes.",
     )
     knows_sidecars: bool = by_gates(
         lambda gates: gates.kube_version < _SIDECARS_SINCE or gates.enabled("SidecarContainers"),
@@ -114,17 +121,21 @@ class NodeResourcesFit:
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
         """A node that comes with enough room or gets more of what the pod requests; a pod that goes or shrinks."""
-        return (
-            Registration(ASSIGNED_POD_DELETE, _after_assigned_pod_delete),
-            Registration(
-                ClusterEvent("Node", ADD | NODE_ALLOCATABLE),
-                lambda pod, old, new: _may_have_room(cluster.shared_class(pod).request, old, new),
-            ),
+        promises = self._rules.promises_take_room
+        shrinking = (
             Registration(
                 ClusterEvent("AssignedPod", POD_SCALE_DOWN),
                 lambda pod, old, new: _gives_back(pod, old, new, cluster.rules),
             ),
             Registration(ClusterEvent("TargetPod", POD_SCALE_DOWN)),
+        )
+        return (
+            Registration(ASSIGNED_POD_DELETE, lambda pod, old, new: takes_room(old, promises=promises)),
+            Registration(
+                ClusterEvent("Node", ADD | NODE_ALLOCATABLE),
+                lambda pod, old, new: _may_have_room(cluster.shared_class(pod).request, old, new),
+            ),
+            *(shrinking if self._rules.resizes else ()),
         )
 
     def _checked(self, requests: dict[str, int]) -> dict[str, int]:
@@ -143,10 +154,6 @@ class NodeResourcesFit:
             return False
         group = name.split("/", maxsplit=1)[0]
         return name in self._args.ignored_resources or group in self._args.ignored_resource_groups
-
-
-def _after_assigned_pod_delete(pod: Pod, old: Pod, new: object) -> bool:
-    return bool(old.spec.node_name or old.nominated_node_name)
 
 
 def _gives_back(pod: Pod, old: Pod, new: Pod, rules: RequestRules) -> bool:

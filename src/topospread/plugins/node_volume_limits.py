@@ -13,10 +13,10 @@ from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Bools, Ints, Rows
 from topospread.cluster.objects import ClusterObjects
 from topospread.cluster.volume_use import CLAIM, EPHEMERAL, VolumeRef, volume_refs
-from topospread.config.version_rules import gated, minor_version, since, until
+from topospread.config.version_rules import by_version, gated, minor_version, since, until
 
 from .attached_volumes import AttachedVolumes, AttachmentError, CsiVolume
-from .cluster_event import ADD, ASSIGNED_POD_DELETE, DELETE, UPDATE, ClusterEvent, Registration
+from .cluster_event import ADD, ASSIGNED_POD_DELETE, DELETE, UPDATE, ClusterEvent, Registration, always, takes_room
 from .csi_migration import inline_plugin
 from .interface import UNRESOLVABLE, UNSCHEDULABLE, PluginError, Prepared, Scope, Status, length, numbers
 from .pod_volumes import not_found
@@ -47,6 +47,13 @@ class NodeVolumeLimitsRules:
     attachments: bool = since(
         "1.32", "NodeVolumeLimits: volumes count that a VolumeAttachment names and no pod on the node uses."
     )
+    hints_on_changes: bool = since(
+        "1.33",
+        "Queueing hints: a CSINode that allows more volumes moves pods that NodeVolumeLimits rejected, and a "
+        "VolumeAttachment that goes only those that it may concern. Before, the first moved none, the second all of "
+        "them.",
+    )
+    promises_take_room: bool = by_version({"1.18": False, "1.33": True}, {})
     drivers: bool = gated("VolumeLimitScaling")
     drivers_opt_in: bool = since(
         "1.36",
@@ -86,12 +93,16 @@ class NodeVolumeLimits:
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
         """A CSINode that comes or allows more; a pod with volumes that goes; a claim of the pod; a detached volume."""
+        hints, promises = self._rules.hints_on_changes, self._rules.promises_take_room
+        detached = _after_volume_attachment_deleted if hints else always
         return (
             Registration(ClusterEvent("CSINode", ADD)),
-            Registration(ClusterEvent("CSINode", UPDATE), _after_csi_node_updated),
-            Registration(ASSIGNED_POD_DELETE, _after_assigned_pod_deleted),
+            *((Registration(ClusterEvent("CSINode", UPDATE), _after_csi_node_updated),) if hints else ()),
+            Registration(
+                ASSIGNED_POD_DELETE, lambda pod, old, new: takes_room(old, promises=promises) and _has_counted(old)
+            ),
             Registration(ClusterEvent("PersistentVolumeClaim", ADD), lambda pod, old, new: names_claim(pod, new)),
-            Registration(ClusterEvent("VolumeAttachment", DELETE), _after_volume_attachment_deleted),
+            Registration(ClusterEvent("VolumeAttachment", DELETE), detached),
         )
 
 
@@ -105,10 +116,9 @@ def _counts(node: CSINode) -> dict[str, int]:
     return {each.name: (each.allocatable.count or 0) if each.allocatable is not None else 0 for each in drivers}
 
 
-def _after_assigned_pod_deleted(pod: Pod, old: Pod, new: object) -> bool:
-    if not (old.spec.node_name or old.nominated_node_name):
-        return False
-    return any(ref.source in (CLAIM, EPHEMERAL) or inline_plugin(ref) is not None for ref in volume_refs(old))
+def _has_counted(pod: Pod) -> bool:
+    """Whether a pod has volumes that may count."""
+    return any(ref.source in (CLAIM, EPHEMERAL) or inline_plugin(ref) is not None for ref in volume_refs(pod))
 
 
 def _after_volume_attachment_deleted(pod: Pod, old: VolumeAttachment, new: object) -> bool:

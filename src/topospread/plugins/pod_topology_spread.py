@@ -17,22 +17,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from topospread.api.node import Node
-from topospread.api.pod import Pod
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Bools, Codes, Floats, Ints, Rows
 from topospread.config.args import PodTopologySpreadArgs
 
-from .cluster_event import (
-    ADD,
-    DELETE,
-    NODE_LABEL,
-    NODE_TAINT,
-    POD_LABEL,
-    POD_TOLERATION,
-    ClusterEvent,
-    Registration,
-)
+from .cluster_event import Registration
 from .default_selector import SelectorOf, default_selector, looked_up
 from .domain_counts import DomainCounts
 from .interface import (
@@ -50,8 +39,9 @@ from .interface import (
 from .node_inclusion import Inclusion
 from .pod_topology_spread_rules import PodTopologySpreadRules
 from .resource_scoring import rounded, rounded_one
-from .spread_constraints import Constraint, ConstraintsInForce
+from .spread_constraints import ConstraintsInForce
 from .spread_counts import HOSTNAME, CountedConstraint, Spread, SpreadSettings
+from .spread_requeueing import spread_registrations
 from .without_pre_filter import FailingScore
 
 REASON = "node(s) didn't match pod topology spread constraints"
@@ -60,7 +50,6 @@ _SKEW, _MISSING_LABEL = 1, 2
 IGNORED = -(1 << 32)
 """Raw score of a node that is not scored."""
 _FEW = 64
-_CLASSES_KEPT = 1 << 12
 
 Amount = TypeVar("Amount", int, Ints)
 """One number, or one for each of some nodes or domains: the formulas are the same."""
@@ -141,69 +130,8 @@ class PodTopologySpread:
         )
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
-        """Pods that its constraints count; its own labels and tolerations; nodes that bring or change domains."""
-        assigned = ClusterEvent("AssignedPod", ADD | POD_LABEL | DELETE)
-        target = ClusterEvent("TargetPod", POD_TOLERATION | POD_LABEL)
-        node = ClusterEvent("Node", ADD | DELETE | NODE_LABEL | NODE_TAINT)
-        hard = self._hard_of(cluster)
-        return (
-            Registration(assigned, lambda pod, old, new: _after_assigned_pod(pod, old, new, hard)),
-            Registration(target, lambda pod, old, new: _after_target_pod(old, new, hard(pod))),
-            Registration(node, lambda pod, old, new: _after_node(old, new, hard(pod))),
-        )
-
-    def _hard_of(self, cluster: Cluster) -> Callable[[Pod], list[Constraint]]:
-        """Finds the hard constraints of a pod, once for all pods of its class."""
-        known: dict[tuple[int, str], tuple[int, list[Constraint]]] = {}
-
-        def hard(pod: Pod) -> list[Constraint]:
-            pod_class, version = cluster.shared_class(pod), cluster.objects.version
-            found = known.get(pod_class.key)
-            if found is None or found[0] != version:
-                if len(known) > _CLASSES_KEPT:
-                    known.clear()
-                constraints = self._constraints(pod_class, cluster, "DoNotSchedule")
-                found = known[pod_class.key] = (version, constraints)
-            return found[1]
-
-        return hard
-
-
-def _after_assigned_pod(pod: Pod, old: Pod | None, new: Pod | None, hard: Callable[[Pod], list[Constraint]]) -> bool:
-    for each in (old, new):
-        if each is None:
-            continue
-        if each.namespace != pod.namespace or not (each.spec.node_name or each.nominated_node_name):
-            return False
-    if old is not None and new is not None:
-        return _counted_otherwise(old, new, hard(pod))
-    changed = old or new
-    assert changed is not None
-    labels = changed.labels
-    return any(constraint.selector.matches(labels) for constraint in hard(pod))
-
-
-def _counted_otherwise(old: Pod, new: Pod, constraints: Sequence[Constraint]) -> bool:
-    """Whether some constraint counts the pod now and did not before, or the other way round."""
-    return any(each.selector.matches(old.labels) != each.selector.matches(new.labels) for each in constraints)
-
-
-def _after_target_pod(old: Pod, new: Pod, constraints: Sequence[Constraint]) -> bool:
-    tolerates_others = (old.spec.tolerations or []) != (new.spec.tolerations or [])
-    if tolerates_others and any(each.honors_taints for each in constraints):
-        return True
-    return _counted_otherwise(old, new, constraints)
-
-
-def _after_node(old: Node | None, new: Node | None, constraints: Sequence[Constraint]) -> bool:
-    """Whether a node with all topology keys came, went, or changed its domains or taints."""
-    keys = [each.topology_key for each in constraints]
-    had = old is not None and all(key in old.labels for key in keys)
-    has = new is not None and all(key in new.labels for key in keys)
-    if old is None or new is None or had != has:
-        return had or has
-    moved = any(old.labels.get(key, "") != new.labels.get(key, "") for key in keys)
-    return has and (moved or (old.spec.taints or []) != (new.spec.taints or []))
+        """Pods and nodes that its constraints count, its own labels and tolerations (`spread_requeueing`)."""
+        return spread_registrations(cluster, self._constraints, promises=self._rules.promises)
 
 
 def _distinct(codes: Codes) -> int:

@@ -52,6 +52,7 @@ class PodTopologySpreadRules:
     names_getting: bool = since(
         "1.30", "A labelSelector of a hard constraint that does not compile reads `get constraints from pod: ...`."
     )
+    promises: bool = by_version({"1.18": False, "1.36": True}, {})
     rounds_score: bool = since("1.24", "The score is rounded. Before, fractions were cut off.")
     scores_without_constraints: bool = by_version(
         {"1.18": False, "1.19": True, "1.28": False},

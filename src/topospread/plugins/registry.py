@@ -10,6 +10,7 @@ from topospread.config.args import PluginArgs
 from topospread.config.gates import Gates
 from topospread.config.version_rules import rules_for
 
+from .affinity_requeueing import AffinityHintRules
 from .default_selector import default_selector
 from .domain_counts import DomainCounts
 from .dynamic_resources import DynamicResources, DynamicResourcesRules
@@ -19,7 +20,7 @@ from .interface import Plugin
 from .node_affinity import NodeAffinityPlugin, NodeAffinityRules
 from .node_declared_features import NodeDeclaredFeatures
 from .node_name import NodeName, NodeNameRules
-from .node_ports import NodePorts
+from .node_ports import NodePorts, NodePortsRules
 from .node_resources_balanced_allocation import BalancedAllocationRules, NodeResourcesBalancedAllocation
 from .node_resources_fit import NodeResourcesFit, NodeResourcesFitRules
 from .node_unschedulable import NodeUnschedulable, NodeUnschedulableRules
@@ -90,7 +91,7 @@ PLUGINS: Mapping[str, Callable[[PluginSettings], Plugin]] = {
     "NodeAffinity": lambda settings: NodeAffinityPlugin(
         settings.args.node_affinity.added_affinity, settings.rules(NodeAffinityRules)
     ),
-    "NodePorts": lambda settings: NodePorts(),
+    "NodePorts": lambda settings: NodePorts(settings.rules(NodePortsRules)),
     "NodeResourcesFit": lambda settings: NodeResourcesFit(
         settings.args.node_resources_fit,
         settings.rules(NodeResourcesFitRules),
@@ -121,7 +122,7 @@ PLUGINS: Mapping[str, Callable[[PluginSettings], Plugin]] = {
     ),
     **{name: _selector_spread(name) for name in ("SelectorSpread", "DefaultPodTopologySpread")},
     "InterPodAffinity": lambda settings: InterPodAffinity(
-        settings.args.inter_pod_affinity, settings.rules(InterPodAffinityRules)
+        settings.args.inter_pod_affinity, settings.rules(InterPodAffinityRules), settings.rules(AffinityHintRules)
     ),
 }
 """Plugins with a Filter or a Score. SchedulingGates and PrioritySort work on the queue (`workloads`)."""

@@ -12,7 +12,7 @@ import pytest
 
 from topospread.api.meta import KubeObject
 from topospread.api.node import Node
-from topospread.api.pod import Pod
+from topospread.api.pod import Pod, PodStatus
 from topospread.api.storage import (
     CSIDriver,
     CSINode,
@@ -25,6 +25,7 @@ from topospread.api.storage import (
 from topospread.cluster import Cluster
 from topospread.config.gates import gates_for
 from topospread.config.load import default_profile
+from topospread.config.versions import KubeVersion
 from topospread.plugins.cluster_event import (
     ADD,
     ASSIGNED_POD_ADD,
@@ -226,16 +227,70 @@ def _label(case: Case) -> str:
     return f"{case.plugin}-{case.resource}-{case.action}-{'helps' if case.helps else 'does-not'}"
 
 
-@pytest.mark.parametrize("case", CASES, ids=_label)
-def test_a_hint_says_whether_the_event_may_help(case: Case) -> None:
-    plugin = FRAMEWORK.plugins[case.plugin]
+def _may_help(case: Case, version: str = "") -> bool:
+    framework = FRAMEWORK
+    if version:
+        kube_version = KubeVersion.parse(version)
+        framework = Framework(default_profile(kube_version), gates_for(kube_version))
+    plugin = framework.plugins[case.plugin]
     assert isinstance(plugin, Requeues)
     heard = [
         each
         for each in plugin.events_to_register(Cluster())
         if each.event.covers(ClusterEvent(case.resource, case.action))
     ]
-    assert any(each.hint(case.pod, case.old, case.new) for each in heard) is case.helps
+    return any(each.hint(case.pod, case.old, case.new) for each in heard)
+
+
+@pytest.mark.parametrize("case", CASES, ids=_label)
+def test_a_hint_says_whether_the_event_may_help(case: Case) -> None:
+    assert _may_help(case) is case.helps
+
+
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+PROMISED = _pod("promised", labels=WEB, **PORT, **CLAIM)
+PROMISED.status = PodStatus(nominated_node_name="n1")
+BOTH = [term for app in ("db", "web") for term in _terms("podAntiAffinity", app)["podAntiAffinity"][REQUIRED]]
+AWAY_FROM_TWO = _pod(affinity={"podAntiAffinity": {REQUIRED: BOTH}})
+KEEPS_AWAY = _pod("keeps-away", node="n1", affinity=_terms("podAntiAffinity", "db"))
+SINCE = [
+    ("1.33", _deleted("NodePorts", _pod(**PORT), PROMISED, True)),
+    ("1.33", _deleted("NodeResourcesFit", _pod(), PROMISED, True)),
+    ("1.33", _deleted("NodeVolumeLimits", _pod(**CLAIM), PROMISED, True)),
+    ("1.36", _deleted("PodTopologySpread", SPREAD, PROMISED, True)),
+    ("1.36", _deleted("InterPodAffinity", _pod(affinity=_terms("podAntiAffinity", "web")), PROMISED, True)),
+    ("1.33", Case("InterPodAffinity", "Node", NODE_LABEL, NEAR, _node(zone="a"), _node(zone="a", x="y"), False)),
+    ("1.33", Case("InterPodAffinity", "Node", NODE_LABEL, AWAY, _node(zone="a"), _node(zone="a", x="y"), False)),
+    ("1.33", Case("InterPodAffinity", "Node", NODE_LABEL, AWAY, _node(zone="a"), _node(), True)),
+    ("1.33", Case("InterPodAffinity", "Node", ADD, AWAY, None, _node(), True)),
+    ("1.36", _deleted("InterPodAffinity", _pod(labels=DB), KEEPS_AWAY, True)),
+    ("1.36", Case("InterPodAffinity", "TargetPod", POD_LABEL, NEAR, NEAR, NEAR, True)),
+    ("1.37", _deleted("InterPodAffinity", AWAY_FROM_TWO, _pod("db", node="n1", labels=DB), True)),
+    ("1.33", Case("NodeVolumeLimits", "CSINode", UPDATE, _pod(**CLAIM), _csi_node(1), _csi_node(2), True)),
+    (
+        "1.33",
+        Case(
+            *("NodeVolumeLimits", "VolumeAttachment", DELETE, _pod()),
+            *(_object(VolumeAttachment, "a", spec={"attacher": "disk"}), None, False),
+        ),
+    ),
+    (
+        "1.33",
+        Case(
+            *("NodeResourcesFit", "AssignedPod", POD_SCALE_DOWN, _pod()),
+            *(_pod("there", node="n1", cpu="2"), _pod("there", node="n1", cpu="1"), True),
+        ),
+    ),
+]
+"""Where a version's hint became another one: the version, and a case that it answered the other way round before."""
+
+
+@pytest.mark.parametrize(("version", "case"), SINCE, ids=lambda each: each if isinstance(each, str) else _label(each))
+def test_a_hint_is_that_of_its_version(version: str, case: Case) -> None:
+    """By the sources of 1.32.13, 1.33.13, 1.34.4, 1.35.4, 1.36.3 and 1.37.0."""
+    minors = range(32, 38)
+    expected = [case.helps if minor >= KubeVersion.parse(version).minor else not case.helps for minor in minors]
+    assert [_may_help(case, f"1.{minor}") for minor in minors] == expected
 
 
 def test_every_plugin_with_hints_is_asked_here() -> None:

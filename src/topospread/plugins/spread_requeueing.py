@@ -1,0 +1,103 @@
+"""PodTopologySpread's queueing hints: which events may let in a pod that its hard constraints kept out.
+
+Source: plugins/podtopologyspread/plugin.go (``EventsToRegister``, ``isSchedulableAfter…``) of 1.32 to 1.37.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from topospread.api.node import Node
+from topospread.api.pod import Pod
+from topospread.cluster import Cluster
+
+from .cluster_event import (
+    ADD,
+    DELETE,
+    NODE_LABEL,
+    NODE_TAINT,
+    POD_LABEL,
+    POD_TOLERATION,
+    ClusterEvent,
+    Registration,
+    takes_room,
+)
+from .spread_constraints import Constraint, ConstraintsInForce
+
+_CLASSES_KEPT = 1 << 12
+
+
+def spread_registrations(
+    cluster: Cluster, constraints: ConstraintsInForce, *, promises: bool
+) -> Sequence[Registration]:
+    """Pods that constraints count; the waiting pod's labels and tolerations; nodes that bring or change domains.
+
+    ``promises``: a pod that is promised a node counts as one that has it.
+    """
+    hard = _hard_of(cluster, constraints)
+    return (
+        Registration(
+            ClusterEvent("AssignedPod", ADD | POD_LABEL | DELETE),
+            lambda pod, old, new: (
+                _concerns(pod, old, new, promises=promises) and _counted_otherwise(old, new, hard(pod))
+            ),
+        ),
+        Registration(
+            ClusterEvent("TargetPod", POD_TOLERATION | POD_LABEL),
+            lambda pod, old, new: _after_target_pod(old, new, hard(pod)),
+        ),
+        Registration(
+            ClusterEvent("Node", ADD | DELETE | NODE_LABEL | NODE_TAINT),
+            lambda pod, old, new: _after_node(old, new, hard(pod)),
+        ),
+    )
+
+
+def _hard_of(cluster: Cluster, constraints: ConstraintsInForce) -> Callable[[Pod], list[Constraint]]:
+    """Finds the hard constraints of a pod, once for all pods of its class."""
+    known: dict[tuple[int, str], tuple[int, list[Constraint]]] = {}
+
+    def hard(pod: Pod) -> list[Constraint]:
+        pod_class, version = cluster.shared_class(pod), cluster.objects.version
+        found = known.get(pod_class.key)
+        if found is None or found[0] != version:
+            if len(known) > _CLASSES_KEPT:
+                known.clear()
+            found = known[pod_class.key] = (version, constraints(pod_class, cluster, "DoNotSchedule"))
+        return found[1]
+
+    return hard
+
+
+def _concerns(pod: Pod, old: Pod | None, new: Pod | None, *, promises: bool) -> bool:
+    """Whether another pod is where it can be counted for this one (``involvedInTopologySpreading``)."""
+    return all(
+        each is None or (each.namespace == pod.namespace and takes_room(each, promises=promises)) for each in (old, new)
+    )
+
+
+def _counted_otherwise(old: Pod | None, new: Pod | None, constraints: Sequence[Constraint]) -> bool:
+    """Whether some constraint counts the pod now and did not before, or the other way round."""
+    return any(_counts(each, old) != _counts(each, new) for each in constraints)
+
+
+def _counts(constraint: Constraint, pod: Pod | None) -> bool:
+    return pod is not None and constraint.selector.matches(pod.labels)
+
+
+def _after_target_pod(old: Pod, new: Pod, constraints: Sequence[Constraint]) -> bool:
+    tolerates_others = (old.spec.tolerations or []) != (new.spec.tolerations or [])
+    if tolerates_others and any(each.honors_taints for each in constraints):
+        return True
+    return _counted_otherwise(old, new, constraints)
+
+
+def _after_node(old: Node | None, new: Node | None, constraints: Sequence[Constraint]) -> bool:
+    """Whether a node with all topology keys came, went, or changed its domains or taints."""
+    keys = [each.topology_key for each in constraints]
+    had = old is not None and all(key in old.labels for key in keys)
+    has = new is not None and all(key in new.labels for key in keys)
+    if old is None or new is None or had != has:
+        return had or has
+    moved = any(old.labels.get(key, "") != new.labels.get(key, "") for key in keys)
+    return has and (moved or (old.spec.taints or []) != (new.spec.taints or []))
