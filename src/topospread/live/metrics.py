@@ -145,11 +145,6 @@ class Metrics:
         for (plugin, profile), pods in waiting.items():
             gauge.labels(plugin, profile).set(pods)
 
-    @property
-    def mirrored_so_far(self) -> dict[str, int]:
-        """Result → real bindings."""
-        return dict(self._mirrored)
-
     def _made(self, metric: Metric) -> Any:
         if metric.kind == "histogram":
             return Histogram(metric.name, metric.help, metric.labels, buckets=metric.buckets, registry=self._registry)

@@ -43,11 +43,6 @@ class Preemptor:
         self._spawn = spawn
         self._tasks: set[asyncio.Task[None]] = set()
 
-    @property
-    def at_work(self) -> int:
-        """For how many pods evictions are being sent."""
-        return len(self._tasks)
-
     def preempt(self, pod: ReadPod, candidate: Candidate) -> None:
         """Begin to evict what is in a pod's way on a node."""
         parts = self._parts

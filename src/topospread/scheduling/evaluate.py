@@ -15,7 +15,7 @@ from topospread.plugins.spread_arithmetic import spread_arithmetic
 from .framework import Framework, PreparedPlugins
 from .nominated_pods import nominated_beside, rejection_beside
 from .verdict import LEFT_OUT_BY_PRE_FILTER, Rejection, RejectionList, Verdict
-from .view import View, points_of
+from .view import View
 
 
 def verdict_of(pod: str, view: View, framework: Framework) -> Verdict:
@@ -28,7 +28,7 @@ def verdict_of(pod: str, view: View, framework: Framework) -> Verdict:
     points: dict[str, Ints] = {}
     feasible = rows[blame < 0]
     if len(feasible):
-        points = {each.plugin: each.weight * points_of(each, feasible) for each in view.plugins.scores}
+        points = {each.plugin: each.points(feasible) for each in view.plugins.scores}
     rejected = None if framework.rules.counts_pre_filter else view.plugins.rejected
     spread = framework.plugins.get("PodTopologySpread")
     return Verdict(

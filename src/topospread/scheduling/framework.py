@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from topospread.cluster import Cluster, PodClass
+from topospread.cluster.arrays import Ints, Rows
 from topospread.cluster.objects import One, Subject
 from topospread.config.gates import Gates
 from topospread.config.profile import Profile
@@ -23,6 +24,7 @@ from topospread.plugins.interface import (
     Score,
     Status,
     Watcher,
+    numbers,
 )
 from topospread.plugins.pod_volumes import volume_reads
 from topospread.plugins.registry import PLUGINS, PluginSettings
@@ -51,6 +53,11 @@ class WeightedScore:
     weight: int
     score: Score
     normalized: Normalized | None
+
+    def points(self, rows: Rows, nodes: Ints | None = None) -> Ints:
+        """What it adds to the totals of feasible rows; ``nodes`` as in `Score.score` (``RunScorePlugins``)."""
+        raw = self.score.score(rows, nodes)
+        return self.weight * (raw if self.normalized is None else self.normalized.normalize(raw, numbers(rows)))
 
 
 @dataclass(slots=True)

@@ -159,7 +159,7 @@ class NodeLocalAnswers:
         self._node_open[rows] = open_
         points = np.zeros(length(rows), dtype=np.int64)
         for score in self._node_scores:
-            points += score.weight * score.score.score(rows)
+            points += score.points(rows)
         for score in self._flat:
             raw = score.score.score(rows)
             self._unflattened |= bool(raw.any())
@@ -183,7 +183,7 @@ class NodeLocalAnswers:
             passes &= each.filter(rows) == 0
         points = np.zeros(length(rows), dtype=np.int64)
         for score in self._pod_scores:
-            points += score.weight * score.score.score(rows)
+            points += score.points(rows)
         return passes, points
 
     def _remember(self, rows: Collection[int]) -> None:

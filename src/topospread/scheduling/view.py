@@ -180,7 +180,7 @@ class View:
         """Weighted total of every score for feasible rows; ``nodes`` as in `Score.score`."""
         total: Ints = self.node_local.points[rows].copy()
         for each in self._active_scores:
-            total += each.weight * points_of(each, rows, nodes)
+            total += each.points(rows, nodes)
         return total
 
     @property
@@ -265,9 +265,3 @@ class View:
 
 def _is_idle(each: object) -> bool:
     return isinstance(each, CanBeIdle) and each.idle
-
-
-def points_of(score: WeightedScore, rows: Ints, nodes: Ints | None = None) -> Ints:
-    """A plugin's points for feasible rows, before its weight."""
-    raw = score.score.score(rows, nodes)
-    return raw if score.normalized is None else score.normalized.normalize(raw, rows)

@@ -8,6 +8,7 @@ import tempfile
 from dataclasses import dataclass, field
 from typing import Final
 
+from topospread.api.served import kinds_served
 from topospread.config.versions import KubeVersion
 from topospread.errors import InputError, Place
 
@@ -15,7 +16,6 @@ from .files import Source, checked_utf8, read_text, shown_path
 from .kustomizations import Kustomization
 from .origins import ChartOrigins, KustomizationOrigins
 from .renderers import HELM, KUSTOMIZE, Renderer, find_renderer
-from .served import kinds_served
 from .text import Text
 from .yaml import read_documents
 

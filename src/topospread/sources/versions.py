@@ -1,4 +1,4 @@
-"""Which API versions the kinds were ever served under, and old objects as today's version has them.
+"""Old objects as today's version of their kind has them, and what becomes of a kind and version that nobody serves.
 
 Plain data in, plain data out; only what topospread reads is converted. Sources: k8s.io/kubernetes
 pkg/apis/{apps,extensions}/v1beta1/defaults.go, pkg/apis/policy/v1beta1/conversion.go,
@@ -13,32 +13,13 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from topospread.api.kinds import KINDS
+from topospread.api.served import versions_of
 
 _INDEX: Final = re.compile(r"\[\d+\]")
 _EXTENSIONS: Final = "extensions/v1beta1"
-_APPS: Final = ("apps/v1", "apps/v1beta2")
-_SCHEDULING: Final = "scheduling.k8s.io"
 _NODE: Final = "node.k8s.io"
 
-VERSIONS: Final[Mapping[str, tuple[str, ...]]] = {
-    **{kind: ("v1",) for kind, how in KINDS.items() if how.groups == {""}},
-    "Deployment": (*_APPS, "apps/v1beta1", _EXTENSIONS),
-    "ReplicaSet": (*_APPS, _EXTENSIONS),
-    "StatefulSet": (*_APPS, "apps/v1beta1"),
-    "DaemonSet": (*_APPS, _EXTENSIONS),
-    "Job": ("batch/v1", _EXTENSIONS),
-    "CronJob": ("batch/v1", "batch/v1beta1", "batch/v2alpha1"),
-    "HorizontalPodAutoscaler": ("autoscaling/v2", "autoscaling/v1", "autoscaling/v2beta2", "autoscaling/v2beta1"),
-    "PodDisruptionBudget": ("policy/v1", "policy/v1beta1", "policy/v1alpha1"),
-    "PriorityClass": (f"{_SCHEDULING}/v1", f"{_SCHEDULING}/v1beta1", f"{_SCHEDULING}/v1alpha1"),
-    "StorageClass": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
-    "CSINode": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
-    "CSIDriver": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1"),
-    "CSIStorageCapacity": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1", "storage.k8s.io/v1alpha1"),
-    "VolumeAttachment": ("storage.k8s.io/v1", "storage.k8s.io/v1beta1", "storage.k8s.io/v1alpha1"),
-    "DeviceClass": tuple(f"resource.k8s.io/{each}" for each in ("v1", "v1beta2", "v1beta1", "v1alpha3")),
-    "RuntimeClass": (f"{_NODE}/v1", f"{_NODE}/v1beta1", f"{_NODE}/v1alpha1"),
-}
+VERSIONS: Final[Mapping[str, tuple[str, ...]]] = {kind: versions_of(kind) for kind in KINDS}
 """Kind → the versions it was ever served under, today's first."""
 
 _AVERAGE: Final = ("targetAverageUtilization", "targetAverageValue")

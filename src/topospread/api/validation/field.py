@@ -104,11 +104,6 @@ def too_long(path: str, limit: int, unit: str = "byte") -> FieldError:
     return _error("FieldValueTooLong", "Too long", path, detail)
 
 
-def too_short(path: str, limit: int) -> FieldError:
-    """A text shorter than ``limit`` characters."""
-    return _error("FieldValueTooShort", "Too short", path, f"must be at least {limit} character{'s' * (limit != 1)}")
-
-
 def too_many(path: str, actual: int, limit: int) -> FieldError:
     """A list of ``actual`` items where at most ``limit`` may be."""
     detail = f"must have at most {limit} item{'' if limit == 1 else 's'}" if limit >= 0 else "has too many items"

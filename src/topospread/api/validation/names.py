@@ -83,11 +83,6 @@ def dns_label(name: str) -> Reasons:
     return reasons
 
 
-def dns_1035_label(name: str) -> Reasons:
-    """The name of a Service (IsDNS1035Label)."""
-    return _at_most(name, 63) + (() if _is_1035_label(name) else (_DNS_1035_RULE,))
-
-
 def path_segment(name: str) -> Reasons:
     """A name of which nothing else is asked than that it can stand in a URL (IsValidPathSegmentName)."""
     if name in (".", ".."):

@@ -8,6 +8,7 @@ import msgspec
 
 from topospread.api.node_selection import PodAffinityTerm
 from topospread.api.pod import PodSpec
+from topospread.api.served import served
 from topospread.api.spread import TopologySpreadConstraint
 from topospread.config.gate_table import GATES
 from topospread.config.gates import Gates
@@ -16,7 +17,6 @@ from topospread.linting.lint_input import LintInput, LintSubject, Manifest
 from topospread.linting.pod_source import PodSource
 from topospread.linting.problem import Edit, Problem
 from topospread.linting.rule import Example, Rule
-from topospread.sources.served import served
 from topospread.sources.versions import VERSIONS
 from topospread.workloads.dropped_fields import POD_FIELDS
 

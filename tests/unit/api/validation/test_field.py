@@ -18,7 +18,6 @@ from topospread.api.validation.field import (
     required,
     too_long,
     too_many,
-    too_short,
     type_error,
 )
 
@@ -43,7 +42,6 @@ from topospread.api.validation.field import (
         (too_long("a", 1), "FieldValueTooLong", "a: Too long: may not be more than 1 byte"),
         (too_long("a", 2, "character"), "FieldValueTooLong", "a: Too long: may not be more than 2 characters"),
         (too_long("a", -1), "FieldValueTooLong", "a: Too long: value is too long"),
-        (too_short("a", 1), "FieldValueTooShort", "a: Too short: must be at least 1 character"),
         (too_many("a", 21, 20), "FieldValueTooMany", "a: Too many: 21: must have at most 20 items"),
         (too_many("a", 2, 1), "FieldValueTooMany", "a: Too many: 2: must have at most 1 item"),
         (too_many("a", -1, -1), "FieldValueTooMany", "a: Too many: has too many items"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from topospread.sources.served import kinds_served, served
+from topospread.api.served import is_namespaced, kinds_served, served, versions_of
 from topospread.sources.versions import VERSIONS
 
 
@@ -24,3 +24,21 @@ def test_todays_version_of_a_kind_is_served_by_the_newest() -> None:
 def test_what_is_off_by_default_or_custom_is_not_known() -> None:
     assert served("resource.k8s.io/v1beta1", "DeviceClass") is None
     assert served("monitoring.coreos.com/v1", "Prometheus") is None
+
+
+def test_a_beta_version_that_is_on_although_it_is_new_is_served() -> None:
+    """``legacyBetaEnabledByDefaultResources``: FlowSchemas were served by default under each beta version."""
+    served_by = [
+        minor for minor in range(18, 38) if "flowcontrol.apiserver.k8s.io/v1beta3/FlowSchema" in kinds_served(minor)
+    ]
+    assert served_by == list(range(26, 32))
+
+
+def test_stable_versions_of_a_kind_go_before_beta_ones_and_those_before_what_is_gone() -> None:
+    beta = ("autoscaling/v2beta2", "autoscaling/v2beta1")
+    assert versions_of("HorizontalPodAutoscaler") == ("autoscaling/v2", "autoscaling/v1", *beta)
+    assert versions_of("CronJob") == ("batch/v1", "batch/v1beta1", "batch/v2alpha1")
+
+
+def test_nodes_are_in_no_namespace_and_pods_are() -> None:
+    assert (is_namespaced("Node"), is_namespaced("Pod")) == (False, True)

@@ -1,0 +1,91 @@
+"""Which API versions of built-in kinds a Kubernetes version serves by default; nothing about what is in them.
+
+``kinds.json`` says it, which `conformance/oracle/cmd/kinds` prints from the paths of api/openapi-spec/swagger.json and
+from what pkg/controlplane/instance.go turns on, of every minor version from 1.18 to 1.37. What came before, or was
+never on by default, stands here for the kinds that topospread reads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Final, NamedTuple
+
+from .shipped_table import shipped_table
+
+
+class Served(NamedTuple):
+    """The minor versions that serve an API version by default: from, and up to but not with."""
+
+    since: int = 0
+    until: int = 1000
+
+    def by(self, minor: int) -> bool:
+        """Whether Kubernetes 1.``minor`` does."""
+        return self.since <= minor < self.until
+
+
+_OLDEST: Final = 18
+_NEVER: Final = Served(0, 0)
+_GONE: Final[Mapping[str, str]] = {
+    "apps/v1beta2": "DaemonSet Deployment ReplicaSet StatefulSet",
+    "apps/v1beta1": "Deployment StatefulSet",
+    "extensions/v1beta1": "DaemonSet Deployment Job ReplicaSet",
+    "batch/v2alpha1": "CronJob",
+    "policy/v1alpha1": "PodDisruptionBudget",
+    "scheduling.k8s.io/v1alpha1": "PriorityClass",
+    "node.k8s.io/v1alpha1": "RuntimeClass",
+}
+"""Served before 1.18, or only where somebody turned them on, and by nobody any more."""
+_OFF: Final[Mapping[str, str]] = {
+    "storage.k8s.io/v1alpha1": "CSIStorageCapacity VolumeAttachment",
+    "resource.k8s.io/v1beta2": "DeviceClass",
+    "resource.k8s.io/v1beta1": "DeviceClass",
+    "resource.k8s.io/v1alpha3": "DeviceClass",
+}
+"""Served where somebody turns them on."""
+_VERSION: Final = re.compile(r"v(\d+)(?:(alpha|beta)(\d+))?")
+_STABILITY: Final = {"alpha": 0, "beta": 1, None: 2}
+
+
+@cache
+def _printed() -> Mapping[str, Mapping[str, str]]:
+    """API version → kind → ``namespaced`` or ``cluster``, and ``first-last`` minor version, ``30-`` while served."""
+    return shipped_table(__package__, "kinds.json", dict[str, dict[str, str]])
+
+
+def served(api_version: str, kind: str) -> Served | None:
+    """Which Kubernetes versions serve a kind under an API version; ``None`` where nothing is known of the two."""
+    text = _printed().get(api_version, {}).get(kind)
+    if text is None:
+        return _NEVER if kind in _GONE.get(api_version, "").split() else None
+    first, _, last = text.split()[1].partition("-")
+    since = int(first) if int(first) > _OLDEST else 0
+    return Served(since, int(last) + 1) if last else Served(since)
+
+
+def kinds_served(minor: int) -> list[str]:
+    """What Kubernetes 1.``minor`` serves, as a chart asks of a cluster: ``batch/v1/CronJob``."""
+    found = ((version, kind, served(version, kind)) for version, kinds in _printed().items() for kind in kinds)
+    return [f"{version}/{kind}" for version, kind, when in found if when is not None and when.by(minor)]
+
+
+def versions_of(kind: str) -> tuple[str, ...]:
+    """The API versions that a kind was ever served under, today's first."""
+    known = [version for version, kinds in _printed().items() if kind in kinds]
+    older = [version for version, kinds in (*_GONE.items(), *_OFF.items()) if kind in kinds.split()]
+    return (*sorted(known, key=_priority, reverse=True), *older)
+
+
+@cache
+def is_namespaced(kind: str) -> bool:
+    """Whether objects of a built-in kind are in a namespace."""
+    return any(kinds.get(kind, "").startswith("namespaced") for kinds in _printed().values())
+
+
+def _priority(api_version: str) -> tuple[int, int, int]:
+    """Stable versions last, each by its numbers (apimachinery/pkg/version, ``CompareKubeAwareVersionStrings``)."""
+    found = _VERSION.fullmatch(api_version.rpartition("/")[2])
+    assert found is not None, "printed ones are"
+    return _STABILITY[found[2]], int(found[1]), int(found[3] or 0)
