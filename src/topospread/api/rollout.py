@@ -1,16 +1,23 @@
-"""A Deployment's strategy in numbers of pods; how a rolling update goes on from there is not told here.
+"""The strategies of rollouts in numbers of pods; how a rolling update goes on from there is not told here.
 
-Source: pkg/controller/deployment/util/deployment_util.go (``ResolveFenceposts``, ``MaxSurge``).
+Sources: pkg/controller/deployment/util/deployment_util.go (``ResolveFenceposts``, ``MaxSurge``),
+pkg/controller/statefulset/stateful_set_utils.go (``getStatefulSetMaxUnavailable``),
+pkg/controller/daemon/util/daemonset_util.go (``UnavailableCount``, ``SurgeCount``) and update.go
+(``updatedDesiredNodeCounts``).
 """
 
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 
-from .workload import Deployment
+from topospread.errors import InputError
+
+from .workload import DaemonSet, Deployment, StatefulSet
 
 _DEFAULT = "25%"
+_PERCENTAGE = re.compile(r"[0-9]+%")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +34,7 @@ def strategy_of(item: Deployment) -> Strategy | None:
     Surges are rounded up, what may be unavailable is rounded down; where both come to 0, one may be unavailable.
 
     Raises:
-        ValueError: a number of pods that is neither a number nor a percentage, which the API server refuses.
+        InputError: a number of pods that is neither a number nor a percentage, which the API server refuses.
     """
     given = item.spec.strategy
     if given is not None and given.type == "Recreate":
@@ -41,9 +48,44 @@ def strategy_of(item: Deployment) -> Strategy | None:
     return Strategy(surge, min(unavailable, replicas))
 
 
-def _number(value: int | str | None, replicas: int, *, up: bool) -> int:
-    given = _DEFAULT if value is None else value
+@dataclass(frozen=True, slots=True)
+class OrdinalStrategy:
+    """Of how many of a StatefulSet's first ordinals the pods stay, and how many of the others may be unavailable."""
+
+    partition: int
+    max_unavailable: int
+
+
+def strategy_of_stateful_set(item: StatefulSet, replicas: int) -> OrdinalStrategy | None:
+    """The strategy in numbers; ``None`` for one that leaves it to people to delete old pods (OnDelete).
+
+    Without the gate MaxUnavailableStatefulSet the API server drops ``maxUnavailable``, which leaves one.
+    """
+    given = item.spec.update_strategy
+    if given is not None and given.type == "OnDelete":
+        return None
+    update = given.rolling_update if given is not None else None
+    most = _number(update.max_unavailable if update else None, replicas, up=False, default=1)
+    return OrdinalStrategy((update.partition if update else None) or 0, max(most, 1))
+
+
+def strategy_of_daemon_set(item: DaemonSet, nodes: int) -> Strategy | None:
+    """The strategy in numbers, of so many nodes; ``None`` for one that leaves it to people to delete old pods."""
+    given = item.spec.update_strategy
+    if given is not None and given.type == "OnDelete":
+        return None
+    update = given.rolling_update if given is not None else None
+    surge = _number(update.max_surge if update else None, nodes, up=True, default=0)
+    unavailable = _number(update.max_unavailable if update else None, nodes, up=True, default=1)
+    return Strategy(surge, 1 if surge == unavailable == 0 else unavailable)
+
+
+def _number(value: int | str | None, replicas: int, *, up: bool, default: int | str = _DEFAULT) -> int:
+    given = default if value is None else value
     if isinstance(given, int):
         return given
+    if not _PERCENTAGE.fullmatch(given):
+        words = "a valid percent string must be a numeric string followed by an ending '%'"
+        raise InputError(f"{given!r} of a rolling update: {words}")
     share = int(given.removesuffix("%")) * replicas / 100
     return math.ceil(share) if up else math.floor(share)

@@ -86,6 +86,20 @@ class StatefulSetOrdinals(KubeStruct):
     start: Int32 | None = None
 
 
+class RollingUpdateStatefulSet(KubeStruct):
+    """``spec.updateStrategy.rollingUpdate`` of a StatefulSet: from which ordinal on, and how many pods at once."""
+
+    partition: Int32 | None = None
+    max_unavailable: int | str | None = None
+
+
+class StatefulSetUpdateStrategy(KubeStruct):
+    """``spec.updateStrategy`` of a StatefulSet: RollingUpdate unless it says OnDelete."""
+
+    type: str | None = None
+    rolling_update: RollingUpdateStatefulSet | None = None
+
+
 class StatefulSetSpec(KubeStruct):
     """``spec`` of a StatefulSet."""
 
@@ -96,6 +110,7 @@ class StatefulSetSpec(KubeStruct):
     pod_management_policy: str | None = None
     ordinals: StatefulSetOrdinals | None = None
     volume_claim_templates: list[PersistentVolumeClaim] | None = None
+    update_strategy: StatefulSetUpdateStrategy | None = None
 
 
 class StatefulSetStatus(KubeStruct):
@@ -112,11 +127,26 @@ class StatefulSet(KubeObject):
     status: StatefulSetStatus | None = None
 
 
+class RollingUpdateDaemonSet(KubeStruct):
+    """``spec.updateStrategy.rollingUpdate`` of a DaemonSet: numbers of pods, or percentages of its nodes."""
+
+    max_unavailable: int | str | None = None
+    max_surge: int | str | None = None
+
+
+class DaemonSetUpdateStrategy(KubeStruct):
+    """``spec.updateStrategy`` of a DaemonSet: RollingUpdate unless it says OnDelete."""
+
+    type: str | None = None
+    rolling_update: RollingUpdateDaemonSet | None = None
+
+
 class DaemonSetSpec(KubeStruct):
     """``spec`` of a DaemonSet."""
 
     selector: LabelSelector | None = None
     template: PodTemplateSpec = msgspec.field(default_factory=PodTemplateSpec)
+    update_strategy: DaemonSetUpdateStrategy | None = None
 
 
 class DaemonSet(KubeObject):

@@ -97,7 +97,7 @@ def _step(name: str, metavar: str, text: str) -> Callable[[Any], Any]:
 @_step("uncordon", _NODES, "Nodes take new pods again.")
 @_step("drain", _NODES, "Drain nodes as kubectl does, respecting disruption budgets.")
 @_step("scale", "[NS/]KIND/NAME=N", "Scale a workload.")
-@_step("rollout", "[NS/]KIND/NAME[=FILE]", "Roll a Deployment out anew, or with manifests.")
+@_step("rollout", "[NS/]KIND/NAME[=FILE]", "Roll a workload out anew, or with manifests.")
 @_step("wait", "DURATION", "Give the step before only so much time, or let time pass.")
 @_step("add-nodes", "N", "Add nodes …")
 @_step("like", "NODE", "… like this one,")

@@ -204,6 +204,10 @@ _EFFECTS: Mapping[str, tuple[tuple[Component, ...], str]] = {
     "IndexedJob": (_APISERVER, "completionMode of a Job is kept"),
     "SuspendJob": (_APISERVER, "suspend of a Job is kept: off, a suspended Job runs"),
     "JobPodReplacementPolicy": (_APISERVER, "podReplacementPolicy of a Job is kept"),
+    "MaxUnavailableStatefulSet": (
+        _APISERVER,
+        "maxUnavailable of a StatefulSet's rolling update is kept: off, one pod is replaced at a time",
+    ),
     "JobManagedBy": (_APISERVER, "managedBy of a Job is kept: off, the Job controller runs Jobs of others"),
 }
 """Gate → who acts on it, and what it does."""

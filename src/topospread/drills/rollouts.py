@@ -1,33 +1,28 @@
-"""Rollouts that go on step by step as pods come and go: Deployments, as their controller does it.
-
-How many pods come and go is the rule of `workloads.rolling`.
-"""
+"""How rollouts begin: as ``kubectl rollout restart`` does it, or by manifests; how they go on is told in `rolling`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import partial
 
 from msgspec.structs import replace
 
 from topospread.api.inventory import Inventory
 from topospread.api.meta import Annotations
-from topospread.api.rollout import strategy_of
-from topospread.api.workload import Deployment
+from topospread.api.workload import DaemonSet, Deployment, StatefulSet, StatefulSetStatus
 from topospread.errors import UsageError
 from topospread.sources.collection import applied
-from topospread.workloads.planned import Workload
-from topospread.workloads.revisions import TEMPLATE_HASH_LABEL, canonical
-from topospread.workloads.rolling import Standing, to_create, to_remove
+from topospread.workloads.revisions import canonical, revision_hash
 from topospread.workloads.scale import the_workload
 
-from .pods import FollowedPod, WorkloadKey, key_of
+from .pods import WorkloadKey, key_of
 from .result import RolloutState
+from .rolling import go_on, state, template_item
 from .steps import Rollout
 from .world import World
 
-REPLACED = "replaced by a rollout"
-"""Why old pods go."""
+Rolled = Deployment | StatefulSet | DaemonSet
+_LISTS = {"Deployment": "deployments", "StatefulSet": "stateful_sets", "DaemonSet": "daemon_sets"}
 
 
 def roll_out(world: World, step: Rollout, manifests: Inventory | None) -> None:
@@ -35,134 +30,127 @@ def roll_out(world: World, step: Rollout, manifests: Inventory | None) -> None:
 
     Raises:
         InputError: an object that the API server would refuse.
-        UsageError: the workload is not there, or is none that is rolled out here.
+        UsageError: the workload is not there, or is none that is rolled out.
     """
     before = world.inventory()
     key = the_workload(step.target, [key_of(each) for each in world.run.plan.workloads])
-    if key[0] != "Deployment":
-        raise UsageError(f"{step}: rollouts of Deployments are played, not of a {key[0]}")
+    if key[0] not in _LISTS:
+        raise UsageError(f"{step}: Deployments, StatefulSets and DaemonSets are rolled out, not a {key[0]}")
     if manifests is not None:
         apply_and_roll(world, manifests, step.path)
-        item = _deployment(world, key)
-        if item is not None and not _changed(before, key, item):
+        item = template_item(world, key)
+        if item is not None and not _changed(before, item):
             raise UsageError(f"{step}: it does not change the template of {step.target}")
         return
-    world.note("rollout", detail=step.target)
-    world.replan(lambda inventory: _restarted(inventory, key, f"in the drill, at {world.now:.0f} s"))
+    item = template_item(world, key)
+    waits = " (OnDelete: old pods stay until somebody deletes them)"
+    world.note("rollout", detail=step.target + (waits if item is not None and _is_left_to_people(item) else ""))
+    world.replan(lambda inventory: _restarted(inventory, key, f"in the drill, after {len(world.events)} events"))
     _begin(world, key)
 
 
 def apply_and_roll(world: World, manifests: Inventory, path: str) -> None:
-    """Apply manifests, and begin the rollouts of Deployments whose templates they change."""
+    """Apply manifests, and begin the rollouts of workloads whose templates they change."""
     before = world.inventory()
     world.note("applied", detail=path)
-    world.replan(lambda inventory: applied(inventory, manifests))
-    for item in world.run.plan.inventory.deployments:
-        key = ("Deployment", item.namespace, item.name)
-        if _changed(before, key, item):
-            _begin(world, key)
+    world.replan(lambda inventory: _revised(before, applied(inventory, manifests)))
+    for item in _items(world.run.plan.inventory):
+        if _changed(before, item):
+            _begin(world, (item.kind, item.namespace, item.name))
 
 
 def states(world: World) -> list[RolloutState]:
     """How the rollouts stand that have begun; those that are over are let go of."""
     found = []
     for key in list(world.rollouts):
-        workload = world.workload(key)
-        if workload is None:
-            del world.rollouts[key]
-            continue
-        standing = _Pods(world, workload).standing
-        kind, namespace, name = key
-        found.append(RolloutState(kind, namespace, name, standing.new_available, standing.replicas, standing.old))
-        if standing.is_over:
+        standing = state(world, key)
+        if standing is not None:
+            found.append(standing)
+        if standing is None or standing.is_over:
             del world.rollouts[key]
     return found
 
 
 def _begin(world: World, key: WorkloadKey) -> None:
-    world.rollouts[key] = partial(_go_on, world, key)
+    world.rollouts[key] = partial(go_on, world, key)
 
 
-def _deployment(world: World, key: WorkloadKey) -> Deployment | None:
-    return next((each for each in world.run.plan.inventory.deployments if (each.namespace, each.name) == key[1:]), None)
+def _is_left_to_people(item: Rolled) -> bool:
+    if isinstance(item, Deployment) or item.spec.update_strategy is None:
+        return False
+    return item.spec.update_strategy.type == "OnDelete"
 
 
-def _changed(before: Inventory, key: WorkloadKey, item: Deployment) -> bool:
-    """Whether a Deployment that was there had another template."""
-    was = next((each for each in before.deployments if (each.namespace, each.name) == key[1:]), None)
+def _items(inventory: Inventory) -> Iterator[Rolled]:
+    yield from inventory.deployments
+    yield from inventory.stateful_sets
+    yield from inventory.daemon_sets
+
+
+def _was(before: Inventory, item: Rolled) -> Rolled | None:
+    key = (item.kind, item.namespace, item.name)
+    return next((each for each in _items(before) if (each.kind, each.namespace, each.name) == key), None)
+
+
+def _changed(before: Inventory, item: Rolled) -> bool:
+    """Whether a workload that was there had another template."""
+    was = _was(before, item)
     return was is not None and canonical(was.spec.template) != canonical(item.spec.template)
 
 
-def _restarted(inventory: Inventory, key: WorkloadKey, when: str) -> Inventory:
-    """The cluster with an annotation in a Deployment's template (``kubectl rollout restart``)."""
+def _revised(before: Inventory, after: Inventory) -> Inventory:
+    """Manifests applied, and new templates marked as such."""
 
-    def changed(item: Deployment) -> Deployment:
+    def marked(item: Rolled) -> Rolled:
+        was = _was(before, item)
+        if was is None:
+            return item
+        kept = _with_generation(item, _generation(was)) if isinstance(item, DaemonSet) else item
+        return _as_new_revision(kept) if _changed(before, item) else kept
+
+    for attribute in _LISTS.values():
+        setattr(after, attribute, [marked(each) for each in getattr(after, attribute)])
+    return after
+
+
+def _restarted(inventory: Inventory, key: WorkloadKey, when: str) -> Inventory:
+    """The cluster with an annotation in a workload's template (``kubectl rollout restart``)."""
+
+    def changed(item: Rolled) -> Rolled:
         if (item.namespace, item.name) != key[1:]:
             return item
         template = item.spec.template
         annotations = replace(template.metadata.annotations or Annotations(), restarted_at=when)
         metadata = replace(template.metadata, annotations=annotations)
-        return replace(item, spec=replace(item.spec, template=replace(template, metadata=metadata)))
+        made: Rolled = replace(item, spec=replace(item.spec, template=replace(template, metadata=metadata)))
+        return _as_new_revision(made)
 
-    inventory.deployments = [changed(each) for each in inventory.deployments]
+    attribute = _LISTS[key[0]]
+    setattr(inventory, attribute, [changed(each) for each in getattr(inventory, attribute)])
     return inventory
 
 
-@dataclass(slots=True)
-class _Pods:
-    """The pods of a rollout: of the new revision, and of older ones; those that are being deleted are none any more."""
+def _as_new_revision(item: Rolled) -> Rolled:
+    """What the API server and the controller make of a workload whose template changed, where pods show it.
 
-    world: World
-    workload: Workload
-
-    @property
-    def every(self) -> list[FollowedPod]:
-        return [each for each in self.world.pods.of(key_of(self.workload)) if not each.terminating]
-
-    def is_new(self, pod: FollowedPod) -> bool:
-        template = self.workload.template
-        return template is not None and pod.labels.get(TEMPLATE_HASH_LABEL) == template.labels.get(TEMPLATE_HASH_LABEL)
-
-    @property
-    def standing(self) -> Standing:
-        counts = {(new, ready): 0 for new in (True, False) for ready in (True, False)}
-        for each in self.every:
-            counts[self.is_new(each), self.world.is_ready(each)] += 1
-        return Standing(
-            self.workload.replicas, counts[True, True], counts[True, False], counts[False, True], counts[False, False]
-        )
+    A StatefulSet's status names the revision; a DaemonSet's generation of the template grows
+    (pkg/registry/apps/daemonset/strategy.go, ``PrepareForUpdate``).
+    """
+    if isinstance(item, StatefulSet):
+        current = item.status.current_revision if item.status else None
+        name = f"{item.name}-{revision_hash(item.spec.template)}"
+        return replace(item, status=StatefulSetStatus(current_revision=current, update_revision=name))
+    if isinstance(item, DaemonSet):
+        return _with_generation(item, _generation(item) + 1)
+    return item
 
 
-def _go_on(world: World, key: WorkloadKey) -> bool:
-    """Take the next step of a rollout; whether there was one to take."""
-    workload, item = world.workload(key), _deployment(world, key)
-    if workload is None or item is None or item.spec.paused:
-        return False
-    pods = _Pods(world, workload)
-    standing = pods.standing
-    strategy = strategy_of(replace(item, spec=replace(item.spec, replicas=workload.replicas)))
-    if strategy is None:
-        return _recreate(world, pods)
-    created = to_create(standing, strategy)
-    if created:
-        world.create(workload, created)
-        return True
-    number = sum(to_remove(standing, strategy))
-    if not number:
-        return False
-    every = pods.every
-    order = world.in_order_of_removal([each for each in every if not pods.is_new(each)], every)
-    return world.delete(order[:number], REPLACED, replaced=False)
+def _generation(item: Rolled) -> int:
+    annotations = item.metadata.annotations
+    text = annotations.template_generation if annotations is not None else None
+    return int(text) if text and text.isdecimal() else 1
 
 
-def _recreate(world: World, pods: _Pods) -> bool:
-    """All old pods go; new ones are created when they are gone for good (pkg/controller/deployment/recreate.go)."""
-    old = [each for each in world.pods.of(key_of(pods.workload)) if not pods.is_new(each)]
-    running = [each for each in old if not each.terminating]
-    if running:
-        return world.delete(running, REPLACED, replaced=False)
-    missing = pods.workload.replicas - len(pods.every)
-    if old or missing <= 0:
-        return False
-    world.create(pods.workload, missing)
-    return True
+def _with_generation(item: DaemonSet, generation: int) -> DaemonSet:
+    annotations = replace(item.metadata.annotations or Annotations(), template_generation=str(generation))
+    return replace(item, metadata=replace(item.metadata, annotations=annotations))

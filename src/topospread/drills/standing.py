@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import replace as with_fields
 from datetime import UTC, datetime
 
@@ -16,7 +16,7 @@ from topospread.simulation.run import Run
 from topospread.workloads.removal import is_leaving
 from topospread.workloads.timestamps import snapshot_time
 
-from .pods import FollowedPod, FollowedPods
+from .pods import FollowedPod
 
 _SOME_TIME = 1_767_225_600.0
 """When a drill begins where nothing in the input tells: the beginning of 2026."""
@@ -41,7 +41,7 @@ def with_budgets_open(inventory: Inventory) -> Inventory:
     )
 
 
-def as_they_stand(run: Run, pods: FollowedPods, times: Times, down: Collection[str]) -> Inventory:
+def as_they_stand(run: Run, pods: Iterable[FollowedPod], times: Times, down: Collection[str]) -> Inventory:
     """Everything that is there now, as an API server would have it.
 
     Args:
@@ -52,9 +52,7 @@ def as_they_stand(run: Run, pods: FollowedPods, times: Times, down: Collection[s
     """
     finished = [each for each in run.plan.inventory.pods if each.phase in ("Succeeded", "Failed")]
     nodes = [each for each in run.cluster.nodes.nodes if each is not None]
-    return with_fields(
-        inventory_with(run, [*finished, *(stored(each, times, down) for each in pods.by_key.values())]), nodes=nodes
-    )
+    return with_fields(inventory_with(run, [*finished, *(stored(each, times, down) for each in pods)]), nodes=nodes)
 
 
 class Times:

@@ -1,12 +1,13 @@
 """What controllers create in place of pods that are gone; how many they want at all is decided by the planners.
 
 Sources: pkg/controller/replicaset/replica_set.go (``manageReplicas``),
-pkg/controller/statefulset/stateful_set_control.go (``processReplica``), pkg/controller/job/job_controller.go.
+pkg/controller/statefulset/stateful_set_control.go (``processReplica``), pkg/controller/daemon/daemon_controller.go
+(``syncNodes``), pkg/controller/job/job_controller.go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
 from msgspec.structs import replace
@@ -14,9 +15,11 @@ from msgspec.structs import replace
 from topospread.api.pod import Pod
 from topospread.api.workload import Job, StatefulSet
 from topospread.simulation.run import Run
+from topospread.workloads.daemon_set import GENERATION_LABEL, for_node, target_node
 from topospread.workloads.names import Names, parent_and_ordinal, pod_prefix
 from topospread.workloads.planned import QueuedPod, Workload
-from topospread.workloads.revisions import TEMPLATE_HASH_LABEL
+from topospread.workloads.revisions import REVISION_HASH_LABEL, TEMPLATE_HASH_LABEL
+from topospread.workloads.stateful_set import keeps_its_revision, of_template
 
 from .made_claims import MadeClaims
 from .pods import FollowedPod, FollowedPods, WorkloadKey, key_of
@@ -31,13 +34,13 @@ class Successors:
         run: whose workloads these are.
         pods: the pods there are; those among them that are being deleted hold their places.
         names: for new pods.
-        is_up: whether the kubelet of a pod's node is there.
+        is_ready: whether a pod is.
     """
 
-    def __init__(self, run: Run, pods: FollowedPods, names: Names, is_up: Callable[[FollowedPod], bool]) -> None:
+    def __init__(self, run: Run, pods: FollowedPods, names: Names, is_ready: Callable[[FollowedPod], bool]) -> None:
         self._pods = pods
         self._names = names
-        self._is_up = is_up
+        self._is_ready = is_ready
         inventory = run.plan.inventory
         self._sets = {("StatefulSet", each.namespace, each.name): each for each in inventory.stateful_sets}
         self._jobs = {("Job", each.namespace, each.name): each for each in inventory.jobs}
@@ -65,6 +68,16 @@ class Successors:
         prefix = template.metadata.generate_name or pod_prefix(workload.name)
         for name in islice(self._names.generate(workload.namespace, prefix), number):
             yield QueuedPod(self._made.given_to(template, name), name, workload, template.spec.priority or 0)
+
+    def on_nodes(self, workload: Workload, nodes: Iterable[str]) -> Iterator[QueuedPod]:
+        """New pods of a DaemonSet, for these nodes."""
+        template = workload.template
+        if template is None:
+            return
+        prefix = template.metadata.generate_name or pod_prefix(workload.name)
+        for node, name in zip(nodes, self._names.generate(workload.namespace, prefix), strict=False):
+            pod = self._made.given_to(for_node(template, node), name)
+            yield QueuedPod(pod, name, workload, pod.spec.priority or 0)
 
     def due(self) -> Iterator[QueuedPod]:
         """The pods whose time has come: nobody holds their place any more, and who comes before them is ready."""
@@ -101,7 +114,7 @@ class Successors:
 
     def _waits_for_another(self, key: WorkloadKey, ordinal: int) -> bool:
         before = (each for each in self._pods.of(key) if _ordinal(each) < ordinal)
-        return any(not each.node or each.terminating or not self._is_up(each) for each in before)
+        return any(not self._is_ready(each) for each in before)
 
     def _waits(self, workload: Workload) -> bool:
         """Whether a pod's place has to be free before it is created anew."""
@@ -113,11 +126,7 @@ class Successors:
         return self._jobs[key_of(workload)]
 
     def _created(self, workload: Workload, gone: FollowedPod) -> QueuedPod:
-        own = workload.kind in ("StatefulSet", "DaemonSet") or (
-            workload.kind == "Job" and self._job(workload).spec.completion_mode == "Indexed"
-        )
-        template = workload.template
-        pod = _anew(gone.pod) if own or template is None or _is_older(gone.pod, template) else template
+        pod = self._pod(workload, gone)
         if workload.kind == "StatefulSet":
             name = gone.name
         else:
@@ -125,11 +134,39 @@ class Successors:
             name = next(self._names.generate(workload.namespace, prefix))
         return QueuedPod(self._made.given_to(pod, name), name, workload, pod.spec.priority or 0)
 
+    def _pod(self, workload: Workload, gone: FollowedPod) -> Pod:
+        """What comes in the place of a pod: of the template, unless it keeps what it was, or its revision."""
+        template, kind = workload.template, workload.kind
+        if template is None or self._stays(workload, template, gone):
+            return _anew(gone.pod)
+        node = target_node(gone.pod) if kind == "DaemonSet" else None
+        if node is not None:
+            return for_node(template, node)
+        item = self._sets.get(key_of(workload))
+        return template if item is None else of_template(item, template, gone.pod)
 
-def _is_older(pod: Pod, template: Pod) -> bool:
-    """Whether a pod is of another ReplicaSet than the newest, which creates it anew in the midst of a rollout."""
-    revision = pod.labels.get(TEMPLATE_HASH_LABEL)
-    return revision is not None and revision != template.labels.get(TEMPLATE_HASH_LABEL)
+    def _stays(self, workload: Workload, template: Pod, gone: FollowedPod) -> bool:
+        """Whether a pod comes back as it was."""
+        match workload.kind:
+            case "StatefulSet":
+                item = self._sets.get(key_of(workload))
+                kept = item is None or keeps_its_revision(item, _ordinal(gone))
+                return kept or is_of(gone.pod, template, workload.kind)
+            case "DaemonSet":
+                return is_of(gone.pod, template, workload.kind)
+            case "Job":
+                return self._job(workload).spec.completion_mode == "Indexed"
+        # in the midst of a rollout an older ReplicaSet creates it
+        return TEMPLATE_HASH_LABEL in gone.labels and not is_of(gone.pod, template, workload.kind)
+
+
+_REVISION_LABELS = {"StatefulSet": REVISION_HASH_LABEL, "DaemonSet": GENERATION_LABEL}
+
+
+def is_of(pod: Pod, template: Pod, kind: str) -> bool:
+    """Whether a pod of a kind of workload shows the revision of a template."""
+    label = _REVISION_LABELS.get(kind, TEMPLATE_HASH_LABEL)
+    return pod.labels.get(label) == template.labels.get(label)
 
 
 def _anew(pod: Pod) -> Pod:

@@ -15,6 +15,7 @@ from topospread.api.inventory import Inventory
 from topospread.api.node import Node
 from topospread.cluster import Cluster
 from topospread.cluster.cluster import PodKey, pod_key
+from topospread.config.gates import gates_for
 from topospread.simulation.placing import place_waiting
 from topospread.simulation.run import SimulationOptions, prepare
 from topospread.simulation.virtual_queue import VirtualQueue
@@ -42,6 +43,7 @@ class World:
         run: the simulation under way; another one when controllers have been given other manifests.
         pods: all pods.
         health: how many of them are ready.
+        gates: of the API server and the controllers.
         events: what happened so far.
         on_arrival: told of every pod that gets a node.
         starting: pods of rollouts that have a node and are not ready yet.
@@ -60,6 +62,7 @@ class World:
         self.pods = FollowedPods()
         self.warnings: dict[str, None] = {}
         self.notes: dict[str, None] = {}
+        self.gates = options.apiserver_gates or gates_for(options.kube_version, component="apiserver")
         self._options = options
         self._began = begin_of(inventory)
         self._agenda = Agenda()
@@ -74,7 +77,10 @@ class World:
 
     def inventory(self) -> Inventory:
         """Everything that is there now, as an API server would have it."""
-        return as_they_stand(self.run, self.pods, Times(self._began, self.now), self.down)
+        there = list(self.pods.by_key.values())
+        if self._number:  # of equals the order of a cache decides
+            there.sort(key=lambda each: self._drawn(each) if each.node else "")
+        return as_they_stand(self.run, there, Times(self._began, self.now), self.down)
 
     def replan(
         self, change: Callable[[Inventory], Inventory] | None = None, scale: Mapping[str, int] | None = None
@@ -112,7 +118,7 @@ class World:
                 self.health.gained(followed)
         self._workloads = {key_of(each): each for each in run.plan.workloads}
         taken = ((each.namespace, each.name) for each in self.pods.by_key.values())
-        self.successors = Successors(run, self.pods, Names(list(taken)), lambda pod: pod.node not in self.down)
+        self.successors = Successors(run, self.pods, Names(list(taken)), self.is_ready)
         for pod in run.plan.removed:
             gone = before.by_key.get(f"{pod.namespace}/{pod.name}")
             if pod.spec.node_name in self.down and gone is not None:
@@ -187,6 +193,10 @@ class World:
         """Pods of a workload's template are created."""
         self._create(self.successors.replicas(workload, number))
 
+    def create_on(self, workload: Workload, nodes: Iterable[str]) -> None:
+        """Pods of a DaemonSet are created for nodes."""
+        self._create(self.successors.on_nodes(workload, nodes))
+
     def delete(self, pods: Iterable[FollowedPod], why: str, *, replaced: bool = True) -> bool:
         """Pods are deleted, at once: what is on a node that is down stays there, terminating; others are gone.
 
@@ -244,7 +254,7 @@ class World:
 
         Kubelets start them while controllers and kube-scheduler go on, who are faster.
         """
-        starting = sorted(self.starting.values(), key=self._uid)
+        starting = sorted(self.starting.values(), key=self._drawn)
         for pod in starting[: 1 if self._number % 2 else len(starting)]:
             del self.starting[pod.key]
             pod.ready_since = self.now
@@ -253,8 +263,12 @@ class World:
         return bool(starting)
 
     def _uid(self, pod: FollowedPod) -> str:
-        """What decides where nothing else does: drawn when a pod is created, here the same in every drill alike."""
-        return pod.pod.metadata.uid or made_up_uid("Pod", pod.namespace, f"{pod.name}{self._number or ''}")
+        """What decides between pods of nearly one age: drawn when a pod is created."""
+        return pod.pod.metadata.uid or self._drawn(pod)
+
+    def _drawn(self, pod: FollowedPod) -> str:
+        """What decides where nothing else does, the same whenever this one of the drills alike is played."""
+        return made_up_uid("Pod", pod.namespace, f"{pod.name}{self._number or ''}")
 
     def _remove(self, pod: FollowedPod) -> None:
         self.starting.pop(pod.key, None)
@@ -362,10 +376,14 @@ class World:
         """The workload of a key, as it is planned now."""
         return self._workloads.get(key)
 
+    def in_drawn_order(self, pods: Iterable[FollowedPod]) -> list[FollowedPod]:
+        """Pods as a controller looks at them whose order is drawn; by name in the first of the drills alike."""
+        return sorted(pods, key=self._drawn if self._number else lambda each: each.key)
+
     def in_order_of_removal(self, pods: Iterable[FollowedPod], related: Iterable[FollowedPod]) -> list[FollowedPod]:
         """Pods of a ReplicaSet, first the one that goes first; ``related``: those of all its owner's ReplicaSets."""
         times = Times(self._began, self.now)
-        listed = sorted(pods, key=self._uid) if self._number else pods  # of equals the order of a cache decides
+        listed = sorted(pods, key=self._drawn) if self._number else pods  # of equals the order of a cache decides
         by_key = {each.key: each for each in listed}
         there = [with_uid(stored(each, times, self.down), self._uid(each)) for each in by_key.values()]
         others = [stored(each, times, self.down) for each in related]

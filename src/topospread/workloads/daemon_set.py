@@ -127,8 +127,12 @@ def _add(draft: Draft, row: Workload, node_names: Iterable[str]) -> None:
         raise ValueError(f"{row} has no template")
     names = draft.names.generate(row.namespace, pod_prefix(row.name))
     for node_name, name in zip(node_names, names, strict=False):
-        spec = replace(template.spec, affinity=affinity_to_node(template.spec.affinity, node_name))
-        draft.add(row, replace(template, spec=spec), name)
+        draft.add(row, for_node(template, node_name), name)
+
+
+def for_node(template: Pod, node_name: str) -> Pod:
+    """A pod of the template that goes to one node."""
+    return replace(template, spec=replace(template.spec, affinity=affinity_to_node(template.spec.affinity, node_name)))
 
 
 def affinity_to_node(affinity: Affinity | None, node_name: str) -> Affinity:

@@ -101,6 +101,26 @@ class PodMaker:
         return claims
 
 
+def keeps_its_revision(item: StatefulSet, ordinal: int) -> bool:
+    """Whether an ordinal's pod is created anew as it was, whatever the template says now (the partition).
+
+    Source: pkg/controller/statefulset/stateful_set_utils.go (``newVersionedStatefulSetPod``).
+    """
+    given = item.spec.update_strategy
+    partition = given.rolling_update.partition if given is not None and given.rolling_update is not None else None
+    start = (item.spec.ordinals.start if item.spec.ordinals else 0) or 0
+    return ordinal < start + (partition or 0)
+
+
+def of_template(item: StatefulSet, template: Pod, pod: Pod) -> Pod:
+    """The pod of an ordinal anew, of another template; it keeps its name, its identity and its claims."""
+    labels = {name: pod.labels[name] for name in (POD_NAME_LABEL, POD_INDEX_LABEL) if name in pod.labels}
+    claims = {each.name: f"{each.name}-{pod.name}" for each in item.spec.volume_claim_templates or ()}
+    spec = replace(template.spec, volumes=with_claims(template.spec.volumes, claims)) if claims else template.spec
+    metadata = replace(template.metadata, name=pod.name, labels={**template.labels, **labels})
+    return replace(template, metadata=metadata, spec=spec)
+
+
 def _identity(name: str, ordinal: int, *, with_index: bool) -> dict[str, str]:
     return {POD_NAME_LABEL: name} | ({POD_INDEX_LABEL: str(ordinal)} if with_index else {})
 

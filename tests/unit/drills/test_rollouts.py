@@ -97,9 +97,9 @@ def test_manifests_that_change_a_template_roll_it_out(tmp_path: Path) -> None:
         told([*nodes("a"), changed], Rollout("deploy/web", str(path)))
 
 
-def test_what_is_no_deployment_is_not_rolled_out() -> None:
-    with pytest.raises(UsageError, match="rollouts of Deployments"):
-        told([*nodes("a"), workload("DaemonSet", "log")], Rollout("ds/log"))
+def test_only_what_has_a_template_of_replicas_is_rolled_out() -> None:
+    with pytest.raises(UsageError, match="StatefulSets and DaemonSets are rolled out, not a Job"):
+        told([*nodes("a"), workload("Job", "import")], Rollout("job/import"))
     with pytest.raises(UsageError, match="did you mean shop/deployment/web"):
         told([*nodes("a"), workload("Deployment")], Rollout("deploy/wep"))
 

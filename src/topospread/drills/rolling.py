@@ -1,0 +1,189 @@
+"""Rollouts that go on step by step as pods come and go: Deployments, StatefulSets and DaemonSets, as controllers do it.
+
+How many pods come and go, and which, are the rules of `workloads.rolling`, `workloads.rolling_stateful_set` and
+`workloads.rolling_daemon_set`; how a rollout begins is told in `rollouts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from topospread.api.rollout import strategy_of, strategy_of_daemon_set, strategy_of_stateful_set
+from topospread.api.workload import DaemonSet, Deployment, StatefulSet
+from topospread.workloads.daemon_set import target_node
+from topospread.workloads.names import parent_and_ordinal
+from topospread.workloads.planned import Workload
+from topospread.workloads.rolling import Standing, to_create, to_remove
+from topospread.workloads.rolling_daemon_set import OnNode, nodes_to_replace
+from topospread.workloads.rolling_stateful_set import Ordinal, ordinals_to_replace
+
+from .pods import FollowedPod, WorkloadKey, key_of
+from .result import RolloutState
+from .successors import is_of
+from .world import World
+
+REPLACED = "replaced by a rollout"
+"""Why old pods go."""
+
+
+def template_item(world: World, key: WorkloadKey) -> Deployment | StatefulSet | DaemonSet | None:
+    """The object whose template is rolled out, as it is now."""
+    inventory = world.run.plan.inventory
+    items: Iterable[Deployment | StatefulSet | DaemonSet]
+    match key[0]:
+        case "Deployment":
+            items = inventory.deployments
+        case "StatefulSet":
+            items = inventory.stateful_sets
+        case _:
+            items = inventory.daemon_sets
+    return next((each for each in items if (each.namespace, each.name) == key[1:]), None)
+
+
+def go_on(world: World, key: WorkloadKey) -> bool:
+    """Take the next step of a rollout; whether there was one to take."""
+    workload, item = world.workload(key), template_item(world, key)
+    if workload is None or item is None:
+        return False
+    pods = _Pods(world, workload)
+    match item:
+        case Deployment():
+            return not item.spec.paused and _deployment_goes_on(world, pods, item)
+        case StatefulSet():
+            return _stateful_set_goes_on(world, pods, item)
+        case _:
+            return _daemon_set_goes_on(world, pods, item)
+
+
+def state(world: World, key: WorkloadKey) -> RolloutState | None:
+    """How a rollout stands; ``None`` where its workload is gone."""
+    workload, item = world.workload(key), template_item(world, key)
+    if workload is None or item is None:
+        return None
+    pods = _Pods(world, workload)
+    if isinstance(item, Deployment):
+        standing = pods.standing
+        return RolloutState(*key, standing.new_available, standing.replicas, standing.old)
+    there = pods.every
+    meant = workload.replicas
+    if isinstance(item, StatefulSet):
+        strategy = strategy_of_stateful_set(item, workload.replicas)
+        first = _start(item) + (strategy.partition if strategy else meant)
+        there = [each for each in there if first <= _ordinal(each)]
+        meant = max(meant - strategy.partition, 0) if strategy else 0
+    elif strategy_of_daemon_set(item, meant) is None:
+        there, meant = [], 0
+    updated = sum(pods.is_new(each) and world.is_ready(each) for each in there)
+    old = sum(not pods.is_new(each) for each in there)
+    return RolloutState(*key, min(updated, meant), meant, old)
+
+
+@dataclass(slots=True)
+class _Pods:
+    """The pods of a rollout: of the new revision, and of older ones; those that are being deleted are none any more."""
+
+    world: World
+    workload: Workload
+
+    @property
+    def all(self) -> list[FollowedPod]:
+        return self.world.pods.of(key_of(self.workload))
+
+    @property
+    def every(self) -> list[FollowedPod]:
+        return [each for each in self.all if not each.terminating]
+
+    def is_new(self, pod: FollowedPod) -> bool:
+        template = self.workload.template
+        return template is not None and is_of(pod.pod, template, self.workload.kind)
+
+    @property
+    def standing(self) -> Standing:
+        counts = {(new, ready): 0 for new in (True, False) for ready in (True, False)}
+        for each in self.every:
+            counts[self.is_new(each), self.world.is_ready(each)] += 1
+        return Standing(
+            self.workload.replicas, counts[True, True], counts[True, False], counts[False, True], counts[False, False]
+        )
+
+
+def _deployment_goes_on(world: World, pods: _Pods, item: Deployment) -> bool:
+    workload, standing = pods.workload, pods.standing
+    strategy = strategy_of(replace(item, spec=replace(item.spec, replicas=workload.replicas)))
+    if strategy is None:
+        return _recreate(world, pods)
+    created = to_create(standing, strategy)
+    if created:
+        world.create(workload, created)
+        return True
+    number = sum(to_remove(standing, strategy))
+    if not number:
+        return False
+    every = pods.every
+    order = world.in_order_of_removal([each for each in every if not pods.is_new(each)], every)
+    return world.delete(order[:number], REPLACED, replaced=False)
+
+
+def _recreate(world: World, pods: _Pods) -> bool:
+    """All old pods go; new ones are created when they are gone for good (pkg/controller/deployment/recreate.go)."""
+    old = [each for each in pods.all if not pods.is_new(each)]
+    running = [each for each in old if not each.terminating]
+    if running:
+        return world.delete(running, REPLACED, replaced=False)
+    missing = pods.workload.replicas - len(pods.every)
+    if old or missing <= 0:
+        return False
+    world.create(pods.workload, missing)
+    return True
+
+
+def _stateful_set_goes_on(world: World, pods: _Pods, item: StatefulSet) -> bool:
+    strategy = strategy_of_stateful_set(item, pods.workload.replicas)
+    if strategy is None:
+        return False
+    by_ordinal = {_ordinal(each): each for each in pods.all}
+    start = _start(item)
+    there = [by_ordinal.get(start + place) for place in range(pods.workload.replicas)]
+    places = ordinals_to_replace(
+        [
+            None if each is None else Ordinal(pods.is_new(each), world.is_ready(each), each.terminating)
+            for each in there
+        ],
+        strategy,
+        in_order=item.spec.pod_management_policy != "Parallel",
+        at_once=world.gates.enabled("MaxUnavailableStatefulSet"),
+    )
+    return world.delete([each for place in places if (each := there[place]) is not None], REPLACED)
+
+
+def _daemon_set_goes_on(world: World, pods: _Pods, item: DaemonSet) -> bool:
+    strategy = strategy_of_daemon_set(item, pods.workload.replicas)
+    if strategy is None:
+        return False
+    new: dict[str, FollowedPod] = {}
+    old: dict[str, FollowedPod] = {}
+    nodes: dict[str, OnNode] = {}
+    for each in world.in_drawn_order(pods.all):
+        name = target_node(each.pod) or each.node
+        if not each.terminating:
+            (new if pods.is_new(each) else old)[name] = each
+        nodes[name] = OnNode(
+            world.is_ready(new[name]) if name in new else None, world.is_ready(old[name]) if name in old else None
+        )
+    empty = pods.workload.replicas - len(nodes)
+    nodes |= {f"without a pod {number}": OnNode() for number in range(empty)}
+    going, coming = nodes_to_replace(nodes, strategy)
+    world.create_on(pods.workload, coming)
+    gone = world.delete([old[name] for name in going], REPLACED, replaced=not strategy.max_surge)
+    return gone or bool(coming)
+
+
+def _start(item: StatefulSet) -> int:
+    return (item.spec.ordinals.start if item.spec.ordinals else 0) or 0
+
+
+def _ordinal(pod: FollowedPod) -> int:
+    return parent_and_ordinal(pod.name)[1]
