@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 _FORMS = {
+    "CapacityReport": ("capacity_json", "capacity_json"),
     "Comparison": ("comparison_json", "comparison_json"),
     "EachDrill": ("drill_each", "each_json"),
     "DrillCheck": ("drill_check", "check_json"),

@@ -28,6 +28,7 @@ COMMANDS = {
     "plan": ("topospread.cli.plan:plan", "What does this change of manifests do?"),
     "status": ("topospread.cli.status:status", "What is skewed now, and what is at risk?"),
     "drill": ("topospread.cli.drill:drill", "What happens when a zone fails, a node is drained, …?"),
+    "capacity": ("topospread.cli.capacity:capacity", "How many more replicas fit, and what ends it?"),
     "dump": ("topospread.cli.dump:dump", "Write a snapshot of the cluster that kubectl points at."),
     "scheduler": ("topospread.cli.scheduler:scheduler", "Schedule the pods of a real cluster."),
     "config": ("topospread.cli.config:config", "Check, convert and show scheduler configurations."),

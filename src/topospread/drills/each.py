@@ -86,7 +86,7 @@ def drill_each(
     """
     play = _terse(inventory, options)
     begin = play.begin()
-    targets = _targets(play, kind)
+    targets = targets_of(play, kind)
     if not targets:
         raise UsageError(f"--each {kind}: there is none")
 
@@ -108,7 +108,8 @@ def _terse(inventory: Inventory, options: SimulationOptions) -> Play:
     return play
 
 
-def _targets(play: Play, kind: EachKind) -> list[tuple[str, Step]]:
+def targets_of(play: Play, kind: EachKind) -> list[tuple[str, Step]]:
+    """What there is of a kind, and the step that each is to go through."""
     world = play.world
     nodes = [each for each in world.cluster.nodes.nodes if each is not None]
     if kind == "deploy":

@@ -47,12 +47,12 @@ def add_nodes(world: World, step: AddNodes) -> None:
         number += 1
         name = f"{model.name}-new-{number}"
         if name not in taken:
-            made.append(_like(model, name, step.zone))
+            made.append(node_like(model, name, step.zone))
     world.note("added", nodes=[each.name for each in made])
     world.replan(lambda inventory: with_fields(inventory, nodes=[*inventory.nodes, *made]))
 
 
-def _like(model: Node, name: str, zone: str) -> Node:
+def node_like(model: Node, name: str, zone: str) -> Node:
     """A new node: with the labels and resources of another one, neither cordoned nor silent."""
     labels = {**model.labels, _HOSTNAME: name} if _HOSTNAME in model.labels else dict(model.labels)
     if zone:

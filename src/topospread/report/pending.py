@@ -81,7 +81,7 @@ def _constraint(arithmetic: ConstraintArithmetic, outcomes: Sequence[DomainOutco
     if not outcomes:
         yield from hanging("      ", no_domain(arithmetic), layout.width, 8)
     if layout.few(len(outcomes)):
-        rows = [(each.domain.name, _why(arithmetic, each)) for each in sorted(outcomes, key=_by_name)]
+        rows = [(each.domain.name, why_of(arithmetic, each)) for each in sorted(outcomes, key=_by_name)]
     else:
         rows = _alike(arithmetic, outcomes)
     width = max((len(name) for name, _ in rows), default=0)
@@ -94,7 +94,7 @@ def _by_name(outcome: DomainOutcome) -> tuple[tuple[int, str], ...]:
     return natural(outcome.domain.name)
 
 
-def _why(arithmetic: ConstraintArithmetic, outcome: DomainOutcome) -> str:
+def why_of(arithmetic: ConstraintArithmetic, outcome: DomainOutcome) -> str:
     """One domain: the sum that forbids it, or why its nodes do not take the pod all the same."""
     domain = outcome.domain
     total = sum_of(arithmetic, domain)
@@ -111,7 +111,7 @@ def _alike(arithmetic: ConstraintArithmetic, outcomes: Sequence[DomainOutcome]) 
     """Many domains: how many of them there are of each sum, the commonest first, with some of their names."""
     names: dict[str, list[str]] = {}
     for each in sorted(outcomes, key=_by_name):
-        names.setdefault(_why(arithmetic, each), []).append(each.domain.name)
+        names.setdefault(why_of(arithmetic, each), []).append(each.domain.name)
     order = Counter({why: len(found) for why, found in names.items()}).most_common()
     rows = [(counted(number, "domain"), f"{why} ({listed(names[why], 2)})") for why, number in order]
     if len(rows) <= _SHOWN_SUMS:

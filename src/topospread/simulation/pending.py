@@ -41,8 +41,13 @@ def domain_outcomes(arithmetic: ConstraintArithmetic, verdict: Verdict, cluster:
 def reasons_by_domain(
     arithmetic: ConstraintArithmetic, verdict: Verdict, cluster: Cluster
 ) -> dict[str, dict[str, int]]:
-    """Domain → reason → nodes that reject the pod for it."""
-    column = cluster.nodes.labels(arithmetic.topology_key)
+    """Domain of a constraint → reason → nodes that reject the pod for it."""
+    return reasons_by_domain_of(arithmetic.topology_key, verdict, cluster)
+
+
+def reasons_by_domain_of(topology_key: str, verdict: Verdict, cluster: Cluster) -> dict[str, dict[str, int]]:
+    """Domain of a topology key → reason → nodes that reject the pod for it."""
+    column = cluster.nodes.labels(topology_key)
     row_of = cluster.nodes.row_of
     codes = column.codes[np.fromiter((row_of[node] for node in verdict.nodes), np.int64, len(verdict.nodes))]
     kinds = len(verdict.rejections)  # none where the pod cannot be judged

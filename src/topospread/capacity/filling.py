@@ -1,0 +1,269 @@
+"""A cluster filled with more and more replicas until the first stays pending; kube-scheduler's cycle places each.
+
+Nothing is evicted for them: all that is there stays there. What waits for a node already goes on waiting.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from dataclasses import replace as with_fields
+from typing import TypeVar
+
+from topospread.api.inventory import Inventory
+from topospread.api.pod import Pod
+from topospread.cluster.cluster import pod_key
+from topospread.drills.forked import answers, can_fork, cores
+from topospread.errors import UsageError
+from topospread.scheduling.verdict import Verdict
+from topospread.simulation.pending import pending_group, reasons_by_domain_of
+from topospread.simulation.placing import place_all
+from topospread.simulation.result import PendingGroup
+from topospread.simulation.run import PodOutcome, Run, SimulationOptions, prepare, spreads
+from topospread.workloads.planned import QueuedPod, Workload
+
+from .result import Capacity, DomainRoom, KeyRoom, TargetRoom
+from .wanted import Share, WorkloadKey, check_shares, copies, with_pod
+
+ZONE = "topology.kubernetes.io/zone"
+Progress = Callable[[int, int | None], None]
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+_FIRST = 1024
+_GROWTH = 8
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityQuestion:
+    """What is asked of every state of a cluster.
+
+    Attributes:
+        shares: workloads in a ratio; empty where a pod is asked about.
+        pod: more of which are to fit.
+        limit: how many rounds at most are tried.
+        options: how pods are placed.
+    """
+
+    shares: tuple[Share, ...]
+    pod: Pod | None
+    limit: int
+    options: SimulationOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How questions that have nothing to do with each other are worked out.
+
+    Attributes:
+        workers: how many processes work at once; by default one for each core.
+        progress: told how many of how many are over.
+    """
+
+    workers: int | None = None
+    progress: Progress | None = None
+
+    def answers(self, ask: Callable[[Item], Answer], items: Sequence[Item]) -> list[Answer]:
+        """What each item comes to, in their order.
+
+        Raises:
+            Exception: what asking raised.
+        """
+        if not can_fork():
+            return list(map(ask, items))
+        return answers(ask, items, self.workers or cores(), self.progress)
+
+
+@dataclass(slots=True)
+class _TargetPods:
+    """The pods of one target that are to be placed, in the order in which they come.
+
+    Attributes:
+        missing: how many of the first are wanted without anything more being asked for.
+    """
+
+    row: Workload
+    share: int
+    replicas: int
+    there: int
+    queue: list[QueuedPod]
+    missing: int
+    placed: int = 0
+
+
+@dataclass(slots=True)
+class _FilledCluster:
+    """A run that was filled.
+
+    Attributes:
+        rounds: whole ones, of what is beyond the missing.
+        nodes: the node of each pod of the targets that was placed.
+        last: the pod that found no node, and what became of it.
+    """
+
+    run: Run
+    wanted: list[_TargetPods]
+    waiting: int
+    rounds: int = 0
+    nodes: list[str] = field(default_factory=list)
+    last: tuple[QueuedPod, PodOutcome] | None = None
+
+
+def capacity_of(settled: Inventory, question: CapacityQuestion, progress: Progress | None = None) -> Capacity:
+    """How much more fits in a cluster that has come to rest.
+
+    Args:
+        settled: whose own pods were placed, as far as they fit.
+        question: what is to fit.
+        progress: told how many rounds were placed.
+
+    Raises:
+        UsageError: a target is not there, or kube-scheduler is not asked for its pods.
+    """
+    rounds = min(question.limit, _FIRST)
+    while True:
+        filled = _filled(_prepared(settled, question, rounds), question, progress)
+        enough = filled.last is not None or rounds >= question.limit
+        if enough or filled.rounds < rounds:
+            return _capacity(filled, question)
+        rounds = min(question.limit, rounds * _GROWTH)
+
+
+def _prepared(settled: Inventory, question: CapacityQuestion, rounds: int) -> _FilledCluster:
+    """The cluster and the pods of so many rounds; what waits for a node is tried first, for nodes may be new."""
+    options = with_fields(question.options, preemption=False, scale=None, one_of_many=True)
+    if question.pod is not None:
+        inventory, key = with_pod(settled, question.pod)
+        run = prepare(inventory, options, with_spreads=False)
+        own = [each for each in run.queue if _key(each.workload) == key]
+        wanted = [_TargetPods(each.workload, 1, 0, 0, copies(each, rounds), 0) for each in own]
+    else:
+        probe = prepare(settled, options, with_spreads=False)
+        rows = {_key(each): each for each in probe.plan.workloads if each.template is not None}
+        keys = check_shares(question.shares, rows)
+        more = {share: rows[key].replicas + rounds * share.number for share, key in keys.items()}
+        scale = {f"{key[1]}/{key[0].lower()}/{key[2]}": more[share] for share, key in keys.items()}
+        run = prepare(settled, with_fields(options, scale=scale), with_spreads=False)
+        missing = Counter(_key(each.workload) for each in probe.queue)
+        after = {_key(each): each for each in run.plan.workloads}
+        queues: dict[WorkloadKey, list[QueuedPod]] = {key: [] for key in keys.values()}
+        for each in run.queue:
+            queues.get(_key(each.workload), []).append(each)
+        wanted = [
+            _TargetPods(
+                after[key], share.number, rows[key].replicas, len(rows[key].existing), queues[key], missing[key]
+            )
+            for share, key in keys.items()
+        ]
+    if not wanted or not all(each.queue for each in wanted):
+        what = question.pod.name if question.pod is not None else ", ".join(each.target for each in question.shares)
+        raise UsageError(f"{what}: kube-scheduler is not asked: scheduling gates, or another scheduler's")
+    return _FilledCluster(run, wanted, _place_others(run, {_key(each.row) for each in wanted}))
+
+
+def _place_others(run: Run, targets: set[WorkloadKey]) -> int:
+    """Let what waits beside the targets find nodes, as pods of DaemonSets do on new ones; how many wait still."""
+    others = [each for each in run.queue if _key(each.workload) not in targets]
+    run.queue = others
+    place_all(run)
+    return sum(run.outcomes[id(each)].pending for each in others)
+
+
+def _filled(filled: _FilledCluster, question: CapacityQuestion, progress: Progress | None) -> _FilledCluster:
+    """Place what is missing, and then round after round, until the first pod finds no node."""
+    for wanted in filled.wanted:
+        if not _place(filled, wanted, wanted.queue[: wanted.missing]):
+            return filled
+    position = {id(each): each.missing for each in filled.wanted}
+    while filled.rounds < question.limit:
+        for wanted in filled.wanted:
+            begin = position[id(wanted)]
+            pods = wanted.queue[begin : begin + wanted.share]
+            if len(pods) < wanted.share or not _place(filled, wanted, pods):
+                return filled
+            position[id(wanted)] = begin + wanted.share
+        filled.rounds += 1
+        if progress is not None and not filled.rounds % 100:
+            progress(filled.rounds, None)
+    return filled
+
+
+def _place(filled: _FilledCluster, wanted: _TargetPods, pods: Sequence[QueuedPod]) -> bool:
+    """Place pods one after the other; whether all found nodes."""
+    run, scheduler = filled.run, filled.run.scheduler
+    for queued in pods:
+        promised = run.cluster.nominated_node(pod_key(queued.namespace, queued.name))
+        placement = scheduler.schedule(queued.pod, queued.name, nominated=promised)
+        if placement.node is None:
+            verdict = None if placement.unbound else scheduler.pending_verdict(queued.pod, queued.name)
+            filled.last = queued, PodOutcome(placement, verdict)
+            return False
+        wanted.placed += 1
+        filled.nodes.append(placement.node)
+    return True
+
+
+def _capacity(filled: _FilledCluster, question: CapacityQuestion) -> Capacity:
+    run = filled.run
+    targets = tuple(
+        TargetRoom(
+            each.row.kind,
+            each.row.namespace,
+            each.row.name,
+            each.share,
+            each.replicas,
+            each.there,
+            max(each.missing - each.placed, 0),
+            filled.rounds * each.share,
+            each.placed,
+        )
+        for each in filled.wanted
+    )
+    pending, verdict, evicts = None, None, ""
+    if filled.last is not None:
+        queued, outcome = filled.last
+        verdict = outcome.verdict
+        pending = pending_group(queued.workload, (queued.name,), outcome, run.cluster)
+        evicts = _evicts(run, queued, verdict, question)
+    keys = tuple(_keys(filled, pending, verdict))
+    return Capacity(filled.rounds, targets, keys, pending, filled.waiting, len(run.cluster.nodes), evicts)
+
+
+def _evicts(run: Run, queued: QueuedPod, verdict: Verdict | None, question: CapacityQuestion) -> str:
+    """Which pods kube-scheduler would evict for the one that stays pending."""
+    scheduler = run.scheduler
+    asks = verdict is not None and not verdict.error and bool(verdict.nodes) and question.options.preemption
+    if not asks or verdict is None or not scheduler.preempts(queued.pod):
+        return ""
+    candidate = scheduler.pick(scheduler.pending_preemption(queued.pod, verdict))
+    return "" if candidate is None else ", ".join(each.key for each in candidate.victims)
+
+
+def _keys(filled: _FilledCluster, pending: PendingGroup | None, verdict: Verdict | None) -> Iterator[KeyRoom]:
+    """The targets' topology keys, hard ones first, and by zone."""
+    run = filled.run
+    rows = {id(each.row) for each in filled.wanted}
+    found = [one for row, each in spreads(run).items() if row in rows for one in each]
+    keys = dict.fromkeys(one.topology_key for one in sorted(found, key=lambda one: not one.hard))
+    if any(node is not None and ZONE in node.labels for node in run.cluster.nodes.nodes):
+        keys.setdefault(ZONE)
+    outcomes = {one.topology_key: (one, each) for one, each in (pending.outcomes if pending is not None else ())}
+    for key in keys:
+        arithmetic, domains = outcomes.get(key, (None, ()))
+        rooms = tuple(_domains(filled, key, verdict))
+        yield KeyRoom(key, rooms, arithmetic, {each.domain.name: each for each in domains})
+
+
+def _domains(filled: _FilledCluster, key: str, verdict: Verdict | None) -> Iterator[DomainRoom]:
+    cluster = filled.run.cluster
+    label = {node.name: node.labels.get(key, "") for node in cluster.nodes.nodes if node is not None}
+    more, nodes = Counter(label[each] for each in filled.nodes), Counter(label.values())
+    judged = verdict is not None and not verdict.error
+    rejected = reasons_by_domain_of(key, verdict, cluster) if judged and verdict is not None else {}
+    for name in sorted(nodes):
+        if name or more[name]:
+            yield DomainRoom(name, more[name], nodes[name], rejected.get(name, {}))
+
+
+def _key(workload: Workload) -> WorkloadKey:
+    return workload.kind, workload.namespace, workload.name

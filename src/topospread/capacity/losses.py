@@ -1,0 +1,49 @@
+"""What fits when a zone is lost: a drill fails each, and what comes of it is filled. How one fails is the drill's."""
+
+from __future__ import annotations
+
+from topospread.api.inventory import Inventory
+from topospread.drills.each import targets_of
+from topospread.drills.play import Play
+from topospread.drills.result import StepOutcome
+from topospread.drills.steps import Step
+from topospread.errors import UsageError
+
+from .filling import CapacityQuestion, Effort, capacity_of
+from .result import ZoneLoss
+
+
+def after_losses(inventory: Inventory, question: CapacityQuestion, work: Effort) -> list[ZoneLoss]:
+    """What fits after each zone's loss, least room first.
+
+    Args:
+        inventory: what there is.
+        question: what is to fit.
+        work: how it is worked out.
+
+    Raises:
+        UsageError: there is no zone.
+    """
+    zones = targets_of(_terse(inventory, question), "zone")
+    if not zones:
+        raise UsageError("--each zone: there is none")
+
+    def lost(zone: tuple[str, Step]) -> ZoneLoss:
+        play = _terse(inventory, question)
+        before = _waiting(play.begin())
+        outcome = play.go_on(zone[1])
+        capacity = capacity_of(play.world.inventory(), question)
+        return ZoneLoss(zone[0], max(_waiting(outcome) - before, 0), capacity)
+
+    found = work.answers(lost, zones)
+    return sorted(found, key=lambda each: (each.capacity.rounds, -each.pending, each.target))
+
+
+def _terse(inventory: Inventory, question: CapacityQuestion) -> Play:
+    play = Play(inventory, question.options, {})
+    play.says_how_spread = False
+    return play
+
+
+def _waiting(outcome: StepOutcome) -> int:
+    return sum(len(each.pods) for each in outcome.pending)

@@ -1,0 +1,127 @@
+"""One more node of each shape in each zone, and how many more replicas fit with it; what it costs is not known here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from dataclasses import replace as with_fields
+
+from msgspec.structs import replace
+
+from topospread.api.inventory import Inventory
+from topospread.api.node import Node
+from topospread.drills.manifests import node_like
+from topospread.errors import InputError, Place, UsageError
+from topospread.sources.made_up import made_up_nodes
+
+from .filling import ZONE, CapacityQuestion, Effort, capacity_of
+from .result import Capacity, Purchase
+
+_REGION = "topology.kubernetes.io/region"
+_HOSTNAME = "kubernetes.io/hostname"
+_OF_ZONES = (ZONE, _REGION, "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region")
+"""Labels that follow the zone."""
+_CLUSTER_KEYS = ("nodes", "zones", "regions", "racks", "storage-class", "cordon")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a node is like, wherever it stands.
+
+    Attributes:
+        name: ``like node-1``, or as it was given.
+    """
+
+    name: str
+    model: Node
+
+
+def read_shape(text: str) -> Shape:
+    """A shape as ``--cluster`` has it, for one node: ``cpu=8,memory=32Gi,label=pool=big,taint=gpu:NoSchedule``.
+
+    Raises:
+        UsageError: it says something of a whole cluster, or nothing that can be made.
+    """
+    given = [part.partition("=")[0].strip() for part in text.split(",")]
+    whole = [key for key in given if key in _CLUSTER_KEYS]
+    if whole:
+        raise UsageError(f"--shape {text}: {whole[0]} is of a cluster, and this is one node")
+    try:
+        model = made_up_nodes(f"nodes=1,{text}")[0][0]
+    except InputError as error:
+        words = str(error).removeprefix(str(Place(source="--cluster"))).removeprefix(": ")
+        raise UsageError(f"--shape {text}: {words}") from None
+    return Shape(text, model)
+
+
+def shapes_of(nodes: Sequence[Node]) -> list[Shape]:
+    """A shape for each sort of node that is there: with other room, taints, or labels than the others.
+
+    Labels that a single node has are its own; so are its zone and its name.
+    """
+    number = Counter(label for node in nodes for label in node.labels.items())
+    sorts: dict[object, Node] = {}
+    for node in nodes:
+        shared = {each for each in node.labels.items() if number[each] > 1 and each[0] not in (*_OF_ZONES, _HOSTNAME)}
+        room = tuple(sorted((node.status.allocatable or node.status.capacity or {}).items()))
+        taints = tuple(
+            sorted((each.key, each.value or "", each.effect) for each in node_like(node, "", "").spec.taints or ())
+        )
+        sorts.setdefault((frozenset(shared), room, taints), node)
+    return [Shape(f"like {node.name}", node) for node in sorts.values()]
+
+
+def purchases(
+    settled: Inventory,
+    without: Capacity,
+    question: CapacityQuestion,
+    shapes: Sequence[Shape],
+    work: Effort,
+) -> list[Purchase]:
+    """What one more node of each shape in each zone buys, most first.
+
+    Args:
+        settled: whose own pods were placed.
+        without: what fits as it is.
+        question: what is to fit.
+        shapes: by default those that are there.
+        work: how it is worked out.
+    """
+    wanted = [(shape, zone) for shape in shapes or shapes_of(settled.nodes) for zone in _zones(settled.nodes)]
+
+    def bought(each: tuple[Shape, str]) -> Purchase:
+        shape, zone = each
+        capacity = capacity_of(_with_node(settled, shape, zone), question)
+        return Purchase(shape.name, zone, capacity.placed - without.placed, capacity.rounds)
+
+    return sorted(work.answers(bought, wanted), key=lambda each: -each.gain)
+
+
+def _zones(nodes: Iterable[Node]) -> list[str]:
+    """The zones there are, ``[""]`` where there are none."""
+    return sorted({node.labels[ZONE] for node in nodes if ZONE in node.labels}) or [""]
+
+
+def _with_node(inventory: Inventory, shape: Shape, zone: str) -> Inventory:
+    return with_fields(inventory, nodes=[*inventory.nodes, _made(inventory.nodes, shape, zone)])
+
+
+def _made(nodes: Sequence[Node], shape: Shape, zone: str) -> Node:
+    """A node of the shape in a zone, whose other labels of places are those of the zone's nodes."""
+    taken = {each.name for each in nodes}
+    name = next(name for name in _names() if name not in taken)
+    node = node_like(shape.model, name, zone)
+    neighbour = next((each for each in nodes if zone and each.labels.get(ZONE) == zone), None)
+    if neighbour is None:
+        return node
+    labels = {key: value for key, value in node.labels.items() if key not in _OF_ZONES}
+    labels |= {key: value for key, value in neighbour.labels.items() if key in _OF_ZONES}
+    return replace(node, metadata=replace(node.metadata, labels=labels))
+
+
+def _names() -> Iterator[str]:
+    number = 0
+    while True:
+        number += 1
+        yield f"one-more-{number}"

@@ -1,0 +1,115 @@
+"""What capacity is asked for: workloads in a ratio, or a pod's manifest; how many fit is not known here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from dataclasses import replace as with_fields
+from fractions import Fraction
+
+from msgspec.structs import replace
+
+from topospread.api.inventory import Inventory
+from topospread.api.pod import Pod
+from topospread.errors import InputError, Place, UsageError
+from topospread.workloads.planned import QueuedPod
+from topospread.workloads.scale import the_workload
+
+WorkloadKey = tuple[str, str, str]
+"""Kind, namespace and name."""
+_SCALABLE = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "Job")
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A workload and how many of its replicas come in each round.
+
+    Attributes:
+        target: ``[NAMESPACE/]KIND/NAME``.
+    """
+
+    target: str
+    number: int = 1
+
+
+def read_shares(texts: Iterable[str], namespace: str | None = None) -> tuple[Share, ...]:
+    """``deploy/web=2,deploy/api=1``; what names no namespace is of ``namespace``.
+
+    Raises:
+        UsageError: not of this form, or one twice.
+    """
+    found: dict[str, Share] = {}
+    for each in (part.strip() for text in texts for part in text.split(",")):
+        target, equals, number = each.partition("=")
+        if not target or (equals and not (number.isascii() and number.isdigit() and 0 < int(number[:6]) <= 1000)):
+            raise UsageError(f"--of {each}: write it as [NAMESPACE/]KIND/NAME[=N], for example deploy/web=2")
+        name = f"{namespace}/{target}" if namespace and target.count("/") == 1 else target
+        if name in found:
+            raise UsageError(f"--of {each}: {name} is given twice")
+        found[name] = Share(name, int(number) if equals else 1)
+    return tuple(found.values())
+
+
+def read_headroom(text: str) -> Fraction:
+    """``20%`` as a share of the replicas.
+
+    Raises:
+        UsageError: not a percentage.
+    """
+    number = text.removesuffix("%").strip()
+    try:
+        share = Fraction(number) / 100
+    except (ValueError, ZeroDivisionError):
+        share = Fraction(-1)
+    if share < 0 or not text.endswith("%") or "/" in text:
+        raise UsageError(f"--headroom {text}: write a percentage of the replicas, for example 20%")
+    return share
+
+
+def check_shares(shares: Iterable[Share], there: Iterable[WorkloadKey]) -> dict[Share, WorkloadKey]:
+    """The workloads that are meant.
+
+    Raises:
+        UsageError: one is not there, has no replicas, or is meant twice.
+    """
+    controllers = list(there)
+    found: dict[Share, WorkloadKey] = {}
+    for share in shares:
+        key = the_workload(share.target, controllers)
+        if key[0] not in _SCALABLE:
+            raise UsageError(f"--of {share.target}: a {key[0]} has no replicas of which there could be more")
+        if key in found.values():
+            raise UsageError(f"--of {share.target}: {key[1]}/{key[2]} is given twice")
+        found[share] = key
+    return found
+
+
+def the_pod(manifest: Inventory, path: str) -> Pod:
+    """The one pod of a file.
+
+    Raises:
+        InputError: there is none, or there are several.
+    """
+    pods = manifest.pods
+    if len(pods) != 1:
+        number = "several" if pods else "no"
+        raise InputError(f"{number} pods are in there: one of kind Pod is what more of are to fit", Place(source=path))
+    spec = replace(pods[0].spec, node_name=None)
+    return replace(pods[0], spec=spec, status=None)
+
+
+def with_pod(inventory: Inventory, pod: Pod) -> tuple[Inventory, WorkloadKey]:
+    """The inventory with the pod, under a name that nobody has."""
+    namespace = pod.namespace or "default"
+    taken = {each.name for each in inventory.pods if (each.namespace or "default") == namespace}
+    base = pod.name or "pod"
+    names = (base, *(f"{base}-{number}" for number in range(len(taken) + 1)))
+    name = next(each for each in names if each not in taken)
+    made = replace(pod, metadata=replace(pod.metadata, name=name, namespace=namespace, generate_name=None))
+    return with_fields(inventory, pods=[*inventory.pods, made]), ("Pod", namespace, name)
+
+
+def copies(queued: QueuedPod, number: int) -> list[QueuedPod]:
+    """So many pods like one of the plan; they share its object, and have names of their own."""
+    row = queued.workload
+    return [QueuedPod(queued.pod, f"{queued.name}-{each}", row, queued.priority) for each in range(number)]

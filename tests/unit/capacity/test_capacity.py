@@ -1,0 +1,190 @@
+"""How many more fit, what ends it, what is left after a loss, and what one more node brings."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.plain_inventory import inventory
+from tests.unit.drills.builders import ZONE, node, nodes, spread, workload
+from topospread.capacity import CapacityReport
+from topospread.capacity.capacity import capacity
+from topospread.capacity.purchases import read_shape, shapes_of
+from topospread.capacity.wanted import read_headroom, read_shares
+from topospread.errors import InputError, UsageError
+from topospread.report.capacity import capacity_text
+from topospread.report.capacity_ends import what_ends
+from topospread.report.layout import Layout
+
+Json = dict[str, Any]
+SPREAD = {"topologySpreadConstraints": [spread()]}
+PRIORITY = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 9}
+
+
+def asked(objects: list[Json], *of: str, **besides: Any) -> CapacityReport:
+    return capacity(inventory(*objects), *(of or ("deploy/web",)), workers=1, **besides)
+
+
+def more(report: CapacityReport) -> dict[str, int]:
+    zones = next(each for each in report.capacity.keys if each.topology_key == ZONE)
+    return {each.name: each.more for each in zones.domains}
+
+
+def test_the_emptiest_zone_ends_it_where_the_skew_is_hard() -> None:
+    small = [*nodes("a", "b"), node("c1", "c", cpu="3")]
+    found = asked([*small, workload("Deployment", spec=SPREAD)])
+    assert found.capacity.targets[0].more == 8
+    assert more(found) == {"a": 3, "b": 3, "c": 2}
+    assert what_ends(found.capacity, Layout()) == (
+        f"maxSkew 1 of {ZONE} lets the next one into c alone, and its node lacks cpu"
+    )
+
+
+def test_without_a_constraint_room_ends_it() -> None:
+    found = asked([*nodes("a", "b", "b"), workload("Deployment")])
+    assert found.capacity.rounds == 27
+    assert more(found) == {"a": 9, "b": 18}
+    assert what_ends(found.capacity, Layout()) == "the 3 nodes lack cpu"
+
+
+def test_what_is_there_already_counts() -> None:
+    found = asked([*nodes("a"), workload("Deployment"), workload("Deployment", "other", 4)])
+    assert found.capacity.rounds == 3
+
+
+def test_a_missing_replica_comes_before_more() -> None:
+    found = asked([node("a1", "a", cpu="2"), workload("Deployment")])
+    target = found.capacity.targets[0]
+    assert (target.missing, target.more, target.placed) == (1, 0, 0)
+    assert not found.capacity.has(Fraction(0))
+
+
+def test_several_come_in_rounds() -> None:
+    found = asked([*nodes("a"), workload("Deployment"), workload("Deployment", "api", 1)], "deploy/web=2,deploy/api")
+    assert found.capacity.rounds == 2
+    assert [(each.name, each.more) for each in found.capacity.targets] == [("web", 4), ("api", 2)]
+    assert found.capacity.placed == 6
+
+
+def test_the_limit_is_said() -> None:
+    found = asked([*nodes("a"), workload("Deployment")], limit=2)
+    assert found.capacity.pending is None
+    assert "at least 2 more fit" in capacity_text(found, Layout())
+
+
+def test_more_than_are_planned_at_first_are_found() -> None:
+    many = [node(f"n{i}", "a", cpu="1000") for i in range(20)]
+    light = {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}]}
+    found = asked([*many, workload("Deployment", spec=light)])
+    assert found.capacity.rounds == 20 * 110 - 3
+
+
+@pytest.mark.parametrize("kind", ["ReplicaSet", "ReplicationController", "StatefulSet", "Job"])
+def test_whatever_has_replicas_can_have_more(kind: str) -> None:
+    made = workload(kind)
+    if kind == "ReplicationController":
+        made["apiVersion"], made["spec"]["selector"] = "v1", {"app": "web"}
+    assert asked([*nodes("a"), made], f"{kind.lower()}/web").capacity.rounds == 7
+
+
+def test_a_pod_is_placed_again_and_again(tmp_path: Path) -> None:
+    path = tmp_path / "pod.yaml"
+    path.write_text(
+        "{apiVersion: v1, kind: Pod, metadata: {name: p, labels: {app: web}}, spec: {containers: "
+        "[{name: c, image: i, resources: {requests: {cpu: 2}}}]}}"
+    )
+    found = capacity(inventory(*nodes("a", "b")), pod=path)
+    assert (found.capacity.rounds, found.capacity.targets[0].kind) == (10, "Pod")
+    path.write_text("{apiVersion: v1, kind: Service, metadata: {name: p}, spec: {selector: {app: web}}}")
+    with pytest.raises(InputError, match="no pods are in there"):
+        capacity(inventory(*nodes("a", "b")), pod=path)
+
+
+def test_nothing_is_evicted_and_it_is_said_what_would_be() -> None:
+    own = {"priorityClassName": "high"}
+    found = asked([*nodes("a"), PRIORITY, workload("Deployment", "low", 4), workload("Deployment", spec=own)])
+    assert found.capacity.rounds == 3
+    assert found.capacity.evicts.startswith("shop/low-")
+
+
+def test_after_a_loss_the_dead_zone_still_holds_the_minimum() -> None:
+    found = asked([*nodes("a", "b", "c"), workload("Deployment", replicas=6, spec=SPREAD)], each_zone=True)
+    assert [(each.target, each.capacity.rounds, each.pending) for each in found.losses] == [
+        ("a", 0, 2),
+        ("b", 0, 2),
+        ("c", 0, 2),
+    ]
+
+
+def test_headroom_has_to_be_there_after_each_loss_too() -> None:
+    shop = [*nodes("a", "b", "c"), workload("Deployment", replicas=10)]
+    assert asked(shop, each_zone=True, headroom="100%").holds
+    assert not asked(shop, each_zone=True, headroom="101%").holds
+    assert asked(shop, headroom="200%").holds
+    assert not asked(shop, headroom="200.1%").holds
+
+
+def test_one_more_node_helps_where_the_room_is_short() -> None:
+    own = {"topologySpreadConstraints": [spread()]}
+    shop = [*nodes("a", "b"), node("c1", "c", cpu="3"), workload("Deployment", spec=own)]
+    found = asked(shop, buy=True)
+    best = found.purchases[0]
+    assert (best.shape, best.zone, best.gain) == ("like a1", "c", 20)
+    assert all(each.gain == 0 for each in found.purchases if each.zone != "c")
+    given = asked(shop, shapes=["cpu=1"])
+    assert [(each.zone, each.gain) for each in given.purchases] == [("c", 3), ("a", 0), ("b", 0)]
+
+
+def test_pods_of_daemon_sets_take_their_part_of_one_more_node() -> None:
+    found = asked([*nodes("a"), workload("Deployment"), workload("DaemonSet", "log")], shapes=["cpu=3"])
+    assert found.purchases[0].gain == 2
+
+
+def test_nodes_of_one_sort_are_one_shape() -> None:
+    plain = inventory(
+        *nodes("a", "b", "b"),
+        node("big", "b", cpu="64"),
+        node("tainted", "b", taints=[{"key": "gpu", "effect": "NoSchedule"}]),
+    ).nodes
+    assert [each.name for each in shapes_of(plain)] == ["like a1", "like big", "like tainted"]
+
+
+@pytest.mark.parametrize(
+    ("of", "besides", "says"),
+    [
+        (("deploy/wep",), {}, "did you mean shop/deployment/web"),
+        (("ds/log",), {}, "a DaemonSet has no replicas"),
+        (("deploy/web=0",), {}, "KIND/NAME"),
+        (("deploy/web", "deploy/web=2"), {}, "given twice"),
+        (("deploy/web", "shop/deploy/web"), {}, "given twice"),
+        (("deploy/web",), {"pod": "pod.yaml"}, "say what is to fit"),
+        ((), {}, "say what is to fit"),
+        (("deploy/web",), {"headroom": "lots"}, "percentage"),
+        (("deploy/web",), {"shapes": ["zones=3,cpu=1"]}, "this is one node"),
+        (("deploy/web",), {"shapes": ["cpu=lots"]}, "cpu=lots"),
+        (("deploy/gated",), {}, "scheduling gates"),
+    ],
+)
+def test_what_cannot_be_asked_is_said(of: tuple[str, ...], besides: Json, says: str) -> None:
+    gated = workload("Deployment", "gated", spec={"schedulingGates": [{"name": "wait"}]})
+    there = inventory(*nodes("a"), workload("Deployment"), workload("DaemonSet", "log"), gated)
+    with pytest.raises(UsageError, match=says):
+        capacity(there, *of, **besides)
+
+
+def test_a_cluster_without_zones_cannot_lose_one() -> None:
+    with pytest.raises(UsageError, match="there is none"):
+        asked([node("n"), workload("Deployment")], each_zone=True)
+
+
+def test_forms() -> None:
+    assert [(each.target, each.number) for each in read_shares(["deploy/web=2, sts/db", "a/job/x"], "shop")] == [
+        ("shop/deploy/web", 2),
+        ("shop/sts/db", 1),
+        ("a/job/x", 1),
+    ]
+    assert read_headroom("12.5%") == Fraction(1, 8)
+    assert read_shape("cpu=8,label=pool=big").model.labels["pool"] == "big"
