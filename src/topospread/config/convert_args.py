@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from topospread.config.args import ScoringStrategy
-from topospread.config.convert_plugins import LEGACY_SCORING, Conversion, legacy_scoring
+from topospread.config.convert_plugins import Conversion, legacy_scoring
 from topospread.config.defaulting import Defaults, default_args
 from topospread.config.document import Args, PluginConfig
 from topospread.config.gates import gates_for
 from topospread.config.kinds import plugin_args
 from topospread.config.profile import Profile
+from topospread.config.until.removed_plugins import SCORING_PLUGINS
 from topospread.errors import ConfigError, Place
 
 _STRATEGIES = {
@@ -101,7 +102,7 @@ def _strategy_as_scoring(configs: dict[str, PluginConfig], profile: Profile) -> 
     if strategy.shape:
         args["shape"] = _shape(strategy)
     if args:
-        name = LEGACY_SCORING[strategy.type]
+        name = SCORING_PLUGINS[strategy.type]
         configs[name] = PluginConfig(name, args, True, f"{fit.origin}.scoringStrategy")
 
 

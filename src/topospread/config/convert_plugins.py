@@ -12,24 +12,20 @@ from typing import Any
 
 from topospread.config.api_versions import API_VERSIONS, ApiVersion
 from topospread.config.default_plugins import default_plugins
-from topospread.config.defaulting import forgotten_points
 from topospread.config.expansion import expand
 from topospread.config.gates import gates_for
 from topospread.config.kinds import plugin_points
 from topospread.config.plugin_sets import ALL, PluginEntry, PluginSet, PluginSets, merge
 from topospread.config.profile import EXTENSION_POINTS, EnabledPlugin, Profile
 from topospread.config.registry import extension_points
+from topospread.config.until.forgotten_points import forgotten_points
+from topospread.config.until.removed_plugins import SCORING_PLUGINS
 from topospread.errors import ConfigError, Place
 
 WantedPlugins = Mapping[str, tuple[EnabledPlugin, ...]]
 """Extension point (our name) → plugins as they shall run, in the other version's names."""
 
-LEGACY_SCORING = {
-    "LeastAllocated": "NodeResourcesLeastAllocated",
-    "MostAllocated": "NodeResourcesMostAllocated",
-    "RequestedToCapacityRatio": "RequestedToCapacityRatio",
-}
-_SCORING = {"NodeResourcesFit", *LEGACY_SCORING.values()}
+_SCORING = {"NodeResourcesFit", *SCORING_PLUGINS.values()}
 
 # Default plugins that are there or not by feature gates, which a configuration does not hold.
 _GATED = frozenset(
@@ -84,13 +80,13 @@ class Conversion:
             return "DefaultPodTopologySpread"
         if point == "score" and plugin in _SCORING and self.scoring_is_legacy == (plugin == "NodeResourcesFit"):
             strategy = profile.args.node_resources_fit.scoring_strategy.type
-            return LEGACY_SCORING[strategy] if self.scoring_is_legacy else "NodeResourcesFit"
+            return SCORING_PLUGINS[strategy] if self.scoring_is_legacy else "NodeResourcesFit"
         return plugin
 
 
 def legacy_scoring(profile: Profile) -> list[EnabledPlugin]:
     """The plugins that score node resources without NodeResourcesFit, as the source has them on."""
-    return [one for one in profile.plugins.get("score", ()) if one.name in LEGACY_SCORING.values()]
+    return [one for one in profile.plugins.get("score", ()) if one.name in SCORING_PLUGINS.values()]
 
 
 def converted_plugins(

@@ -13,6 +13,7 @@ from topospread.api.shipped_table import shipped_table
 from topospread.config.api_versions import ApiVersion
 from topospread.config.gates import Gates
 from topospread.config.plugin_sets import PluginEntry, PluginSet
+from topospread.config.until.plugins_by_point import gated_by_point, gated_until_1_29
 from topospread.config.versions import KubeVersion
 
 PluginNames = list[str]
@@ -30,14 +31,12 @@ def default_plugins(api: ApiVersion, version: KubeVersion, gates: Gates) -> dict
     printed = _printed()[api.name]
     given = printed[max(minor for minor in printed if minor <= version.minor)]
     plugins = {point: list(listed) for point, listed in given.items()}
-    if api.name in ("v1", "v1beta3"):
-        _gated_everywhere(plugins["multiPoint"], version.minor, gates)
+    if "multiPoint" in plugins:
+        gated_until_1_29(plugins["multiPoint"], version.minor, gates)
         if api.name == "v1":
-            _gated_in_v1(plugins["multiPoint"], version.minor, gates)
-    elif api.name == "v1alpha2":
-        _gated_in_1_18(plugins, gates)
+            _gated(plugins["multiPoint"], version.minor, gates)
     else:
-        _gated_by_point(plugins, version.minor, gates)
+        gated_by_point(plugins, version.minor, gates)
     return {point: PluginSet(tuple(_entry(text) for text in listed)) for point, listed in plugins.items()}
 
 
@@ -46,16 +45,8 @@ def _entry(text: str) -> PluginEntry:
     return PluginEntry(name, int(weight or 0))
 
 
-def _gated_everywhere(listed: PluginNames, minor: int, gates: Gates) -> None:
-    """What feature gates add to the one list of v1beta3 and v1."""
-    if 26 <= minor < 30 and gates.enabled("PodSchedulingReadiness"):
-        listed.append("SchedulingGates")
-    if minor == 23 and not gates.enabled("DefaultPodTopologySpread"):
-        listed.append("SelectorSpread:1")
-
-
-def _gated_in_v1(listed: PluginNames, minor: int, gates: Gates) -> None:
-    """What they add to v1 besides, in kube-scheduler's order."""
+def _gated(listed: PluginNames, minor: int, gates: Gates) -> None:
+    """What feature gates add to the list of v1, in kube-scheduler's order."""
     if minor >= 35 and gates.enabled("NodeDeclaredFeatures"):
         listed.append("NodeDeclaredFeatures")
     if minor >= 37 and gates.enabled("InPlacePodVerticalScalingSchedulerPreemption"):
@@ -67,25 +58,3 @@ def _gated_in_v1(listed: PluginNames, minor: int, gates: Gates) -> None:
         listed.append("GangScheduling")
     if minor >= 36 and gates.enabled("TopologyAwareWorkloadScheduling"):
         listed += ["TopologyPlacementGenerator", "PodGroupPodsCount:1"]
-
-
-def _gated_by_point(plugins: dict[str, PluginNames], minor: int, gates: Gates) -> None:
-    """What they add to the lists of v1beta1 and v1beta2."""
-    if gates.enabled("VolumeCapacityPriority"):
-        plugins["score"].append("VolumeBinding:1")
-    if minor <= 23 and not gates.enabled("DefaultPodTopologySpread"):
-        plugins["preScore"].append("SelectorSpread")
-        plugins["score"].append("SelectorSpread:1")
-    if minor >= 26 and gates.enabled("PodSchedulingReadiness"):
-        plugins["preEnqueue"] = ["SchedulingGates"]
-
-
-def _gated_in_1_18(plugins: dict[str, PluginNames], gates: Gates) -> None:
-    """What they add to the lists of v1alpha2."""
-    if gates.enabled("EvenPodsSpread"):
-        for point in ("preFilter", "filter", "preScore"):
-            plugins[point].append("PodTopologySpread")
-        plugins["score"].append("PodTopologySpread:1")
-    if gates.enabled("ResourceLimitsPriorityFunction"):
-        plugins["preScore"].append("NodeResourceLimits")
-        plugins["score"].append("NodeResourceLimits:1")

@@ -16,12 +16,12 @@ from topospread.config.durations import parse_duration
 from topospread.config.gates import Gates
 from topospread.config.kinds import plugin_args
 from topospread.config.plugin_sets import PluginSet, merge, names
+from topospread.config.resource_weights import weighted
+from topospread.config.until import removed_plugins
+from topospread.config.until.forgotten_points import forgotten_points, without_forgotten
 from topospread.config.versions import KubeVersion
 
 DEFAULT_SCHEDULER_NAME = "default-scheduler"
-
-_MERGED_AT_ONCE = 22
-"""Since this minor version decoding merges the default plugins; up to v1beta2 it forgets what was disabled then."""
 
 _WITHOUT_DEFAULT_ARGS = "podGroupPostFilter"
 """The extension point whose plugins get no default arguments (``pluginsNames``)."""
@@ -65,26 +65,14 @@ def _profile(profile: ProfileDocument, defaults: Defaults) -> ProfileDocument:
     return replace(profile, plugins=plugins, plugin_config=tuple(config))
 
 
-# Fields of plugins that a version decodes but forgets to merge with its defaults.
-_FORGOTTEN = {"v1beta2": ("multiPoint", "preEnqueue"), "v1beta3": ("preEnqueue",), "v1alpha2": ("unreserve",)}
-
-
-def forgotten_points(api: ApiVersion) -> tuple[str, ...]:
-    """Extension points of a version whose plugins kube-scheduler reads and then ignores."""
-    return _FORGOTTEN.get(api.name, ())
-
-
 def _plugins(custom: Mapping[str, PluginSet] | None, defaults: Defaults) -> dict[str, PluginSet]:
     standard = default_plugins(defaults.api, defaults.version, defaults.gates)
     if custom is None:
         return standard
     forgotten = forgotten_points(defaults.api)
     merged = {point: plugins for point, plugins in custom.items() if point not in forgotten}
-    rank = API_VERSIONS["v1beta2"].rank
-    sets = merge(standard, merged, in_place=defaults.api.rank >= rank)
-    if defaults.api.rank > rank or defaults.version.minor < _MERGED_AT_ONCE:
-        return sets
-    return {point: replace(plugins, disabled=()) for point, plugins in sets.items()}
+    sets = merge(standard, merged, in_place=defaults.api.rank >= API_VERSIONS["v1beta2"].rank)
+    return dict(without_forgotten(sets, defaults.api, defaults.version))
 
 
 def _process_fields(fields: Mapping[str, Any], defaults: Defaults) -> dict[str, Any]:
@@ -126,7 +114,9 @@ def _is_zero(key: str, value: Any) -> bool:
 
 def default_args(plugin: str, args: Args, defaults: Defaults) -> Args:
     """A plugin's arguments with the defaults of the version."""
-    fill = _FILL.get(plugin)
+    fill, removed = _FILL.get(plugin), removed_plugins.DEFAULTS.get(plugin)
+    if removed is not None:
+        return removed(args)
     return fill(dict(args), defaults) if fill else dict(args)
 
 
@@ -149,16 +139,8 @@ def _volume_binding(args: Args, defaults: Defaults) -> Args:
     return full
 
 
-def _weighted(resources: list[Args] | None, defaults: Defaults, *, zero_is_one: bool = True) -> list[Args]:
-    if not resources:
-        return [{"name": "cpu", "weight": 1}, {"name": "memory", "weight": 1}]
-    if not zero_is_one:
-        return resources
-    return [{**resource, "weight": resource.get("weight", 0) or 1} for resource in resources]
-
-
 def _balanced_allocation(args: Args, defaults: Defaults) -> Args:
-    return {**args, "resources": _weighted(args.get("resources"), defaults)}
+    return {**args, "resources": weighted(args.get("resources"))}
 
 
 def _fit(args: Args, defaults: Defaults) -> Args:
@@ -166,16 +148,7 @@ def _fit(args: Args, defaults: Defaults) -> Args:
         return args
     strategy = args.get("scoringStrategy")
     strategy = {"type": "LeastAllocated"} if strategy is None else strategy
-    return {**args, "scoringStrategy": {**strategy, "resources": _weighted(strategy.get("resources"), defaults)}}
-
-
-def _legacy_allocation(args: Args, defaults: Defaults) -> Args:
-    return {**args, "resources": _weighted(args.get("resources"), defaults, zero_is_one=False)}
-
-
-def _requested_to_capacity_ratio(args: Args, defaults: Defaults) -> Args:
-    # The plugin itself takes a weight of 0 as 1 where the defaults do not (until 1.21).
-    return {**args, "resources": _weighted(args.get("resources"), defaults)}
+    return {**args, "scoringStrategy": {**strategy, "resources": weighted(strategy.get("resources"))}}
 
 
 def _pod_topology_spread(args: Args, defaults: Defaults) -> Args:
@@ -214,9 +187,6 @@ _FILL: Mapping[str, Callable[[Args, Defaults], Args]] = {
     "VolumeBinding": _volume_binding,
     "NodeResourcesBalancedAllocation": _balanced_allocation,
     "NodeResourcesFit": _fit,
-    "NodeResourcesLeastAllocated": _legacy_allocation,
-    "NodeResourcesMostAllocated": _legacy_allocation,
-    "RequestedToCapacityRatio": _requested_to_capacity_ratio,
     "PodTopologySpread": _pod_topology_spread,
     "DynamicResources": _dynamic_resources,
 }

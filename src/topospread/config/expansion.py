@@ -1,7 +1,7 @@
 """Which plugins run at which extension point, in what order and with what weight; and what kube-scheduler refuses then.
 
 Source: pkg/scheduler/framework/runtime/framework.go (``NewFramework``, ``expandMultiPointPlugins``,
-``getValidScoreWeights``); until 1.21 the weight of a plugin that sits at several extension points is the last one's.
+``getValidScoreWeights``).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from topospread.config.plugin_sets import ALL, PluginEntry, PluginSet
 from topospread.config.profile import EXTENSION_POINTS, EnabledPlugin
 from topospread.config.registry import extension_points, last_version_with
+from topospread.config.until.last_weights import LAST_WEIGHT_COUNTS_UNTIL, last_entries
 from topospread.config.versions import KubeVersion
 
 ExpansionProblem = tuple[str, str]
@@ -85,26 +86,10 @@ def _weighed(
     )
 
 
-# The order in which framework.go visits the extension points.
-_VISITED = (
-    "preFilter",
-    "filter",
-    "postFilter",
-    "reserve",
-    "preScore",
-    "score",
-    "preBind",
-    "bind",
-    "postBind",
-    "permit",
-    "queueSort",
-)
-
-
 def _deciding_entries(point: str, sets: Mapping[str, PluginSet], version: KubeVersion) -> dict[str, PluginEntry]:
     """Plugin → the entry whose weight counts."""
-    if version.minor <= 21:
-        return {entry.name: entry for visited in _VISITED for entry in sets.get(visited, _NONE).enabled}
+    if version.minor <= LAST_WEIGHT_COUNTS_UNTIL:
+        return last_entries(sets)
     both = (*sets.get(EXTENSION_POINTS[point], _NONE).enabled, *sets.get("multiPoint", _NONE).enabled)
     return {entry.name: entry for entry in reversed(both)}
 

@@ -5,20 +5,21 @@ Decode, default, validate, expand, in the order in which kube-scheduler does it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import Any
 
 from topospread.api.validation.field import FieldError
 from topospread.config.api_versions import KIND, latest_api_version
-from topospread.config.defaulting import forgotten_points, set_defaults
+from topospread.config.defaulting import set_defaults
 from topospread.config.document import Document, ProfileDocument, decode
 from topospread.config.expansion import expand
 from topospread.config.gates import Gates, gates_for
-from topospread.config.profile import Configuration, EnabledPlugin, Profile
+from topospread.config.profile import Configuration, Profile
 from topospread.config.registry import extension_points
 from topospread.config.schema import summary
 from topospread.config.typed_args import typed_args
+from topospread.config.until.forgotten_points import forgotten_points
+from topospread.config.until.v1alpha2 import args_of_1_18, preemption_of_1_18
 from topospread.config.validation import configuration_errors, startup_errors
 from topospread.config.versions import NEWEST, KubeVersion
 from topospread.errors import ConfigError, InvalidError, Place
@@ -107,9 +108,8 @@ def _profile(given: ProfileDocument, full: ProfileDocument, document: Document, 
     args = typed_args(full.plugin_config)
     plugins = expansion.plugins
     if document.api.name == "v1alpha2":
-        plugins = {**plugins, **_preemption_of_1_18(document)}
-        timeout = document.fields.get("bindTimeoutSeconds", args.volume_binding.bind_timeout_seconds)
-        args = replace(args, volume_binding=replace(args.volume_binding, bind_timeout_seconds=timeout))
+        plugins = {**plugins, **preemption_of_1_18(document)}
+        args = args_of_1_18(args, document)
     own = full.percentage_of_nodes_to_score
     return Profile(
         full.scheduler_name or "",
@@ -119,13 +119,6 @@ def _profile(given: ProfileDocument, full: ProfileDocument, document: Document, 
         document.fields["percentageOfNodesToScore"] if own is None else own,
         dict(_origins(given, document)),
     )
-
-
-def _preemption_of_1_18(document: Document) -> Mapping[str, tuple[EnabledPlugin, ...]]:
-    """1.18 preempts without a plugin, unless the configuration says ``disablePreemption``."""
-    if document.fields.get("disablePreemption", False):
-        return {}
-    return {"post_filter": (EnabledPlugin("DefaultPreemption"),)}
 
 
 def _origins(given: ProfileDocument, document: Document) -> Iterator[tuple[str, str]]:

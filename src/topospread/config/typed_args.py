@@ -11,19 +11,17 @@ from topospread.config.args import (
     DynamicResourcesArgs,
     InterPodAffinityArgs,
     NodeAffinityArgs,
-    NodeLabelArgs,
     NodeResourcesBalancedAllocationArgs,
     NodeResourcesFitArgs,
     PluginArgs,
     PodTopologySpreadArgs,
-    ResourceWeight,
     ScoringStrategy,
-    ServiceAffinityArgs,
-    ShapePoint,
     VolumeBindingArgs,
 )
 from topospread.config.document import PluginConfig
 from topospread.config.durations import parse_duration
+from topospread.config.resource_weights import shape_points, typed_weights
+from topospread.config.until import removed_plugins
 
 Args = Mapping[str, Any]
 
@@ -60,14 +58,6 @@ def _constraint(one: Args) -> DefaultConstraint:
     )
 
 
-def _resources(args: Args) -> tuple[ResourceWeight, ...]:
-    return tuple(ResourceWeight(one.get("name", ""), one.get("weight", 0)) for one in args["resources"])
-
-
-def _shape(points: Iterable[Args]) -> tuple[ShapePoint, ...]:
-    return tuple(ShapePoint(one.get("utilization", 0), one.get("score", 0)) for one in points)
-
-
 def _fit(args: Args) -> NodeResourcesFitArgs:
     ignored = tuple(args.get("ignoredResources", ())), tuple(args.get("ignoredResourceGroups", ()))
     strategy = args.get("scoringStrategy")
@@ -75,7 +65,7 @@ def _fit(args: Args) -> NodeResourcesFitArgs:
         return NodeResourcesFitArgs(*ignored)
     ratio = strategy.get("requestedToCapacityRatio", {})
     return NodeResourcesFitArgs(
-        *ignored, ScoringStrategy(strategy["type"], _resources(strategy), _shape(ratio.get("shape", ())))
+        *ignored, ScoringStrategy(strategy["type"], typed_weights(strategy), shape_points(ratio.get("shape", ())))
     )
 
 
@@ -89,7 +79,7 @@ _TYPED: Mapping[str, tuple[str, Callable[[Args], Any]]] = {
     "NodeResourcesFit": ("node_resources_fit", _fit),
     "NodeResourcesBalancedAllocation": (
         "node_resources_balanced_allocation",
-        lambda args: NodeResourcesBalancedAllocationArgs(_resources(args)),
+        lambda args: NodeResourcesBalancedAllocationArgs(typed_weights(args)),
     ),
     "InterPodAffinity": (
         "inter_pod_affinity",
@@ -103,7 +93,7 @@ _TYPED: Mapping[str, tuple[str, Callable[[Args], Any]]] = {
     ),
     "VolumeBinding": (
         "volume_binding",
-        lambda args: VolumeBindingArgs(args["bindTimeoutSeconds"], _shape(args.get("shape", ()))),
+        lambda args: VolumeBindingArgs(args["bindTimeoutSeconds"], shape_points(args.get("shape", ()))),
     ),
     "DynamicResources": (
         "dynamic_resources",
@@ -111,31 +101,5 @@ _TYPED: Mapping[str, tuple[str, Callable[[Args], Any]]] = {
             _nanoseconds(args.get("filterTimeout")), _nanoseconds(args.get("bindingTimeout"))
         ),
     ),
-    "NodeResourcesLeastAllocated": (
-        "node_resources_least_allocated",
-        lambda args: ScoringStrategy("LeastAllocated", _resources(args)),
-    ),
-    "NodeResourcesMostAllocated": (
-        "node_resources_most_allocated",
-        lambda args: ScoringStrategy("MostAllocated", _resources(args)),
-    ),
-    "RequestedToCapacityRatio": (
-        "requested_to_capacity_ratio",
-        lambda args: ScoringStrategy("RequestedToCapacityRatio", _resources(args), _shape(args.get("shape", ()))),
-    ),
-    "NodeLabel": (
-        "node_label",
-        lambda args: NodeLabelArgs(
-            *(
-                tuple(args.get(key, ()))
-                for key in ("presentLabels", "absentLabels", "presentLabelsPreference", "absentLabelsPreference")
-            )
-        ),
-    ),
-    "ServiceAffinity": (
-        "service_affinity",
-        lambda args: ServiceAffinityArgs(
-            tuple(args.get("affinityLabels", ())), tuple(args.get("antiAffinityLabelsPreference", ()))
-        ),
-    ),
+    **removed_plugins.TYPED,
 }

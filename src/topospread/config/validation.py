@@ -25,6 +25,7 @@ from topospread.config.durations import format_duration, parse_duration
 from topospread.config.gates import Gates
 from topospread.config.go_form import go_form, same_args
 from topospread.config.plugin_sets import PluginSet
+from topospread.config.until.removed_plugins import conflicting_scores
 from topospread.config.validation_args import MISNAMED, args_errors, fit_errors
 
 _NONE = PluginSet()
@@ -164,22 +165,7 @@ def _refused_plugins(judge: _Judge, path: str, plugins: Mapping[str, PluginSet])
         for index, entry in enumerate(plugins.get(stage, _NONE).enabled):
             yield from _refusal(judge, f"{path}.{stage}.enabled[{index}]", entry.name)
     if judge.document.api.name == "v1beta1" and judge.document.version.minor == 22:
-        yield from _conflicting_scores(judge, f"{path}.score", plugins.get("score", _NONE))
-
-
-def _conflicting_scores(judge: _Judge, path: str, score: PluginSet) -> Iterator[FieldError]:
-    """1.22 has both the three scoring plugins and NodeResourcesFit's strategies; v1beta1 may not mix them."""
-    older = ("NodeResourcesLeastAllocated", "NodeResourcesMostAllocated", "RequestedToCapacityRatio")
-    there = " ".join(f'"{entry.name}"' for entry in score.enabled if entry.name in older)
-    for index, entry in enumerate(score.enabled):
-        if entry.name == "NodeResourcesFit" and there:
-            version = judge.document.api.group_version
-            yield invalid(
-                f"{path}.enabled[{index}]",
-                entry.name,
-                f'was conflict with [{there}] in version "{version}" '
-                f'(KubeSchedulerConfiguration is version "{version}")',
-            )
+        yield from conflicting_scores(f"{path}.score", plugins.get("score", _NONE), judge.document.api.group_version)
 
 
 def _plugin_config(judge: _Judge, path: str, profile: ProfileDocument) -> Iterator[FieldError]:

@@ -1,11 +1,11 @@
 """What kube-scheduler's validation says of the arguments of its plugins, with its field paths and words.
 
-Source: pkg/scheduler/apis/config/validation/validation_pluginargs.go of 1.37; 1.22's for the plugins 1.23 dropped.
+Source: pkg/scheduler/apis/config/validation/validation_pluginargs.go of 1.37.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from topospread.api.validation import names
@@ -20,6 +20,8 @@ from topospread.api.validation.field import (
 )
 from topospread.config.durations import format_duration, parse_duration
 from topospread.config.gates import Gates
+from topospread.config.resource_weights import shape_errors, weight_errors
+from topospread.config.until import removed_plugins
 from topospread.config.validation_affinity import added_affinity_errors
 from topospread.config.versions import KubeVersion
 
@@ -32,9 +34,11 @@ _STRATEGIES = ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio")
 
 def args_errors(plugin: str, path: str, args: Args, gates: Gates) -> Errors:
     """What is wrong with a plugin's arguments; nothing for plugins whose arguments are not validated here."""
-    check = _CHECKS.get(plugin)
+    check, removed = _CHECKS.get(plugin), removed_plugins.ERRORS.get(plugin)
     if check is not None:
         yield from check(path, args, gates)
+    elif removed is not None:
+        yield from removed(path, args)
 
 
 def _default_preemption(path: str, args: Args, gates: Gates) -> Errors:
@@ -94,39 +98,6 @@ def _label_name(path: str, name: str) -> Errors:
         yield invalid(path, name, reason)
 
 
-def _shape(path: str, shape: Sequence[Args]) -> Errors:
-    if not shape:
-        yield required(path, "at least one point must be specified")
-        return
-    points = [(point.get("utilization", 0), point.get("score", 0)) for point in shape]
-    for index in range(1, len(points)):
-        if points[index - 1][0] >= points[index][0]:
-            yield invalid(f"{path}[{index}].utilization", points[index][0], "values must be sorted in increasing order")
-            break
-    for index, (utilization, score) in enumerate(points):
-        if not 0 <= utilization <= 100:
-            yield invalid(f"{path}[{index}].utilization", utilization, "not in valid range [0, 100]")
-        if not 0 <= score <= 10:
-            yield invalid(f"{path}[{index}].score", score, "not in valid range [0, 10]")
-
-
-def _resources(path: str, args: Args, gates: Gates) -> Errors:
-    for index, resource in enumerate(args["resources"]):
-        weight = resource.get("weight", 0)
-        if not 0 < weight <= 100:
-            detail = f"resource weight of {resource.get('name', '')} not in valid range (0, 100]"
-            yield invalid(f"{path}.resources[{index}].weight", weight, detail)
-
-
-def _requested_to_capacity_ratio(path: str, args: Args, gates: Gates) -> Errors:
-    yield from _shape(f"{path}.shape", args.get("shape", ()))
-    for index, resource in enumerate(args["resources"]):
-        weight = resource.get("weight", 0)
-        if weight < 1:
-            detail = f"resource weight of {resource.get('name', '')} not in valid range [1, inf)"
-            yield invalid(f"{path}.resources[{index}].weight", weight, detail)
-
-
 def _balanced_allocation(path: str, args: Args, gates: Gates) -> Errors:
     seen: set[str] = set()
     for index, resource in enumerate(args["resources"]):
@@ -149,7 +120,7 @@ def _volume_binding(path: str, args: Args, gates: Gates) -> Errors:
         yield invalid(f"{path}.bindTimeoutSeconds", timeout, detail)
     gate = "StorageCapacityScoring" if gates.kube_version >= KubeVersion(1, 33) else "VolumeCapacityPriority"
     if gates.enabled(gate):
-        yield from _shape(f"{path}.shape", shape or ())
+        yield from shape_errors(f"{path}.shape", shape or ())
     elif shape is not None:
         points = [{"Utilization": one.get("utilization", 0), "Score": one.get("score", 0)} for one in shape]
         detail = f"unexpected field `shape`, remove it or turn on the feature gate {gate}"
@@ -175,15 +146,6 @@ def _duration(text: str) -> Named:
     return Named(format_duration(parse_duration(text) or 0))
 
 
-def _node_label(path: str, args: Args, gates: Gates) -> Errors:
-    for suffix in ("", "Preference"):
-        present = {label: index for index, label in enumerate(args.get(f"presentLabels{suffix}", ()))}
-        for index, label in enumerate(args.get(f"absentLabels{suffix}", ())):
-            if label in present:
-                where = f"{path}.presentLabels{suffix}[{present[label]}]"
-                yield invalid(where, label, f"conflict with {path}.absentLabels{suffix}[{index}]")
-
-
 def fit_errors(path: str, args: Args, version: KubeVersion) -> Errors:
     """What NodeResourcesFit says of its arguments when it starts.
 
@@ -204,17 +166,13 @@ def _scoring_strategy(path: str, strategy: Args) -> Errors:
     kind, ratio = strategy.get("type", ""), strategy.get("requestedToCapacityRatio")
     if kind not in _STRATEGIES:
         yield not_supported(f"{path}.type", Named(kind), _STRATEGIES)
-    for index, resource in enumerate(strategy["resources"]):
-        weight = resource.get("weight", 0)
-        if not 0 < weight <= 100:
-            detail = f"resource weight of {resource.get('name', '')} not in valid range (0, 100]"
-            yield invalid(f"{path}.resources[{index}].weight", weight, detail)
+    yield from weight_errors(path, strategy["resources"])
     where = f"{path}.requestedToCapacityRatio"
     if kind == "RequestedToCapacityRatio":
         if ratio is None:
             yield required(where, "must be specified when type is RequestedToCapacityRatio")
         else:
-            yield from _shape(f"{where}.shape", ratio.get("shape", ()))
+            yield from shape_errors(f"{where}.shape", ratio.get("shape", ()))
     elif ratio is not None:
         yield forbidden(where, "must be nil when type is not RequestedToCapacityRatio")
 
@@ -223,12 +181,8 @@ _CHECKS: Mapping[str, Callable[[str, Args, Gates], Errors]] = {
     "DefaultPreemption": _default_preemption,
     "InterPodAffinity": _inter_pod_affinity,
     "NodeAffinity": _node_affinity,
-    "NodeLabel": _node_label,
     "NodeResourcesBalancedAllocation": _balanced_allocation,
-    "NodeResourcesLeastAllocated": _resources,
-    "NodeResourcesMostAllocated": _resources,
     "PodTopologySpread": _pod_topology_spread,
-    "RequestedToCapacityRatio": _requested_to_capacity_ratio,
     "VolumeBinding": _volume_binding,
     "DynamicResources": _dynamic_resources,
 }

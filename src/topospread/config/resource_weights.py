@@ -1,0 +1,54 @@
+"""The resources that scores weigh and the shapes they follow, in arguments of plugins: defaults, problems, types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from topospread.api.validation.field import FieldError, invalid, required
+from topospread.config.args import ResourceWeight, ShapePoint
+
+Args = Mapping[str, Any]
+
+
+def weighted(resources: Sequence[Args] | None) -> list[dict[str, Any]]:
+    """The resources with their weights; cpu and memory where there are none, and 1 where there is no weight."""
+    if not resources:
+        return [{"name": "cpu", "weight": 1}, {"name": "memory", "weight": 1}]
+    return [{**resource, "weight": resource.get("weight", 0) or 1} for resource in resources]
+
+
+def weight_errors(path: str, resources: Iterable[Args]) -> Iterator[FieldError]:
+    """Weights that are out of range; ``path``: of what has the resources (``validateResources``)."""
+    for index, resource in enumerate(resources):
+        weight = resource.get("weight", 0)
+        if not 0 < weight <= 100:
+            detail = f"resource weight of {resource.get('name', '')} not in valid range (0, 100]"
+            yield invalid(f"{path}.resources[{index}].weight", weight, detail)
+
+
+def shape_errors(path: str, shape: Sequence[Args]) -> Iterator[FieldError]:
+    """A shape without points, or with points out of order or range (``validateFunctionShape``)."""
+    if not shape:
+        yield required(path, "at least one point must be specified")
+        return
+    points = [(point.get("utilization", 0), point.get("score", 0)) for point in shape]
+    for index in range(1, len(points)):
+        if points[index - 1][0] >= points[index][0]:
+            yield invalid(f"{path}[{index}].utilization", points[index][0], "values must be sorted in increasing order")
+            break
+    for index, (utilization, score) in enumerate(points):
+        if not 0 <= utilization <= 100:
+            yield invalid(f"{path}[{index}].utilization", utilization, "not in valid range [0, 100]")
+        if not 0 <= score <= 10:
+            yield invalid(f"{path}[{index}].score", score, "not in valid range [0, 10]")
+
+
+def typed_weights(args: Args) -> tuple[ResourceWeight, ...]:
+    """``resources`` as types."""
+    return tuple(ResourceWeight(one.get("name", ""), one.get("weight", 0)) for one in args["resources"])
+
+
+def shape_points(points: Iterable[Args]) -> tuple[ShapePoint, ...]:
+    """A shape as types."""
+    return tuple(ShapePoint(one.get("utilization", 0), one.get("score", 0)) for one in points)

@@ -1,0 +1,29 @@
+"""Fields of ``plugins`` that an old version decodes and forgets to merge with its defaults; what is merged is not here.
+
+Source: pkg/scheduler/apis/config/VERSION/default_plugins.go (``mergePlugins``) of 1.18, and of v1beta2 and v1beta3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from topospread.config.api_versions import API_VERSIONS, ApiVersion
+from topospread.config.plugin_sets import PluginSet
+from topospread.config.versions import KubeVersion
+
+_FORGOTTEN = {"v1beta2": ("multiPoint", "preEnqueue"), "v1beta3": ("preEnqueue",), "v1alpha2": ("unreserve",)}
+_MERGED_AT_ONCE = 22
+"""Since this minor version decoding merges the default plugins; up to v1beta2 it forgets what was disabled then."""
+
+
+def forgotten_points(api: ApiVersion) -> tuple[str, ...]:
+    """Extension points of a version whose plugins kube-scheduler reads and then ignores."""
+    return _FORGOTTEN.get(api.name, ())
+
+
+def without_forgotten(sets: dict[str, PluginSet], api: ApiVersion, version: KubeVersion) -> Mapping[str, PluginSet]:
+    """Merged plugins without what is forgotten of them: from 1.22 on, what v1beta2 and older ones disable."""
+    if api.rank > API_VERSIONS["v1beta2"].rank or version.minor < _MERGED_AT_ONCE:
+        return sets
+    return {point: replace(plugins, disabled=()) for point, plugins in sets.items()}

@@ -1,0 +1,107 @@
+"""Arguments of plugins that kube-scheduler had until 1.22: their defaults, what is wrong with them, their types.
+
+Source: pkg/scheduler/apis/config/v1beta1/defaults.go and validation/validation_pluginargs.go of 1.22.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from topospread.api.validation.field import FieldError, invalid
+from topospread.config.args import NodeLabelArgs, ScoringStrategy, ServiceAffinityArgs
+from topospread.config.plugin_sets import PluginSet
+from topospread.config.resource_weights import shape_errors, shape_points, typed_weights, weight_errors, weighted
+
+Args = Mapping[str, Any]
+
+SCORING_PLUGINS = {
+    "LeastAllocated": "NodeResourcesLeastAllocated",
+    "MostAllocated": "NodeResourcesMostAllocated",
+    "RequestedToCapacityRatio": "RequestedToCapacityRatio",
+}
+"""Type of a scoring strategy of NodeResourcesFit → the plugin that it was."""
+_LABELS = ("presentLabels", "absentLabels", "presentLabelsPreference", "absentLabelsPreference")
+
+
+def _least_or_most_allocated(args: Args) -> dict[str, Any]:
+    return {**args, "resources": args.get("resources") or weighted(None)}
+
+
+def _requested_to_capacity_ratio(args: Args) -> dict[str, Any]:
+    # The plugin itself takes a weight of 0 as 1 where the defaults do not (until 1.21).
+    return {**args, "resources": weighted(args.get("resources"))}
+
+
+DEFAULTS: Mapping[str, Callable[[Args], dict[str, Any]]] = {
+    "NodeResourcesLeastAllocated": _least_or_most_allocated,
+    "NodeResourcesMostAllocated": _least_or_most_allocated,
+    "RequestedToCapacityRatio": _requested_to_capacity_ratio,
+}
+"""Plugin → its arguments with their defaults."""
+
+
+def _ratio_errors(path: str, args: Args) -> Iterator[FieldError]:
+    yield from shape_errors(f"{path}.shape", args.get("shape", ()))
+    for index, resource in enumerate(args["resources"]):
+        weight = resource.get("weight", 0)
+        if weight < 1:
+            detail = f"resource weight of {resource.get('name', '')} not in valid range [1, inf)"
+            yield invalid(f"{path}.resources[{index}].weight", weight, detail)
+
+
+def _node_label_errors(path: str, args: Args) -> Iterator[FieldError]:
+    for suffix in ("", "Preference"):
+        present = {label: index for index, label in enumerate(args.get(f"presentLabels{suffix}", ()))}
+        for index, label in enumerate(args.get(f"absentLabels{suffix}", ())):
+            if label in present:
+                where = f"{path}.presentLabels{suffix}[{present[label]}]"
+                yield invalid(where, label, f"conflict with {path}.absentLabels{suffix}[{index}]")
+
+
+ERRORS: Mapping[str, Callable[[str, Args], Iterator[FieldError]]] = {
+    "NodeLabel": _node_label_errors,
+    "NodeResourcesLeastAllocated": lambda path, args: weight_errors(path, args["resources"]),
+    "NodeResourcesMostAllocated": lambda path, args: weight_errors(path, args["resources"]),
+    "RequestedToCapacityRatio": _ratio_errors,
+}
+"""Plugin → what is wrong with its arguments."""
+
+
+def conflicting_scores(path: str, score: PluginSet, group_version: str) -> Iterator[FieldError]:
+    """1.22 has both the three scoring plugins and NodeResourcesFit's strategies; v1beta1 may not mix them."""
+    there = " ".join(f'"{entry.name}"' for entry in score.enabled if entry.name in SCORING_PLUGINS.values())
+    for index, entry in enumerate(score.enabled):
+        if entry.name == "NodeResourcesFit" and there:
+            yield invalid(
+                f"{path}.enabled[{index}]",
+                entry.name,
+                f'was conflict with [{there}] in version "{group_version}" '
+                f'(KubeSchedulerConfiguration is version "{group_version}")',
+            )
+
+
+TYPED: Mapping[str, tuple[str, Callable[[Args], Any]]] = {
+    "NodeResourcesLeastAllocated": (
+        "node_resources_least_allocated",
+        lambda args: ScoringStrategy("LeastAllocated", typed_weights(args)),
+    ),
+    "NodeResourcesMostAllocated": (
+        "node_resources_most_allocated",
+        lambda args: ScoringStrategy("MostAllocated", typed_weights(args)),
+    ),
+    "RequestedToCapacityRatio": (
+        "requested_to_capacity_ratio",
+        lambda args: ScoringStrategy(
+            "RequestedToCapacityRatio", typed_weights(args), shape_points(args.get("shape", ()))
+        ),
+    ),
+    "NodeLabel": ("node_label", lambda args: NodeLabelArgs(*(tuple(args.get(key, ())) for key in _LABELS))),
+    "ServiceAffinity": (
+        "service_affinity",
+        lambda args: ServiceAffinityArgs(
+            tuple(args.get("affinityLabels", ())), tuple(args.get("antiAffinityLabelsPreference", ()))
+        ),
+    ),
+}
+"""Plugin → the attribute of `PluginArgs`, and how it is made."""

@@ -1,0 +1,23 @@
+"""What v1alpha2 (1.18) says for all profiles at once and later versions say of plugins; of no other version."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from topospread.config.args import PluginArgs
+from topospread.config.document import Document
+from topospread.config.profile import EnabledPlugin
+
+
+def preemption_of_1_18(document: Document) -> Mapping[str, tuple[EnabledPlugin, ...]]:
+    """1.18 preempts without a plugin, unless the configuration says ``disablePreemption``."""
+    if document.fields.get("disablePreemption", False):
+        return {}
+    return {"post_filter": (EnabledPlugin("DefaultPreemption"),)}
+
+
+def args_of_1_18(args: PluginArgs, document: Document) -> PluginArgs:
+    """The plugins' arguments with the configuration's own ``bindTimeoutSeconds``."""
+    timeout = document.fields.get("bindTimeoutSeconds", args.volume_binding.bind_timeout_seconds)
+    return replace(args, volume_binding=replace(args.volume_binding, bind_timeout_seconds=timeout))
