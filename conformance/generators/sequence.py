@@ -15,6 +15,7 @@ from conformance.generators.nodes import TAINTS
 if TYPE_CHECKING:
     from conformance.generators.pods import Pods
 
+AT_ONCE = "2026-01-01T04:00:00Z"
 FAILURES = ["reserve", "update", "provision", "bind"]
 LISTED = {
     "persistentVolumes": "PersistentVolume",
@@ -43,8 +44,10 @@ class History:
         self.pods = pods
         self.nodes: dict[str, Json] = {node["metadata"]["name"]: node for node in case["nodes"]}
         self.gone: dict[str, Json] = {}
+        begins: Callable[[Json, int], None] = draw.choice([_start, _start_at_once, _start_as_drawn])
         for second, pod in enumerate(case["pods"]):
-            _start(pod, second)
+            begins(pod, second)
+        self.placed = list(case["pods"])
         self.known = [_key(pod) for pod in (*case["pods"], *case.get("nominated", []))]
         self.tried: list[str] = [_key(pod) for pod in case.get("nominated", [])]
         self.objects = [copy.deepcopy(each) for key in LISTED for each in case.get(key, [])]
@@ -67,6 +70,7 @@ class History:
             (3, self._put_node),
             (2, self._change_node),
             (2, self._put_pod),
+            (3, self._update_pod),
         ]
         if self.objects or self.removed:
             makers += [(4, self._remove_object), (4, self._put_object)]
@@ -148,6 +152,22 @@ class History:
         pod["status"] = {"phase": pod.get("status", {}).get("phase", "Running"), "startTime": started}
         pod["spec"]["priority"] = self.draw.choice([0, 10, 100]) if self.preempts else 0
         self.known.append(_key(pod))
+        self.placed.append(pod)
+        return {"put": pod}
+
+    def _update_pod(self) -> Json:
+        """Something is said of a pod that was there: its status, its labels, or nothing new; if it went, it comes."""
+        draw = self.draw
+        there = [place for place, pod in enumerate(self.placed) if pod["spec"]["nodeName"] in self.nodes]
+        if not there:
+            return self._put_pod()
+        place = draw.choice(there)
+        pod = self.placed[place] = copy.deepcopy(self.placed[place])
+        x = draw.random()
+        if x < 0.2:
+            pod["metadata"]["labels"] = (pod["metadata"].get("labels") or {}) | {"app": draw.choice(APPS)}
+        elif x < 0.4:
+            pod["status"] = pod.get("status", {}) | {"startTime": draw.choice([AT_ONCE, "2026-01-01T05:00:00Z"])}
         return {"put": pod}
 
     def _remove_object(self) -> Json:
@@ -187,10 +207,19 @@ class History:
 
 
 def _start(pod: Json, second: int) -> None:
-    """Give a pod a moment of its own in which it was started: of equal ones the order hangs on what went before."""
+    """Give a pod a moment of its own in which it was started."""
     status = pod.get("status", {})
     started = status.get("startTime", "2026-01-01T04:00:00Z")
     pod["status"] = status | {"startTime": f"{started[:-3]}{second % 60:02d}Z"}
+
+
+def _start_at_once(pod: Json, _: int) -> None:
+    """Give a pod the moment in which all are started: which of them is evicted hangs on what went before."""
+    pod["status"] = pod.get("status", {}) | {"startTime": AT_ONCE}
+
+
+def _start_as_drawn(pod: Json, _: int) -> None:
+    """Leave a pod as it is."""
 
 
 def _key(pod: Json) -> str:

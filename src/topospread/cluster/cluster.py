@@ -10,6 +10,7 @@ from topospread.api.node import Node
 from topospread.api.pod import FINISHED_PHASES, Pod
 from topospread.api.requests import CURRENT_RULES, RequestRules
 
+from .homeless import Homeless
 from .host_ports import HostPorts
 from .journal import ELSEWHERE, Journal
 from .nodes import NodeTable
@@ -17,6 +18,7 @@ from .nominations import Nominations
 from .objects import ClusterObjects
 from .pod_class import PodClass
 from .pod_classes import PodClasses
+from .pod_order import PodOrder
 from .relevant import same_to_scheduling
 from .savepoint import Savepoint
 from .undo import UndoLog
@@ -44,8 +46,9 @@ class Cluster:
         classes: index → pod class, in the order they were first seen.
         selections: which classes selectors match.
         placed: pod key → row of its node.
-        on_node: row → pod key → class of the pods there, in the order they came.
-        homeless: node name → pod key → class and start time of pods that are on a node which is not there.
+        on_node: row → pod key → class of the pods there.
+        order: in which order they stand there.
+        homeless: pods that are on a node which is not there.
         ports: host ports in use.
         volume_use: which claims and disks the pods on each node use.
         started: pod key → ``status.startTime`` of the pods that have one.
@@ -64,10 +67,10 @@ class Cluster:
         self.objects = ClusterObjects(self.journal, self.undo, self.volume_use, self.nodes.row_of)
         self.placed: dict[PodKey, int] = {}
         self.on_node: list[dict[PodKey, PodClass]] = []
-        self.homeless: dict[str, dict[PodKey, tuple[PodClass, str]]] = {}
+        self.order = PodOrder(self.on_node)
+        self.homeless = Homeless(self.undo)
         self.ports = HostPorts()
         self.started: dict[PodKey, str] = {}
-        self._node_of_homeless: dict[PodKey, str] = {}
         self._take_classes(PodClasses(rules))
         self._take_nominations(Nominations(self.nodes.row_of, self.journal, self.undo))
 
@@ -124,17 +127,18 @@ class Cluster:
         self.journal.append((row, None, 0))
         if known is None:
             self._nominations.node_came(node.name)
-            for key in list(self.homeless.get(node.name, ())):
-                self._settle(key, row)
+            for key, (pod_class, started) in self.homeless.take_all(node.name).items():
+                self.bind(key, pod_class, row)
+                self._note_start(key, started)
         return True
 
     def remove_node(self, name: str) -> list[PodKey]:
         """Take a node out; the keys of its pods, which wait for a node of that name as long as nobody deletes them."""
         row = self.nodes.row_of[name]
-        gone = list(self.on_node[row])
+        gone = self.order.on(row)
         for key in gone:
             started = self.started.get(key, "")
-            self._put_homeless(key, self.unbind(key), started, name)
+            self.homeless.put(key, self.unbind(key), started, name)
         self._nominations.node_goes(row)
         node = self.nodes.nodes[row]
         assert node is not None, "a row that has a name has a node"
@@ -198,34 +202,45 @@ class Cluster:
         pod_class = self.pod_class(pod, is_placed=True)
         started = (pod.status.start_time or "") if pod.status is not None else ""
         row = self.placed.get(key)
-        if row is not None and self.nodes.names[row] == node and self.on_node[row][key] is pod_class:
+        if row is not None and self.nodes.names[row] == node and self._comes_again(key, pod_class, row):
             return self._note_start(key, started)
-        if self._node_of_homeless.get(key) == node and self.homeless[node][key] == (pod_class, started):
-            return False
+        is_known = self.homeless.find(key) == (node, (pod_class, started))
         self.delete_pod(key)
         row = self.nodes.row_of.get(node)
         if row is None:
-            self._put_homeless(key, pod_class, started, node)
+            self.homeless.put(key, pod_class, started, node)
         else:
             self.bind(key, pod_class, row)
             self._note_start(key, started)
+        return not is_known
+
+    def _comes_again(self, key: PodKey, pod_class: PodClass, row: int) -> bool:
+        """An update takes a pod off its node and puts it there again; False where that changes more than the order."""
+        ports = pod_class.host_ports
+        if self.on_node[row][key] is not pod_class or len(self.ports.among(ports, row)) < len(ports):
+            return False
+        if not self.order.is_last(row, key):
+            self._note_order(row)
+            self.order.goes(row, key)
+            self.on_node[row][key] = self.on_node[row].pop(key)
+            self.journal.append(ELSEWHERE)
         return True
 
     def delete_pod(self, key: PodKey) -> bool:
         """Forget a pod, wherever it is; whether there was anything to forget."""
         position = self.journal.position
-        known = key in self._node_of_homeless
+        known = key in self.homeless
         if key in self.placed:
             self.unbind(key)
         elif known:
-            self._take_homeless(key)
+            self.homeless.delete(key)
         self._nominations.remove(key)
         return known or self.journal.position != position
 
     def _put_pending(self, pod: Pod, key: PodKey) -> bool:
         """Of a pod without a node it matters what it is nominated for."""
         position = self.journal.position
-        if key in self.placed or key in self._node_of_homeless:
+        if key in self.placed or key in self.homeless:
             self.delete_pod(key)
         if pod.nominated_node_name:
             self.nominate(key, self.pod_class(pod), pod.nominated_node_name)
@@ -258,9 +273,9 @@ class Cluster:
     def unbind(self, key: PodKey) -> PodClass:
         """Take a placed pod off its node; its class."""
         row = self.placed.pop(key)
-        on_node = self.on_node[row]
-        before = dict(on_node) if self.undo.steps is not None else on_node
-        pod_class = on_node.pop(key)
+        self._note_order(row)
+        self.order.goes(row, key)
+        pod_class = self.on_node[row].pop(key)
         started = self.started.pop(key, None)
         self.nodes.used[row] -= pod_class.taken(self.nodes)
         self.nodes.states[row] = -1
@@ -277,7 +292,7 @@ class Cluster:
             self.ports.free(pod_class.host_ports, row)
         if pod_class.volumes:
             self.volume_use.remove(pod_class.volumes, row)
-        self.undo.record(self._undo_unbind, key, pod_class, row, before, started)
+        self.undo.record(self._undo_unbind, key, pod_class, row, started)
         self.journal.append((row, pod_class, -1))
         return pod_class
 
@@ -286,8 +301,8 @@ class Cluster:
         row = self.placed.get(key)
         if row is not None:
             return self.on_node[row][key]
-        node = self._node_of_homeless.get(key)
-        return None if node is None else self.homeless[node][key][0]
+        found = self.homeless.find(key)
+        return None if found is None else found[1][0]
 
     def nominate(self, key: PodKey, pod_class: PodClass, node: str) -> None:
         """Promise a node to a pending pod, by name: while there is no such node that means nothing."""
@@ -318,11 +333,8 @@ class Cluster:
         made.placed = dict(self.placed)
         classes = made.classes
         made.on_node = [{key: classes[each.index] for key, each in pods.items()} for pods in self.on_node]
-        made.homeless = {
-            node: {key: (counterpart(each), started) for key, (each, started) in pods.items()}
-            for node, pods in self.homeless.items()
-        }
-        made._node_of_homeless = dict(self._node_of_homeless)
+        made.order = self.order.copy(made.on_node)
+        made.homeless = self.homeless.copy(made.undo, counterpart)
         made.ports = self.ports.copy()
         made.started = dict(self.started)
         made._take_nominations(self._nominations.copy(made.nodes.row_of, made.journal, made.undo, counterpart))
@@ -354,32 +366,19 @@ class Cluster:
             self.started.pop(key, None)
         self.journal.append(ELSEWHERE)
 
-    def _put_homeless(self, key: PodKey, pod_class: PodClass, started: str, node: str) -> None:
-        self.homeless.setdefault(node, {})[key] = (pod_class, started)
-        self._node_of_homeless[key] = node
-        self.undo.record(self._take_homeless, key)
-
-    def _take_homeless(self, key: PodKey) -> tuple[PodClass, str]:
-        node = self._node_of_homeless.pop(key)
-        found = self.homeless[node].pop(key)
-        if not self.homeless[node]:
-            del self.homeless[node]
-        self.undo.record(self._put_homeless, key, *found, node)
-        return found
-
-    def _settle(self, key: PodKey, row: int) -> None:
-        """The node of a homeless pod has come."""
-        pod_class, started = self._take_homeless(key)
+    def _undo_unbind(self, key: PodKey, pod_class: PodClass, row: int, started: str | None) -> None:
         self.bind(key, pod_class, row)
-        self._note_start(key, started)
-
-    def _undo_unbind(
-        self, key: PodKey, pod_class: PodClass, row: int, on_node: dict[PodKey, PodClass], started: str | None
-    ) -> None:
-        self.bind(key, pod_class, row)
-        self.on_node[row] = on_node
         if started is not None:
             self.started[key] = started
+
+    def _note_order(self, row: int) -> None:
+        """Remember which pods a node has, and in which order."""
+        if self.undo.steps is not None:
+            self.undo.record(self._put_order, row, dict(self.on_node[row]), self.order.moved(row))
+
+    def _put_order(self, row: int, pods: dict[PodKey, PodClass], moved: list[PodKey] | None) -> None:
+        self.on_node[row] = pods
+        self.order.put_back(row, moved)
 
     def _undo_node(self, name: str, before: Node | None) -> None:
         """A node that was put there goes, or is again what it was."""

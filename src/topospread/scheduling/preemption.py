@@ -130,7 +130,11 @@ class Preemption:
 
 @dataclass(slots=True)
 class AllowedDisruptions:
-    """Disruption budgets and how many evictions each still allows (``status.disruptionsAllowed``)."""
+    """Disruption budgets and how many evictions each still allows (``status.disruptionsAllowed``).
+
+    Of several that select a pod none after the one that it breaks counts it. kube-scheduler goes through them in no
+    order (client-go's ``threadSafeMap.List``); here it is that of their names.
+    """
 
     budgets: Sequence[PodDisruptionBudget]
     _selectors: list[Selector | None] = field(default_factory=list)
@@ -182,7 +186,8 @@ class PreemptionSearch:
         self._view = view
         self._verdict = verdict
         self._cluster: Cluster = view.cluster
-        self._budgets = AllowedDisruptions(list(self._cluster.objects.pod_disruption_budgets.values()))
+        budgets = self._cluster.objects.pod_disruption_budgets
+        self._budgets = AllowedDisruptions([budgets[key] for key in sorted(budgets)])
         self._wanted = candidates_wanted
         self._rules = rules
         self._failed = Rejection(UNRESOLVABLE, "", ())
@@ -273,11 +278,12 @@ class PreemptionSearch:
 
     def _potential_victims(self, row: int) -> list[Victim]:
         priority = self._view.pod_class.priority
-        started = self._cluster.started
+        started, pods = self._cluster.started, self._cluster.on_node[row]
+        asks = self._rules.asks_for_the_time
         return [
-            Victim(key, each, _order(started.get(key), JustNow() if self._rules.asks_for_the_time else float(place)))
-            for place, (key, each) in enumerate(self._cluster.on_node[row].items())
-            if each.priority < priority
+            Victim(key, pods[key], _order(started.get(key), JustNow() if asks else float(place)))
+            for place, key in enumerate(self._cluster.order.on(row))
+            if pods[key].priority < priority
         ]
 
     def _fits(self, dry_run: DryRun, row: int) -> bool:

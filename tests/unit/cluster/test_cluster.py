@@ -186,3 +186,13 @@ def test_a_fork_writes_nothing_into_what_it_was_made_of() -> None:
     forked.apply("DELETED", node("m"))
     assert (made.journal.position, used(made, "n"), used(forked, "n")) == (position, 100, 0)
     assert sorted(made.nodes.row_of) == ["m", "n"]
+
+
+def test_a_port_that_two_pods_have_is_free_once_one_goes_until_the_other_is_heard_of_again() -> None:
+    ports = {"containers": [{"name": "c", "ports": [{"hostPort": 80, "protocol": "TCP"}]}]}
+    first, second = pod("first", "n", **ports), pod("second", "n", **ports)
+    made = cluster(node("n"), first, second)
+    made.apply("DELETED", first)
+    assert not made.ports.users("TCP", 80)
+    assert made.apply("MODIFIED", second)
+    assert made.ports.users("TCP", 80)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from topospread.judge import judge_case
+from topospread.sequence import judge_sequence
 
 EARLIER, LATER = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
 
@@ -87,3 +88,58 @@ def test_a_plugin_that_fails_on_a_pod_put_back_makes_it_a_victim_and_is_no_error
     }
     (verdict,) = judge_case(case)["verdicts"]
     assert verdict["preemption"] == {"candidates": {"a": {"victims": ["default/big", "default/low"]}}, "picked": ["a"]}
+
+
+def budget(name: str, allowed: int, app: str) -> dict[str, Any]:
+    spec = {"selector": {"matchExpressions": [{"key": "app", "operator": "In", "values": [app, "both"]}]}}
+    return {
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": spec,
+        "status": {"disruptionsAllowed": allowed},
+    }
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_budget_that_came_again_is_asked_in_its_turn(again: bool) -> None:
+    first, second = pod("first", "2", 5, "a", EARLIER), pod("second", "2", 5, "a", LATER)
+    first["metadata"]["labels"], second["metadata"]["labels"] = {"app": "both"}, {"app": "x"}
+    # The first victim takes what `a` allows, though it breaks `b`; asked the other way round, `b` alone would count.
+    gone = {"kind": "PodDisruptionBudget", "namespace": "default", "name": "a"}
+    changes = [{"remove": gone}, {"put": budget("a", 1, "x")}]
+    case = {
+        "nodes": [node("a")],
+        "pods": [first, second],
+        "podDisruptionBudgets": [budget("a", 1, "x"), budget("b", 0, "y")],
+        "preempt": True,
+        "sequence": [*(changes if again else ()), {"schedule": pod("new", "4", 9)}],
+    }
+    found = judge_sequence(case)["verdicts"][-1]["preemption"]
+    assert found["candidates"] == {"a": {"victims": ["default/first", "default/second"], "pdbViolations": 2}}
+
+
+@pytest.mark.parametrize(("gone", "evicted"), [("", "c"), ("c", "b"), ("a", "b"), ("x", "b")])
+def test_of_victims_started_at_once_those_go_that_stand_last_on_the_node(gone: str, evicted: str) -> None:
+    pods = [pod(name, "1", 0, "a", LATER) for name in ("x", "a", "b", "c")]
+    left = {"kind": "Pod", "namespace": "default", "name": gone}
+    case = {
+        "nodes": [node("a")],
+        "pods": pods,
+        "preempt": True,
+        "sequence": [{"remove": left}, {"schedule": pod("new", "2", 9)}]
+        if gone
+        else [{"schedule": pod("new", "1", 9)}],
+    }
+    found = judge_sequence(case)["verdicts"][-1]["preemption"]
+    assert found["candidates"]["a"]["victims"] == [f"default/{evicted}"]
+
+
+def test_a_pod_that_is_updated_stands_last() -> None:
+    pods = [pod(name, "1", 0, "a", LATER) for name in ("x", "a", "b", "c")]
+    case = {
+        "nodes": [node("a")],
+        "pods": pods,
+        "preempt": True,
+        "sequence": [{"put": pods[1] | {"kind": "Pod"}}, {"schedule": pod("new", "1", 9)}],
+    }
+    assert judge_sequence(case)["verdicts"][-1]["evicted"] == ["default/a"]

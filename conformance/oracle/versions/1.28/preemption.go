@@ -11,6 +11,9 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
 )
 
+// drawsInVain are enough to have met every equal: one of few nodes comes first in one draw of eight.
+const drawsInVain = 256
+
 // preempt dry-runs preemption on every node that evictions could help.
 func (j *judge) preempt(ctx context.Context, state cycleState, pod *v1.Pod, d *diagnosis, budgets []policyv1.PodDisruptionBudget) *Preemption {
 	out := &Preemption{Candidates: map[string]Candidate{}, Picked: []string{}}
@@ -56,10 +59,11 @@ func (j *judge) preempt(ctx context.Context, state cycleState, pod *v1.Pod, d *d
 		out.Candidates[c.Name()] = Candidate{Victims: victims, PDBViolations: c.Victims().NumPDBViolations}
 	}
 	picked := map[string]bool{}
-	for i := 0; i < 32; i++ {
+	for idle := 0; idle < drawsInVain; idle++ {
 		if best := evaluator.SelectCandidate(klog.FromContext(ctx), candidates); best != nil && !picked[best.Name()] {
 			picked[best.Name()] = true
 			out.Picked = append(out.Picked, best.Name())
+			idle = 0
 		}
 	}
 	sort.Strings(out.Picked)

@@ -1,0 +1,76 @@
+"""Pods on a node that is not there: they wait for one of that name, in the order in which they would stand on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .pod_class import PodClass
+from .undo import UndoLog
+
+Found = tuple[PodClass, str]
+"""The class of a pod, and when it was started."""
+
+
+class Homeless:
+    """Who waits for which node. Where one goes the last takes its place, as in `PodOrder`."""
+
+    def __init__(self, undo: UndoLog) -> None:
+        self._undo = undo
+        self._by_node: dict[str, dict[str, Found]] = {}
+        self._node_of: dict[str, str] = {}
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._node_of
+
+    def find(self, key: str) -> tuple[str, Found] | None:
+        """The node that a pod waits for, and what it is; ``None`` for a pod that waits for none."""
+        node = self._node_of.get(key)
+        return None if node is None else (node, self._by_node[node][key])
+
+    def put(self, key: str, pod_class: PodClass, started: str, node: str) -> None:
+        """A pod waits for a node, last of those that do."""
+        self._note(node)
+        self._by_node.setdefault(node, {})[key] = (pod_class, started)
+        self._node_of[key] = node
+
+    def delete(self, key: str) -> None:
+        """A pod waits no more."""
+        node = self._node_of[key]
+        self._note(node)
+        del self._node_of[key]
+        pods = self._by_node[node]
+        last, found = pods.popitem()
+        if last != key:
+            self._by_node[node] = {last if each == key else each: pods[each] for each in pods} | {last: found}
+        elif not pods:
+            del self._by_node[node]
+
+    def take_all(self, node: str) -> dict[str, Found]:
+        """The node has come: who waited for it."""
+        self._note(node)
+        pods = self._by_node.pop(node, {})
+        for key in pods:
+            del self._node_of[key]
+        return pods
+
+    def copy(self, undo: UndoLog, counterpart: Callable[[PodClass], PodClass]) -> Homeless:
+        """The same for another cluster; ``counterpart`` knows its classes."""
+        made = Homeless(undo)
+        made._by_node = {
+            node: {key: (counterpart(each), started) for key, (each, started) in pods.items()}
+            for node, pods in self._by_node.items()
+        }
+        made._node_of = dict(self._node_of)
+        return made
+
+    def _note(self, node: str) -> None:
+        """Remember who waits for a node."""
+        if self._undo.steps is not None:
+            self._undo.record(self._put_back, node, dict(self._by_node.get(node, {})))
+
+    def _put_back(self, node: str, before: dict[str, Found]) -> None:
+        for key in self._by_node.pop(node, {}):
+            del self._node_of[key]
+        if before:
+            self._by_node[node] = before
+            self._node_of.update(dict.fromkeys(before, node))
