@@ -9,13 +9,15 @@ READY := $(VENV)/.ready
 ARGS ?=
 # What random cases and examples are drawn from: make test SEED=7 repeats a run's. None: other ones each time.
 SEED ?=
+# Histories that `make side-by-side` plays.
+COUNT ?= 100
 # Processes that tests run in; 0 for none, as a debugger wants.
 WORKERS ?= 2
 # Seconds that the tests on a real API server may take, the first build of its programs included.
 LIVE_SECONDS ?= 3600
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test live upstream lint format bench bench-live bench-quick conformance lock clean
+.PHONY: help setup demo test live side-by-side upstream lint format bench bench-live bench-quick conformance lock clean
 .SUFFIXES:
 
 help: ## list these targets
@@ -42,6 +44,9 @@ test: $(READY) ## run the tests
 
 live: $(READY) ## run the tests on a real API server, helm and kustomize, built from Go modules (needs Go, openssl, curl)
 	@timeout --foreground $(LIVE_SECONDS) $(BIN)/python -m pytest -q tests/live $(ARGS)
+
+side-by-side: $(READY) ## play COUNT random histories beside kube-scheduler on two API servers, and compare what came of them
+	@$(BIN)/python -m tests.live.side_by_side --count $(COUNT) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 upstream: $(READY) ## run Kubernetes' own e2e and integration tests of the scheduler against ours, the quick part (needs Go)
 	@test -x build/upstream/taint.test || tests/upstream/run.sh build

@@ -86,7 +86,7 @@ def free_port() -> int:
         return port
 
 
-def _port() -> int:
+def three_free_ports() -> int:
     """The first of three free ports in a row."""
     for base in random.sample(range(20000, 30000, 3), 200):
         try:
@@ -102,7 +102,7 @@ def _port() -> int:
 @contextmanager
 def _running(folder: Path) -> Iterator[ControlPlane]:
     programs = _programs()
-    subprocess.run([CONTROL_PLANE, "up", programs, folder, str(_port())], check=True)
+    subprocess.run([CONTROL_PLANE, "up", programs, folder, str(three_free_ports())], check=True)
     try:
         yield ControlPlane(folder / "kubeconfig", programs)
     finally:

@@ -6,6 +6,7 @@ Source: pkg/scheduler/schedule_one.go (``scheduleOnePod``, ``schedulingAlgorithm
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from time import monotonic
 
 from topospread.cluster import Cluster, PodClass
@@ -105,10 +106,13 @@ class Attempts:
             parts.failures.handle(info, Failure("Unschedulable", refused, (NOT_PLACED,)))
             parts.observer.attempted(profile, "unschedulable", monotonic() - started)
             return
+        parts.observer.attempting(info.key)
         scheduler.labels_bound_pods(parts.pods.gets_labels)
-        placement = scheduler.schedule(pod)
+        measured = parts.times.drawn()
+        with parts.times.cycle(scheduler, pod) if measured else nullcontext():
+            placement = scheduler.schedule(pod)
         if placement.node is None:
-            failure = self._why(pod, profile)
+            failure = self._why(pod, profile, measured)
             parts.failures.handle(info, failure)
             result: AttemptResult = "error" if failure.reason == "SchedulerError" else "unschedulable"
             parts.observer.attempted(profile, result, monotonic() - started)
@@ -120,9 +124,9 @@ class Attempts:
         pledge = scheduler.take_pledge()
         framework = scheduler.framework_of(assumption.pod_class)
         timeout = framework.profile.args.volume_binding.bind_timeout_seconds
-        self._bind(Placed(info, assumption, profile, pledge, started, timeout))
+        self._bind(Placed(info, assumption, profile, pledge, started, timeout, measured))
 
-    def _why(self, pod: ReadPod, profile: str) -> Failure:
+    def _why(self, pod: ReadPod, profile: str, measured: bool) -> Failure:
         """Why a pod found no node, and what preemption makes of it."""
         scheduler = self._scheduler
         promised = bool(scheduler.cluster.nominated)
@@ -138,7 +142,10 @@ class Attempts:
         if not scheduler.preempts(pod):
             return Failure("Unschedulable", verdict.message, verdict.rejectors)
         self._parts.observer.preemption_attempted(profile)
+        started = monotonic()
         found = scheduler.preemption(pod, verdict) if promised else scheduler.pending_preemption(pod, verdict)
+        if measured:
+            self._parts.times.post_filter(profile, bool(found.picked), monotonic() - started)
         return self._preempted(pod, verdict, found)
 
     def _preempted(self, pod: ReadPod, verdict: Verdict, found: Preemption) -> Failure:

@@ -8,6 +8,7 @@ plugins/defaultbinder/default_binder.go, pkg/registry/core/pod/storage (``assign
 from __future__ import annotations
 
 import asyncio
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from time import monotonic
 
@@ -47,6 +48,7 @@ class Placed:
         pledge: what was set aside of volumes, ``None`` for a pod without.
         started: when the attempt began, in seconds of a steady clock.
         volumes_timeout: seconds.
+        measured: whether it is told how long its plugins take.
     """
 
     info: QueuedPodInfo
@@ -55,6 +57,7 @@ class Placed:
     pledge: Pledge | None
     started: float
     volumes_timeout: float
+    measured: bool = False
 
     @property
     def pod(self) -> ReadPod:
@@ -156,9 +159,11 @@ class Binder:
         parts = self._parts
         try:
             if placed.pledge is not None and not placed.pledge.nothing_to_do:
-                await self._bind_volumes(placed, placed.pledge)
+                with self._measuring(placed, "PreBind", "VolumeBinding"):
+                    await self._bind_volumes(placed, placed.pledge)
             await parts.statuses.close(placed.assumption.key)
-            await self._bind(placed)
+            with self._measuring(placed, "Bind", "DefaultBinder"):
+                await self._bind(placed)
         except NotBound as error:
             self._failed(placed, str(error))
         except NotLeading:
@@ -169,6 +174,9 @@ class Binder:
                 parts.volumes.unreserve(placed.pledge)
         else:
             self._succeeded(placed)
+
+    def _measuring(self, placed: Placed, point: str, plugin: str) -> AbstractContextManager[None]:
+        return self._parts.times.point(point, plugin, placed.profile) if placed.measured else nullcontext()
 
     async def _bind_volumes(self, placed: Placed, pledge: Pledge) -> None:
         """PreBind; the nominated node tells others, the cluster autoscaler say, where the pod is going to be."""

@@ -226,9 +226,12 @@ def _served(
         "shutdown": lambda: "process is shutting down" if stop.asked.is_set() else "",
         "sched-handler-sync": lambda: "" if scheduler.ready else "handlers are not fully synchronized",
     }
-    return ServedPages(
-        reporting, watchdog, {}, ready, wanted.operation.shown, lambda: reporting.rejected(scheduler.rejections())
-    )
+
+    def before_scrape() -> None:
+        reporting.rejected(scheduler.rejections())
+        reporting.spread(*scheduler.spread())
+
+    return ServedPages(reporting, watchdog, {}, ready, wanted.operation.shown, before_scrape)
 
 
 async def _check_rights(wanted: Launch, client: ApiClient, connection: Connection) -> None:

@@ -2,7 +2,7 @@
 
 Source: pkg/scheduler/metrics/metrics.go of 1.37, component-base/metrics/prometheus (``rest_client_*``,
 ``leader_election_*``, ``kubernetes_*``). What only
-gangs, devices or batching fill is left out: they are not done here.
+gangs, devices or batching fill is left out: they are not done here; and what 1.37 hides as it is deprecated.
 """
 
 from __future__ import annotations
@@ -78,13 +78,6 @@ _KUBE_SCHEDULER = (
         "counter", "scheduler_preemption_attempts_total", "[STABLE] Total preemption attempts in the cluster till now"
     ),
     Metric(
-        "histogram",
-        "scheduler_preemption_goroutines_duration_seconds",
-        "[ALPHA] (Deprecated since 1.37.0) Duration in seconds for running goroutines for the preemption.",
-        ("result",),
-        exponential(0.01, 2, 20),
-    ),
-    Metric(
         "counter",
         "scheduler_preemption_goroutines_execution_total",
         "[ALPHA] Number of preemption goroutines executed.",
@@ -137,6 +130,20 @@ _KUBE_SCHEDULER = (
         "[ALPHA] Number of scheduling entities added to scheduling queues by event, queue type, and entity type. "
         "Entity types are either 'pod' (for individual pods that are not members of any podgroup) or 'podgroup'.",
         ("queue", "event", "type"),
+    ),
+    Metric(
+        "histogram",
+        "scheduler_framework_extension_point_duration_seconds",
+        "[STABLE] Latency for running all plugins of a specific extension point.",
+        ("extension_point", "status", "profile"),
+        exponential(0.0001, 2, 12),
+    ),
+    Metric(
+        "histogram",
+        "scheduler_plugin_execution_duration_seconds",
+        "[BETA] Duration for running a plugin at a specific extension point.",
+        ("plugin", "extension_point", "status"),
+        exponential(0.00001, 1.5, 20),
     ),
     Metric(
         "gauge",
@@ -195,10 +202,15 @@ _COMPONENT = (
     ),
 )
 
+_CONSTRAINT = ("namespace", "workload", "topology_key", "when_unsatisfiable")
 _OWN = (
     Metric("gauge", "topospread_build_info", "Version of topospread, and the kube-scheduler it decides as.",
            ("version", "kube_version")),
     Metric("counter", "topospread_binding_failures_total", "Pods that had a node and could not be bound to it."),
+    Metric("gauge", "topospread_skew", "Pods in the fullest domain of a constraint less those in the emptiest; of the "
+           "workloads that this process has tried pods of, the 200 highest.", _CONSTRAINT),
+    Metric("gauge", "topospread_blocked_pods", "Waiting pods that PodTopologySpread rejected, by the constraints that "
+           "refuse some domain.", _CONSTRAINT),
     Metric("counter", "topospread_relists_total", "Kinds that had to be listed again after their watch was lost.",
            ("kind",)),
     Metric("counter", "topospread_watch_failures_total", "Lists and watches that failed.", ("kind",)),

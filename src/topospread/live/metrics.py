@@ -14,7 +14,8 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from topospread.config.gates import Gates, gates_known
 from topospread.live.metric_table import Metric, metrics
-from topospread.live.observer import AttemptResult, PendingPods, WatchChange
+from topospread.live.observer import AttemptResult, Code, PendingPods, WatchChange
+from topospread.live.spread_figures import ConstraintOf
 from topospread.version import __version__
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
@@ -48,6 +49,9 @@ class Metrics:
     def text(self) -> bytes:
         """All metrics in Prometheus' text format."""
         return generate_latest(self._registry)
+
+    def attempting(self, pod: str) -> None:
+        """See Observer."""
 
     def attempted(self, profile: str, result: AttemptResult, seconds: float) -> None:
         """See Observer."""
@@ -90,7 +94,6 @@ class Metrics:
 
     def preemption_ended(self, result: Literal["success", "error"], seconds: float) -> None:
         """See Observer."""
-        self._child("scheduler_preemption_goroutines_duration_seconds", result).observe(seconds)
         self._child("scheduler_preemption_goroutines_execution_total", result).inc()
 
     def requested(self, verb: str, code: str, seconds: float) -> None:
@@ -109,6 +112,14 @@ class Metrics:
         """See Observer."""
         for what, value in (("nodes", nodes), ("pods", pods), ("assumed_pods", assumed_pods)):
             self._child("scheduler_cache_size", what).set(value)
+
+    def extension_point(self, point: str, status: Code, profile: str, seconds: float) -> None:
+        """See Observer."""
+        self._child("scheduler_framework_extension_point_duration_seconds", point, status, profile).observe(seconds)
+
+    def plugin(self, plugin: str, point: str, status: Code, seconds: float) -> None:
+        """See Observer."""
+        self._child("scheduler_plugin_execution_duration_seconds", plugin, point, status).observe(seconds)
 
     def dropped(self, events: int) -> None:
         """See Observer."""
@@ -144,6 +155,14 @@ class Metrics:
         gauge.clear()
         for (plugin, profile), pods in waiting.items():
             gauge.labels(plugin, profile).set(pods)
+
+    def spread(self, skews: Mapping[ConstraintOf, int], blocked: Mapping[ConstraintOf, int]) -> None:
+        """How far workloads are spread, and how many pods wait for it, by constraint."""
+        for name, figures in (("topospread_skew", skews), ("topospread_blocked_pods", blocked)):
+            gauge = self._families[name]
+            gauge.clear()
+            for labels, value in figures.items():
+                gauge.labels(*labels).set(value)
 
     def _made(self, metric: Metric) -> Any:
         if metric.kind == "histogram":

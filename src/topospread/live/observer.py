@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 AttemptResult = Literal["scheduled", "unschedulable", "error"]
+Code = Literal["Success", "Unschedulable", "UnschedulableAndUnresolvable", "Error", "Skip"]
+"""What came of an extension point."""
 WatchChange = Literal["listing", "listed", "watching", "relisting", "failed"]
 
 
@@ -24,6 +26,9 @@ class PendingPods:
 
 class Observer(Protocol):
     """Is told; answers nothing. Times are seconds."""
+
+    def attempting(self, pod: str) -> None:
+        """A pod, ``namespace/name``, is tried."""
 
     def attempted(self, profile: str, result: AttemptResult, seconds: float) -> None:
         """An attempt ended: for a pod that is bound with its binding, else with the decision that it finds no node."""
@@ -61,6 +66,12 @@ class Observer(Protocol):
     def cached(self, nodes: int, pods: int, assumed_pods: int) -> None:
         """What the cluster holds (``scheduler_cache_size``); told often."""
 
+    def extension_point(self, point: str, status: Code, profile: str, seconds: float) -> None:
+        """All plugins of an extension point took so long (``framework_extension_point_duration_seconds``)."""
+
+    def plugin(self, plugin: str, point: str, status: Code, seconds: float) -> None:
+        """One plugin took so long (``plugin_execution_duration_seconds``)."""
+
     def dropped(self, events: int) -> None:
         """Events for people were dropped as too many waited to be sent."""
 
@@ -70,6 +81,9 @@ class Observer(Protocol):
 
 class NobodyWatches:
     """An observer that keeps nothing."""
+
+    def attempting(self, pod: str) -> None:
+        """Nothing."""
 
     def attempted(self, profile: str, result: AttemptResult, seconds: float) -> None:
         """Nothing."""
@@ -105,6 +119,12 @@ class NobodyWatches:
         """Nothing."""
 
     def cached(self, nodes: int, pods: int, assumed_pods: int) -> None:
+        """Nothing."""
+
+    def extension_point(self, point: str, status: Code, profile: str, seconds: float) -> None:
+        """Nothing."""
+
+    def plugin(self, plugin: str, point: str, status: Code, seconds: float) -> None:
         """Nothing."""
 
     def dropped(self, events: int) -> None:

@@ -18,6 +18,11 @@ log = logging.getLogger("topospread.live.scheduler")
 class Reporting(Metrics):
     """Metrics that also log."""
 
+    def attempting(self, pod: str) -> None:
+        """See Observer."""
+        if log.isEnabledFor(level(3)):
+            log.log(level(3), "Attempting to schedule pod", extra=facts(pod=pod))
+
     def bound(self, pod: str, node: str, profile: str, attempts: int, sli_seconds: float) -> None:
         """See Observer."""
         super().bound(pod, node, profile, attempts, sli_seconds)

@@ -15,12 +15,12 @@ from typing import Any
 
 from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod
+from topospread.api.workload import ReplicaSet
 from topospread.cluster import Cluster
 from topospread.cluster.cluster import PodKey
 from topospread.config.profile import Configuration
 from topospread.config.request_rules import request_rules
 from topospread.scheduling.backoff_queue import BackoffSettings
-from topospread.scheduling.framework import Framework
 from topospread.scheduling.queue import FLUSH_PERIOD, SchedulingQueue
 from topospread.scheduling.queued_pod_info import SECOND
 from topospread.scheduling.requeueing import Requeueing, requeueing_of
@@ -36,17 +36,20 @@ from .incoming import Incoming
 from .kinds import WATCHED, ReadPod, Watched
 from .objects import ObjectCache
 from .observer import NobodyWatches, Observer, PendingPods
+from .plugin_times import PluginTimes, TimedFramework
 from .pods import Pods
 from .preempting import NAME as PREEMPTION
 from .preempting import Preempting
 from .preemptor import Preemptor
 from .reflector import Key, Reflector, Sink
 from .settings import LiveSettings
+from .spread_figures import ConstraintOf, SpreadFigures
 from .statuses import Statuses
 from .volumes import Volumes
 from .workings import Spawn, Workings
 from .write_order import WriteOrder
 
+SPREAD = "PodTopologySpread"
 _WRITES_AT_ONCE = 24
 _LONGEST_BATCH = 0.02
 """Seconds that pods are tried before what has arrived is looked at."""
@@ -93,7 +96,9 @@ class LiveScheduler:
         self._settings = settings = settings or LiveSettings()
         self._observer = observer = observer or NobodyWatches()
         self._clock = clock or steady_clock()
-        self._frameworks = {each.scheduler_name: Framework(each, settings.gates) for each in configuration.profiles}
+        self._frameworks = {
+            each.scheduler_name: TimedFramework(each, settings.gates, observer) for each in configuration.profiles
+        }
         self._may_bind = True
         self._leads = leads
         self._wake = asyncio.Event()
@@ -123,8 +128,10 @@ class LiveScheduler:
             observer,
             self._clock,
             Explanations(events, self._now) if settings.explain_events else None,
+            PluginTimes(observer),
         )
         self._scheduler = AssumingScheduler(self.cluster, self._frameworks, volumes)
+        self._figures = SpreadFigures(self._scheduler, self._deployment_of)
         self._binder: Binder | None = None
         self._reflectors = [
             Reflector(client, each, _Arrivals(each, self._sink_of(each), self._incoming, self._wake), observer)
@@ -277,6 +284,18 @@ class LiveScheduler:
         queue = self.queue
         waiting = (*queue.active.items, *queue.backoff.infos, *queue.unschedulable.infos)
         return Counter((plugin, each.pod.spec.scheduler_name or "") for each in waiting for plugin in each.rejectors)
+
+    def spread(self) -> tuple[dict[ConstraintOf, int], dict[ConstraintOf, int]]:
+        """How far workloads are spread, and how many waiting pods that keeps off nodes, by constraint."""
+        queue = self.queue
+        waiting = (*queue.active.items, *queue.backoff.infos, *queue.unschedulable.infos)
+        rejected = [self.cluster.shared_class(each.pod) for each in waiting if SPREAD in each.rejectors]
+        return self._figures.skews(), self._figures.blocked(rejected)
+
+    def _deployment_of(self, namespace: str, replica_set: str) -> str:
+        known = self.world.of(ReplicaSet).known.get((namespace, replica_set))
+        owner = known.metadata.controller if known is not None else None
+        return owner.name if owner is not None and owner.kind == "Deployment" else ""
 
     def pending(self) -> PendingPods:
         """How many pods wait, by where."""

@@ -16,6 +16,7 @@ from .events import Events
 from .explanations import Explanations
 from .failures import Failures
 from .observer import Observer
+from .plugin_times import PluginTimes
 from .pods import Pods
 from .statuses import Statuses
 from .volumes import Volumes
@@ -41,6 +42,7 @@ class Workings:
     observer: Observer
     clock: Clock
     explanations: Explanations | None
+    times: PluginTimes
 
     def now(self) -> float:
         """Seconds since 1970."""

@@ -163,7 +163,7 @@ class Framework:
         failed: dict[str, PluginError] = {}
         for name, plugin in self.plugins.items():
             try:
-                prepared[name] = plugin.prepare(pod_class, cluster)
+                prepared[name] = self.ask(plugin, pod_class, cluster)
             except PluginError as error:
                 failed[name] = error
                 continue
@@ -177,6 +177,14 @@ class Framework:
         self._filters(plugins)
         self._scores(plugins)
         return plugins
+
+    def ask(self, plugin: Plugin, pod_class: PodClass, cluster: Cluster) -> Prepared:
+        """What one plugin has to say of a pod class; who measures it does so here.
+
+        Raises:
+            PluginError: kube-scheduler could not judge the pod.
+        """
+        return plugin.prepare(pod_class, cluster)
 
     def _filters(self, plugins: PreparedPlugins) -> None:
         pre_filtering = self.profile.enabled("pre_filter")

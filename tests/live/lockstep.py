@@ -1,0 +1,312 @@
+"""One API server with one scheduler, on which a history is played; and the controllers that no one else is.
+
+Played are the kubelets (bound pods have a time at which they started, what is being deleted is gone when a step says
+so), the volume controller and the provisioner
+behind class ``made``. A step is over when the scheduler has nothing left to try.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import ssl
+import subprocess
+import sys
+import urllib.request
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.live.conftest import CONTROL_PLANE, free_port, three_free_ports
+from tests.live.histories import MADE, NAMESPACES, Step
+from topospread.live.api_error import ApiError
+from topospread.live.client import ApiClient
+from topospread.live.connection import connect
+
+Json = dict[str, Any]
+KINDS = {
+    "nodes": "/api/v1/nodes",
+    "namespaces": "/api/v1/namespaces",
+    "services": "/api/v1/services",
+    "persistentVolumes": "/api/v1/persistentvolumes",
+    "persistentVolumeClaims": "/api/v1/persistentvolumeclaims",
+    "storageClasses": "/apis/storage.k8s.io/v1/storageclasses",
+    "podDisruptionBudgets": "/apis/policy/v1/poddisruptionbudgets",
+    "pods": "/api/v1/pods",
+}
+"""What decides on placements, as cases of the oracle call it."""
+_PLURALS = {"StorageClass": "storageclasses", "PriorityClass": "priorityclasses"}
+_NAMESPACED = ("Pod", "PersistentVolumeClaim", "PodDisruptionBudget", "Service")
+_MERGE = "application/merge-patch+json"
+_CONFIG = """apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+clientConnection: {{kubeconfig: {kubeconfig}, qps: 1000, burst: 1000}}
+leaderElection: {{leaderElect: false}}
+parallelism: 1
+podInitialBackoffSeconds: 1
+podMaxBackoffSeconds: 1
+"""
+"""One worker, so that chance does not order the nodes that are looked at; backoff as short as it may be."""
+_ANY = ssl._create_unverified_context()
+_WAITING = re.compile(r'^scheduler_pending_pods\{queue="(active|backoff)"\} (\S+)', re.MULTILINE)
+_ATTEMPTS = re.compile(r'^scheduler_schedule_attempts_total\{.*result="(\w+)"\} (\S+)', re.MULTILINE)
+
+
+def path_of(item: Json) -> str:
+    """Where objects like this are created."""
+    version, kind = item["apiVersion"], item["kind"]
+    root = f"/apis/{version}" if "/" in version else f"/api/{version}"
+    namespace = f"/namespaces/{item['metadata']['namespace']}" if kind in _NAMESPACED else ""
+    return f"{root}{namespace}/{_PLURALS.get(kind, kind.lower() + 's')}"
+
+
+@dataclass
+class Side:
+    """An API server and its scheduler.
+
+    Attributes:
+        serves: URL of the scheduler's own pages.
+        log: of the scheduler.
+    """
+
+    client: ApiClient
+    serves: str
+    log: Path
+    process: subprocess.Popen[bytes]
+    _read: int = field(default=0)
+
+    # What is there.
+
+    async def items(self, path: str) -> list[Json]:
+        listed: list[Json] = json.loads(await self.client.request("GET", path))["items"]
+        return listed
+
+    async def state(self) -> dict[str, list[Json]]:
+        """Everything that decides on placements."""
+        found = await asyncio.gather(*[self.items(path) for path in KINDS.values()])
+        return dict(zip(KINDS, found, strict=True))
+
+    def metrics(self) -> str:
+        """The scheduler's own."""
+        assert self.process.poll() is None, self.log.read_text()[-3000:]
+        with urllib.request.urlopen(f"{self.serves}/metrics", timeout=10, context=_ANY) as answer:
+            text: str = answer.read().decode()
+        return text
+
+    async def is_idle(self) -> bool:
+        """Whether no pod waits to be tried."""
+        text = await asyncio.to_thread(self.metrics)
+        return not any(float(each[1]) for each in _WAITING.findall(text))
+
+    async def attempts(self) -> dict[str, float]:
+        """How many attempts there were, by result."""
+        text = await asyncio.to_thread(self.metrics)
+        return {result: float(count) for result, count in _ATTEMPTS.findall(text)}
+
+    def new_log(self) -> str:
+        """What the scheduler has logged since this was asked last."""
+        with self.log.open() as log:
+            log.seek(self._read)
+            text = log.read()
+            self._read = log.tell()
+        return text
+
+    # What happens.
+
+    async def play(self, step: Step) -> list[Json]:
+        """Carry a step out; the objects that came or changed, as they are now. What is gone is passed over."""
+        made = [await self.create(each) for each in step.creates]
+        if step.path == "terminating":
+            await self.end_pods()
+        elif step.delete is not None:
+            await self.delete(step.path, step.delete)
+        elif step.patch is not None:
+            made += await self.patch(step.path, step.patch)
+        return made
+
+    async def create(self, item: Json) -> Json:
+        """Create an object, with its status where that is part of it."""
+        made: Json = json.loads(await self.client.request("POST", path_of(item), body=item))
+        status = {"phase": "Available"} if item["kind"] == "PersistentVolume" else item.get("status")
+        if status and item["kind"] != "Node":
+            path = f"{path_of(item)}/{item['metadata']['name']}/status"
+            (made,) = await self.patch(path, {"status": status})
+        return made
+
+    async def patch(self, path: str, body: Json) -> list[Json]:
+        """Change an object; nothing where it is gone, or the API server refuses."""
+        try:
+            return [json.loads(await self.client.request("PATCH", path, body=body, content_type=_MERGE))]
+        except ApiError as error:
+            if error.status not in (404, 409, 422):
+                raise
+            return []
+
+    async def delete(self, path: str, grace: int = 0) -> None:
+        """Delete an object; a pod without a node goes at once."""
+        body = {"gracePeriodSeconds": grace} if "/pods/" in path else {}
+        try:
+            await self.client.request("DELETE", path, body=body)
+        except ApiError as error:
+            if error.status != 404:
+                raise
+
+    async def end_pods(self) -> None:
+        """The kubelets end what is being deleted."""
+        for each in sorted(await self.items(KINDS["pods"]), key=lambda pod: pod["metadata"]["name"]):
+            if each["metadata"].get("deletionTimestamp"):
+                metadata = each["metadata"]
+                await self.delete(f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}")
+
+    async def control_volumes(self) -> bool:
+        """Do what the volume controller and the provisioner do; whether there was something to do."""
+        claims = {_name(each): each for each in await self.items(KINDS["persistentVolumeClaims"])}
+        acted = False
+        for claim in claims.values():
+            node = (claim["metadata"].get("annotations") or {}).get("volume.kubernetes.io/selected-node")
+            if node and not claim["spec"].get("volumeName") and claim["spec"]["storageClassName"] == MADE:
+                acted |= await self._provision(claim, node)
+        for volume in await self.items(KINDS["persistentVolumes"]):
+            reference = volume["spec"].get("claimRef")
+            bound = claims.get(f"{reference['namespace']}/{reference['name']}") if reference else None
+            if bound is not None and not bound["spec"].get("volumeName"):
+                await self._bind(bound, volume["metadata"]["name"])
+                acted = True
+        return acted
+
+    async def _provision(self, claim: Json, node: str) -> bool:
+        reach = {"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": [node]}]}
+        metadata = claim["metadata"]
+        volume = {
+            "apiVersion": "v1",
+            "kind": "PersistentVolume",
+            "metadata": {"name": f"made-for-{metadata['name']}"},
+            "spec": {
+                "capacity": {"storage": "1Gi"},
+                "accessModes": ["ReadWriteOnce"],
+                "storageClassName": MADE,
+                "csi": {"driver": "example.com", "volumeHandle": metadata["name"]},
+                "claimRef": {key: metadata[key] for key in ("namespace", "name", "uid")},
+                "nodeAffinity": {"required": {"nodeSelectorTerms": [reach]}},
+            },
+        }
+        try:
+            await self.create(volume)
+        except ApiError as error:
+            if error.status != 409:
+                raise
+            return False
+        return True
+
+    async def start_pods(self) -> bool:
+        """Do what the kubelets do with bound pods; whether there was something to do.
+
+        Each has a second of its own to start in, so that victims of a preemption are never alike.
+        """
+        acted = False
+        for each in await self.items(KINDS["pods"]):
+            if each["spec"].get("nodeName") and not each["status"].get("startTime"):
+                metadata = each["metadata"]
+                second = int(metadata["name"].rpartition("-")[2])
+                started = f"2030-01-01T00:{second // 60:02}:{second % 60:02}Z"
+                path = f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}/status"
+                await self.patch(path, {"status": {"startTime": started}})
+                acted = True
+        return acted
+
+    async def _bind(self, claim: Json, volume: str) -> None:
+        completed = {"pv.kubernetes.io/bind-completed": "yes", "pv.kubernetes.io/bound-by-controller": "yes"}
+        path = f"/api/v1/namespaces/{claim['metadata']['namespace']}/persistentvolumeclaims/{claim['metadata']['name']}"
+        await self.patch(path, {"metadata": {"annotations": completed}, "spec": {"volumeName": volume}})
+        await self.patch(f"{path}/status", {"status": {"phase": "Bound"}})
+        await self.patch(f"{KINDS['persistentVolumes']}/{volume}/status", {"status": {"phase": "Bound"}})
+
+    async def wipe(self) -> None:
+        """Take everything away that histories make."""
+        for namespace in NAMESPACES:
+            for kind in ("pods", "persistentvolumeclaims", "services"):
+                await self._take_away(f"/api/v1/namespaces/{namespace}/{kind}")
+            await self._take_away(f"/apis/policy/v1/namespaces/{namespace}/poddisruptionbudgets")
+            await self._take_away(f"/apis/events.k8s.io/v1/namespaces/{namespace}/events")
+        for path in (KINDS["nodes"], KINDS["persistentVolumes"], KINDS["storageClasses"]):
+            await self._take_away(path)
+        await self._take_away("/apis/scheduling.k8s.io/v1/priorityclasses")
+
+    async def _take_away(self, path: str) -> None:
+        for each in await self.items(path):
+            name = each["metadata"]["name"]
+            if name.startswith("system-") or name == "kubernetes":
+                continue
+            if each["metadata"].get("finalizers"):
+                await self.patch(f"{path}/{name}", {"metadata": {"finalizers": None}})
+            await self.delete(f"{path}/{name}")
+
+    async def prepare(self, objects: list[Json]) -> None:
+        """Make what a history starts from."""
+        for each in objects:
+            if each["kind"] == "Namespace":
+                name = each["metadata"]["name"]
+                if not await self.patch(f"{KINDS['namespaces']}/{name}", each):
+                    await self.create(each)
+            else:
+                await self.create(each)
+
+
+def _name(item: Json) -> str:
+    return f"{item['metadata'].get('namespace', '')}/{item['metadata']['name']}"
+
+
+@asynccontextmanager
+async def side(which: str, programs: Path, folder: Path) -> AsyncIterator[Side]:
+    """An API server of its own with ``topospread`` or ``kube-scheduler`` at work."""
+    plane = folder / which
+    subprocess.run(
+        [CONTROL_PLANE, "up", programs, plane, str(three_free_ports())], check=True, stdout=subprocess.DEVNULL
+    )
+    process: subprocess.Popen[bytes] | None = None
+    try:
+        async with ApiClient(await connect(str(plane / "kubeconfig")), qps=0) as client:
+            port, log = free_port(), plane / "scheduler.log"
+            with log.open("wb") as out:
+                process = subprocess.Popen(_command(which, programs, plane, port), stdout=out, stderr=out)
+            scheme = "http" if which == "topospread" else "https"
+            made = Side(client, f"{scheme}://127.0.0.1:{port}", log, process)
+            await _until_ready(made)
+            yield made
+    finally:
+        if process is not None:
+            process.terminate()
+            process.wait(30)
+        subprocess.run([CONTROL_PLANE, "down", plane], check=True)
+
+
+def _command(which: str, programs: Path, plane: Path, port: int) -> list[str]:
+    config = plane / "config.yaml"
+    config.write_text(_CONFIG.format(kubeconfig=plane / "kubeconfig"))
+    if which == "topospread":
+        own = [str(Path(sys.executable).with_name("topospread")), "scheduler", "-v", "3"]
+        return [*own, "--config", str(config), "--secure-port", str(port)]
+    kubeconfig = plane / "kubeconfig"
+    return [
+        str(programs / "kube-scheduler"),
+        f"--config={config}",
+        f"--secure-port={port}",
+        f"--authentication-kubeconfig={kubeconfig}",
+        f"--authorization-kubeconfig={kubeconfig}",
+        "--authorization-always-allow-paths=/healthz,/readyz,/livez,/metrics",
+        "--v=3",
+    ]
+
+
+async def _until_ready(made: Side) -> None:
+    for _ in range(300):
+        try:
+            if _WAITING.search(await asyncio.to_thread(made.metrics)):
+                return
+        except OSError:
+            pass
+        await asyncio.sleep(0.1)
+    raise TimeoutError(made.log.read_text()[-3000:])
