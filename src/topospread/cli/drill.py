@@ -10,6 +10,7 @@ import click
 from topospread.errors import UsageError
 
 from .inputs import PATH, input_options, namespace_options, read_configuration, read_control_plane, read_inventory
+from .pictures import check_graph, write_graph
 from .terminal import layout, progress, show, warn, written
 from .usage import Explained
 
@@ -64,6 +65,7 @@ _STEPS = (
     "uncordon",
     "drain",
     "scale",
+    "autoscale",
     "rollout",
     "wait",
     "add-nodes",
@@ -97,6 +99,7 @@ def _step(name: str, metavar: str, text: str) -> Callable[[Any], Any]:
 @_step("uncordon", _NODES, "Nodes take new pods again.")
 @_step("drain", _NODES, "Drain nodes as kubectl does, respecting disruption budgets.")
 @_step("scale", "[NS/]KIND/NAME=N", "Scale a workload.")
+@_step("autoscale", "[NS/]hpa/NAME", "Let an autoscaler go from minReplicas to maxReplicas.")
 @_step("rollout", "[NS/]KIND/NAME[=FILE]", "Roll a workload out anew, or with manifests.")
 @_step("wait", "DURATION", "Give the step before only so much time, or let time pass.")
 @_step("add-nodes", "N", "Add nodes …")
@@ -109,6 +112,7 @@ def _step(name: str, metavar: str, text: str) -> Callable[[Any], Any]:
 @click.option(
     "--runs", type=click.IntRange(min=1), metavar="N", help="Draw what is drawn N times (rollouts: 8); show ranges."
 )
+@click.option("--graph", metavar="FILE", type=PATH, help="Write the timeline as an SVG picture: domains by steps.")
 @click.option("--seed", type=int, metavar="N", help="Draw among equals where kube-scheduler does, repeatably.")
 @click.option("--no-preemption", is_flag=True, help="Evict nothing for more important pods.")
 @namespace_options("Scale in")
@@ -119,12 +123,15 @@ def _step(name: str, metavar: str, text: str) -> Callable[[Any], Any]:
 def drill(context: click.Context, /, **given: Any) -> int:
     """Run the drill; 1 when pods are pending at the end, a budget was broken, or a drain left pods."""
     steps = read_steps(context.meta[__name__], given)
+    check_graph(given["graph"])
     if given["check"]:
         return _check(given, steps)
     if given["output"] in _OF_CHECKS:
         raise UsageError(f"-o {given['output']} shows what --check finds")
     if given["each"] and steps:
         raise UsageError("--each is a step for everything of a kind: no other stands beside it")
+    if given["graph"] and given["each"]:
+        raise UsageError("--graph draws the steps of one drill, not --each")
     if given["workers"] and not given["each"]:
         raise UsageError("--workers says how many processes play --each")
     if not steps and not given["each"]:
@@ -150,6 +157,10 @@ def drill(context: click.Context, /, **given: Any) -> int:
             runs=given["runs"],
             progress=bar,
         )
+    if given["graph"]:
+        from topospread.report.drill_timeline import drill_svg
+
+        write_graph(drill_svg(found), given["graph"])
     show(_text(found, given["output"], given["color"]))
     return 0 if found.holds else 1
 
@@ -193,6 +204,7 @@ def _check(given: dict[str, Any], steps: list[Step]) -> int:
         "seed": "--seed",
         "no_preemption": "--no-preemption",
         "runs": "--runs",
+        "graph": "--graph",
         "each": "--each",
     }
     beside = [option for name, option in own.items() if given[name]]
@@ -250,6 +262,9 @@ def _steps(words: list[tuple[str, str]], namespace: str | None) -> Iterator[Step
         elif name == "scale":
             target = f"{namespace}/{value}" if namespace and value.count("/") == 1 else value
             yield steps.read_scale(target, option)
+        elif name == "autoscale":
+            target = f"{namespace}/{value}" if namespace and value.count("/") == 1 else value
+            yield steps.read_autoscale(target, option)
         elif name == "rollout":
             target = f"{namespace}/{value}" if namespace and value.partition("=")[0].count("/") == 1 else value
             yield steps.read_rollout(target, option)

@@ -20,6 +20,7 @@ from .inputs import (
     read_inventory,
     shown_namespace,
 )
+from .pictures import check_graph, write_graph
 from .terminal import layout, progress, show, warn, written
 from .usage import Explained
 
@@ -74,7 +75,7 @@ def _grammar() -> str:
 @click.option("-o", "--output", type=FORMATS, default="table", help="How to show the explanation.")
 def explain(**given: Any) -> int:
     """Explain a pod; 1 when it is pending."""
-    _check_graph(given["graph"])
+    check_graph(given["graph"])
     target, paths = _target_and_paths(given["target"], given["paths"], given["manifests"])
     scale = parse_scale(given)
     by = read_control_plane(given)
@@ -99,7 +100,9 @@ def explain(**given: Any) -> int:
             progress=bar,
         )
     if given["graph"]:
-        _write_graph(explanation, given["graph"])
+        from topospread.report.explanation_graph import explanation_svg
+
+        write_graph(explanation_svg(explanation), given["graph"])
     show(_text(explanation, given["output"], given["color"]))
     return 0 if explanation.placed else 1
 
@@ -146,29 +149,6 @@ def _only_one(inventory: Inventory, manifests: tuple[str, ...]) -> str:
 def _is_of(place: Place, roots: tuple[str, ...]) -> bool:
     """Whether a place is in one of these files or folders."""
     return any(place.source == root or place.source.startswith(root.rstrip("/") + "/") for root in roots)
-
-
-def _check_graph(path: str | None) -> None:
-    """Whether the file's ending is that of a format that can be written.
-
-    Raises:
-        UsageError: it is another one.
-    """
-    ending = os.path.splitext(path or "")[1].lower()
-    if ending not in ("", ".svg"):
-        raise UsageError(f"--graph {path}: pictures are SVG; name a file that ends in .svg, other programs convert it")
-
-
-def _write_graph(explanation: Explanation, path: str) -> None:
-    from topospread.errors import InputError
-    from topospread.report.explanation_graph import explanation_svg
-
-    svg = explanation_svg(explanation)
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(svg)
-    except OSError as error:
-        raise InputError(f"the picture cannot be written: {error.strerror}", Place(source=path)) from None
 
 
 def _text(explanation: Explanation, output: str, color: str) -> str:

@@ -1,6 +1,7 @@
 """What happens to a cluster when nodes fail, are drained or come back, and when workloads are scaled; step by step."""
 
 from .result import (
+    AutoscalerState,
     BudgetBreach,
     Drill,
     Event,
@@ -13,6 +14,7 @@ from .result import (
 )
 
 __all__ = [
+    "AutoscalerState",
     "BudgetBreach",
     "Drill",
     "Event",

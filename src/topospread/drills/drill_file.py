@@ -27,6 +27,7 @@ from .steps import (
     Recover,
     Step,
     Uncordon,
+    read_autoscale,
     read_choice,
     read_rollout,
     read_scale,
@@ -43,7 +44,12 @@ _NODES: Mapping[str, Callable[[NodeChoice], Step]] = {
     "uncordon": Uncordon,
     "drain": Drain,
 }
-_STEPS = (*_NODES, "scale", "rollout", "wait", "addNodes", "apply")
+_READ: Mapping[str, Callable[[str, str], Step]] = {
+    "scale": read_scale,
+    "autoscale": read_autoscale,
+    "wait": read_wait,
+}
+_STEPS = (*_NODES, "scale", "autoscale", "rollout", "wait", "addNodes", "apply")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +180,7 @@ class _DrillReader:
             if name == "rollout":
                 step = read_rollout(text, name)
                 return replace(step, path=self._path(step.path)) if step.path else step
-            return read_scale(text, name) if name == "scale" else read_wait(text, name)
+            return _READ[name](text, name)
         except UsageError as error:
             raise self._error(str(error), f"{where}.{name}") from None
 

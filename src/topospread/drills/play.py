@@ -15,15 +15,30 @@ from topospread.simulation.result import DomainSpreads, PendingGroup, WorkloadSp
 from topospread.simulation.run import PodOutcome, SimulationOptions, spreads
 from topospread.workloads.planned import Workload
 
+from .autoscaling import autoscale
 from .choosing import chosen
 from .drains import cordon, drain, uncordon
 from .manifests import add_nodes, scale
 from .node_failure import NodeFailures
 from .pods import FollowedPod, WorkloadKey, key_of
 from .remarks import remarks
-from .result import Drill, Event, NotEvicted, StepOutcome, WorkloadState
+from .result import AutoscalerState, Drill, Event, NotEvicted, StepOutcome, WorkloadState
 from .rollouts import apply_and_roll, roll_out, states
-from .steps import AddNodes, Apply, Cordon, Drain, Fail, NodeChoice, Recover, Rollout, Scale, Step, Uncordon, Wait
+from .steps import (
+    AddNodes,
+    Apply,
+    Autoscale,
+    Cordon,
+    Drain,
+    Fail,
+    NodeChoice,
+    Recover,
+    Rollout,
+    Scale,
+    Step,
+    Uncordon,
+    Wait,
+)
 from .world import World
 
 Spreads = Mapping[WorkloadKey, Sequence[ConstraintArithmetic]]
@@ -92,16 +107,20 @@ class Play:
 
     def _step(self, step: Step, *, goes_on: bool) -> StepOutcome:
         left: list[NotEvicted] = []
+        reached: list[AutoscalerState] = []
 
         def take_its_course() -> None:
-            left.extend(self._do(step))
+            if isinstance(step, Autoscale):
+                reached.append(autoscale(self.world, step))
+            else:
+                left.extend(self._do(step))
             if goes_on:
                 self.world.rest()
             else:
                 self.world.settle()
 
         outcome = self._outcome(str(step), self.world.now, take_its_course)
-        return outcome if not left else _with_not_evicted(outcome, left)
+        return replace(outcome, not_evicted=tuple(left), autoscaled=reached[0] if reached else None)
 
     def _do(self, step: Step) -> Sequence[NotEvicted]:
         world = self.world
@@ -244,7 +263,3 @@ def _spread(was: ConstraintArithmetic, now: ConstraintArithmetic) -> WorkloadSpr
         domains=DomainSpreads(was.domains, now.domains, {}),
         arithmetic=now,
     )
-
-
-def _with_not_evicted(outcome: StepOutcome, left: Sequence[NotEvicted]) -> StepOutcome:
-    return replace(outcome, not_evicted=tuple(left))

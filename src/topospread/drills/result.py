@@ -137,6 +137,26 @@ class RolloutState:
 
 
 @dataclass(frozen=True, slots=True)
+class AutoscalerState:
+    """How far an autoscaler came.
+
+    Attributes:
+        target: what it scales, ``Deployment/web``.
+        least, most: its minReplicas and maxReplicas.
+        fits: with so many replicas none waited yet.
+        why: kube-scheduler's sentence on the first that waited, "" where none did.
+    """
+
+    namespace: str
+    name: str
+    target: str
+    least: int
+    most: int
+    fits: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class NotEvicted:
     """A pod that a drain leaves, although it is meant to go, and why."""
 
@@ -158,6 +178,7 @@ class StepOutcome:
         not_evicted: pods that a drain could not evict.
         rollouts: those under way after it, and those that it completed.
         remarks: sentences on what decides here and is easily missed.
+        autoscaled: how far an autoscaler came, in a step that lets it go to its most replicas.
     """
 
     step: str
@@ -171,6 +192,7 @@ class StepOutcome:
     not_evicted: tuple[NotEvicted, ...] = ()
     rollouts: tuple[RolloutState, ...] = ()
     remarks: tuple[str, ...] = ()
+    autoscaled: AutoscalerState | None = None
 
 
 @dataclass(frozen=True, slots=True)

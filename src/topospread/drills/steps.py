@@ -8,6 +8,7 @@ from topospread.config.durations import parse_duration
 from topospread.errors import UsageError
 
 _NANOSECONDS = 1_000_000_000
+_AUTOSCALERS = frozenset({"hpa", "horizontalpodautoscaler", "horizontalpodautoscalers"})
 _ALIASES = {
     "zone": ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"),
     "region": ("topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"),
@@ -93,6 +94,16 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True)
+class Autoscale:
+    """An autoscaler goes from its fewest replicas to its most; ``target``: ``[NAMESPACE/]hpa/NAME``."""
+
+    target: str
+
+    def __str__(self) -> str:
+        return f"autoscale {self.target}"
+
+
+@dataclass(frozen=True, slots=True)
 class Wait:
     """Time passes: so many seconds."""
 
@@ -142,7 +153,7 @@ class Rollout:
         return f"rollout {self.target}" + (f" with {self.path}" if self.path else "")
 
 
-Step = Fail | Recover | Cordon | Uncordon | Drain | Scale | Wait | AddNodes | Apply | Rollout
+Step = Fail | Recover | Cordon | Uncordon | Drain | Scale | Wait | AddNodes | Apply | Rollout | Autoscale
 
 
 def read_choice(text: str, where: str) -> NodeChoice:
@@ -167,6 +178,18 @@ def read_scale(text: str, where: str) -> Scale:
     if not equals or not number.isascii() or not number.isdigit():
         raise UsageError(f"{where} {text}: write it as [NAMESPACE/]KIND/NAME=REPLICAS, for example deploy/web=30")
     return Scale(target, int(number))
+
+
+def read_autoscale(text: str, where: str) -> Autoscale:
+    """What ``hpa/web`` asks for.
+
+    Raises:
+        UsageError: it is not of this form.
+    """
+    *namespace, kind, name = text.split("/") if text.count("/") in (1, 2) else ("", "")
+    if kind.lower() not in _AUTOSCALERS or not name:
+        raise UsageError(f"{where} {text}: write it as [NAMESPACE/]hpa/NAME, for example hpa/web")
+    return Autoscale("/".join([*namespace, "hpa", name]))
 
 
 def read_rollout(text: str, where: str) -> Rollout:

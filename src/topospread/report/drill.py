@@ -41,6 +41,7 @@ def _block(number: int, outcome: StepOutcome, layout: Layout) -> str:
     lines += [] if outcome.events else ["  nothing happens"]
     lines += _workloads(outcome, layout)
     lines += _rollouts(outcome, layout)
+    lines += _autoscaled(outcome, layout)
     lines += _short(outcome, layout)
     if outcome.pending:
         lines += pending_lines(outcome.pending, layout)
@@ -127,6 +128,18 @@ def _rollouts(outcome: StepOutcome, layout: Layout) -> Iterator[str]:
             old = f", {counted(each.old, 'old pod')} left" if each.old else ""
             said = layout.style(f"gets stuck at {each.updated} of {each.replicas}{old}", "bold", "red")
         yield from hanging(f"  rollout of {name}: ", said, layout.width, 4)
+
+
+def _autoscaled(outcome: StepOutcome, layout: Layout) -> Iterator[str]:
+    """How far an autoscaler came."""
+    each = outcome.autoscaled
+    if each is None:
+        return
+    said = f"all {each.least} to {each.most} replicas of {each.target} find a node"
+    if each.fits < each.most:
+        words = f"breaks at {each.fits + 1} replicas of {each.target}, between {each.least} and {each.most}"
+        said = f"{layout.style(words, 'bold', 'red')}: {each.why}" if each.why else layout.style(words, "bold", "red")
+    yield from hanging(f"  autoscaler {each.namespace}/{each.name}: ", said, layout.width, 4)
 
 
 def _range(each: StepRange, runs: int, layout: Layout) -> Iterator[str]:

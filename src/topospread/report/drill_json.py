@@ -8,6 +8,7 @@ from .json import API_VERSION, pending_json, spread_json
 
 if TYPE_CHECKING:
     from topospread.drills import (
+        AutoscalerState,
         BudgetBreach,
         Drill,
         Event,
@@ -61,6 +62,7 @@ def _step(each: StepOutcome) -> Json:
         "notEvicted": [{**_pod(left.pod), "why": left.why} for left in each.not_evicted],
         "rollouts": [_rollout(rollout) for rollout in each.rollouts],
         "remarks": list(each.remarks),
+        "autoscaled": None if each.autoscaled is None else _autoscaled(each.autoscaled),
     }
 
 
@@ -104,6 +106,18 @@ def _rollout(each: RolloutState) -> Json:
         "replicas": each.replicas,
         "old": each.old,
         "over": each.is_over,
+    }
+
+
+def _autoscaled(each: AutoscalerState) -> Json:
+    return {
+        "namespace": each.namespace,
+        "name": each.name,
+        "target": each.target,
+        "least": each.least,
+        "most": each.most,
+        "fits": each.fits,
+        "why": each.why,
     }
 
 

@@ -1,15 +1,11 @@
-"""The domains of an explained pod and their pods as an SVG picture, legible on light and on dark; text and bars only.
-
-Colours follow the viewer's preference (``prefers-color-scheme``); viewers that know no preference show the light ones,
-so there are no variables in the style, which some of them do not know either. Nothing is told by colour alone.
-"""
+"""The domains of an explained pod and their pods as an SVG picture; what all pictures are made of is `drawing`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
-from xml.sax.saxutils import escape, quoteattr
 
+from .drawing import BAR_HEIGHT, CHARACTER, DOWN, LINE, MARGIN, bar, cut, drawn, line, text
 from .paragraphs import counted, listed, natural
 from .reasons import its_nodes
 from .sums import minimum_words
@@ -19,12 +15,6 @@ if TYPE_CHECKING:
     from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 
 _WIDTH = 760
-_MARGIN = 20
-_LINE = 24
-_BAR_HEIGHT = 16
-_DOWN = _BAR_HEIGHT - 3
-"""From the top of a bar to the base of the text beside it."""
-_CHARACTER = 7.8
 _SHOWN = 40
 _HERE, _CLOSED = "▸", "×"
 """Signs before the pod's own domain, and before one that no node of takes it, whatever the constraint says."""
@@ -32,76 +22,45 @@ _LONGEST_NAME = 28
 _BESIDE = 190
 """Room right of the bars for what is said of a domain."""
 
-_STYLE = """\
-  <style>
-    text { font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
-    .title { font-weight: bold; }
-    .new { stroke-dasharray: 3 2; }
-    .limit { stroke-width: 2; }
-    .minimum { stroke-width: 2; stroke-dasharray: 4 3; }
-    .back { fill: #ffffff; }
-    text { fill: #1f2328; }
-    text.soft { fill: #59636e; }
-    .bar { fill: #0969da; }
-    .new { fill: #54aeff; stroke: #0969da; }
-    .limit { stroke: #cf222e; }
-    .minimum { stroke: #59636e; }
-    @media (prefers-color-scheme: dark) {
-      .back { fill: #0d1117; }
-      text { fill: #f0f6fc; }
-      text.soft { fill: #9198a1; }
-      .bar { fill: #4493f8; }
-      .new { fill: #1f4a80; stroke: #4493f8; }
-      .limit { stroke: #ff7b72; }
-      .minimum { stroke: #9198a1; }
-    }
-  </style>"""
-
 
 def explanation_svg(explanation: Explanation) -> str:
     """A picture of every constraint's domains: the pods there, this pod on top, the minimum and what maxSkew allows."""
     body: list[str] = []
     name = f"{explanation.namespace}/{explanation.name}"
     state = f"on {explanation.node}" if explanation.node else explanation.state
-    body.append(_text(_MARGIN, 32, f"{name}: {state}", "title"))
+    body.append(text(MARGIN, 32, f"{name}: {state}", "title"))
     y = 64.0
     left = _left_of(explanation.constraints)
     if any(table.domains for table in explanation.constraints):
         body += _legend(explanation, y - 8)
-        y += 2.75 * _LINE
+        y += 2.75 * LINE
     for table in explanation.constraints:
         lines, y = _constraint(table, y, left)
         body += lines
     if not explanation.constraints:
-        body.append(_text(_MARGIN, y, "no topology spread constraint is in force", "soft"))
-        y += _LINE
+        body.append(text(MARGIN, y, "no topology spread constraint is in force", "soft"))
+        y += LINE
     height = int(y) + 4
-    title = f"Topology spread of {name}"
-    head = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height}" '
-        f'viewBox="0 0 {_WIDTH} {height}" role="img" aria-label={quoteattr(title)}>'
-    )
-    back = f'  <rect class="back" width="{_WIDTH}" height="{height}"/>'
-    return "\n".join([head, f"  <title>{escape(title)}</title>", _STYLE, back, *body, "</svg>"]) + "\n"
+    return drawn(f"Topology spread of {name}", (_WIDTH, height), body)
 
 
 def _legend(explanation: Explanation, y: float) -> Iterator[str]:
     """What bars, lines and signs mean; only of what is drawn."""
     hard = any(table.arithmetic.hard and table.domains for table in explanation.constraints)
-    x = float(_MARGIN)
+    x = float(MARGIN)
     for kind, words in (("bar", "pods that count"), ("new", "this pod, if it were there")):
-        yield _rect(x, y, 22, kind)
-        yield _text(x + 30, y + _DOWN, words, "soft")
-        x += 30 + len(words) * _CHARACTER + 24
+        yield bar(x, y, 22, kind)
+        yield text(x + 30, y + DOWN, words, "soft")
+        x += 30 + len(words) * CHARACTER + 24
     if hard:
         for kind, words in (("minimum", "minimum"), ("limit", "most that maxSkew allows")):
-            yield _line(x + 4, (y - 2, y + _BAR_HEIGHT + 2), kind)
-            yield _text(x + 14, y + _DOWN, words, "soft")
-            x += 14 + len(words) * _CHARACTER + 24
+            yield line(x + 4, (y - 2, y + BAR_HEIGHT + 2), kind)
+            yield text(x + 14, y + DOWN, words, "soft")
+            x += 14 + len(words) * CHARACTER + 24
     signs = [f"{_HERE} where it is"] if any(table.own for table in explanation.constraints) else []
     signs += [f"{_CLOSED} no node of it takes the pod"] if any(map(_is_closed, _rows_of(explanation))) else []
     if signs:
-        yield _text(_MARGIN, y + _LINE + _DOWN, "    ".join(signs), "soft")
+        yield text(MARGIN, y + LINE + DOWN, "    ".join(signs), "soft")
 
 
 def _rows_of(explanation: Explanation) -> Iterator[DomainRow]:
@@ -117,7 +76,7 @@ def _is_closed(row: DomainRow) -> bool:
 def _left_of(tables: Sequence[ConstraintTable]) -> float:
     """Where the bars of all panels begin."""
     longest = max((len(row.name) for table in tables for row in _shown(table)), default=0)
-    return _MARGIN + min(longest, _LONGEST_NAME) * _CHARACTER + 12
+    return MARGIN + min(longest, _LONGEST_NAME) * CHARACTER + 12
 
 
 def _shown(table: ConstraintTable) -> Sequence[DomainRow]:
@@ -128,21 +87,21 @@ def _shown(table: ConstraintTable) -> Sequence[DomainRow]:
 def _constraint(table: ConstraintTable, y: float, left: float) -> tuple[list[str], float]:
     """The lines of one constraint's chart, and where the next begins."""
     arithmetic = table.arithmetic
-    lines = [_text(_MARGIN, y, _heading(arithmetic), "title")]
+    lines = [text(MARGIN, y, _heading(arithmetic), "title")]
     shown = _shown(table)
     most = max((row.after for row in shown), default=0)
     limit = arithmetic.minimum + arithmetic.max_skew if arithmetic.hard else 0
     most = max(most, min(limit, most + 1), 1)
-    unit = (_WIDTH - left - _BESIDE - _MARGIN) / most
+    unit = (_WIDTH - left - _BESIDE - MARGIN) / most
     top = y = y + 12
     for row in shown:
         lines += _row(row, (left, y), unit, here=row.name == table.own)
-        lines.append(_text(_WIDTH - _MARGIN - _BESIDE + 8, y + _DOWN, _said(row, arithmetic), "soft"))
-        y += _LINE
+        lines.append(text(_WIDTH - MARGIN - _BESIDE + 8, y + DOWN, _said(row, arithmetic), "soft"))
+        y += LINE
     lines += _marks(arithmetic, (left, unit, most), (top, y))
     y += 18
     for remark in (*_remarks(arithmetic, len(table.domains) - len(shown)), *_rejections(shown)):
-        lines.append(_text(_MARGIN, y, _cut(remark), "soft"))
+        lines.append(text(MARGIN, y, cut(remark, int((_WIDTH - 2 * MARGIN) / CHARACTER)), "soft"))
         y += 18
     return lines, y + 22
 
@@ -159,12 +118,6 @@ def _rejections(rows: Sequence[DomainRow]) -> Iterator[str]:
 
 def _all_closed(rows: Sequence[DomainRow], names: Sequence[str]) -> bool:
     return all(_is_closed(row) for row in rows if row.name in names)
-
-
-def _cut(text: str) -> str:
-    """What fits into the picture."""
-    most = int((_WIDTH - 2 * _MARGIN) / _CHARACTER)
-    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _heading(arithmetic: ConstraintArithmetic) -> str:
@@ -185,13 +138,13 @@ def _row(row: DomainRow, at: tuple[float, float], unit: float, *, here: bool) ->
     left, top = at
     sign = _HERE if here else _CLOSED if _is_closed(row) else ""
     if sign:
-        yield _text(_MARGIN - 13, top + _DOWN, sign)
-    yield _text(_MARGIN, top + _DOWN, _shortened(row.name))
+        yield text(MARGIN - 13, top + DOWN, sign)
+    yield text(MARGIN, top + DOWN, cut(row.name, _LONGEST_NAME))
     if row.matching:
-        yield _rect(left, top, row.matching * unit, "bar")
+        yield bar(left, top, row.matching * unit, "bar")
     new = (row.after - row.matching) * unit
     if new:
-        yield _rect(left + row.matching * unit, top, new, "new")
+        yield bar(left + row.matching * unit, top, new, "new")
 
 
 def _said(row: DomainRow, arithmetic: ConstraintArithmetic) -> str:
@@ -211,7 +164,7 @@ def _marks(
     left, unit, most = scale
     for value, kind in ((arithmetic.minimum, "minimum"), (arithmetic.minimum + arithmetic.max_skew, "limit")):
         if value <= most:
-            yield _line(left + value * unit, (span[0] - 4, span[1] - 4), kind)
+            yield line(left + value * unit, (span[0] - 4, span[1] - 4), kind)
 
 
 def _remarks(arithmetic: ConstraintArithmetic, hidden: int) -> Iterator[str]:
@@ -223,20 +176,3 @@ def _remarks(arithmetic: ConstraintArithmetic, hidden: int) -> Iterator[str]:
         most = arithmetic.minimum + arithmetic.max_skew
         least = counted(arithmetic.minimum, "pod")
         yield f"dashed line: {least} ({minimum_words(arithmetic)}); solid line: at most {counted(most, 'pod')}"
-
-
-def _shortened(name: str) -> str:
-    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
-
-
-def _rect(x: float, y: float, width: float, kind: str) -> str:
-    return f'  <rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{_BAR_HEIGHT}"/>'
-
-
-def _line(x: float, span: tuple[float, float], kind: str) -> str:
-    return f'  <line class="{kind}" x1="{x:.1f}" y1="{span[0]:.1f}" x2="{x:.1f}" y2="{span[1]:.1f}"/>'
-
-
-def _text(x: float, y: float, text: str, kind: str = "") -> str:
-    attribute = f' class="{kind}"' if kind else ""
-    return f'  <text x="{x:.1f}" y="{y:.1f}"{attribute}>{escape(text)}</text>'

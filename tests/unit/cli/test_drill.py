@@ -11,6 +11,7 @@ from typing import Any
 import click
 import jsonschema
 import pytest
+from referencing import Registry, Resource
 
 from topospread.cli.drill import drill, read_steps
 from topospread.drills.steps import AddNodes, Cordon, Fail, Recover, Scale, Step, Wait
@@ -87,6 +88,30 @@ def test_json_has_the_documented_form() -> None:
     jsonschema.validate(found, json.loads((ROOT / "docs/reference/drill.schema.json").read_text()))
     assert [each["step"] for each in found["steps"]] == ["", "fail zone=zone-a", "drain node=node-2"]
     assert found["steps"][1]["pending"][0]["constraints"][0]["minimum"] == 0
+
+
+@pytest.mark.parametrize(("words", "name"), [(["--each", "zone"], "drill-each"), (["--check"], "drill-check")])
+def test_json_of_many_drills_has_the_documented_form(words: list[str], name: str) -> None:
+    schemas = {each.name: json.loads(each.read_text()) for each in (ROOT / "docs/reference").glob("*.schema.json")}
+    registry: Registry[Any] = Registry().with_resources(
+        (key, Resource.from_contents(schema)) for key, schema in schemas.items()
+    )
+    given = [str(ROOT / "docs/how-to/zone-loss")] if words == ["--check"] else [SHOP, "--cluster", "zones=3,nodes=6"]
+    command = [sys.executable, "-c", MAIN, "drill", *given, *words, "-o", "json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    validator = jsonschema.Draft202012Validator(schemas[f"{name}.schema.json"], registry=registry)
+    validator.validate(json.loads(done.stdout))
+    assert set(json.loads(done.stdout)) == set(schemas[f"{name}.schema.json"]["required"])
+
+
+def test_the_timeline_is_drawn(tmp_path: Path) -> None:
+    picture = tmp_path / "drill.svg"
+    assert run("--fail", "zone=zone-a", "--graph", str(picture)).returncode == 1
+    assert picture.read_text().startswith("<svg ")
+    assert "name a file that ends in .svg" in run("--fail", "zone=zone-a", "--graph", "drill.png").stderr
+    missing = run("--fail", "zone=zone-a", "--graph", str(tmp_path / "no" / "drill.svg"))
+    assert (missing.returncode, "cannot be written" in missing.stderr) == (2, True)
+    assert "not --each" in run("--each", "zone", "--graph", str(picture)).stderr
 
 
 def test_a_table_fits_its_width() -> None:
