@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from topospread.linting.rule import Finding
     from topospread.linting.run import LintReport, lint
     from topospread.linting.settings import Settings, find_settings, read_settings
+    from topospread.rebalancing import Rebalance
+    from topospread.rebalancing.rebalance import rebalance
     from topospread.simulation import Simulation
     from topospread.simulation.simulate import simulate
     from topospread.sources.configuration import read_configuration
@@ -48,6 +50,7 @@ _MODULES = {
     "Inventory": "topospread.api.inventory",
     "KubeVersion": "topospread.config.versions",
     "LintReport": "topospread.linting.run",
+    "Rebalance": "topospread.rebalancing",
     "Rendering": "topospread.sources.rendering",
     "Settings": "topospread.linting.settings",
     "Simulation": "topospread.simulation",
@@ -66,6 +69,7 @@ _MODULES = {
     "parse_gates": "topospread.config.gates",
     "read_configuration": "topospread.sources.configuration",
     "read_settings": "topospread.linting.settings",
+    "rebalance": "topospread.rebalancing.rebalance",
     "save": "topospread.sources.snapshot_save",
     "simulate": "topospread.simulation.simulate",
     "status": "topospread.spread_status.status",
@@ -81,6 +85,7 @@ __all__ = [
     "Inventory",
     "KubeVersion",
     "LintReport",
+    "Rebalance",
     "Rendering",
     "Settings",
     "Simulation",
@@ -101,6 +106,7 @@ __all__ = [
     "parse_gates",
     "read_configuration",
     "read_settings",
+    "rebalance",
     "save",
     "simulate",
     "status",

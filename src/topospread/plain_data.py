@@ -17,6 +17,7 @@ _FORMS = {
     "Explanation": ("explanation_json", "explanation_json"),
     "LintReport": ("lint_json", "lint_json"),
     "Orders": ("orders", "orders_json"),
+    "Rebalance": ("rebalance_json", "rebalance_json"),
     "Review": ("review_json", "review_json"),
     "Simulation": ("json", "simulation_json"),
     "SpreadStatus": ("status_json", "status_json"),

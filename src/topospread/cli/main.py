@@ -29,6 +29,7 @@ COMMANDS = {
     "status": ("topospread.cli.status:status", "What is skewed now, and what is at risk?"),
     "drill": ("topospread.cli.drill:drill", "What happens when a zone fails, a node is drained, …?"),
     "capacity": ("topospread.cli.capacity:capacity", "How many more replicas fit, and what ends it?"),
+    "rebalance": ("topospread.cli.rebalance:rebalance", "Which few evictions mend what is skewed?"),
     "dump": ("topospread.cli.dump:dump", "Write a snapshot of the cluster that kubectl points at."),
     "scheduler": ("topospread.cli.scheduler:scheduler", "Schedule the pods of a real cluster."),
     "config": ("topospread.cli.config:config", "Check, convert and show scheduler configurations."),
@@ -43,6 +44,7 @@ Kubernetes topology spread, decided as kube-scheduler decides it, explained.
 \b
   topospread simulate app.yaml --cluster zones=3,nodes=12,cpu=8,memory=32Gi
 Exit codes: 0 yes, 1 no (pods stay pending, findings), 2 bad input or usage.
+--version says which this is, COMMAND --help what a command does.
 """
 
 BAD_INPUT = 2
@@ -69,6 +71,10 @@ class LazyGroup(ExplainedGroup):
         command: click.Command = getattr(import_module(module), name)
         command.short_help = about
         return command
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands alone, so that all fit a screen: the few options stand above."""
+        self.format_commands(ctx, formatter)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands, without importing them."""

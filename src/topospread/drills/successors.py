@@ -47,7 +47,7 @@ class Successors:
         self._made = MadeClaims(run)
         self._vacant: dict[WorkloadKey, list[FollowedPod]] = {}
         for each in pods.by_key.values():
-            if each.terminating and each.workload is not None and self._waits(each.workload):
+            if each.terminating and each.workload is not None and self.waits(each.workload):
                 self._vacant.setdefault(key_of(each.workload), []).append(each)
 
     def of(self, gone: FollowedPod) -> QueuedPod | None:
@@ -55,7 +55,7 @@ class Successors:
         workload = gone.workload
         if workload is None or workload.kind in _NOBODY or workload.template is None:
             return None
-        if self._waits(workload):
+        if self.waits(workload):
             self._vacant.setdefault(key_of(workload), []).append(gone)
             return None
         return self._created(workload, gone)
@@ -116,7 +116,7 @@ class Successors:
         before = (each for each in self._pods.of(key) if _ordinal(each) < ordinal)
         return any(not self._is_ready(each) for each in before)
 
-    def _waits(self, workload: Workload) -> bool:
+    def waits(self, workload: Workload) -> bool:
         """Whether a pod's place has to be free before it is created anew."""
         if workload.kind == "Job":
             return self._job(workload).spec.pod_replacement_policy == "Failed"
@@ -126,7 +126,7 @@ class Successors:
         return self._jobs[key_of(workload)]
 
     def _created(self, workload: Workload, gone: FollowedPod) -> QueuedPod:
-        pod = self._pod(workload, gone)
+        pod = self.like(workload, gone)
         if workload.kind == "StatefulSet":
             name = gone.name
         else:
@@ -134,7 +134,7 @@ class Successors:
             name = next(self._names.generate(workload.namespace, prefix))
         return QueuedPod(self._made.given_to(pod, name), name, workload, pod.spec.priority or 0)
 
-    def _pod(self, workload: Workload, gone: FollowedPod) -> Pod:
+    def like(self, workload: Workload, gone: FollowedPod) -> Pod:
         """What comes in the place of a pod: of the template, unless it keeps what it was, or its revision."""
         template, kind = workload.template, workload.kind
         if template is None or self._stays(workload, template, gone):

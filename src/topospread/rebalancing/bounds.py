@@ -1,0 +1,96 @@
+"""How many evictions are needed at least, whatever is evicted in whatever order.
+
+By the counts of single constraints always; where the extra ``solver`` is there also by an integer program, which knows
+constraints that count the same pods, resources, and which nodes pods may go to. Both leave out more than they know, so
+that neither says too many.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+import numpy as np
+
+from topospread.cluster import PodClass
+from topospread.cluster.arrays import Floats
+
+from .goals import Goal
+from .result import BoundBy
+from .trials import Trials
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """What is known of the fewest evictions.
+
+    Attributes:
+        at_least: so many, if they mend everything at all.
+        impossible: nothing mends everything.
+    """
+
+    at_least: int
+    by: BoundBy
+    impossible: bool = False
+
+
+def has_solver() -> bool:
+    """Whether the extra ``solver`` is installed."""
+    return find_spec("highspy") is not None
+
+
+def bound_of(trials: Trials, seconds: float) -> Bound:
+    """The bound as things stand. ``seconds``: how long the integer programs may take together."""
+    at_least, solved_any, impossible = 0, False, False
+    room = room_of(trials) if has_solver() and seconds > 0 and trials.unmet else None
+    for goals in groups(trials):
+        by_counts = max(trials.distances[each] for each in goals if each.wanted)
+        if room is not None and seconds > 0:
+            from .integer_program import fewest_moves
+
+            solved = fewest_moves(trials, goals, room, seconds)
+            seconds -= solved.seconds
+            impossible |= solved.impossible
+            if solved.at_least is not None:
+                solved_any = True
+                by_counts = max(by_counts, solved.at_least)
+        at_least += by_counts
+    return Bound(at_least, "solver" if solved_any else "counts", impossible)
+
+
+def room_of(trials: Trials) -> Floats:
+    """What each node has for pods that may move, once all of them have gone, float64[rows, resources]."""
+    nodes, size = trials.cluster.nodes, trials.cluster.nodes.size
+    room = (nodes.allocatable[:size] - nodes.used[:size]).astype(np.float64)
+    for pod_class, rows in trials.at.items():
+        taken = pod_class.taken(nodes)
+        for row, pods in rows.items():
+            room[row] += len(pods) * taken
+    return room
+
+
+def groups(trials: Trials) -> list[list[Goal]]:
+    """Goals that are to be mended, those together that count the same pods, with all others that count those.
+
+    What moves for one group is not counted by another, so that their evictions add up.
+    """
+    left = dict.fromkeys(trials.unmet)
+    found: list[list[Goal]] = []
+    while left:
+        group = _reached(trials, next(iter(left)))
+        found.append(group)
+        for each in group:
+            left.pop(each, None)
+    return found
+
+
+def _reached(trials: Trials, first: Goal) -> list[Goal]:
+    goals, classes, fresh = {first: None}, set[PodClass](), [first]
+    while fresh:
+        for pod_class in trials.counted(fresh.pop()):
+            if pod_class not in classes:
+                classes.add(pod_class)
+                new = [each for each in trials.counting(pod_class) if each not in goals]
+                goals.update(dict.fromkeys(new))
+                fresh += new
+    return list(goals)

@@ -1,0 +1,148 @@
+"""What is aimed at: constraints of workloads, what each counts now, and how far it is from holding; nothing is moved.
+
+The numbers are PodTopologySpread's own counts, from the views that pods are placed with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from topospread.cluster import PodClass
+from topospread.cluster.arrays import Codes, Ints
+from topospread.plugins.domain_counts import DomainCounts
+from topospread.plugins.interface import PluginError
+from topospread.plugins.pod_topology_spread import lacks_domains
+from topospread.plugins.spread_constraints import Constraint
+from topospread.plugins.spread_counts import CountedConstraint, Spread
+from topospread.scheduling.cycle import Scheduler
+from topospread.workloads.planned import Workload
+
+from .distance import best_level
+
+_OF_THEIR_NODE = frozenset({"DaemonSet", "Node"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Goal:
+    """One constraint of a workload's newest pods that is to hold.
+
+    Attributes:
+        place: of the constraint among the class's hard ones, or soft ones.
+        highest: the skew that is allowed.
+        wanted: it is to be mended where it does not hold; the others are only not to get worse.
+    """
+
+    workload: Workload
+    pod_class: PodClass
+    wanted: bool
+    place: int
+    hard: bool
+    constraint: Constraint
+    highest: int
+
+    @property
+    def topology_key(self) -> str:
+        """Whose values are the domains."""
+        return self.constraint.topology_key
+
+    def may_count(self, pod_class: PodClass) -> bool:
+        """Whether the constraint's selector matches pods of a class."""
+        return pod_class.namespace == self.pod_class.namespace and self.constraint.selector.matches(pod_class.labels)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GoalCounts:
+    """What a goal's constraint counts at a moment.
+
+    Attributes:
+        codes: of the domains in the key's column, int32[domains].
+        matching: pods that count, int64[domains].
+        minimum_is_zero: there are fewer domains than minDomains.
+        counted: the constraint with its counts, as the view has it.
+    """
+
+    goal: Goal
+    codes: Codes
+    matching: Ints
+    minimum_is_zero: bool
+    counted: CountedConstraint
+    spread: Spread
+
+    @property
+    def names(self) -> list[str]:
+        """Of the eligible domains."""
+        return [self.counted.column.values[code] for code in self.codes.tolist()]
+
+    @property
+    def skew(self) -> int:
+        """As kube-scheduler takes it."""
+        least = 0 if self.minimum_is_zero else int(self.matching.min(initial=1 << 40))
+        return max(int(self.matching.max(initial=0)) - (least if len(self.matching) else 0), 0)
+
+    @property
+    def distance(self) -> int:
+        """How many pods have to move at least."""
+        return best_level(self.matching, self.goal.highest, minimum_is_zero=self.minimum_is_zero)[0]
+
+    def giving(self) -> Codes:
+        """Domains out of which a pod has to move, or may without need for another to come."""
+        moves, level = best_level(self.matching, self.goal.highest, minimum_is_zero=self.minimum_is_zero)
+        if not moves:
+            return self.codes[:0]
+        beyond = self.matching > level + self.goal.highest
+        too_few = int(np.maximum(level - self.matching, 0).sum())
+        leaving = int(np.maximum(self.matching - level - self.goal.highest, 0).sum())
+        return self.codes[beyond if leaving >= too_few and beyond.any() else self.matching > level]
+
+    def receiving(self) -> Codes:
+        """Domains that may take a pod."""
+        _, level = best_level(self.matching, self.goal.highest, minimum_is_zero=self.minimum_is_zero)
+        few = self.matching < level
+        return self.codes[few if few.any() else self.matching < level + self.goal.highest]
+
+
+def counts_of(goal: Goal, scheduler: Scheduler) -> GoalCounts:
+    """What a goal's constraint counts now."""
+    spread = spread_of(goal.pod_class, scheduler)
+    assert spread is not None, "a goal's class has constraints"
+    counted = (spread.hard if goal.hard else spread.soft)[goal.place]
+    counts = counted.counts or DomainCounts(
+        counted.column, counted.pods, counted.takes_part(slice(0, scheduler.cluster.nodes.size))
+    )
+    counts.make_room()
+    codes = np.flatnonzero(counts.nodes > 0).astype(np.int32)
+    lacks = lacks_domains(len(codes), counted.constraint.min_domains)
+    return GoalCounts(goal, codes, counts.at(codes).astype(np.int64), lacks, counted, spread)
+
+
+def spread_of(pod_class: PodClass, scheduler: Scheduler) -> Spread | None:
+    """The constraints of a class with their counts as they are now; ``None`` where it has none, or is not judged."""
+    try:
+        view = scheduler.view(pod_class)
+    except PluginError:
+        return None
+    return next((each for each in view.plugins.watchers if isinstance(each, Spread)), None)
+
+
+def goals_of(
+    workloads: Iterable[Workload], scheduler: Scheduler, max_skew: int | None, wanted: Iterable[Workload]
+) -> Iterator[Goal]:
+    """Every workload's hard constraints, and with ``max_skew`` the soft ones, which are to have no more skew."""
+    chosen = {id(each) for each in wanted}
+    for workload in workloads:
+        if workload.template is None or workload.kind in _OF_THEIR_NODE:
+            continue
+        pod_class = scheduler.cluster.shared_class(workload.template)
+        spread = spread_of(pod_class, scheduler)
+        if spread is None:
+            continue
+        own = partial(Goal, workload, pod_class, id(workload) in chosen)
+        for place, each in enumerate(spread.hard):
+            yield own(place, True, each.constraint, each.constraint.max_skew)
+        for place, each in enumerate(spread.soft if max_skew is not None else ()):
+            if each.constraint.origin != "system":
+                yield own(place, False, each.constraint, max_skew or 0)

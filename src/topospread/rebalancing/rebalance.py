@@ -1,0 +1,223 @@
+"""The way from an inventory to a plan of evictions: what is aimed at, what may move, the plan, and how it turns out.
+
+A plan is found on savepoints of the state and then carried out in a drill's world, where controllers, budgets and the
+queue do what they do; what is told is what happened there. Nothing is evicted in a cluster.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from topospread.api.inventory import Inventory
+from topospread.api.labels import Selector
+from topospread.config.gates import Gates
+from topospread.config.profile import Configuration
+from topospread.drills.pods import key_of
+from topospread.drills.world import World
+from topospread.errors import UsageError
+from topospread.scheduling.cycle import Scheduler
+from topospread.simulation.placing import Progress
+from topospread.simulation.run import SimulationOptions
+from topospread.sources.inputs import Input, configuration_of, inventory_of
+from topospread.workloads.control_plane import ControlPlane
+from topospread.workloads.planned import Workload
+
+from .bounds import Bound, bound_of
+from .carrying_out import Ban, carry_out
+from .deepening import deepen
+from .goals import GoalCounts, counts_of, goals_of
+from .movable_pods import MovablePods, movable_pods
+from .result import ConstraintChange, Rebalance, UnmetConstraint
+from .search import plan_of
+from .trials import PlannedMove, Trials
+from .unmet import unmet_of
+
+_DEEPER = 3
+"""So many moves more than the bound are searched through where no plan was found."""
+_RESTARTS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class RebalanceOptions:
+    """What is to be mended, and how hard it is tried.
+
+    Attributes:
+        namespace, selector: of the workloads that are to be mended; the others are only not to get worse.
+        max_skew: the skew that soft constraints are to have at most; ``None`` leaves them as they are.
+        seconds: how long the integer program may take.
+    """
+
+    namespace: str | None = None
+    selector: Selector | None = None
+    max_skew: int | None = None
+    seconds: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class RebalancePlan:
+    """What was found before anything is carried out."""
+
+    moves: Sequence[PlannedMove]
+    bound: Bound
+    unmet: tuple[UnmetConstraint, ...]
+
+
+def rebalance(  # noqa: PLR0913 - keyword arguments of the public API
+    inputs: Input,
+    *,
+    cluster: str | None = None,
+    namespace: str | None = None,
+    selector: str | Selector | None = None,
+    max_skew: int | None = None,
+    config: Configuration | str | os.PathLike[str] | None = None,
+    kube_version: str = "1.37",
+    gates: Gates | None = None,
+    apiserver_gates: Gates | None = None,
+    seconds: float = 10.0,
+    progress: Progress | None = None,
+) -> Rebalance:
+    """Which pods to evict, in which order, so that kube-scheduler's own placement mends the constraints.
+
+    Args:
+        inputs: what was read (`topospread.load`), which is not changed, or the paths to read.
+        cluster: beside paths: a made-up cluster, ``zones=3,nodes=12,cpu=8,memory=32Gi``, or a file that holds one.
+        namespace: mend workloads of this namespace; constraints of others do not get worse. Of paths also where
+            objects go that name none.
+        selector: mend workloads whose pods have these labels; a text is written as for ``kubectl get -l``.
+        max_skew: bring soft constraints to this skew, too.
+        config: kube-scheduler's configuration, or its file; by default that of a kube-scheduler without a file.
+        kube_version: the Kubernetes version to act as.
+        gates: kube-scheduler's feature gates; by default the version's.
+        apiserver_gates: the API server's, which decide what fields its objects keep; by default the version's.
+        seconds: how long the integer program may take for its bound, where the extra ``solver`` is installed.
+        progress: told how many constraints of how many are mended.
+
+    Raises:
+        InputError: an object that the API server would refuse, or a path that cannot be read.
+        UsageError: there is nothing in the namespace, or the selector is none.
+    """
+    if isinstance(selector, str):
+        from topospread.api.selector_text import parse_selector
+
+        selector = parse_selector(selector)
+    by = ControlPlane.of_version(kube_version, scheduler=gates, apiserver=apiserver_gates)
+    options = SimulationOptions(
+        configuration_of(config, by.scheduler),
+        kube_version=kube_version,
+        gates=by.scheduler,
+        preemption=False,
+        apiserver_gates=by.apiserver,
+    )
+    wished = RebalanceOptions(namespace, selector, max_skew, seconds)
+    return _rebalanced(inventory_of(inputs, cluster, by.apiserver, namespace), options, wished, progress)
+
+
+def _rebalanced(
+    inventory: Inventory, options: SimulationOptions, wished: RebalanceOptions, progress: Progress | None
+) -> Rebalance:
+    """A plan that was carried out; made anew without a move that turned out otherwise than it was tried."""
+    banned: set[Ban] = set()
+    while True:
+        world = World(inventory, options)
+        world.rest()
+        waiting = len(world.pods.waiting)
+        may_move = movable_pods(world)
+        trials = _trials(world, wished, may_move, banned)
+        before = [counts_of(each, trials.scheduler) for each in trials.goals]
+        plan = _planned(trials, may_move, wished, progress)
+        done = carry_out(world, plan.moves, sorted({each.topology_key for each in trials.goals if each.wanted}))
+        if done.surprise is None or done.surprise in banned or len(banned) == _RESTARTS:
+            break
+        banned.add(done.surprise)
+    scheduler = trials.scheduler
+    return Rebalance(
+        nodes=len(world.cluster.nodes),
+        moves=done.moves,
+        constraints=tuple(_changes(before, scheduler)),
+        unmet=plan.unmet,
+        bound=None if plan.unmet else plan.bound.at_least,
+        bound_by=plan.bound.by,
+        impossible=plan.bound.impossible,
+        soft=_soft_beyond(world, wished) if wished.max_skew is None else 0,
+        pending=waiting,
+        warnings=tuple(world.warnings),
+        notes=tuple(world.notes),
+    )
+
+
+def _trials(world: World, wished: RebalanceOptions, may_move: MovablePods, banned: set[Ban]) -> Trials:
+    names = world.cluster.nodes.names
+    movables = [each for each in may_move.pods if (key_of(each.workload), names[each.row]) not in banned]
+    scheduler = world.run.scheduler
+    goals = goals_of(world.run.plan.workloads, scheduler, wished.max_skew, _chosen(world, wished))
+    return Trials(scheduler, goals, movables)
+
+
+def _chosen(world: World, wished: RebalanceOptions) -> list[Workload]:
+    """The workloads that are to be mended.
+
+    Raises:
+        UsageError: there is none in the namespace.
+    """
+    every = world.run.plan.workloads
+    found = [each for each in every if wished.namespace in (None, each.namespace)]
+    if not found and wished.namespace is not None:
+        there = sorted({each.namespace for each in every})
+        there_are = f"there are {', '.join(there)}" if there else "there are no workloads at all"
+        raise UsageError(f'there is no workload in the namespace "{wished.namespace}"; {there_are}')
+    selector = wished.selector
+    if selector is None:
+        return found
+    return [each for each in found if each.template is not None and selector.matches(each.template.labels)]
+
+
+def _planned(
+    trials: Trials, may_move: MovablePods, wished: RebalanceOptions, progress: Progress | None
+) -> RebalancePlan:
+    """The plan; the state is as it was."""
+    bound = bound_of(trials, wished.seconds)
+    begin = trials.cluster.savepoint()
+    found = plan_of(trials, progress)
+    unmet = tuple(unmet_of(trials, found.stuck, may_move.refused))
+    begin.close()
+    moves: Sequence[PlannedMove] = found.moves
+    most = len(moves) if not unmet else min(len(moves) + 2, bound.at_least + _DEEPER)
+    if bound.at_least < most and not bound.impossible:
+        trials = Trials(trials.scheduler, trials.goals, trials.beginning)
+        deeper = deepen(trials, bound.at_least, most)
+        if deeper.moves is not None:
+            moves, unmet = deeper.moves, ()
+        if deeper.at_least > bound.at_least:
+            bound = Bound(deeper.at_least, "search")
+    return RebalancePlan(moves, bound, unmet)
+
+
+def _changes(before: Sequence[GoalCounts], scheduler: Scheduler) -> Iterator[ConstraintChange]:
+    """Constraints that were to be mended and did not hold."""
+    for was in before:
+        goal = was.goal
+        if goal.wanted and was.distance:
+            now = counts_of(goal, scheduler)
+            yield ConstraintChange(
+                kind=goal.workload.kind,
+                namespace=goal.workload.namespace,
+                name=goal.workload.name,
+                topology_key=goal.topology_key,
+                when_unsatisfiable=goal.constraint.when_unsatisfiable,
+                max_skew=goal.constraint.max_skew,
+                highest=goal.highest,
+                before=dict(zip(was.names, was.matching.tolist(), strict=True)),
+                after=dict(zip(now.names, now.matching.tolist(), strict=True)),
+                skew_before=was.skew,
+                skew_after=now.skew,
+                fewest=was.distance,
+            )
+
+
+def _soft_beyond(world: World, wished: RebalanceOptions) -> int:
+    """How many soft constraints of the chosen workloads have more skew than their maxSkew."""
+    scheduler, chosen = world.run.scheduler, _chosen(world, wished)
+    soft = (each for each in goals_of(chosen, scheduler, 0, chosen) if not each.hard)
+    return sum(counts_of(each, scheduler).skew > each.constraint.max_skew for each in soft)

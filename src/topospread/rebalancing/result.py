@@ -1,0 +1,137 @@
+"""What there is to say of a rebalancing, as data; how it is found is in the modules beside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from topospread.plain_data import PlainData
+
+BoundBy = Literal["counts", "solver", "search"]
+"""How the fewest evictions are known: by counts of constraints, by an integer program, or as all others were tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class PodMove:
+    """One eviction, and where kube-scheduler puts the pod that comes instead.
+
+    Attributes:
+        workload: ``KIND/NAME``.
+        created: the name that the new pod gets here; in a cluster it is another, but for a StatefulSet's.
+        target: the node of the new pod.
+        domains: topology key → domain before and after, of the keys of constraints that are to be mended.
+    """
+
+    namespace: str
+    name: str
+    workload: str
+    node: str
+    created: str
+    target: str
+    domains: Mapping[str, tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class ConstraintChange:
+    """A constraint that was to be mended: its counts before and after all moves.
+
+    Attributes:
+        kind, namespace, name: of the workload whose constraint it is.
+        highest: the skew that is aimed at: maxSkew, or ``--max-skew`` of a soft constraint.
+        before, after: eligible domain → matching pods.
+        skew_before, skew_after: as kube-scheduler takes it.
+        fewest: how many evictions this constraint needs at least, by its counts.
+    """
+
+    kind: str
+    namespace: str
+    name: str
+    topology_key: str
+    when_unsatisfiable: str
+    max_skew: int
+    highest: int
+    before: Mapping[str, int]
+    after: Mapping[str, int]
+    skew_before: int
+    skew_after: int
+    fewest: int
+
+    @property
+    def is_met(self) -> bool:
+        """Whether the skew is what is aimed at."""
+        return self.skew_after <= self.highest
+
+
+@dataclass(frozen=True, slots=True)
+class MoveHelp:
+    """Something that would help where kube-scheduler undoes what an eviction is for.
+
+    Attributes:
+        what: ``hard``, ``cordon`` or ``matchLabelKeys``.
+        says: a sentence.
+        tried: it was tried, and a pod went where it helps.
+    """
+
+    what: Literal["hard", "cordon", "matchLabelKeys"]
+    says: str
+    tried: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UnmetConstraint:
+    """A constraint that evictions do not mend, and why.
+
+    Attributes:
+        workload: ``KIND NAMESPACE/NAME``.
+        why: what becomes of a pod that is evicted, or why none may be.
+        returns: kube-scheduler puts the new pod where it helps nothing: evicting again would go on for ever.
+    """
+
+    workload: str
+    topology_key: str
+    skew: int
+    highest: int
+    why: str
+    returns: bool
+    helps: tuple[MoveHelp, ...] = ()
+
+
+@dataclass(frozen=True)
+class Rebalance(PlainData):
+    """The whole answer.
+
+    Attributes:
+        nodes: how many nodes the cluster has.
+        moves: evictions in their order, each when the one before it has its new pod on a node.
+        constraints: those that were to be mended.
+        unmet: those that are not, with why.
+        bound: no plan has fewer evictions; ``None`` where it is not known that any plan mends all.
+        bound_by: how that is known.
+        impossible: it is proved that no evictions mend all constraints.
+        soft: soft constraints beyond their maxSkew that were not to be mended, as no ``max_skew`` was given.
+        pending: pods that had no node before, and have none after.
+        warnings, notes: sentences for a person.
+    """
+
+    nodes: int
+    moves: tuple[PodMove, ...]
+    constraints: tuple[ConstraintChange, ...]
+    unmet: tuple[UnmetConstraint, ...]
+    bound: int | None
+    bound_by: BoundBy
+    impossible: bool = False
+    soft: int = 0
+    pending: int = 0
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_met(self) -> bool:
+        """Whether everything that was to be mended is, at the end."""
+        return not self.unmet
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether no plan has fewer evictions."""
+        return self.is_met and self.bound is not None and len(self.moves) <= self.bound

@@ -1,0 +1,169 @@
+"""Which pods to move, one after the other: what brings constraints nearer first, and all orders where there are few.
+
+A move is taken only where its new pod finds a node, no constraint that is only to be kept gets worse, and those that
+are to be mended come nearer. What each comes to is tried by `trials`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from topospread.cluster.arrays import Ints
+from topospread.simulation.placing import Progress
+
+from .goals import Goal, GoalCounts, counts_of
+from .trials import Movable, PlannedMove, Trials, Tried
+
+_CANDIDATES = 60
+"""So many pods are tried for one step towards a goal."""
+_ROOM = 24
+"""So many pods are tried out of the way of one that finds no room."""
+
+
+@dataclass(slots=True)
+class FoundMoves:
+    """A plan.
+
+    Attributes:
+        moves: pods in the order in which they go.
+        stuck: goal → what came of the evictions that were tried for it.
+    """
+
+    moves: list[PlannedMove] = field(default_factory=list)
+    stuck: dict[Goal, list[tuple[Movable, Tried]]] = field(default_factory=dict)
+
+
+def plan_of(trials: Trials, progress: Progress | None = None) -> FoundMoves:
+    """A plan that brings every goal as near as one or two moves at a time can; the state is left with it."""
+    found, total = FoundMoves(), len(trials.unmet)
+    while goals := [each for each in trials.unmet if each not in found.stuck]:
+        goal = goals[0]
+        if progress is not None:
+            progress(total - len(trials.unmet), total)
+        evidence: list[tuple[Movable, Tried]] = []
+        step = _best_step(trials, goal, evidence) or _with_room(trials, goal, evidence)
+        if step is None:
+            found.stuck[goal] = evidence
+            continue
+        found.moves += step
+        found.stuck.clear()
+    return found
+
+
+def _best_step(trials: Trials, goal: Goal, evidence: list[tuple[Movable, Tried]]) -> list[PlannedMove] | None:
+    """One move that brings the goal nearer, and others too where that is so; it is made."""
+    best: tuple[int, Movable] | None = None
+    for most, movable in _candidates(trials, goal)[:_CANDIDATES]:
+        if best is not None and best[0] <= -most:
+            break
+        tried = trials.look(movable)
+        gain = change(trials, tried)
+        if gain is None or gain >= 0 or tried.after.get(goal, trials.distances[goal]) >= trials.distances[goal]:
+            evidence.append((movable, tried))
+        elif best is None or gain < best[0]:
+            best = gain, movable
+    if best is None:
+        return None
+    return [_made(trials, best[1])]
+
+
+def change(trials: Trials, tried: Tried) -> int | None:
+    """By how much all that is to be mended comes nearer, below 0; ``None`` where the move must not be made."""
+    if tried.row is None or tried.differs:
+        return None
+    if any(after > trials.distances[each] for each, after in tried.after.items() if not each.wanted):
+        return None
+    if any(after > trials.distances[each] == 0 for each, after in tried.after.items()):
+        return None
+    return sum(after - trials.distances[each] for each, after in tried.after.items() if each.wanted)
+
+
+def _candidates(trials: Trials, goal: Goal) -> list[tuple[int, Movable]]:
+    """Pods that may go for a goal: first those that may help most goals, then those of the fullest domains."""
+    related = dict.fromkeys(each for pod_class in trials.counted(goal) for each in trials.counting(pod_class))
+    unmet = [counts_of(each, trials.scheduler) for each in related if each.wanted and trials.distances[each]]
+    giving = [(each, set(each.giving().tolist())) for each in unmet]
+    if goal not in related:
+        return []  # nothing that it counts may move
+    own, codes = next((each, codes) for each, codes in giving if each.goal is goal)
+    matching = dict(zip(own.codes.tolist(), own.matching.tolist(), strict=True))
+    names = trials.cluster.nodes.names
+    found: list[tuple[tuple[object, ...], int, Movable]] = []
+    for movable in _counted(trials, own, codes):
+        counting = trials.counting(movable.pod_class)
+        helped = sum(each.goal in counting and code_of(each, movable.row) in codes for each, codes in giving)
+        crowd = len(trials.at[movable.pod_class][movable.row])
+        order = (-helped, -matching[code_of(own, movable.row)], -crowd, names[movable.row], movable.pod_class.index)
+        found.append((order, helped, movable))
+    return [(helped, movable) for _, helped, movable in sorted(found, key=lambda each: each[0])]
+
+
+def _counted(trials: Trials, counts: GoalCounts, codes: set[int]) -> Iterator[Movable]:
+    """One pod of each class on each node of some domains that a goal counts."""
+    for pod_class in trials.counted(counts.goal):
+        for row, pods in trials.at[pod_class].items():
+            if code_of(counts, row) in codes:
+                yield next(iter(pods.values()))
+
+
+def code_of(counts: GoalCounts, row: int) -> int:
+    """The domain that a node is counted in, −1 for none."""
+    if counts.counted.counts is not None:
+        return int(counts.counted.counts.member[row])
+    takes_part = counts.counted.takes_part(np.array([row], dtype=np.int64))
+    return int(counts.counted.column.codes[row]) if takes_part[0] else -1
+
+
+def _with_room(trials: Trials, goal: Goal, evidence: list[tuple[Movable, Tried]]) -> list[PlannedMove] | None:
+    """Two moves: a pod that is in the way, then one that finds its room; they are made."""
+    candidates = [movable for _, movable in _candidates(trials, goal)[:3]]
+    counts = counts_of(goal, trials.scheduler)
+    receiving = set(counts.receiving().tolist())
+    rows = _rows_of(counts, receiving, trials)
+    for first in _in_the_way(trials, goal, rows):
+        tried = trials.look(first)
+        if tried.row is None or tried.row in rows or change(trials, tried) is None:
+            continue
+        with_first = trials.cluster.savepoint()
+        made = trials.evict(first)
+        for second in candidates:
+            then = trials.look(second)
+            gain = change(trials, then)
+            if gain is not None and gain < 0:
+                break
+            evidence.append((second, then))
+        else:
+            with_first.close()
+            trials.take_back(first, made)
+            continue
+        with_first.close()
+        trials.take_back(first, made)
+        return [_made(trials, first), _made(trials, second)]
+    return None
+
+
+def _made(trials: Trials, movable: Movable) -> PlannedMove:
+    return PlannedMove(movable, trials.evict(movable).row)
+
+
+def _rows_of(counts: GoalCounts, codes: set[int], trials: Trials) -> set[int]:
+    rows: Ints = np.arange(trials.cluster.nodes.size)
+    return {row for row in rows.tolist() if code_of(counts, row) in codes}
+
+
+def _in_the_way(trials: Trials, goal: Goal, rows: set[int]) -> list[Movable]:
+    """Pods that the goal does not count on some nodes, one of each class and node, the largest first."""
+    found = [
+        next(iter(pods.values()))
+        for pod_class, by_row in trials.at.items()
+        if goal not in trials.counting(pod_class)
+        for row, pods in by_row.items()
+        if row in rows
+    ]
+    nodes = trials.cluster.nodes
+    return sorted(
+        found, key=lambda each: (-int(each.pod_class.taken(nodes)[0]), nodes.names[each.row], each.pod_class.index)
+    )[:_ROOM]

@@ -1,0 +1,200 @@
+"""Evictions tried on the state itself: a pod goes, its controller's new pod is placed, and all is put back.
+
+A new pod is placed while the old one is still terminating on its node, as in a cluster, and also with the old one gone;
+where it goes has to be the same for what counts. Nothing is decided here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
+
+from topospread.api.pod import Pod
+from topospread.cluster import Cluster, PodClass
+from topospread.cluster.cluster import PodKey, pod_key
+from topospread.scheduling.cycle import Scheduler
+from topospread.workloads.planned import Workload
+
+from .goals import Goal, counts_of
+
+_DELETED = "1970-01-01T00:00:00Z"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Movable:
+    """A pod that may be evicted.
+
+    Attributes:
+        pod: as it is on its node.
+        successor: what its controller creates in its place.
+        waits: only when it is gone, as a StatefulSet's.
+    """
+
+    key: PodKey
+    workload: Workload
+    pod: Pod
+    successor: Pod
+    waits: bool
+    row: int
+    pod_class: PodClass
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlannedMove:
+    """A pod to evict, and the row of the node that its new pod goes to."""
+
+    movable: Movable
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What comes of an eviction.
+
+    Attributes:
+        row: of the new pod's node, ``None`` where it finds none.
+        message: why it finds none.
+        differs: with the old pod gone it goes where other domains count.
+        after: goal → distance, of those that count the pod.
+    """
+
+    row: int | None
+    message: str = ""
+    differs: bool = False
+    after: dict[Goal, int] = field(default_factory=dict)
+
+
+class Trials:
+    """The cluster with the pods that may be moved.
+
+    Attributes:
+        distances: goal → how far it is from holding, as things stand.
+        tried: how many placements there were, as a measure of the work.
+        at: class → row → pods that may be evicted there.
+        beginning: all pods that may be evicted, before any was.
+    """
+
+    def __init__(self, scheduler: Scheduler, goals: Iterable[Goal], movables: Iterable[Movable]) -> None:
+        self.scheduler = scheduler
+        self.goals = list(goals)
+        self.distances = {each: counts_of(each, scheduler).distance for each in self.goals}
+        self.tried = 0
+        self.at: dict[PodClass, dict[int, dict[PodKey, Movable]]] = {}
+        self._counting: dict[PodClass, list[Goal]] = {}
+        self._counted: dict[Goal, list[PodClass]] = {each: [] for each in self.goals}
+        self._made = 0
+        self.beginning = list(movables)
+        for each in self.beginning:
+            self._put(each)
+
+    @property
+    def cluster(self) -> Cluster:
+        """The state."""
+        return self.scheduler.cluster
+
+    @property
+    def unmet(self) -> list[Goal]:
+        """Goals that are to be mended, the farthest first."""
+        found = [each for each in self.goals if each.wanted and self.distances[each]]
+        return sorted(found, key=lambda each: -self.distances[each])
+
+    def counting(self, pod_class: PodClass) -> list[Goal]:
+        """The goals whose constraints count pods of a class."""
+        found = self._counting.get(pod_class)
+        if found is None:
+            found = self._counting[pod_class] = [
+                each
+                for each in self.goals
+                if each.may_count(pod_class) and counts_of(each, self.scheduler).counted.pods.matches(pod_class)
+            ]
+            for each in found:
+                self._counted[each].append(pod_class)
+        return found
+
+    def counted(self, goal: Goal) -> Iterator[PodClass]:
+        """The classes of pods that may be evicted and that a goal's constraint counts."""
+        return (each for each in self._counted[goal] if self.at.get(each))
+
+    def look(self, movable: Movable, successor: Pod | None = None) -> Tried:
+        """What comes of an eviction; all is as it was afterwards. ``successor``: another pod in its place."""
+        successor = successor or movable.successor
+        before, with_old = None, None
+        if not movable.waits:
+            with self.cluster.savepoint():
+                self.cluster.put_pod(_terminating(movable, self.cluster), movable.key)
+                before = self._placed(movable, successor)
+                with_old = before.row
+        with self.cluster.savepoint():
+            self.cluster.unbind(movable.key)
+            found = self._placed(movable, successor)
+        if before is None or with_old == found.row:
+            return found
+        return Tried(
+            before.row, before.message or found.message, differs=before.after != found.after, after=before.after
+        )
+
+    def evict(self, movable: Movable) -> Movable:
+        """Move a pod; the new one. Who wants it back has made a savepoint, and calls `take_back` after it."""
+        self.cluster.unbind(movable.key)
+        self._take(movable)
+        self._made += 1
+        key = f"{movable.key}+{self._made}"
+        self._schedule(movable.successor, key)
+        row = self.cluster.placed[key]
+        made = Movable(
+            key,
+            movable.workload,
+            movable.successor,
+            movable.successor,
+            movable.waits,
+            row,
+            self.cluster.on_node[row][key],
+        )
+        self._put(made)
+        self._measure({*self.counting(movable.pod_class), *self.counting(made.pod_class)})
+        return made
+
+    def take_back(self, old: Movable, made: Movable) -> None:
+        """Know nothing of a move any more; the cluster was put back already."""
+        self._take(made)
+        self._put(old)
+        self._measure({*self.counting(old.pod_class), *self.counting(made.pod_class)})
+
+    def _measure(self, goals: Collection[Goal]) -> None:
+        for each in goals:
+            self.distances[each] = counts_of(each, self.scheduler).distance
+
+    def _placed(self, movable: Movable, successor: Pod) -> Tried:
+        key = f"{movable.key}+"
+        self.tried += 1
+        message = self._schedule(successor, key)
+        row = self.cluster.placed.get(key)
+        if row is None:
+            return Tried(None, message)
+        affected = {*self.counting(movable.pod_class), *self.counting(self.cluster.on_node[row][key])}
+        return Tried(row, after={each: counts_of(each, self.scheduler).distance for each in affected})
+
+    def _schedule(self, pod: Pod, key: PodKey) -> str:
+        """Place a pod under a key; kube-scheduler's sentence where it finds no node."""
+        name = key.partition("/")[2]
+        assert pod_key(pod.namespace, name) == key
+        placement = self.scheduler.schedule(pod, name)
+        return placement.message
+
+    def _put(self, each: Movable) -> None:
+        self.counting(each.pod_class)
+        self.at.setdefault(each.pod_class, {}).setdefault(each.row, {})[each.key] = each
+
+    def _take(self, each: Movable) -> None:
+        rows = self.at[each.pod_class]
+        del rows[each.row][each.key]
+        if not rows[each.row]:
+            del rows[each.row]
+
+
+def _terminating(movable: Movable, cluster: Cluster) -> Pod:
+    pod = movable.pod
+    metadata = replace(pod.metadata, name=movable.key.partition("/")[2], deletion_timestamp=_DELETED)
+    return replace(pod, metadata=metadata, spec=replace(pod.spec, node_name=cluster.nodes.names[movable.row]))

@@ -1,0 +1,131 @@
+"""Why evictions do not mend a constraint, and what would help: each help is tried on the state before it is named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from topospread.api.pod import Pod
+from topospread.api.taints import with_taint_of_cordon
+from topospread.workloads.revisions import TEMPLATE_HASH_LABEL
+
+from .goals import Goal, counts_of
+from .result import MoveHelp, UnmetConstraint
+from .search import code_of
+from .trials import Movable, Trials, Tried
+
+Evidence = Sequence[tuple[Movable, Tried]]
+
+
+def unmet_of(trials: Trials, stuck: Mapping[Goal, Evidence], refused: Mapping[str, str]) -> Iterator[UnmetConstraint]:
+    """What is left, as the state stands after the plan. ``refused``: pod key → why it may not be evicted."""
+    for goal in trials.unmet:
+        evidence = stuck.get(goal, ())
+        counts = counts_of(goal, trials.scheduler)
+        returned = next(((one, other) for one, other in evidence if _returns(trials, goal, other)), None)
+        pending = next((other for _, other in evidence if other.row is None), None)
+        yield UnmetConstraint(
+            workload=str(goal.workload),
+            topology_key=goal.topology_key,
+            skew=counts.skew,
+            highest=goal.highest,
+            why=_why(trials, goal, evidence, refused) if returned is None else _comes_back(trials, goal, *returned),
+            returns=returned is not None and pending is None,
+            helps=tuple(_helps(trials, goal, returned[0])) if returned is not None else (),
+        )
+
+
+def _returns(trials: Trials, goal: Goal, tried: Tried) -> bool:
+    """Whether the new pod has a node that helps the goal nothing."""
+    return tried.row is not None and tried.after.get(goal, trials.distances[goal]) >= trials.distances[goal]
+
+
+def _comes_back(trials: Trials, goal: Goal, movable: Movable, tried: Tried) -> str:
+    names = trials.cluster.nodes.names
+    assert tried.row is not None, "it has a node"
+    where = f"{names[tried.row]}{_in_domain(trials, goal, tried.row)}"
+    again = "the same node" if tried.row == movable.row else where
+    how = "its scores put" if not goal.hard else "puts"
+    return (
+        f"kube-scheduler undoes it: {how} the pod that comes instead of {movable.key} on "
+        f"{names[movable.row]}{_in_domain(trials, goal, movable.row)} on {again}"
+    )
+
+
+def _in_domain(trials: Trials, goal: Goal, row: int) -> str:
+    node = trials.cluster.nodes.nodes[row]
+    name = "" if node is None else node.labels.get(goal.topology_key, "")
+    return f" ({name})" if name and name != trials.cluster.nodes.names[row] else ""
+
+
+def _why(trials: Trials, goal: Goal, evidence: Evidence, refused: Mapping[str, str]) -> str:
+    if not evidence:
+        own = {f"{each.namespace}/{each.name}" for each in goal.workload.existing}
+        budget = next((why for key, why in refused.items() if key in own), "")
+        return (
+            f"no pod that is too many may be evicted: {budget}"
+            if budget
+            else ("no pod that is too many may be evicted: nobody would create it anew elsewhere")
+        )
+    movable, tried = evidence[0]
+    if tried.row is None:
+        return f"the pod that comes instead of {movable.key} finds no node: {tried.message}"
+    if tried.differs:
+        return f"where the pod that comes instead of {movable.key} goes hangs on whether the old one is gone by then"
+    return f"evicting {movable.key} would make another constraint worse"
+
+
+def _helps(trials: Trials, goal: Goal, movable: Movable) -> Iterator[MoveHelp]:
+    hard = None if goal.hard else _hardened(movable.successor, goal)
+    if hard is not None:
+        tried = _helped(trials, goal, trials.look(movable, hard))
+        says = f"whenUnsatisfiable: DoNotSchedule for {goal.topology_key}"
+        yield MoveHelp("hard", f"{says} {'lets it go elsewhere' if tried else 'would leave it pending'}", tried)
+    domains = _domains_that_give(trials, goal)
+    if _helped(trials, goal, _look_while_cordoned(trials, goal, movable)):
+        yield MoveHelp("cordon", f"cordon the nodes of {domains} while the pods move, and uncordon them after", True)
+    if _has_old_pods(trials, goal):
+        says = (
+            f"matchLabelKeys: [{TEMPLATE_HASH_LABEL}] counts each revision for itself, so that rollouts leave no skew"
+        )
+        yield MoveHelp("matchLabelKeys", says, False)
+
+
+def _helped(trials: Trials, goal: Goal, tried: Tried) -> bool:
+    return tried.row is not None and tried.after.get(goal, trials.distances[goal]) < trials.distances[goal]
+
+
+def _hardened(pod: Pod, goal: Goal) -> Pod | None:
+    """The pod with the constraint a hard one; ``None`` where it is not its own."""
+    own = list(pod.spec.topology_spread_constraints or ())
+    position = goal.constraint.position
+    if goal.constraint.origin != "pod" or position >= len(own):
+        return None
+    own[position] = replace(own[position], when_unsatisfiable="DoNotSchedule", max_skew=max(goal.highest, 1))
+    return replace(pod, spec=replace(pod.spec, topology_spread_constraints=own))
+
+
+def _domains_that_give(trials: Trials, goal: Goal) -> str:
+    counts = counts_of(goal, trials.scheduler)
+    names = [counts.counted.column.values[code] for code in counts.giving().tolist()]
+    return ", ".join(sorted(names)[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _look_while_cordoned(trials: Trials, goal: Goal, movable: Movable) -> Tried:
+    counts = counts_of(goal, trials.scheduler)
+    giving = set(counts.giving().tolist())
+    cluster = trials.cluster
+    rows = [row for row in range(cluster.nodes.size) if code_of(counts, row) in giving]
+    with cluster.savepoint():
+        for row in rows:
+            node = cluster.nodes.nodes[row]
+            if node is not None:
+                cluster.put_node(with_taint_of_cordon(replace(node, spec=replace(node.spec, unschedulable=True))))
+        return trials.look(movable)
+
+
+def _has_old_pods(trials: Trials, goal: Goal) -> bool:
+    """Whether the constraint counts pods of several revisions of its workload."""
+    hashes = {each.labels.get(TEMPLATE_HASH_LABEL) for each in goal.workload.existing}
+    return len(hashes) > 1 and TEMPLATE_HASH_LABEL not in goal.constraint.selector.without_repeats()

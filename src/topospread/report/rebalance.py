@@ -1,0 +1,123 @@
+"""A rebalancing as a text for people: what is mended, the evictions in their order, and what they cannot mend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from .layout import Layout
+from .paragraphs import counted, hanging, natural, together
+
+if TYPE_CHECKING:
+    from topospread.rebalancing import ConstraintChange, Rebalance, UnmetConstraint
+
+_BY = {
+    "counts": "by the counts of each constraint",
+    "solver": "by an integer program",
+    "search": "all shorter plans were tried",
+}
+
+
+def rebalance_text(found: Rebalance, layout: Layout) -> str:
+    """The whole report."""
+    blocks = [lines for each in _shown(found, layout) if (lines := "\n".join(_constraint(each, layout)))]
+    blocks += ["\n".join(_evictions(found, layout)), "\n".join(_unmet(found, layout))]
+    blocks += ["\n".join(_remarks(found, layout)), _summary(found, layout)]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def rebalance_summary(found: Rebalance, layout: Layout) -> str:
+    """What is not mended, and the numbers."""
+    return "\n".join([*_unmet(found, layout), *layout.remarks(found.warnings), _summary(found, layout)]) + "\n"
+
+
+def _shown(found: Rebalance, layout: Layout) -> list[ConstraintChange]:
+    every = sorted(found.constraints, key=lambda each: (each.is_met, -each.skew_before, each.namespace, each.name))
+    return every if layout.few(len(every)) else every[: layout.most]
+
+
+def _constraint(each: ConstraintChange, layout: Layout) -> Iterator[str]:
+    """Its workload, the terms, and the pods of each domain before → after."""
+    hardness = "hard" if each.when_unsatisfiable == "DoNotSchedule" else "soft"
+    aim = f"maxSkew {each.max_skew}" + (f", to {each.highest}" if each.highest != each.max_skew else "")
+    skew = f"skew {each.skew_before} → {each.skew_after}"
+    name = layout.style(f"{each.namespace}/{each.name}", "bold")
+    yield from hanging(f"{name}  ", each.kind, layout.width, 2)
+    parts = [hardness, aim, skew if each.is_met else layout.style(skew, "bold", "red")]
+    yield from hanging(f"  {each.topology_key}  ", "  ".join(map(together, parts)), layout.width, 4)
+    rows = [(domain, before, each.after.get(domain, 0)) for domain, before in each.before.items()]
+    rows.sort(key=lambda row: natural(row[0]))
+    shown = rows if layout.few(len(rows)) else [row for row in rows if row[1] != row[2]][: layout.most]
+    if shown:
+        width, digits = max(len(row[0]) for row in shown), len(str(max(max(row[1:]) for row in shown)))
+        for domain, before, after in shown:
+            yield f"    {domain:<{width}}  {before:>{digits}} → {after:>{digits}}".rstrip()
+    if len(shown) < len(rows):
+        yield f"    and {len(rows) - len(shown)} more domains; -o wide lists them"
+
+
+def _evictions(found: Rebalance, layout: Layout) -> Iterator[str]:
+    if not found.moves:
+        return
+    legend = "(in this order, each when the one before it has its new pod on a node)"
+    yield from hanging(layout.style("Evictions", "bold") + "  ", legend, layout.width, 2)
+    shown = found.moves if layout.few(len(found.moves)) else found.moves[: layout.most]
+    digits = len(str(len(found.moves)))
+    for number, each in enumerate(shown, 1):
+        where = ", ".join(f"{old} → {new}" for old, new in dict.fromkeys(each.domains.values()) if old != new)
+        text = f"{each.namespace}/{each.name} on {each.node}; a new pod goes to {each.target}"
+        same = all(pair == (each.node, each.target) for pair in each.domains.values())
+        text += f" ({where})" if where and not same else ""
+        yield from hanging(f"  {number:>{digits}}  ", text, layout.width, digits + 4)
+    if len(shown) < len(found.moves):
+        yield f"  and {len(found.moves) - len(shown)} more; -o wide lists them"
+    yield from hanging("  ", "-o commands writes them for kubectl", layout.width, 4)
+
+
+def _unmet(found: Rebalance, layout: Layout) -> Iterator[str]:
+    if not found.unmet:
+        return
+    yield layout.style("Not mended", "bold", "red")
+    shown = found.unmet if layout.few(len(found.unmet)) else found.unmet[: layout.most]
+    for each in shown:
+        yield from _why(each, layout)
+    if len(shown) < len(found.unmet):
+        yield f"  and {len(found.unmet) - len(shown)} more; -o wide lists them"
+
+
+def _why(each: UnmetConstraint, layout: Layout) -> Iterator[str]:
+    text = f"{each.topology_key}, skew {each.skew}: {each.why}"
+    yield from hanging(f"  {each.workload}  ", text, layout.width, 4)
+    if each.returns:
+        text = "whoever evicts all the same, as a descheduler does, evicts for ever"
+        yield from hanging("    ", text, layout.width, 6)
+    for help_ in each.helps:
+        yield from hanging("    tried: " if help_.tried else "    ", help_.says, layout.width, 6)
+
+
+def _remarks(found: Rebalance, layout: Layout) -> Iterator[str]:
+    notes = list(found.notes)
+    if found.soft:
+        text = "1 soft constraint is" if found.soft == 1 else f"{found.soft} soft constraints are"
+        notes.append(f"{text} beyond maxSkew and left so: --max-skew N brings soft ones to N")
+    if found.pending:
+        notes.append(f"{counted(found.pending, 'pod')} had no node before, which evictions do not mend")
+    yield from layout.remarks(found.warnings, notes)
+
+
+def _summary(found: Rebalance, layout: Layout) -> str:
+    """``3 evictions mend 2 constraints; fewer do not (by an integer program)``."""
+    mended = sum(each.is_met for each in found.constraints)
+    if not found.constraints:
+        text = f"nothing to do on {counted(found.nodes, 'node')}: every constraint that was looked at holds"
+        return "\n".join(hanging("", text, layout.width, 2))
+    number = counted(len(found.moves), "eviction")
+    text = f"{number} {'mends' if len(found.moves) == 1 else 'mend'} {counted(mended, 'constraint')}"
+    text += f", {len(found.unmet)} not mended" if found.unmet else ""
+    if found.impossible:
+        text += "; that all hold is impossible with the pods that may be evicted (by an integer program)"
+    elif found.is_proved:
+        text += f"; fewer do not ({_BY[found.bound_by]})"
+    elif found.bound is not None:
+        text += f"; at least {found.bound} are needed ({_BY[found.bound_by]})"
+    return "\n".join(hanging("", layout.style(text, "bold"), layout.width, 2))

@@ -1,0 +1,44 @@
+"""Evictions as a shell script for kubectl: through the Eviction API, never deletes; it waits after each."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from topospread.rebalancing import PodMove, Rebalance
+
+_HEAD = """\
+#!/bin/sh
+# Evicts pods one after the other, each when the workload of the one before it is whole again; stops at the first error.
+set -eu
+evict() {
+  printf '{"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":"%s","namespace":"%s"}}' "$2" "$1" |
+    kubectl create --raw "/api/v1/namespaces/$1/pods/$2/eviction" -f - > /dev/null
+  kubectl wait --for=delete "pod/$2" -n "$1" --timeout=10m
+}
+"""
+_ROLLS = frozenset({"Deployment", "StatefulSet"})
+"""Kinds of which ``kubectl rollout status`` knows whether they are whole."""
+_REPLICAS = frozenset({"ReplicaSet", "ReplicationController"})
+
+
+def rebalance_commands(found: Rebalance) -> str:
+    """The script; "" where there is nothing to do."""
+    if not found.moves:
+        return "#!/bin/sh\n# There is nothing to evict.\n"
+    return _HEAD + "".join(map(_lines, found.moves))
+
+
+def _lines(each: PodMove) -> str:
+    """The eviction, and what to wait for."""
+    lines = [f"# on {each.node}; a new pod goes to {each.target}", shlex.join(["evict", each.namespace, each.name])]
+    kind, _, name = each.workload.partition("/")
+    target = f"{kind.lower()}/{name}"
+    if kind in _ROLLS:
+        lines.append(shlex.join(["kubectl", "rollout", "status", target, "-n", each.namespace, "--timeout=10m"]))
+    elif kind in _REPLICAS:
+        whole = shlex.join(["kubectl", "get", target, "-n", each.namespace, "-o", "jsonpath={.spec.replicas}"])
+        wait = shlex.join(["kubectl", "wait", target, "-n", each.namespace, "--timeout=10m"])
+        lines.append(f'{wait} --for=jsonpath={{.status.readyReplicas}}="$({whole})"')
+    return "\n".join(lines) + "\n"
