@@ -1,18 +1,19 @@
-"""A live scheduler beside kube-scheduler on one API server: pods bound a second, processor time of everybody.
+"""A live scheduler beside kube-scheduler on a real API server: pods bound a second, processor time of everybody.
 
-    python -m benchmarks.live [--nodes N] [--pods N] [--constraint none|hard] [--while-created] [--programs DIR]
+    python -m benchmarks.live [--case N] [--only WHICH] [--seconds S] [--minutes M] [--document] [--programs DIR]
 
-Pods of ten apps are created before a scheduler starts, or while it runs, and watched until all are bound; lines are
-counted, not decoded. kube-scheduler runs with QPS 5000, as its default of 50 would be what is measured. Each scheduler
-gets an API server of its own with the same nodes. DIR holds etcd, kube-apiserver, kubectl (`tests/live/controlplane.sh
-build DIR`) and kube-scheduler, built from the same module.
+Each case has an API server of its own, on which first ours and then kube-scheduler binds a batch of pods: created
+before the scheduler starts, or while it runs. kube-scheduler runs with QPS 5000, as its default of 50 would be what is
+measured. A scheduler that has not bound its batch after ``--seconds`` is stopped, and its rate is of those that it
+bound; cases that would begin after ``--minutes`` are left out, so that the whole of it ends. ``--document`` writes the
+table into docs/performance.md. DIR holds etcd, kube-apiserver, kubectl (`tests/live/controlplane.sh build DIR`) and
+kube-scheduler, built from the same module.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import os
 import random
 import resource
@@ -24,49 +25,91 @@ import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
+from benchmarks.bound_pods import BATCH_NAME, PODS, BoundPods
 from topospread.live.client import ApiClient
 from topospread.live.connection import connect
 
 ROOT = Path(__file__).resolve().parent.parent
 CONTROL_PLANE = ROOT / "tests" / "live" / "controlplane.sh"
-PODS = "/api/v1/namespaces/default/pods"
+SCHEDULERS = ("topospread", "kube-scheduler")
 TICKS = os.sysconf("SC_CLK_TCK")
-PATIENCE = 600.0
 SETTLING = 5.0
+FILLING = 180.0
+"""Seconds that pods which are there beforehand may take to be made; what is not made by then is not there."""
+_AT_ONCE = 16
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Case:
-    """What is measured."""
+    """What is measured.
+
+    Attributes:
+        there: pods that have a node beforehand.
+    """
 
     nodes: int
     pods: int
     constraint: str
-    while_created: bool
+    while_created: bool = False
+    there: int = 0
+
+    def title(self, there: int) -> str:
+        """In words; ``there``: how many pods were made beforehand."""
+        before = f", {there:,} pods there" if there else ""
+        how = "created meanwhile" if self.while_created else "waiting"
+        kind = "hard zone" if self.constraint == "hard" else "no constraint"
+        return f"{self.nodes:,} nodes{before}, {self.pods:,} pods {how}, {kind}"
+
+
+CASES = (
+    Case(1000, 3000, "none"),
+    Case(1000, 3000, "hard"),
+    Case(1000, 3000, "hard", while_created=True),
+    Case(5000, 1500, "hard", there=44_000),
+)
 
 
 @dataclass
 class Figures:
-    """What came of it: seconds, and seconds of a processor."""
+    """What came of it.
 
-    bound: int
-    first_to_last: float
-    created_a_second: float
-    own: float
-    server: float
+    Attributes:
+        bound: pods; ``wanted`` of them, where time was enough.
+        seconds: from the first binding to the last.
+        first: seconds from the scheduler's start to the first binding, -1 where it had been started before.
+        start, own: processor seconds of the scheduler up to the first binding, and from there until all is said.
+        server: processor seconds of API server and etcd.
+    """
 
-    def row(self, name: str) -> str:
-        """A line of the table."""
-        each = self.bound or 1
+    wanted: int
+    bound: int = 0
+    seconds: float = 0.0
+    created_a_second: float = 0.0
+    first: float = -1.0
+    start: float = 0.0
+    own: float = 0.0
+    server: float = 0.0
+
+    @property
+    def rate(self) -> float:
+        """Pods bound a second."""
+        return self.bound / self.seconds if self.seconds else 0.0
+
+    def line(self, name: str) -> str:
+        """For people who wait for it."""
+        each = (self.bound or 1) / 1e3
+        short = "" if self.bound == self.wanted else f" of {self.wanted}"
+        first = f"first binding after {self.first:4.1f} s  " if self.first >= 0 else ""
         return (
-            f"{name:16} {self.bound:6} bound  {self.bound / self.first_to_last:7.0f}/s  created at "
-            f"{self.created_a_second:5.0f}/s  own {self.own / each * 1e3:6.2f} ms a pod  "
-            f"API server and etcd {self.server / each * 1e3:5.2f} ms a pod"
+            f"{name:15} {self.bound:5} bound{short}  {self.rate:6.0f}/s  created at {self.created_a_second:5.0f}/s  "
+            f"{first}start {self.start:4.1f} s  own {self.own / each:5.2f} ms a pod  "
+            f"API server and etcd {self.server / each:5.2f} ms a pod"
         )
 
 
@@ -87,11 +130,13 @@ def node(number: int) -> Json:
     }
 
 
-def pod(number: int, constraint: str) -> Json:
-    """A pod of one of ten apps."""
+def pod(name: str, number: int, constraint: str, on: str = "") -> Json:
+    """A pod of one of ten apps; ``on``: the node where it is already."""
     app = f"app-{number % 10}"
     requests = {"cpu": "10m", "memory": "50Mi"}
     spec: Json = {"containers": [{"name": "main", "image": "pause", "resources": {"requests": requests}}]}
+    if on:
+        spec["nodeName"] = on
     if constraint == "hard":
         spec["topologySpreadConstraints"] = [
             {
@@ -101,54 +146,23 @@ def pod(number: int, constraint: str) -> Json:
                 "labelSelector": {"matchLabels": {"app": app}},
             }
         ]
-    metadata = {"name": f"pod-{number:06}", "labels": {"app": app}}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": {"app": app}}, "spec": spec}
 
 
-async def create(client: ApiClient, path: str, items: Iterable[Json]) -> None:
-    """Create objects, sixteen at a time."""
-    left = iter(items)
+async def create(client: ApiClient, path: str, items: Iterable[Json], seconds: float = float("inf")) -> int:
+    """Create objects, sixteen at a time, for so many seconds at most; how many were."""
+    left, made, until = iter(items), 0, time.monotonic() + seconds
 
     async def work() -> None:
+        nonlocal made
         for item in left:
             await client.request("POST", path, body=item)
-
-    await asyncio.gather(*[work() for _ in range(16)])
-
-
-class Bound:
-    """Counts the pods that get a node, and notes when."""
-
-    def __init__(self, wanted: int) -> None:
-        self.names: set[bytes] = set()
-        self.first = self.last = 0.0
-        self.done = asyncio.Event()
-        self._wanted = wanted
-
-    async def watch(self, client: ApiClient) -> None:
-        """Until all are bound."""
-        listed = json.loads(await client.request("GET", PODS, params={"limit": "1"}))
-        async for _, raw in client.watch(PODS, listed["metadata"]["resourceVersion"], seconds=int(PATIENCE)):
-            line = bytes(raw)
-            if b'"nodeName":"' in line:
-                place = line.find(b'"name":"pod-') + 8
-                self.names.add(line[place : place + 10])
-                self.last = time.monotonic()
-                self.first = self.first or self.last
-            if len(self.names) >= self._wanted:
-                self.done.set()
+            made += 1
+            if time.monotonic() > until:
                 return
 
-
-async def until_bound(bound: Bound, process: subprocess.Popen[bytes], watching: asyncio.Task[None], log: Path) -> None:
-    """Wait until all pods are bound, as long as the scheduler runs and is watched."""
-    until = time.monotonic() + PATIENCE
-    while not bound.done.is_set():
-        assert process.poll() is None, log.read_text()[-2000:]
-        if watching.done():
-            watching.result()
-        assert time.monotonic() < until, f"{len(bound.names)} pods are bound"
-        await asyncio.sleep(0.05)
+    await asyncio.gather(*[work() for _ in range(_AT_ONCE)])
+    return made
 
 
 def processor_time(pid: int) -> float:
@@ -158,13 +172,13 @@ def processor_time(pid: int) -> float:
 
 
 @asynccontextmanager
-async def api_server(programs: Path, folder: Path) -> AsyncIterator[tuple[ApiClient, Path]]:
+async def api_server(programs: Path, folder: Path) -> AsyncIterator[ApiClient]:
     """An API server with nothing in it."""
     port = random.randrange(20000, 30000, 3)
     subprocess.run([CONTROL_PLANE, "up", programs, folder, str(port)], check=True, stdout=subprocess.DEVNULL)
     try:
         async with ApiClient(await connect(str(folder / "kubeconfig")), qps=0) as client:
-            yield client, folder
+            yield client
     finally:
         subprocess.run([CONTROL_PLANE, "down", folder], check=True)
 
@@ -182,58 +196,148 @@ def command(which: str, programs: Path, folder: Path) -> list[str]:
     return [*map(str, program), f"--config={config}", "--secure-port=0"]
 
 
-async def measured(which: str, programs: Path, case: Case) -> Figures:
-    """One scheduler at work."""
+class Measurement:
+    """One scheduler at work on one batch."""
+
+    def __init__(self, client: ApiClient, case: Case, batch: int, seconds: float) -> None:
+        self._client = client
+        self._case = case
+        self._batch = batch
+        self._seconds = seconds
+        self._figures = Figures(case.pods)
+
+    async def of(self, which: str, programs: Path, folder: Path) -> Figures:
+        """Start it, wait until all is bound and said, or the time is over, and end it."""
+        figures, case = self._figures, self._case
+        if not case.while_created:
+            await self._create()
+        bound = BoundPods(self._batch, case.pods)
+        watching = asyncio.create_task(bound.watch(self._client))
+        await bound.begun.wait()
+        log = folder / f"{which}.log"
+        with log.open("wb") as out:
+            process = subprocess.Popen(command(which, programs, folder), stdout=out, stderr=out)
+        started, servers = (
+            time.monotonic(),
+            [int((folder / f"{each}.pid").read_text()) for each in ("apiserver", "etcd")],
+        )
+        try:
+            if case.while_created:
+                await asyncio.sleep(SETTLING)
+            before = sum(map(processor_time, servers))
+            creating = asyncio.create_task(self._create()) if case.while_created else None
+            await self._until_bound(bound, process, log)
+            if creating is not None:
+                await creating
+            elif bound.first:
+                figures.first = bound.first - started
+            await _until_quiet(process.pid)
+            figures.own = processor_time(process.pid) - figures.start
+            figures.server = sum(map(processor_time, servers)) - before
+        finally:
+            watching.cancel()
+            process.send_signal(signal.SIGTERM)
+            process.wait(30)
+        figures.bound, figures.seconds = len(bound.names), bound.last - bound.first
+        return figures
+
+    async def _create(self) -> None:
+        began = time.monotonic()
+        names = (BATCH_NAME.format(self._batch, i) for i in range(self._case.pods))
+        pods = (pod(name, i, self._case.constraint) for i, name in enumerate(names))
+        made = await create(self._client, PODS, pods)
+        self._figures.created_a_second = made / (time.monotonic() - began)
+
+    async def _until_bound(self, bound: BoundPods, process: subprocess.Popen[bytes], log: Path) -> None:
+        """Wait until all pods are bound, or the time is over, as long as the scheduler runs."""
+        until, first = time.monotonic() + self._seconds, False
+        while not bound.done.is_set() and time.monotonic() < until:
+            assert process.poll() is None, log.read_text()[-2000:]
+            if bound.first and not first:
+                first = True
+                self._figures.start = processor_time(process.pid)
+            await asyncio.sleep(0.02)
+
+
+async def _until_quiet(pid: int) -> None:
+    """Wait until a process has no more to say of what it did: it takes little time for a second."""
+    spent = processor_time(pid)
+    for _ in range(15):
+        await asyncio.sleep(1.0)
+        before, spent = spent, processor_time(pid)
+        if spent - before < 0.05:
+            return
+
+
+async def measured(case: Case, which: Iterable[str], programs: Path, seconds: float) -> tuple[str, dict[str, Figures]]:
+    """The schedulers' figures, one after the other on one API server, under the case's title."""
+    found: dict[str, Figures] = {}
     with tempfile.TemporaryDirectory() as made:
-        async with api_server(programs, Path(made)) as (client, folder):
+        folder = Path(made)
+        async with api_server(programs, folder) as client:
             await create(client, "/api/v1/nodes", (node(i) for i in range(case.nodes)))
-            pods = (pod(i, case.constraint) for i in range(case.pods))
-            creating = 0.0
-            if not case.while_created:
-                began = time.monotonic()
-                await create(client, PODS, pods)
-                creating = time.monotonic() - began
-            bound = Bound(case.pods)
-            watching = asyncio.create_task(bound.watch(client))
-            log = (folder / "scheduler.log").open("wb")
-            process = subprocess.Popen(command(which, programs, folder), stdout=log, stderr=log)
-            servers = [int((folder / f"{name}.pid").read_text()) for name in ("apiserver", "etcd")]
-            own, server = 0.0, sum(map(processor_time, servers))
-            try:
-                if case.while_created:
-                    await asyncio.sleep(SETTLING)
-                    own, server = processor_time(process.pid), sum(map(processor_time, servers))
-                    began = time.monotonic()
-                    await create(client, PODS, pods)
-                    creating = time.monotonic() - began
-                await until_bound(bound, process, watching, folder / "scheduler.log")
-                own = processor_time(process.pid) - own
-                server = sum(map(processor_time, servers)) - server
-            finally:
-                watching.cancel()
-                process.send_signal(signal.SIGTERM)
-                process.wait(30)
-                log.close()
-            return Figures(len(bound.names), bound.last - bound.first, case.pods / creating, own, server)
+            pods = (pod(f"old-{i:06}", i, case.constraint, f"node-{i % case.nodes:05}") for i in range(case.there))
+            title = case.title(await create(client, PODS, pods, FILLING) if case.there else 0)
+            print(title, flush=True)
+            for batch, each in enumerate(which):
+                found[each] = await Measurement(client, case, batch, seconds).of(each, programs, folder)
+                print("   ", found[each].line(each), flush=True)
+    return title, found
+
+
+def row(title: str, found: dict[str, Figures]) -> str:
+    """A row of the table in docs/performance.md."""
+    ours, theirs = (found[each] for each in SCHEDULERS)
+    ratio = f"{ours.rate / theirs.rate:.1f}×" if theirs.rate else "–"
+    first = f"{ours.first:.1f} s / {theirs.first:.1f} s" if ours.first >= 0 else "–"
+    return (
+        f"| {title} | {ours.rate:,.0f}/s | {theirs.rate:,.0f}/s | {ratio} | {ours.created_a_second:,.0f}/s "
+        f"| {ours.own / max(1, ours.bound) * 1e3:.2f} ms | {theirs.own / max(1, theirs.bound) * 1e3:.2f} ms | {first} |"
+    )
+
+
+def document(rows: list[str], load: float) -> None:
+    """Write the table between its marks in docs/performance.md."""
+    page = ROOT / "docs" / "performance.md"
+    text = page.read_text()
+    begin, end = "<!-- live: written by make bench-live -->", "<!-- end of live -->"
+    before, found, rest = text.partition(begin)
+    _, closed, after = rest.partition(end)
+    if not found or not closed:
+        raise RuntimeError(f"{page} has no place for the live figures")
+    said = f"Measured on {date.today()}, {os.cpu_count()} processors, load {load:.1f} before it began."
+    columns = (
+        "case | topospread | kube-scheduler | ratio | created at | own, a pod | kube-scheduler's, a pod | first binding"
+    )
+    table = [f"| {columns} |", f"|---|{'--:|' * 7}", *rows]
+    page.write_text("\n".join([before + begin, "", said, "", *table, "", end]) + after)
 
 
 def main() -> None:
     """Measure both, one after the other."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--nodes", type=int, default=1000)
-    parser.add_argument("--pods", type=int, default=3000)
-    parser.add_argument("--constraint", choices=("none", "hard"), default="hard")
-    parser.add_argument("--while-created", action="store_true")
+    parser.add_argument("--case", type=int, choices=range(len(CASES)), action="append", help="by number, several times")
+    parser.add_argument("--only", choices=SCHEDULERS)
+    parser.add_argument("--seconds", type=float, default=60.0, help="that a scheduler has for a batch")
+    parser.add_argument("--minutes", type=float, default=7.0, help="after which no further case is begun")
+    parser.add_argument("--document", action="store_true", help="write the table into docs/performance.md")
     parser.add_argument("--programs", type=Path, default=ROOT / "build" / "live")
-    parser.add_argument("--only", choices=("topospread", "kube-scheduler"))
     given = parser.parse_args()
-    case = Case(given.nodes, given.pods, given.constraint, given.while_created)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was started here is ended
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard) if soft < hard else soft, hard))
-    print(f"{case}; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
-    for which in ("topospread", "kube-scheduler"):
-        if given.only in (None, which):
-            print(asyncio.run(measured(which, given.programs, case)).row(which), flush=True)
+    load, until = os.getloadavg()[0], time.monotonic() + given.minutes * 60
+    print(f"load {load:.1f} on {os.cpu_count()} processors")
+    rows = []
+    for number in given.case or range(len(CASES)):
+        if time.monotonic() > until:
+            print(f"left out, as time is over: {CASES[number].title(CASES[number].there)}")
+            continue
+        which = SCHEDULERS if given.only is None else (given.only,)
+        title, found = asyncio.run(measured(CASES[number], which, given.programs, given.seconds))
+        rows += [row(title, found)] if given.only is None else []
+    if given.document:
+        document(rows, load)
 
 
 if __name__ == "__main__":

@@ -37,6 +37,10 @@ _NOBODY = "unreadable"
 Object = TypeVar("Object", bound=KubeObject)
 
 
+class ListCutShort(ApiUnreachable):
+    """A streamed list ended before all of it was there."""
+
+
 class Sink(Protocol):
     """Takes what happens to the objects of a kind, in order."""
 
@@ -137,11 +141,17 @@ class Reflector:
         self.synced.set()
 
     async def _follow_stream(self) -> None:
-        """List by a watch that begins with all objects (WatchList, KEP-3157); without it where that is not served."""
+        """List by a watch that begins with all objects (WatchList, KEP-3157); without it where that is not served.
+
+        The API server ends a stream that is not read as fast as it is written; pages are read as fast as we can.
+        """
         unseen = self._sink.keys()
         begun = {**self._params, "sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
         try:
             version = await self._take_initial(self._client.watch(self._watched.path, "", params=begun), unseen)
+        except ListCutShort:
+            self._streams = False
+            raise
         except ApiError as error:
             if error.status in (401, 403, 404, 429):
                 raise
@@ -165,7 +175,7 @@ class Reflector:
             count += 1
             if count % 256 == 0:
                 await asyncio.sleep(0)
-        raise ApiUnreachable(f"the list of {self._watched.name} ended before its end")
+        raise ListCutShort(f"the list of {self._watched.name} ended before its end")
 
     async def _follow(self, version: str) -> None:
         """Watch from a version on, again and again, until it is too old."""

@@ -26,6 +26,7 @@ class FakeApi:
         held: a path ends so → when a request to it is carried out.
         written: method and path of all writes, in order.
         streams: whether lists can be streamed.
+        short: kinds whose streamed lists end before their end.
         labels: given to every pod that is bound (PodTopologyLabelsAdmission).
     """
 
@@ -37,6 +38,7 @@ class FakeApi:
         self.bodies: list[Json] = []
         self.held: dict[str, asyncio.Event] = {}
         self.streams = False
+        self.short: set[str] = set()
         self.labels: dict[str, str] = {}
         self.version = 0
         self._watches: dict[str, list[asyncio.Queue[Json | Exception]]] = defaultdict(list)
@@ -117,6 +119,9 @@ class FakeApi:
                 raise ApiError(500, "InternalError", "sendInitialEvents is not served")
             for each in self.objects[path].values():
                 told.put_nowait({"type": "ADDED", "object": each})
+            if path in self.short:
+                yield "ADDED", msgspec.Raw(json.dumps(next(iter(self.objects[path].values()))).encode())
+                return
             end = {"k8s.io/initial-events-end": "true"}
             mark = {"metadata": {"resourceVersion": str(self.version), "annotations": end}}
             told.put_nowait({"type": "BOOKMARK", "object": mark})

@@ -95,6 +95,19 @@ def test_what_was_there_before_is_listed_by_a_stream_too() -> None:
     play(scenario, api)
 
 
+def test_a_list_whose_stream_is_cut_short_is_read_in_pages() -> None:
+    api = FakeApi()
+    api.streams, api.short = True, {PODS}
+    api.put(NODES, node("one"))
+    api.put(PODS, pod("a"))
+    api.put(PODS, pod("b"))
+
+    async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
+        await eventually(lambda: api.node_of("a") == "one" and api.node_of("b") == "one")
+
+    play(scenario, api)
+
+
 def test_a_binding_whose_answer_was_lost_is_no_failure() -> None:
     async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
         api.put(NODES, node("one"))
