@@ -235,10 +235,9 @@ class ApiClient:
         writes = self._write_connections() if request.method != "GET" else None
         try:
             if writes is not None:
-                async with asyncio.timeout(request.timeout):
-                    answer = await writes.send(
-                        request.method, request.path, request.params, headers, request.data or b""
-                    )
+                answer = await writes.send(
+                    request.method, request.path, request.params, headers, request.data or b"", timeout=request.timeout
+                )
                 code = str(answer.status)
                 if answer.status >= 300:
                     raise error_of(answer.body, answer.status, _seconds(answer.headers.get("retry-after", "")))

@@ -1,7 +1,8 @@
 """Connections for writes: HTTP/1.1, one request at a time on each, a few of them. It knows nothing of Kubernetes.
 
 A binding costs a third of the processor time that it costs through aiohttp. What is asked of HTTP is little: a method,
-a target, headers and a body that is there; answers with a length, in chunks, or up to the end.
+a target, headers and a body that is there; answers with a length, in chunks, or up to the end. An answer is taken from
+the bytes as they come, without a task that waits for each part of it, and one clock watches over all connections.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ IDLE = 60.0
 """Seconds after which a connection is not used again: servers close them some time."""
 _LONGEST_HEAD = 1 << 16
 _NO_BODY = (204, 304)
+_LOOK = 0.5
+"""Seconds between two looks at which answers are overdue."""
+_END = b"\r\n\r\n"
 
 
 class BrokenConnection(ConnectionError):  # noqa: N818 - it is what is broken
@@ -40,13 +44,96 @@ class Answer:
     body: bytes
 
 
-@dataclass(slots=True, eq=False)
-class _Line:
-    """One connection."""
+class _Line(asyncio.Protocol):
+    """One connection.
 
-    reader: asyncio.StreamReader
-    writer: asyncio.StreamWriter
-    used: float = 0.0
+    Attributes:
+        used: when its last answer was complete, 0 before.
+        deadline: when the answer that is awaited has to be there.
+        closed: it cannot be used any more.
+    """
+
+    def __init__(self) -> None:
+        self.used = self.deadline = 0.0
+        self.closed = False
+        self._transport: asyncio.Transport | None = None
+        self._came = bytearray()
+        self._awaited: asyncio.Future[Answer] | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """See asyncio.Protocol."""
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def ask(self, request: bytes) -> asyncio.Future[Answer]:
+        """Send a request; its answer."""
+        assert self._transport is not None, "it is connected"
+        self._awaited = asyncio.get_running_loop().create_future()
+        self._transport.write(request)
+        return self._awaited
+
+    def data_received(self, data: bytes) -> None:
+        """See asyncio.Protocol."""
+        self._came += data
+        if self._awaited is None:  # nobody asked: what comes now would be taken for the next answer
+            self.close()
+            return
+        try:
+            answer = _answer(self._came, ended=False)
+        except ValueError as error:
+            self._fail(BrokenConnection(f"no HTTP: {error}"))
+            return
+        if answer is not None:
+            self._succeed(answer)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """See asyncio.Protocol."""
+        self.closed = True
+        if self._awaited is None or self._awaited.done():
+            return
+        if not self._came:
+            words = str(exc) if exc is not None else "closed without an answer"
+            self._fail(BrokenConnection(words, unanswered=self.used > 0))
+            return
+        try:
+            answer = _answer(self._came, ended=True)
+        except ValueError as error:
+            self._fail(BrokenConnection(f"broke in the midst of an answer: {error}"))
+            return
+        if answer is None:
+            self._fail(BrokenConnection("broke in the midst of an answer"))
+        else:
+            self._succeed(answer)
+
+    def overdue(self, now: float) -> bool:
+        """Give the answer up where it should have come by now; whether one is still awaited."""
+        if self._awaited is None or self._awaited.done():
+            return False
+        if now < self.deadline:
+            return True
+        self._fail(TimeoutError())
+        return False
+
+    def close(self) -> None:
+        """End it; an answer that is awaited fails."""
+        self.closed = True
+        if self._transport is not None:
+            self._transport.close()
+
+    def _succeed(self, answer: Answer) -> None:
+        awaited, self._awaited = self._awaited, None
+        self._came.clear()
+        self.used = time.monotonic()
+        if answer.headers.get("connection", "") == "close":
+            self.close()
+        if awaited is not None and not awaited.done():
+            awaited.set_result(answer)
+
+    def _fail(self, error: Exception) -> None:
+        awaited, self._awaited = self._awaited, None
+        self.close()
+        if awaited is not None and not awaited.done():
+            awaited.set_exception(error)
 
 
 class WriteConnections:
@@ -68,68 +155,102 @@ class WriteConnections:
         self._name = (name or self._host) if ssl is not None else None
         self._head = f"HTTP/1.1\r\nHost: {parts.netloc}\r\n"
         self._idle: list[_Line] = []
+        self._busy: set[_Line] = set()
         self._turns = asyncio.Semaphore(most)
+        self._watch: asyncio.TimerHandle | None = None
 
-    async def send(
-        self, method: str, path: str, params: Mapping[str, str] | None, headers: Mapping[str, str], body: bytes
+    async def send(  # noqa: PLR0913 - a request has that many parts
+        self,
+        method: str,
+        path: str,
+        params: Mapping[str, str] | None,
+        headers: Mapping[str, str],
+        body: bytes,
+        *,
+        timeout: float,
     ) -> Answer:
-        """The answer to one request.
+        """The answer to one request, ``timeout`` seconds after it was sent at the latest, and some more.
 
         Raises:
             OSError: no connection could be made, or it broke (`BrokenConnection`).
+            TimeoutError: it takes too long.
         """
         target = f"{self._prefix}{path}?{urlencode(params)}" if params else f"{self._prefix}{path}"
         lines = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
         head = f"{method} {target} {self._head}{lines}Content-Length: {len(body)}\r\n\r\n"
         async with self._turns:
-            line = await self._line()
+            line = self._free() or await self._connected(timeout)
+            line.deadline = time.monotonic() + timeout
+            self._busy.add(line)
+            self._look_later()
             try:
-                line.writer.write(head.encode("latin-1") + body)
-                answer = await self._answer(line)
+                answer = await line.ask(head.encode("latin-1") + body)
             except BaseException:
-                line.writer.close()
+                line.close()
                 raise
-            if answer.headers.get("connection", "") == "close":
-                line.writer.close()
-            else:
-                line.used = time.monotonic()
+            finally:
+                self._busy.discard(line)
+            if not line.closed:
                 self._idle.append(line)
             return answer
 
     def close(self) -> None:
         """Close those that are not in use; the others are closed when their answer has come, or fails to."""
         for each in self._idle:
-            each.writer.close()
+            each.close()
         self._idle.clear()
 
-    async def _line(self) -> _Line:
+    def _free(self) -> _Line | None:
         while self._idle:
             line = self._idle.pop()
-            if time.monotonic() - line.used < IDLE and not line.reader.at_eof():
+            if not line.closed and time.monotonic() - line.used < IDLE:
                 return line
-            line.writer.close()
-        pair = await asyncio.open_connection(
-            self._host, self._port, ssl=self._ssl, server_hostname=self._name, limit=_LONGEST_HEAD
-        )
-        return _Line(*pair)
+            line.close()
+        return None
 
-    async def _answer(self, line: _Line) -> Answer:
-        reader = line.reader
-        try:
-            head = await reader.readuntil(b"\r\n\r\n")
-        except asyncio.IncompleteReadError as error:
-            raise BrokenConnection(
-                "closed without an answer", unanswered=not error.partial and line.used > 0
-            ) from error
-        except ConnectionError as error:
-            raise BrokenConnection(str(error), unanswered=line.used > 0) from error
-        except asyncio.LimitOverrunError as error:
-            raise BrokenConnection("no HTTP") from error
-        try:
-            status, headers = _read_head(head)
-            return Answer(status, headers, b"" if status in _NO_BODY else await _body(reader, headers))
-        except (asyncio.IncompleteReadError, ValueError) as error:
-            raise BrokenConnection(f"broke in the midst of an answer: {error}") from error
+    async def _connected(self, timeout: float) -> _Line:
+        loop = asyncio.get_running_loop()
+        async with asyncio.timeout(timeout):
+            _, line = await loop.create_connection(
+                _Line, self._host, self._port, ssl=self._ssl, server_hostname=self._name
+            )
+        return line
+
+    def _look_later(self) -> None:
+        if self._watch is None:
+            self._watch = asyncio.get_running_loop().call_later(_LOOK, self._look)
+
+    def _look(self) -> None:
+        """Give up what is overdue, and look again while something is awaited."""
+        self._watch = None
+        now = time.monotonic()
+        if [each for each in list(self._busy) if each.overdue(now)]:
+            self._look_later()
+
+
+def _answer(came: bytearray, *, ended: bool) -> Answer | None:
+    """The answer that the bytes are, ``None`` while some are missing; ``ended``: no more will come.
+
+    Raises:
+        ValueError: they are none.
+    """
+    end = came.find(_END)
+    if end < 0:
+        if len(came) > _LONGEST_HEAD:
+            raise ValueError("a head without an end")
+        return None
+    status, headers = _read_head(bytes(came[:end]))
+    start = end + len(_END)
+    if status in _NO_BODY:
+        return Answer(status, headers, b"")
+    length = headers.get("content-length")
+    if length is not None:
+        until = start + int(length)
+        return Answer(status, headers, bytes(came[start:until])) if len(came) >= until else None
+    if headers.get("transfer-encoding", "").lower() != "chunked":
+        return Answer(status, headers, bytes(came[start:])) if ended else None
+    body = _joined(came, start)
+    return None if body is None else Answer(status, headers, body)
 
 
 def _read_head(head: bytes) -> tuple[int, dict[str, str]]:
@@ -139,19 +260,23 @@ def _read_head(head: bytes) -> tuple[int, dict[str, str]]:
         name, found, value = line.partition(":")
         if found:
             headers[name.lower()] = value.strip()
-    return int(first.split(" ", 2)[1]), headers
+    words = first.split(" ", 2)
+    if len(words) < 2:
+        raise ValueError(first)
+    return int(words[1]), headers
 
 
-async def _body(reader: asyncio.StreamReader, headers: Mapping[str, str]) -> bytes:
-    length = headers.get("content-length")
-    if length is not None:
-        return await reader.readexactly(int(length))
-    if headers.get("transfer-encoding", "").lower() != "chunked":
-        return await reader.read()
+def _joined(came: bytearray, place: int) -> bytes | None:
+    """The chunks from a place on; ``None`` while the last is not there."""
     parts: list[bytes] = []
     while True:
-        size = int((await reader.readuntil(b"\r\n")).split(b";")[0], 16)
-        chunk = await reader.readexactly(size + 2)
+        end = came.find(b"\r\n", place)
+        if end < 0:
+            return None
+        size = int(bytes(came[place:end]).split(b";")[0], 16)
+        place = end + 2 + size + 2
+        if len(came) < place:
+            return None
         if not size:
             return b"".join(parts)
-        parts.append(chunk[:-2])
+        parts.append(bytes(came[end + 2 : place - 2]))
