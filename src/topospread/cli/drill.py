@@ -9,7 +9,16 @@ import click
 
 from topospread.errors import UsageError
 
-from .inputs import PATH, input_options, namespace_options, read_configuration, read_control_plane, read_inventory
+from .inputs import (
+    PATH,
+    POOLS,
+    given_pools,
+    input_options,
+    namespace_options,
+    read_configuration,
+    read_control_plane,
+    read_inventory,
+)
 from .pictures import check_graph, write_graph
 from .terminal import layout, progress, show, warn, written
 from .usage import Explained
@@ -112,6 +121,7 @@ def _step(name: str, metavar: str, text: str) -> Callable[[Any], Any]:
 @click.option(
     "--runs", type=click.IntRange(min=1), metavar="N", help="Draw what is drawn N times (rollouts: 8); show ranges."
 )
+@POOLS
 @click.option("--graph", metavar="FILE", type=PATH, help="Write the timeline as an SVG picture: domains by steps.")
 @click.option("--seed", type=int, metavar="N", help="Draw among equals where kube-scheduler does, repeatably.")
 @click.option("--no-preemption", is_flag=True, help="Evict nothing for more important pods.")
@@ -155,6 +165,7 @@ def drill(context: click.Context, /, **given: Any) -> int:
             apiserver_gates=by.apiserver,
             preemption=not given["no_preemption"],
             runs=given["runs"],
+            pools=given_pools(given),
             progress=bar,
         )
     if given["graph"]:
@@ -178,6 +189,7 @@ def _each(given: dict[str, Any], inventory: Inventory, configuration: Configurat
         gates=by.scheduler,
         preemption=not given["no_preemption"],
         apiserver_gates=by.apiserver,
+        pools=given_pools(given),
     )
     with progress("drilling") as bar:
         found = drill_each(inventory, given["each"], options, given["workers"], bar)

@@ -15,6 +15,7 @@ from .terminal import progress
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
+    from topospread.api.pools import NodePool
     from topospread.config.gate_table import Component
     from topospread.config.gates import Gates
     from topospread.config.profile import Configuration
@@ -30,6 +31,9 @@ PATH = click.Path()
 """Only so that shells complete files: what is there is found out when it is read."""
 
 
+POOLS = click.option(
+    "--pools", multiple=True, metavar="FILE", type=PATH, help="Pools of nodes that grow for pods that are pending."
+)
 _GATES = "A=true,B=false"
 GATE_OPTIONS = (
     click.option("--feature-gates", default="", metavar=_GATES, help="Feature gates of the API server and scheduler."),
@@ -233,6 +237,19 @@ def parse_scale(given: Mapping[str, Any]) -> dict[str, int]:
             raise UsageError(f"--scale {each}: write it as [NAMESPACE/]KIND/NAME=REPLICAS, for example deploy/web=30")
         scale[f"{namespace}/{target}" if namespace and target.count("/") == 1 else target] = int(number)
     return scale
+
+
+def given_pools(given: Mapping[str, Any]) -> tuple[NodePool, ...]:
+    """The pools of ``--pools``.
+
+    Raises:
+        InputError: a file cannot be read, or says what means nothing.
+    """
+    if not given["pools"]:
+        return ()
+    from topospread.sources.pools import read_pools
+
+    return read_pools(given["pools"])
 
 
 def parse_cron_jobs(given: Mapping[str, Any]) -> list[str]:

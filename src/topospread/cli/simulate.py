@@ -12,6 +12,7 @@ from topospread.errors import UsageError
 from .inputs import (
     AUTOSCALE,
     PATH,
+    given_pools,
     input_options,
     namespace_options,
     parse_cron_jobs,
@@ -91,6 +92,9 @@ def _grammar() -> str:
 @click.option("--compare-sampling", type=SAMPLING, help="Show only what scoring other nodes changes.")
 @click.option("--orders", type=click.IntRange(min=1), metavar="N", help="Try N orders of the pods; show ranges.")
 @click.option("--no-preemption", is_flag=True, help="Evict nothing for more important pods.")
+@click.option(
+    "--pools", multiple=True, metavar="FILE", type=PATH, help="Pools that an autoscaler grows for pending pods."
+)
 @click.option("--save", metavar="FILE", type=PATH, help="Write the cluster with what was placed, as a snapshot.")
 @namespace_options("Show")
 @click.option("-o", "--output", type=FORMATS, default="table", help="How to show the result.")
@@ -98,6 +102,7 @@ def simulate(**given: Any) -> int:
     """Run the simulation; 1 when pods stay pending, or when a comparison leaves pods pending that were placed."""
     given["scale"] = parse_scale(given)
     given["cron_jobs"] = parse_cron_jobs(given)
+    given["pools"] = given_pools(given)
     by = read_control_plane(given)
     side = (by, read_configuration(given["config_path"], by.scheduler), given["sampling"])
     other = _other(given, side)
@@ -169,6 +174,8 @@ def _in_orders(given: dict[str, Any], inventory: Inventory, side: Side) -> int:
     output, namespace = given["output"], shown_namespace(given)
     if given["compare_config"] or given["compare_version"] or given["compare_sampling"] or output == "name":
         raise UsageError("--orders gives ranges: no comparison and no -o name beside it")
+    if given["pools"]:
+        raise UsageError("--orders tries orders on the nodes that there are: no --pools beside it")
     by, config, sampling = side
     options = SimulationOptions(
         config,
@@ -220,6 +227,7 @@ def _simulated(given: dict[str, Any], inventory: Inventory, side: Side, watch: C
             autoscale=given["autoscale"],
             watch=watch,
             keep_after=given["save"] is not None,
+            pools=given["pools"],
             progress=bar,
         )
 

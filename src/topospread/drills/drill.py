@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 
+from topospread.api.pools import NodePool
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
 from topospread.drills import Drill
@@ -34,6 +35,7 @@ def drill(  # noqa: PLR0913 - keyword arguments of the public API
     apiserver_gates: Gates | None = None,
     preemption: bool = True,
     runs: int | None = None,
+    pools: Sequence[NodePool] = (),
     progress: Progress | None = None,
 ) -> Drill:
     """Let things happen to a cluster, one after the other, and say what comes of each.
@@ -52,6 +54,7 @@ def drill(  # noqa: PLR0913 - keyword arguments of the public API
         runs: play so many drills that are alike but for what is drawn in a cluster (which of equal pods is removed,
             which of equal nodes taken, in which order pods get ready), and give ranges; by default 8 where something
             is rolled out or applied.
+        pools: pools of nodes that an autoscaler grows for pods that wait when nothing else happens.
         progress: told how many steps of how many are over.
 
     Raises:
@@ -66,6 +69,7 @@ def drill(  # noqa: PLR0913 - keyword arguments of the public API
         gates=by.scheduler,
         preemption=preemption,
         apiserver_gates=by.apiserver,
+        pools=pools,
     )
     manifests = {
         each.path: load([each.path], namespace=namespace or "default", needs_nodes=False)

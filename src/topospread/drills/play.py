@@ -21,6 +21,7 @@ from .drains import cordon, drain, uncordon
 from .manifests import add_nodes, scale
 from .node_failure import NodeFailures
 from .pods import FollowedPod, WorkloadKey, key_of
+from .pool_growth import PoolGrowth
 from .remarks import remarks
 from .result import AutoscalerState, Drill, Event, NotEvicted, StepOutcome, WorkloadState
 from .rollouts import apply_and_roll, roll_out, states
@@ -59,6 +60,7 @@ class Play:
         """``number``: of this drill among those that are alike but for what is drawn."""
         self.world = World(inventory, options, number)
         self.says_how_spread = True
+        self._growth = PoolGrowth(self.world, options.pools)
         gates = options.gates or gates_for(options.kube_version)
         self._failures = NodeFailures(
             self.world,
@@ -95,7 +97,7 @@ class Play:
 
     def begin(self) -> StepOutcome:
         """How things stand at the beginning, when nothing happens any more."""
-        return self._outcome("", 0.0, self.world.rest)
+        return self._outcome("", 0.0, self._growth.rest)
 
     def go_on(self, step: Step) -> StepOutcome:
         """One step, until nothing happens any more.
@@ -115,7 +117,7 @@ class Play:
             else:
                 left.extend(self._do(step))
             if goes_on:
-                self.world.rest()
+                self._growth.rest()
             else:
                 self.world.settle()
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .namespace import in_namespace
+from .pools import pool_json
 from .sums import plain_sum
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ def simulation_json(simulation: Simulation, namespace: str | None = None) -> Jso
         "pending": [pending_json(each) for each in shown.pending],
         "evictions": [eviction_json(each) for each in shown.evictions],
         "removed": [{"pod": pod, "node": node or None} for pod, node in shown.removed.items()],
+        "pools": [pool_json(each) for each in shown.pools],
         "foreign": dict(sorted(shown.foreign.items())),
         "skipped": dict(sorted(shown.skipped.items())),
         "droppedFields": [_unused(each) for each in shown.unused if each.outcome == "dropped"],

@@ -9,6 +9,7 @@ from .layout import Layout
 from .namespace import in_namespace
 from .paragraphs import counted, hanging
 from .pending import pending_lines
+from .pools import pool_lines
 from .workloads import trouble_lines, workload_blocks
 
 if TYPE_CHECKING:
@@ -27,7 +28,12 @@ def table(simulation: Simulation, layout: Layout, namespace: str | None = None) 
     blocks = list(workload_blocks(shown, layout))
     if shown.pending:
         blocks.append("\n".join(pending_lines(shown.pending, layout)))
-    sections = (_evictions(shown, layout), _removed(shown, layout), _remarks(shown, layout))
+    sections = (
+        pool_lines(shown.pools, layout),
+        _evictions(shown, layout),
+        _removed(shown, layout),
+        _remarks(shown, layout),
+    )
     blocks += [text for lines in sections if (text := "\n".join(lines))]
     blocks.append(_summary(shown, simulation, layout))
     return "\n\n".join(blocks) + "\n"

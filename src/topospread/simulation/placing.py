@@ -17,15 +17,24 @@ from .virtual_queue import VirtualQueue
 Progress = Callable[[int, int], None]
 """Told how many pods of how many were tried."""
 
+Grow = Callable[[Run, VirtualQueue], bool]
+"""Puts nodes there for pods that found none; whether it did."""
+
 MOST_PREEMPTIONS = 5
 """After so many a pod evicts no others: kube-scheduler would go on for good where those come back in its way."""
 IN_VAIN = f"evicted others {MOST_PREEMPTIONS} times, and what their controllers create anew is in its way again"
 
 
-def place_all(run: Run, progress: Progress | None = None) -> None:
-    """Try the pods in the order of kube-scheduler's queue, until trying any again would change nothing."""
+def place_all(run: Run, progress: Progress | None = None, grow: Grow | None = None) -> None:
+    """Try the pods in the order of kube-scheduler's queue, until trying any again would change nothing.
+
+    ``grow``: is asked for more nodes when that is so.
+    """
     budgets = run.budgets = Budgets(run.cluster)
-    place_waiting(run, VirtualQueue(run), progress=progress)
+    queue = VirtualQueue(run)
+    place_waiting(run, queue, progress=progress)
+    while grow is not None and grow(run, queue):
+        place_waiting(run, queue, progress=progress)
     budgets.restore()
     _name_the_first(run)
 

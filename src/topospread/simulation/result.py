@@ -273,6 +273,25 @@ class PendingGroup:
     outcomes: tuple[tuple[ConstraintArithmetic, tuple[DomainOutcome, ...]], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class PoolUse:
+    """What came of a pool of nodes.
+
+    Attributes:
+        there: how many nodes of it there were.
+        added: names of those that were put there for pods that found no node.
+        most: how many there may be, ``None`` for any number.
+        paper: topology key → the domain that it could bring and that no node has: no constraint counts it.
+    """
+
+    name: str
+    zone: str
+    there: int
+    added: tuple[str, ...]
+    most: int | None
+    paper: Mapping[str, str] = field(default_factory=dict)
+
+
 @dataclass(frozen=True)
 class Simulation(NamespacedData):
     """The whole answer.
@@ -290,6 +309,7 @@ class Simulation(NamespacedData):
         warnings, notes: sentences for a person; warnings must be seen.
         verdicts: on the pods that were watched, ``namespace/name`` → every node under every plugin.
         after: the cluster as it is then, where that was asked for: another simulation can start from it.
+        pools: those that were given, by name.
     """
 
     placements: tuple[PodPlacement, ...]
@@ -305,6 +325,7 @@ class Simulation(NamespacedData):
     notes: tuple[str, ...] = ()
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     after: Inventory | None = None
+    pools: tuple[PoolUse, ...] = ()
 
     @cached_property
     def all_placed(self) -> bool:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from dataclasses import replace as with_fields
 from typing import Literal
 
 import msgspec
 
 from topospread.api.inventory import Inventory
 from topospread.api.node import Node
+from topospread.api.pools import NodePool, at_least
 from topospread.cluster import Cluster
 from topospread.cluster.cluster import pod_key
 from topospread.config.gates import Gates, gates_for
@@ -47,6 +49,7 @@ class SimulationOptions:
     Attributes:
         draws: draw among equal nodes, with ``seed``, also where the version's kube-scheduler does not.
         one_of_many: other orders of the pods are tried as well, so that nobody has to be told that they may matter.
+        pools: pools of nodes that grow for pods that find no node (`scaling`).
     """
 
     config: Configuration | None = None
@@ -62,6 +65,7 @@ class SimulationOptions:
     watch: Collection[str] = ()
     draws: bool = False
     one_of_many: bool = False
+    pools: Sequence[NodePool] = ()
 
     def control_plane(self, scheduler: Gates, scheduler_names: Collection[str]) -> ControlPlane:
         """The API server and the schedulers that the pods go through."""
@@ -137,6 +141,8 @@ def prepare(inventory: Inventory, options: SimulationOptions, *, with_spreads: b
     """
     configuration = options.config or default_configuration(options.kube_version, options.gates)
     gates = options.gates or gates_for(options.kube_version)
+    if options.pools:
+        inventory = with_fields(inventory, nodes=at_least(inventory.nodes, options.pools))
     planned = plan(
         inventory,
         scale=options.scale,

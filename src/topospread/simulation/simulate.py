@@ -6,10 +6,11 @@ This is the way through, not the rules: pods come from `workloads`, decisions fr
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
+from topospread.api.pools import NodePool
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
 from topospread.errors import UsageError
@@ -18,6 +19,7 @@ from topospread.simulation.aftermath import inventory_after
 from topospread.simulation.outcome import result_of
 from topospread.simulation.placing import Progress, place_all
 from topospread.simulation.run import Sampling, SimulationOptions, prepare
+from topospread.simulation.scaling import scaled_up
 from topospread.sources.inputs import Input, configuration_of, inventory_of
 from topospread.workloads.autoscaling import Autoscale
 from topospread.workloads.control_plane import ControlPlane
@@ -39,6 +41,7 @@ def simulate(  # noqa: PLR0913 - keyword arguments of the public API
     autoscale: Autoscale = "keep",
     watch: Collection[str] = (),
     keep_after: bool = False,
+    pools: Sequence[NodePool] = (),
     progress: Progress | None = None,
 ) -> Simulation:
     """Place every pod that the inventory's workloads still want, and say where each landed or why it could not.
@@ -59,6 +62,7 @@ def simulate(  # noqa: PLR0913 - keyword arguments of the public API
         autoscale: replicas of what a HorizontalPodAutoscaler scales: brought within its bounds, or at either of them.
         watch: ``namespace/name`` of pods on which the whole verdicts are kept, as things stood when each was tried.
         keep_after: give the cluster as it is then, too (`Simulation.after`).
+        pools: pools of nodes that an autoscaler grows for pods that find no node.
         progress: told how many pods of how many were tried.
 
     Raises:
@@ -83,8 +87,13 @@ def simulate(  # noqa: PLR0913 - keyword arguments of the public API
         apiserver_gates=by.apiserver,
         autoscale=autoscale,
         watch=watch,
+        pools=pools,
     )
-    run = prepare(inventory_of(inputs, cluster, by.apiserver), options)
-    place_all(run, progress)
-    result = result_of(run)
+    inventory = inventory_of(inputs, cluster, by.apiserver)
+    run = prepare(inventory, options)
+    if pools:
+        result = scaled_up(run, progress)
+    else:
+        place_all(run, progress)
+        result = result_of(run)
     return replace(result, after=inventory_after(run)) if keep_after else result

@@ -1,0 +1,205 @@
+"""How many pods fit, asked of the real cluster-capacity on a real API server and of ours, on random clusters.
+
+python -m conformance.capacity --binary build/cluster-capacity/hypercc --programs build/live --count 60
+
+The binary is sigs.k8s.io/cluster-capacity's `hypercc` (or `cluster-capacity`), whose scheduler is kube-scheduler of the
+version in its go.mod (`--kube-version`); the programs are what `tests/live/controlplane.sh build` builds. Each cluster
+is created on the API server, cluster-capacity is run against it with one pod's file, and ours is given what kubectl
+prints. Which of equal nodes is taken is drawn there: ours is asked with several seeds, and one of its counts has to be
+cluster-capacity's. The first difference is shown with its files, and the exit code is 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import socket
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from conformance.programs import ROOT, ProgramError
+from topospread.capacity.capacity import capacity
+
+Json = dict[str, Any]
+ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
+SEEDS = (None, 1, 2, 3, 4, 5, 6, 7)
+CONTROL_PLANE = ROOT / "tests" / "live" / "controlplane.sh"
+_KINDS = "nodes,pods,services,replicasets,replicationcontrollers,statefulsets"
+
+
+def main() -> int:
+    """Compare; 1 where a count differs."""
+    given = _arguments()
+    drawn = random.Random(given.seed)
+    print(f"seed {given.seed}")
+    agreed: Counter[str] = Counter()
+    with _api_server(Path(given.programs)) as (kubeconfig, folder):
+        kubectl = [str(Path(given.programs) / "kubectl"), "--kubeconfig", str(kubeconfig)]
+        for number in range(given.count):
+            nodes, pods, template = cluster(drawn)
+            (folder / "pod.json").write_text(json.dumps(template))
+            _create(kubectl, [*nodes, *pods])
+            (folder / "cluster.json").write_text(_run([*kubectl, "get", _KINDS, "-A", "-o", "json"]))
+            theirs = _theirs(given.binary, kubeconfig, folder / "pod.json")
+            ours = _ours(folder, given.kube_version)
+            if theirs not in ours:
+                print(f"cluster {number}: cluster-capacity {theirs}, ours {sorted(ours)}")
+                print((folder / "cluster.json").read_text(), (folder / "pod.json").read_text())
+                return 1
+            agreed["one count" if len(ours) == 1 else "one of several"] += 1
+            print(f"cluster {number}: {len(nodes)} nodes, {len(pods)} pods, {theirs} more fit, ours {sorted(ours)}")
+            _run([*kubectl, "delete", "pods,nodes", "--all", "-A", "--force", "--grace-period=0", "--wait=false"])
+    print(f"{agreed.total()} clusters agree: {dict(agreed)}")
+    return 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="cluster-capacity beside topospread capacity")
+    parser.add_argument("--binary", required=True)
+    parser.add_argument("--programs", default=str(ROOT / "build" / "live"))
+    parser.add_argument("--count", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=int(os.environ.get("SEED", random.randrange(10**6))))
+    parser.add_argument("--kube-version", default="1.34")
+    return parser.parse_args()
+
+
+def cluster(drawn: random.Random) -> tuple[list[Json], list[Json], Json]:
+    """Nodes, pods that are on them, and the pod of which more are to fit."""
+    names = [f"node-{number}" for number in range(drawn.randint(2, 8))]
+    nodes = [_node(drawn, name) for name in names]
+    pods = [_pod(drawn, f"there-{number}", drawn.choice(names)) for number in range(drawn.randint(0, 10))]
+    return nodes, pods, _template(drawn)
+
+
+def _node(drawn: random.Random, name: str) -> Json:
+    labels = {HOST: name, "disk": drawn.choice(["ssd", "hdd"])}
+    if drawn.random() < 0.9:
+        labels[ZONE] = drawn.choice(["zone-a", "zone-b", "zone-c"])
+    taints = [{"key": "dedicated", "value": "db", "effect": "NoSchedule"}] if drawn.random() < 0.15 else []
+    amounts = {"cpu": drawn.choice(["2", "4", "7"]), "memory": drawn.choice(["4Gi", "8Gi"])}
+    amounts |= {"pods": drawn.choice(["6", "20", "110"]), "ephemeral-storage": "20Gi"}
+    spec: Json = {"taints": taints, "unschedulable": drawn.random() < 0.1}
+    status = {"allocatable": amounts, "capacity": amounts}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}, "spec": spec} | {
+        "status": status
+    }
+
+
+def _pod(drawn: random.Random, name: str, node: str) -> Json:
+    labels = {"app": drawn.choice(["web", "web", "db"])}
+    requests = {"cpu": drawn.choice(["100m", "500m"]), "memory": "256Mi"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": "default", "labels": labels},
+        "spec": {"nodeName": node, "containers": [_container(requests)]},
+    }
+
+
+def _template(drawn: random.Random) -> Json:
+    requests = {"cpu": drawn.choice(["200m", "500m", "1"]), "memory": drawn.choice(["128Mi", "1Gi"])}
+    spec: Json = {"containers": [_container(requests)], "restartPolicy": "Always", "dnsPolicy": "ClusterFirst"}
+    spec |= {"terminationGracePeriodSeconds": 30, "schedulerName": "default-scheduler"}
+    keys = drawn.sample([ZONE, HOST], drawn.choice([0, 1, 1, 2]))
+    if keys:
+        spec["topologySpreadConstraints"] = [_constraint(drawn, key) for key in keys]
+    if drawn.random() < 0.2:
+        spec["tolerations"] = [{"key": "dedicated", "operator": "Exists"}]
+    if drawn.random() < 0.2:
+        spec["nodeSelector"] = {"disk": "ssd"}
+    if drawn.random() < 0.2:
+        selector = {"matchLabels": {"app": "db"}}
+        term = {"topologyKey": drawn.choice([ZONE, HOST]), "labelSelector": selector}
+        spec["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    metadata = {"name": "one-more", "namespace": "default", "labels": {"app": "web"}}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+
+
+def _constraint(drawn: random.Random, key: str) -> Json:
+    hard = drawn.random() < 0.75
+    found: Json = {
+        "maxSkew": drawn.randint(1, 3),
+        "topologyKey": key,
+        "whenUnsatisfiable": "DoNotSchedule" if hard else "ScheduleAnyway",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+        "nodeTaintsPolicy": drawn.choice(["Honor", "Ignore"]),
+        "nodeAffinityPolicy": drawn.choice(["Honor", "Ignore"]),
+    }
+    if hard and drawn.random() < 0.25:
+        found["minDomains"] = drawn.randint(2, 4)
+    return found
+
+
+def _container(requests: Json) -> Json:
+    more = {"imagePullPolicy": "IfNotPresent", "terminationMessagePolicy": "File"}
+    return {"name": "c", "image": "i", "resources": {"requests": requests}, **more}
+
+
+def _theirs(binary: str, kubeconfig: Path, pod: Path) -> int:
+    """What cluster-capacity counts."""
+    words = [binary, *(["cluster-capacity"] if Path(binary).name == "hypercc" else [])]
+    printed = _run([*words, "--kubeconfig", str(kubeconfig), "--podspec", str(pod), "-o", "json"])
+    line = next((each for each in printed.splitlines() if each.startswith("{")), None)
+    if line is None:
+        raise ProgramError(f"cluster-capacity says {printed}")
+    replicas: int = json.loads(line)["status"]["replicas"]
+    return replicas
+
+
+def _ours(folder: Path, kube_version: str) -> set[int]:
+    """What we count, with each way of drawing among equals."""
+    return {
+        capacity(
+            folder / "cluster.json", pod=folder / "pod.json", seed=seed, kube_version=kube_version, workers=1
+        ).capacity.rounds
+        for seed in SEEDS
+    }
+
+
+def _create(kubectl: list[str], items: list[Json]) -> None:
+    listed = json.dumps({"apiVersion": "v1", "kind": "List", "items": items})
+    _run([*kubectl, "create", "--validate=false", "-f", "-"], listed)
+
+
+def _run(words: list[str], given: str | None = None) -> str:
+    done = subprocess.run(words, input=given, capture_output=True, text=True, check=False, timeout=300)
+    if done.returncode:
+        raise ProgramError(f"{words[0]}: {done.stderr}")
+    return done.stdout
+
+
+@contextmanager
+def _api_server(programs: Path) -> Iterator[tuple[Path, Path]]:
+    """An empty one: its kubeconfig, and a folder for files."""
+    with tempfile.TemporaryDirectory() as made:
+        plane = Path(made) / "plane"
+        subprocess.run([CONTROL_PLANE, "up", programs, plane, str(_port())], check=True)
+        try:
+            yield plane / "kubeconfig", Path(made)
+        finally:
+            subprocess.run([CONTROL_PLANE, "down", plane], check=True)
+
+
+def _port() -> int:
+    """The first of three free ports in a row."""
+    for base in random.sample(range(20000, 30000, 3), 200):
+        try:
+            for port in range(base, base + 3):
+                with socket.socket() as one:
+                    one.bind(("127.0.0.1", port))
+        except OSError:
+            continue
+        return base
+    raise ProgramError("no three free ports in a row")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,126 @@
+"""Node pools that an autoscaler grows: what their nodes are like, and how many there may be. Nothing grows here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+
+from .meta import ObjectMeta
+from .node import Node, NodeSpec, NodeStatus
+from .node_selection import Taint
+from .quantity import Quantity, parse_quantity
+
+ZONE = "topology.kubernetes.io/zone"
+HOSTNAME = "kubernetes.io/hostname"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What the nodes of several pools may have together, as a Karpenter NodePool says it.
+
+    Attributes:
+        label: that all of their nodes have.
+        milli: resource → how many thousandths at most; ``nodes`` counts those themselves.
+    """
+
+    label: tuple[str, str]
+    milli: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class NodePool:
+    """Nodes that are alike.
+
+    Attributes:
+        name: of the pool; new nodes are called after it.
+        labels: of its nodes, the zone among them, without their hostname.
+        amounts: resource → what a node can allocate, as a quantity's text.
+        least: how many nodes there always are.
+        most: how many there may be, ``None`` for any number.
+        limits: what they may have together with others.
+    """
+
+    name: str
+    labels: Mapping[str, str]
+    amounts: Mapping[str, str]
+    taints: tuple[Taint, ...] = ()
+    least: int = 0
+    most: int | None = None
+    limits: Limits | None = field(default=None, repr=False)
+
+    @property
+    def zone(self) -> str:
+        """Where its nodes stand, "" where it does not say."""
+        return self.labels.get(ZONE, "")
+
+    @property
+    def size(self) -> tuple[Quantity, Quantity, str]:
+        """Sorts pools by how large their nodes are: cpu, then memory, then name."""
+        none = parse_quantity("0")
+        amounts = {name: parse_quantity(self.amounts[name]) for name in ("cpu", "memory") if name in self.amounts}
+        return amounts.get("cpu", none), amounts.get("memory", none), self.name
+
+    def node(self, name: str) -> Node:
+        """A new node."""
+        return Node(
+            api_version="v1",
+            kind="Node",
+            metadata=ObjectMeta(name=name, labels={**self.labels, HOSTNAME: name}),
+            spec=NodeSpec(taints=list(self.taints) or None),
+            status=NodeStatus(allocatable=dict(self.amounts), capacity=dict(self.amounts)),
+        )
+
+    def has(self, node: Node) -> bool:
+        """Whether a node is one of the pool's: it has all its labels."""
+        return bool(self.labels) and self.labels.items() <= node.labels.items()
+
+    def may_grow(self, nodes: Iterable[Node]) -> bool:
+        """Whether there may be one more beside the nodes that there are."""
+        own = list(nodes)
+        if self.most is not None and sum(map(self.has, own)) >= self.most:
+            return False
+        limits = self.limits
+        if limits is None:
+            return True
+        key, value = limits.label
+        together: list[Mapping[str, str | int | float | None]] = [dict(self.amounts)]
+        together += ((each.status.allocatable or {}) for each in own if each.labels.get(key) == value)
+        return all(sum(_milli(each, name) for each in together) <= most for name, most in limits.milli.items())
+
+
+def _milli(amounts: Mapping[str, str | int | float | None], name: str) -> int:
+    return 1000 if name == "nodes" else parse_quantity(amounts.get(name) or "0").milli_value()
+
+
+def new_names(pool: NodePool, nodes: Iterable[Node]) -> Iterator[str]:
+    """Names for new nodes of a pool that no node has."""
+    taken = {each.name for each in nodes}
+    number = 0
+    while True:
+        number += 1
+        name = f"{pool.name}-new-{number}"
+        if name not in taken:
+            yield name
+
+
+def at_least(nodes: list[Node], pools: Iterable[NodePool]) -> list[Node]:
+    """The nodes with those that pools always have and that are not there yet."""
+    found = list(nodes)
+    for pool in pools:
+        names = new_names(pool, found)
+        missing = pool.least - sum(map(pool.has, found))
+        found += [pool.node(name) for name in islice(names, max(missing, 0))]
+    return found
+
+
+def on_paper(pools: Iterable[NodePool], nodes: Iterable[Node]) -> dict[str, dict[str, list[str]]]:
+    """Topology key → domain → pools that could bring it: domains that no node has yet, of pools that may grow."""
+    there = list(nodes)
+    known = {label for node in there for label in node.labels.items()}
+    found: dict[str, dict[str, list[str]]] = {}
+    for pool in pools:
+        for label in pool.labels.items() if pool.may_grow(there) else ():
+            if label not in known:
+                found.setdefault(label[0], {}).setdefault(label[1], []).append(pool.name)
+    return found

@@ -1,0 +1,43 @@
+"""Domains that exist only on paper, and what minDomains makes of them; no pool grows here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from topospread.api.pools import NodePool, new_names
+from topospread.plugins.spread_arithmetic import ConstraintArithmetic
+
+from .run import Run, spreads
+
+
+def unmet_min_domains(run: Run, pools: Sequence[NodePool]) -> Iterator[tuple[str, str]]:
+    """Workload → what is to be said of a minDomains that is not met: whether a node of every pool would meet it.
+
+    Domains are counted as kube-scheduler would with those nodes, so that a pool that the pods cannot go to counts or
+    not as nodeAffinityPolicy and nodeTaintsPolicy have it.
+    """
+    now = spreads(run)
+    lacking = {row: [each for each in found if each.hard and each.lacks_domains] for row, found in now.items()}
+    if not any(lacking.values()):
+        return
+    nodes = [each for each in run.cluster.nodes.nodes if each is not None]
+    with run.cluster.savepoint():
+        for pool in pools:
+            if pool.may_grow(nodes):
+                run.cluster.put_node(pool.node(next(new_names(pool, nodes))))
+        then = spreads(run)
+    for workload in run.plan.workloads:
+        for each in lacking.get(id(workload), ()):
+            after = next((one for one in then.get(id(workload), ()) if one.position == each.position), each)
+            yield f"{workload.namespace}/{workload.name}", _sentence(each, after)
+
+
+def _sentence(now: ConstraintArithmetic, then: ConstraintArithmetic) -> str:
+    there = {each.name for each in now.domains}
+    paper = [each.name for each in then.domains if each.name not in there]
+    wanted = f"minDomains {now.min_domains} of {now.topology_key}"
+    has = f"{len(there)} {'domain is' if len(there) == 1 else 'domains are'} there"
+    names = f"only on paper: {', '.join(paper)}" if paper else "no pool could bring another"
+    if then.lacks_domains:
+        return f"{wanted} can never be met: {has}, {names}"
+    return f"{wanted} is met only after a scale-up: {has}, {names}"

@@ -1,0 +1,123 @@
+"""Pools that grow for pods that found no node, by one simple model of an autoscaler; which pools there are is not here.
+
+The model: the pods that wait are gone through in kube-scheduler's order, and for the first that a new node of some pool
+would take, one node of the smallest such pool is there (by cpu, memory, name). DaemonSets' pods come on it first; then
+all that waits is tried again. This goes on until no new node would help any pod. Nodes are there at once, none is taken
+away again, and nothing is asked of prices, of how far real autoscalers see topology, or of their timeouts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from topospread.api.node import Node
+from topospread.api.pod import Pod
+from topospread.api.pools import ZONE, NodePool, new_names, on_paper
+from topospread.cluster.cluster import pod_key
+from topospread.scheduling.cycle import Scheduler
+from topospread.workloads.daemon_set import DaemonNodes, for_node
+from topospread.workloads.planned import QueuedPod, Workload
+
+from .outcome import result_of
+from .paper import unmet_min_domains
+from .placing import Progress, place_all, place_waiting
+from .result import PoolUse, Simulation
+from .run import Run
+from .virtual_queue import VirtualQueue
+
+
+def scaled_up(run: Run, progress: Progress | None = None) -> Simulation:
+    """Place all pods of a run, with pools that grow for those that find no node; what came of it."""
+    scaler = PoolScaler.of(run.options.pools)
+    place_all(run, progress, scaler.grow)
+    result = result_of(run)
+    keys = {ZONE, *(each.topology_key for workload in result.workloads for each in workload.spread)}
+    nodes = [each for each in run.cluster.nodes.nodes if each is not None]
+    unmet = [f"{name}: {sentence}" for name, sentence in unmet_min_domains(run, scaler.pools)]
+    return replace(result, pools=tuple(scaler.uses(nodes, keys)), notes=(*result.notes, *unmet))
+
+
+@dataclass(slots=True)
+class PoolScaler:
+    """The pools of a cluster.
+
+    Attributes:
+        pools: smallest first.
+        added: pool → names of its new nodes, in the order in which they came.
+    """
+
+    pools: Sequence[NodePool]
+    added: dict[str, list[str]]
+
+    @classmethod
+    def of(cls, pools: Iterable[NodePool]) -> PoolScaler:
+        """That of some pools, none of which has grown yet."""
+        ordered = sorted(pools, key=lambda pool: pool.size)
+        return cls(ordered, {pool.name: [] for pool in ordered})
+
+    def grow(self, run: Run, queue: VirtualQueue) -> bool:
+        """Put a node there for the first pod that one would help; whether there was any."""
+        waiting = [each for each in run.queue if (found := run.outcome(each)) and found.pending and found.verdict]
+        node = self.wanted(run.scheduler, run.plan.workloads, waiting)
+        if node is None:
+            return False
+        run.cluster.put_node(node)
+        run.plan.inventory.nodes = [*run.plan.inventory.nodes, node]
+        for row, pod in _daemon_pods(run.plan.workloads, node):
+            row.replicas += 1
+            run.queue.append(QueuedPod(pod, f"{row.name}-{node.name}", row, pod.spec.priority or 0))
+        queue.created()
+        place_waiting(run, queue, queue.now)
+        queue.node_changed(None, node)
+        return True
+
+    def wanted(self, scheduler: Scheduler, workloads: Sequence[Workload], waiting: Iterable[QueuedPod]) -> Node | None:
+        """A new node for the first pod that one would take; ``None`` where none would help any."""
+        nodes = [each for each in scheduler.cluster.nodes.nodes if each is not None]
+        growing = [each for each in self.pools if each.may_grow(nodes)]
+        tried: set[tuple[int, str]] = set()
+        for queued in waiting if growing else ():
+            kind = scheduler.cluster.shared_class(queued.pod).key
+            if kind in tried or queued.workload.kind == "DaemonSet":
+                continue
+            tried.add(kind)
+            for pool in growing:
+                node = pool.node(next(new_names(pool, nodes)))
+                if _takes(scheduler, workloads, node, queued):
+                    self.added[pool.name].append(node.name)
+                    return node
+        return None
+
+    def uses(self, nodes: Sequence[Node], keys: Collection[str]) -> Iterator[PoolUse]:
+        """What came of each pool, with the domains of some keys that it could bring and that no node has."""
+        paper = on_paper(self.pools, nodes)
+        for pool in sorted(self.pools, key=lambda each: each.name):
+            domains = {
+                key: value
+                for key, value in pool.labels.items()
+                if key in keys and pool.name in paper.get(key, {}).get(value, ())
+            }
+            there = sum(map(pool.has, nodes))
+            added = tuple(self.added[pool.name])
+            yield PoolUse(pool.name, pool.zone, there - len(added), added, pool.most, domains)
+
+
+def _takes(scheduler: Scheduler, workloads: Sequence[Workload], node: Node, queued: QueuedPod) -> bool:
+    """Whether a pod could go on a new node, beside the pods that DaemonSets put there."""
+    cluster = scheduler.cluster
+    with cluster.savepoint():
+        cluster.put_node(node)
+        for row, pod in _daemon_pods(workloads, node):
+            scheduler.schedule(pod, f"{row.name}-{node.name}")
+        promised = pod_key(queued.namespace, queued.name)
+        cluster.withdraw(promised)
+        return node.name in scheduler.verdict(queued.pod, queued.name).feasible
+
+
+def _daemon_pods(workloads: Sequence[Workload], node: Node) -> Iterator[tuple[Workload, Pod]]:
+    """The pods that DaemonSets put on a new node."""
+    nodes = DaemonNodes([node], comparison_operators=True)
+    for row in workloads:
+        if row.kind == "DaemonSet" and row.template is not None and nodes.for_pods_of(row.template.spec)[0]:
+            yield row, for_node(row.template, node.name)

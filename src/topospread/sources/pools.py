@@ -1,0 +1,238 @@
+"""Files of node pools: our own list, Karpenter's NodePools with instance types, cluster-autoscaler's template tags.
+
+Sources: karpenter.sh/v1 ``NodePool`` (requirements, limits), and cluster-autoscaler's ``node-template`` tags
+(cluster-autoscaler/cloudprovider/aws/aws_manager.go: ``extractLabelsFromAsg``, ``extractTaintsFromAsg``).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from topospread.api.label_syntax import label_key_problems, label_value_problems
+from topospread.api.node_selection import Taint
+from topospread.api.pools import ZONE, Limits, NodePool
+from topospread.api.quantity import QuantityError, parse_quantity
+from topospread.errors import ConfigError, Place
+
+from .files import Source, read_text
+from .yaml import read_documents
+
+API_VERSION = "topospread.dev/v1alpha1"
+_INSTANCE_TYPE = "node.kubernetes.io/instance-type"
+_NODE_POOL = "karpenter.sh/nodepool"
+_TEMPLATE = "k8s.io/cluster-autoscaler/node-template/"
+_DEFAULTS = {"pods": "110"}
+_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+
+
+class _Strict(msgspec.Struct, forbid_unknown_fields=True, rename="camel", kw_only=True):
+    pass
+
+
+class GivenPool(_Strict):
+    """A pool of our own list, as it is written."""
+
+    name: str
+    zone: str = ""
+    shape: dict[str, str | int | float] = {}
+    labels: dict[str, str] = {}
+    taints: list[Taint] = []
+    tags: dict[str, str] = {}
+    min: int = 0
+    max: int | None = None
+
+
+class GivenInstanceType(_Strict):
+    """What Karpenter may buy, as it is written."""
+
+    name: str
+    shape: dict[str, str | int | float]
+    zones: list[str]
+    labels: dict[str, str] = {}
+
+
+class _Pools(_Strict):
+    api_version: str
+    kind: str
+    pools: list[GivenPool] = []
+    instance_types: list[GivenInstanceType] = []
+
+
+class _Requirement(msgspec.Struct, rename="camel"):
+    key: str
+    operator: str
+    values: list[str] = []
+
+
+class _Template(msgspec.Struct, rename="camel"):
+    requirements: list[_Requirement] = []
+    taints: list[Taint] = []
+
+
+class _Metadata(msgspec.Struct, rename="camel"):
+    name: str = ""
+    labels: dict[str, str] = {}
+
+
+class _NodePoolTemplate(msgspec.Struct, rename="camel"):
+    spec: _Template
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
+
+
+class _NodePoolSpec(msgspec.Struct, rename="camel"):
+    template: _NodePoolTemplate
+    limits: dict[str, str | int] = {}
+
+
+class _NodePool(msgspec.Struct, rename="camel"):
+    metadata: _Metadata
+    spec: _NodePoolSpec
+
+
+def read_pools(paths: Iterable[str]) -> tuple[NodePool, ...]:
+    """The pools of files.
+
+    Raises:
+        InputError: one cannot be read, or says what means nothing; its place says where.
+    """
+    given: list[tuple[Place, _Pools]] = []
+    karpenter: list[tuple[Place, _NodePool]] = []
+    for path in paths:
+        text = read_text(Source(path, None))
+        for document in read_documents(text):
+            place = Place(text.name, document=document.number)
+            value = document.value
+            kind, version = (value.get("kind"), value.get("apiVersion")) if isinstance(value, dict) else (None, None)
+            if kind == "NodePool" and str(version).startswith("karpenter.sh/"):
+                karpenter.append((place, _converted(value, _NodePool, place)))
+            elif kind == "Pools" and version == API_VERSION:
+                given.append((place, _converted(value, _Pools, place)))
+            else:
+                words = f"expected kind Pools of {API_VERSION}, or Karpenter's NodePool"
+                raise ConfigError(f"{words}, and this is {kind or 'neither'}", place)
+    types = [each for _, file in given for each in file.instance_types]
+    found = [pool for place, file in given for pool in _own(file, place)]
+    for place, item in karpenter:
+        found += _of_karpenter(item, types, place)
+    places = [place for place, _ in (*given, *karpenter)]
+    if not found:
+        raise ConfigError("there is no pool that could have a node", places[0] if places else Place("--pools"))
+    names = Counter(each.name for each in found)
+    twice = [name for name, number in names.items() if number > 1]
+    if twice:
+        raise ConfigError(f"there are two pools {twice[0]}", places[0])
+    return tuple(found)
+
+
+def _converted(value: Any, kind: Any, place: Place) -> Any:
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        words, _, path = str(error).partition(" - at `$.")
+        raise ConfigError(words, place.at(path.rstrip("`"))) from None
+
+
+def _own(file: _Pools, place: Place) -> Iterator[NodePool]:
+    for number, each in enumerate(file.pools):
+        here = place.at(f"pools[{number}]")
+        labels, amounts, taints = _tagged(each.tags, here)
+        labels |= each.labels | ({ZONE: each.zone} if each.zone else {})
+        amounts |= _texts(each.shape)
+        taints += each.taints
+        if "cpu" not in amounts or "memory" not in amounts:
+            raise ConfigError("its nodes need cpu and memory: shape: {cpu: 8, memory: 32Gi}", here)
+        if each.min < 0 or (each.max is not None and each.max < each.min):
+            raise ConfigError(f"min {each.min} and max {each.max}: from 0, and max is no less than min", here)
+        yield _checked(NodePool(each.name, labels, _DEFAULTS | amounts, tuple(taints), each.min, each.max), here)
+
+
+def _tagged(tags: Mapping[str, str], place: Place) -> tuple[dict[str, str], dict[str, str], list[Taint]]:
+    """Labels, resources and taints of cluster-autoscaler's template tags; other tags are passed over."""
+    labels: dict[str, str] = {}
+    amounts: dict[str, str] = {}
+    taints: list[Taint] = []
+    for key, value in tags.items():
+        if not key.startswith(_TEMPLATE):
+            continue
+        what, _, name = key.removeprefix(_TEMPLATE).partition("/")
+        if what == "label":
+            labels[name] = value
+        elif what == "resources":
+            amounts[name] = value
+        elif what == "taint":
+            text, _, effect = value.rpartition(":")
+            if effect not in _EFFECTS:
+                raise ConfigError(f"tags[{key}]: expected VALUE:EFFECT, and this is {value}", place)
+            taints.append(Taint(key=name, value=text or None, effect=effect))
+    return labels, amounts, taints
+
+
+def _texts(shape: Mapping[str, str | int | float]) -> dict[str, str]:
+    return {name: str(amount) for name, amount in shape.items()}
+
+
+def _checked(pool: NodePool, place: Place) -> NodePool:
+    """The pool, if a node could be like that."""
+    for key, value in pool.labels.items():
+        problems = [*label_key_problems(key), *label_value_problems(value)]
+        if problems:
+            raise ConfigError(f"label {key}={value}: {problems[0]}", place)
+    for name, amount in pool.amounts.items():
+        try:
+            parse_quantity(amount)
+        except QuantityError as error:
+            raise ConfigError(f"{name}: {amount}: {error}", place) from None
+    wrong = [each.effect for each in pool.taints if each.effect not in _EFFECTS]
+    if wrong:
+        raise ConfigError(f"effect {wrong[0]}: use one of {', '.join(_EFFECTS)}", place)
+    return pool
+
+
+def _of_karpenter(item: _NodePool, types: Sequence[GivenInstanceType], place: Place) -> Iterator[NodePool]:
+    """A pool for each instance type and zone that the NodePool's requirements let in.
+
+    Of another label that may have several values the first is taken.
+    """
+    name, template = item.metadata.name, item.spec.template
+    if not types:
+        words = "which instance types there are is not in a NodePool: give instanceTypes in a document of kind Pools"
+        raise ConfigError(f"NodePool {name}: {words}", place)
+    own = {_NODE_POOL: name, **template.metadata.labels}
+    limits = _limits(item, place)
+    for kind in types:
+        for zone in kind.zones:
+            labels = {**own, **kind.labels, _INSTANCE_TYPE: kind.name, ZONE: zone}
+            for each in template.spec.requirements:
+                if each.operator == "In" and each.key not in labels and each.values:
+                    labels[each.key] = each.values[0]
+            if all(_meets(each, labels) for each in template.spec.requirements):
+                shape = _DEFAULTS | _texts(kind.shape)
+                pool = NodePool(f"{name}-{kind.name}-{zone}", labels, shape, tuple(template.spec.taints), limits=limits)
+                yield _checked(pool, place)
+
+
+def _limits(item: _NodePool, place: Place) -> Limits | None:
+    try:
+        milli = {name: parse_quantity(amount).milli_value() for name, amount in item.spec.limits.items()}
+    except QuantityError as error:
+        raise ConfigError(f"spec.limits: {error}", place) from None
+    return Limits((_NODE_POOL, item.metadata.name), milli) if milli else None
+
+
+def _meets(requirement: _Requirement, labels: Mapping[str, str]) -> bool:
+    value, values = labels.get(requirement.key), requirement.values
+    if requirement.operator in ("Gt", "Lt"):
+        if value is None or not value.isdigit() or len(values) != 1 or not values[0].isdigit():
+            return False
+        return int(value) > int(values[0]) if requirement.operator == "Gt" else int(value) < int(values[0])
+    meets = {
+        "In": value in values,
+        "NotIn": value not in values,
+        "Exists": value is not None,
+        "DoesNotExist": value is None,
+    }
+    return meets.get(requirement.operator, False)

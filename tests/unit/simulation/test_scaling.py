@@ -1,0 +1,113 @@
+"""Pools grow for pods that found no node: which, how far, and what exists only on paper."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import topospread
+from tests.plain_inventory import inventory
+from tests.unit.drills.builders import ZONE, at, node, nodes, spread, workload
+from topospread.api.node_selection import Taint
+from topospread.api.pools import Limits, NodePool
+from topospread.drills.drill import drill
+from topospread.drills.steps import Fail
+from topospread.simulation import Simulation
+
+Json = dict[str, Any]
+EVEN = {"topologySpreadConstraints": [spread()]}
+
+
+def pool(name: str, zone: str, cpu: str = "4", most: int | None = 5, **more: Any) -> NodePool:
+    labels = {ZONE: zone, "pool": name} | more.pop("labels", {})
+    return NodePool(name, labels, {"cpu": cpu, "memory": "64Gi", "pods": "110"}, most=most, **more)
+
+
+def simulated(objects: list[Json], *pools: NodePool) -> Simulation:
+    return topospread.simulate(inventory(*objects), pools=pools)
+
+
+def added(found: Simulation) -> dict[str, int]:
+    return {each.name: len(each.added) for each in found.pools}
+
+
+def test_the_smallest_pool_that_takes_the_pod_grows() -> None:
+    heavy = {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "3"}}}]}
+    found = simulated(
+        [*nodes("a"), workload("Deployment", replicas=5, spec=heavy)],
+        pool("big", "a", "16"),
+        pool("mid", "a"),
+        pool("small", "a", "2"),
+    )
+    assert added(found) == {"big": 0, "mid": 2, "small": 0}
+    assert found.all_placed
+
+
+def test_a_pool_grows_no_further_than_it_may() -> None:
+    found = simulated([*nodes("a"), workload("Deployment", replicas=30)], pool("p", "a", most=2))
+    assert added(found) == {"p": 2}
+    assert sum(len(each.pods) for each in found.pending) == 30 - 10 - 8
+
+
+def test_what_several_may_have_together_limits_them() -> None:
+    limits = Limits(("team", "shop"), {"cpu": 9000})
+    pools = [pool(f"p{i}", "a", labels={"team": "shop"}, limits=limits) for i in (1, 2)]
+    assert sum(added(simulated([*nodes("a"), workload("Deployment", replicas=40)], *pools)).values()) == 2
+
+
+def test_only_a_zone_that_may_take_the_pod_grows() -> None:
+    full = [*nodes("a"), node("b1", "b", cpu="1"), workload("Deployment", replicas=6, spec=EVEN)]
+    assert added(simulated(full, pool("pa", "a"), pool("pb", "b"))) == {"pa": 0, "pb": 1}
+
+
+def test_an_empty_zone_is_no_domain_and_is_not_asked_for() -> None:
+    found = simulated([*nodes("a", "b"), workload("Deployment", replicas=6, spec=EVEN)], pool("pc", "c"))
+    assert added(found) == {"pc": 0}
+    assert found.pools[0].paper == {ZONE: "c"}
+
+
+def test_taints_and_the_pods_of_daemon_sets_count() -> None:
+    tainted = pool("t", "a", "1", taints=(Taint(key="x", effect="NoSchedule"),))
+    daemons = workload("DaemonSet", "log")
+    found = simulated(
+        [*nodes("a"), daemons, workload("Deployment", replicas=13)], tainted, pool("p", "a", "1"), pool("q", "a", "3")
+    )
+    assert added(found) == {"p": 0, "q": 2, "t": 0}
+    log = next(each for each in found.workloads if each.name == "log")
+    assert (log.replicas, log.placed) == (3, 2)
+
+
+def test_a_pool_always_has_its_least() -> None:
+    found = simulated([*nodes("a"), workload("Deployment")], pool("p", "b", least=2))
+    assert (found.nodes, added(found), found.pools[0].there) == (3, {"p": 0}, 2)
+
+
+def test_min_domains_is_met_after_a_scale_up_or_never() -> None:
+    own = {"topologySpreadConstraints": [spread(minDomains=3)]}
+    shop = [*nodes("a", "b"), workload("Deployment", replicas=2, spec=own)]
+    met = simulated(shop, pool("pc", "c")).notes
+    assert (
+        f"shop/web: minDomains 3 of {ZONE} is met only after a scale-up: 2 domains are there, only on paper: c" in met
+    )
+    never = simulated(shop, pool("pa", "a")).notes
+    assert any("can never be met: 2 domains are there, no pool could bring another" in each for each in never)
+
+
+def test_where_min_domains_forbids_the_pods_a_new_zone_is_asked_for() -> None:
+    own = {"topologySpreadConstraints": [spread(minDomains=3)]}
+    found = simulated(
+        [*nodes("a", "b"), workload("Deployment", replicas=6, spec=own)], pool("pc", "c"), pool("pa", "a")
+    )
+    assert added(found) == {"pa": 0, "pc": 1}
+    assert found.all_placed
+
+
+def test_without_pending_pods_nothing_grows() -> None:
+    assert added(simulated([*nodes("a"), workload("Deployment")], pool("p", "a"))) == {"p": 0}
+
+
+def test_pools_grow_in_a_drill() -> None:
+    shop = inventory(*nodes("a", "b"), workload("Deployment", replicas=14))
+    assert drill(shop, [Fail(at("zone=a"))]).steps[1].pending
+    found = drill(shop, [Fail(at("zone=a"))], pools=[pool("pb", "b")])
+    assert not found.steps[1].pending
+    assert [name for each in found.steps[1].events if each.kind == "added" for name in each.nodes] == ["pb-new-1"]
