@@ -32,6 +32,14 @@ class Asked(NamedTuple):
     owners: PodOwners
 
 
+class LookedFor(NamedTuple):
+    """The workloads and topology keys that are looked for; ``None`` and nothing stand for all."""
+
+    namespace: str | None
+    selector: Selector | None
+    keys: Collection[str]
+
+
 def status(  # noqa: PLR0913 - keyword arguments of the public API
     inputs: Input,
     *,
@@ -80,35 +88,42 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
     run = prepare(inventory_of(inputs, cluster, by.apiserver, namespace), options, with_spreads=False)
     for pod in run.plan.removed:
         run.cluster.add_pod(pod)
-    every = list(workloads_of(run))
-    _check(run, every, namespace, keys)
-    chosen = [
-        (workload, members)
-        for workload in every
-        if namespace in (None, workload.namespace)
-        for members in (Members.found(workload.existing, run.cluster),)
-        if selector is None or _is_selected(run, workload, members, selector)
-    ]
+    return _status_of(run, LookedFor(namespace, selector, keys), progress)
+
+
+def _status_of(run: Run, wanted: LookedFor, progress: Progress | None) -> SpreadStatus:
+    """How the pods of a cluster are spread that is ready to be asked."""
+    found: list[tuple[Members, WorkloadStatus]] = []
+    chosen = _chosen(run, wanted)
     asked = Asked(Refusals(run.scheduler), PodOwners(run.cluster, owners_of(run), ()))
-    found = []
     for done, (workload, members) in enumerate(chosen):
         if progress is not None:
             progress(done, len(chosen))
-        found.append((members, _looked_at(run, workload, members, keys, asked)))
-    looked_at = tuple(keys) or _keys_of(run, (each for _, each in found))
-    workloads = tuple(
-        sorted(
-            (replace(each, losses=losses(each.kind, members, looked_at, run.cluster)) for members, each in found),
-            key=_goodness,
-        )
-    )
+        found.append((members, _looked_at(run, workload, members, wanted.keys, asked)))
+    keys = tuple(wanted.keys) or _keys_of(run, (each for _, each in found))
+    told = [replace(each, losses=losses(each.kind, members, keys, run.cluster)) for members, each in found]
+    workloads = tuple(sorted(told, key=_goodness))
     return SpreadStatus(
         nodes=len(run.cluster.nodes),
         workloads=workloads,
-        domains=domains_at_risk(workloads, looked_at, run.cluster),
+        domains=domains_at_risk(workloads, keys, run.cluster),
         warnings=(*run.plan.inventory.warnings, *run.plan.warnings),
         notes=(*run.plan.inventory.notes, *run.plan.notes, *_surplus(run)),
     )
+
+
+def _chosen(run: Run, wanted: LookedFor) -> list[tuple[Workload, Members]]:
+    """The workloads that are looked for, with their pods.
+
+    Raises:
+        UsageError: there is nothing in the namespace, or no node has a key.
+    """
+    every = list(workloads_of(run))
+    _check(run, every, wanted.namespace, wanted.keys)
+    there = [each for each in every if wanted.namespace in (None, each.namespace)]
+    found = [(each, Members.found(each.existing, run.cluster)) for each in there]
+    selector = wanted.selector
+    return [each for each in found if selector is None or _is_selected(run, *each, selector)]
 
 
 def with_min_skew(found: SpreadStatus, skew: int) -> SpreadStatus:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from topospread.api.meta import ResourceList
 from topospread.api.pod import Container, ContainerPort, Pod, PodSpec, ResourceRequirements
-from topospread.api.pod_defaults import complete_pod_level
+from topospread.api.pod_defaults import complete_pod_level, complete_requests
 from topospread.api.quantity import parse_quantity
 from topospread.api.requests import RequestRules, incoming_requests
 from topospread.config.gates import Gates
@@ -71,7 +71,8 @@ def _resources(resources: ResourceRequirements | None) -> ResourceRequirements |
         return None
     requests, limits = rounded(resources.requests), rounded(resources.limits)
     if limits and (requests is None or not limits.keys() <= requests.keys()):
-        requests = {**limits, **(requests or {})}
+        requests = dict(requests or {})
+        complete_requests(requests, limits)
     if requests is resources.requests and limits is resources.limits:
         return resources
     return replace(resources, requests=requests, limits=limits)
