@@ -4,8 +4,9 @@ A field that the version does not know is gone from everything, however it was s
 feature gate is off is dropped when an object is created; an object that is stored keeps it, as on update. What the API
 server keeps although the gate is off in kube-scheduler plays no part there: that is the plugins' matter, and is only
 told here. Values that are refused rather than dropped (the operators of tolerations) are a matter of `admission.py`.
-Sources: pkg/api/pod/util.go (``dropDisabledFields``), pkg/apis/core/types.go, and strategy.go and util.go of the other
-kinds, of every version from 1.18 to 1.37.
+Which fields have which gate is in ``dropped_fields.json``, which `conformance/oracle/cmd/droppedfields` prints from
+pkg/api/pod/util.go (``dropDisabledFields``), and strategy.go and util.go of the other kinds, of every version from 1.18
+to 1.37; here stand those that topospread reads, and the order in which they go.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as replace_fields
-from functools import partial
+from functools import cache, partial
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import msgspec
@@ -25,6 +26,8 @@ from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
 from topospread.api.new_fields import first_minor
 from topospread.api.pod import Pod, PodSpec
+from topospread.api.shipped_table import shipped_table
+from topospread.api.validation.schema import field_struct
 from topospread.config.gate_table import GATES
 from topospread.config.gates import Gates
 from topospread.config.versions import KubeVersion
@@ -69,17 +72,20 @@ class GatedField:
 
     Attributes:
         path: Kubernetes' names, ``[]`` behind a list, as its own object (for pods: their spec) has it.
-        gate: the API server's gate without which it is dropped.
         known_as: the struct from which it is reached, and how.
-        whole_item: while the gate is off the list's items that have it go as a whole.
+        takes_item: the gate that takes the list's items that have it as a whole; "" where only the field goes.
         of_template: what is made from it is created now, also where the object itself is stored.
     """
 
     path: str
-    gate: str
     known_as: tuple[str, str]
-    whole_item: bool = False
+    takes_item: str = ""
     of_template: bool = False
+
+    @property
+    def gate(self) -> str:
+        """The API server's gate without which it is dropped."""
+        return self.takes_item or gate_of(*self.known_as)
 
     @property
     def since(self) -> KubeVersion:
@@ -99,54 +105,69 @@ class GatedField:
         return "scheduler" in GATES[self.gate].components and not gates.enabled(self.gate)
 
 
-def _field(struct: str, path: str, gate: str, *, whole_item: bool = False) -> GatedField:
-    return GatedField(path, gate, (struct, path), whole_item)
+@cache
+def _printed() -> dict[str, dict[str, str]]:
+    """Struct → field → the gates with which it goes, the oldest first."""
+    return shipped_table(__package__, "dropped_fields.json", dict[str, dict[str, str]])
+
+
+@cache
+def gate_of(struct: str, path: str) -> str:
+    """The gate without which the API server drops a field: ``PodSpec``, ``topologySpreadConstraints[].minDomains``."""
+    *way, name = path.split(".")
+    for step in way:
+        struct = field_struct(struct, step.removesuffix("[]")).removeprefix("[]")
+    return _printed()[struct][name].split()[0]
+
+
+def _field(struct: str, path: str, *, takes_item: str = "") -> GatedField:
+    return GatedField(path, (struct, path), takes_item)
 
 
 _of_pod = partial(_field, "PodSpec")
 
 
-def _of_affinity_terms(name: str, gate: str) -> list[GatedField]:
+def _of_affinity_terms(name: str) -> list[GatedField]:
     required = "requiredDuringSchedulingIgnoredDuringExecution[]"
     preferred = "preferredDuringSchedulingIgnoredDuringExecution[].podAffinityTerm"
     return [
-        _of_pod(f"affinity.{kind}.{terms}.{name}", gate)
+        _of_pod(f"affinity.{kind}.{terms}.{name}")
         for kind in ("podAffinity", "podAntiAffinity")
         for terms in (required, preferred)
     ]
 
 
 POD_FIELDS = (
-    _of_pod("topologySpreadConstraints", "EvenPodsSpread"),
-    _of_pod("topologySpreadConstraints[].minDomains", "MinDomainsInPodTopologySpread"),
-    _of_pod("topologySpreadConstraints[].nodeAffinityPolicy", "NodeInclusionPolicyInPodTopologySpread"),
-    _of_pod("topologySpreadConstraints[].nodeTaintsPolicy", "NodeInclusionPolicyInPodTopologySpread"),
-    _of_pod("topologySpreadConstraints[].matchLabelKeys", "MatchLabelKeysInPodTopologySpread"),
-    *_of_affinity_terms("namespaceSelector", "PodAffinityNamespaceSelector"),
-    *_of_affinity_terms("matchLabelKeys", "MatchLabelKeysInPodAffinity"),
-    *_of_affinity_terms("mismatchLabelKeys", "MatchLabelKeysInPodAffinity"),
-    _of_pod("overhead", "PodOverhead"),
-    _of_pod("runtimeClassName", "RuntimeClass"),
-    _of_pod("preemptionPolicy", "NonPreemptingPriority"),
-    _of_pod("resources", "PodLevelResources"),
-    _of_pod("schedulingGates", "PodSchedulingReadiness"),
-    _of_pod("resourceClaims", "DynamicResourceAllocation"),
-    _of_pod("initContainers[].restartPolicy", "SidecarContainers"),
-    _of_pod("containers[].restartPolicyRules", "ContainerRestartRules"),
-    _of_pod("initContainers[].restartPolicyRules", "ContainerRestartRules"),
-    _of_pod("containers[].volumeMounts[].bindMountOptions", "VolumeBindMountOptions"),
-    _of_pod("initContainers[].volumeMounts[].bindMountOptions", "VolumeBindMountOptions"),
-    _of_pod("volumes[].image", "ImageVolume", whole_item=True),
-    _of_pod("volumes[].ephemeral", "GenericEphemeralVolume"),
+    _of_pod("topologySpreadConstraints"),
+    _of_pod("topologySpreadConstraints[].minDomains"),
+    _of_pod("topologySpreadConstraints[].nodeAffinityPolicy"),
+    _of_pod("topologySpreadConstraints[].nodeTaintsPolicy"),
+    _of_pod("topologySpreadConstraints[].matchLabelKeys"),
+    *_of_affinity_terms("namespaceSelector"),
+    *_of_affinity_terms("matchLabelKeys"),
+    *_of_affinity_terms("mismatchLabelKeys"),
+    _of_pod("overhead"),
+    _of_pod("runtimeClassName"),
+    _of_pod("preemptionPolicy"),
+    _of_pod("resources"),
+    _of_pod("schedulingGates"),
+    _of_pod("resourceClaims"),
+    _of_pod("initContainers[].restartPolicy"),
+    _of_pod("containers[].restartPolicyRules"),
+    _of_pod("initContainers[].restartPolicyRules"),
+    _of_pod("containers[].volumeMounts[].bindMountOptions"),
+    _of_pod("initContainers[].volumeMounts[].bindMountOptions"),
+    _of_pod("volumes[].image", takes_item="ImageVolume"),
+    _of_pod("volumes[].ephemeral"),
 )
 """Of a pod's spec, in the order in which they are dropped."""
 
-_CLAIM_FIELDS = (_field("PersistentVolumeClaim", "spec.volumeAttributesClassName", "VolumeAttributesClass"),)
+_CLAIM_FIELDS = (_field("PersistentVolumeClaim", "spec.volumeAttributesClassName"),)
 _JOB_FIELDS = (
-    _field("JobSpec", "completionMode", "IndexedJob"),
-    _field("JobSpec", "suspend", "SuspendJob"),
-    _field("JobSpec", "podReplacementPolicy", "JobPodReplacementPolicy"),
-    _field("JobSpec", "managedBy", "JobManagedBy"),
+    _field("JobSpec", "completionMode"),
+    _field("JobSpec", "suspend"),
+    _field("JobSpec", "podReplacementPolicy"),
+    _field("JobSpec", "managedBy"),
 )
 
 
@@ -156,14 +177,15 @@ def _under(prefix: str, of: Iterable[GatedField]) -> tuple[GatedField, ...]:
 
 _TEMPLATE_FIELDS = _under("spec.template.spec.", POD_FIELDS)
 FIELDS: Mapping[str, tuple[GatedField, ...]] = {
-    "nodes": (_field("Node", "status.declaredFeatures", "NodeDeclaredFeatures"),),
+    "nodes": (_field("Node", "status.declaredFeatures"),),
     "pods": _under("spec.", POD_FIELDS),
     "replication_controllers": _TEMPLATE_FIELDS,
     "replica_sets": _TEMPLATE_FIELDS,
     "deployments": _TEMPLATE_FIELDS,
     "daemon_sets": _TEMPLATE_FIELDS,
     "stateful_sets": (
-        _field("StatefulSet", "spec.ordinals", "StatefulSetStartOrdinal"),
+        _field("StatefulSet", "spec.ordinals"),
+        _field("StatefulSet", "spec.updateStrategy.rollingUpdate.maxUnavailable"),
         *_TEMPLATE_FIELDS,
         *_under("spec.volumeClaimTemplates[].", _CLAIM_FIELDS),
     ),
@@ -174,8 +196,8 @@ FIELDS: Mapping[str, tuple[GatedField, ...]] = {
     ),
     "persistent_volume_claims": _CLAIM_FIELDS,
     "persistent_volumes": _CLAIM_FIELDS,
-    "priority_classes": (_field("PriorityClass", "preemptionPolicy", "NonPreemptingPriority"),),
-    "runtime_classes": (_field("RuntimeClass", "overhead", "PodOverhead"),),
+    "priority_classes": (_field("PriorityClass", "preemptionPolicy"),),
+    "runtime_classes": (_field("RuntimeClass", "overhead"),),
 }
 """By list of the inventory."""
 
@@ -330,7 +352,7 @@ def _looked_into(item: Object, rules: _Rules) -> tuple[Object, list[_Found]]:
     for fields, outcome, gated in outcomes:
         for each in fields:
             paths: list[str] = []
-            whole = each.whole_item and gated
+            whole = bool(each.takes_item) and gated
             without = without_field(result, each.path, paths, whole_item=whole)
             result = without if outcome == "dropped" else result
             listed += [_Found(outcome, path, each.gate if gated else "", whole) for path in paths]

@@ -15,7 +15,7 @@ from topospread.config.versions import KubeVersion
 from topospread.errors import InvalidError
 from topospread.workloads import plan
 from topospread.workloads.control_plane import ControlPlane
-from topospread.workloads.dropped_fields import FIELDS, UnusedField, unused_sentences, without_dropped_fields
+from topospread.workloads.dropped_fields import FIELDS, UnusedField, gate_of, unused_sentences, without_dropped_fields
 
 SELECTOR: Json = {"matchLabels": {"app": "web"}}
 
@@ -318,3 +318,21 @@ class TestSentences:
             f"minDomains is dropped by the API server (its feature gate {gate} is off): Pod default/a",
             f"minDomains is ignored by kube-scheduler (its feature gate {gate} is off): Pod default/a",
         ]
+
+
+def test_maxunavailable_of_a_stateful_sets_update_goes_with_its_gate_until_1_36() -> None:
+    update = {"updateStrategy": {"rollingUpdate": {"maxUnavailable": 2}}}
+    item = workload("StatefulSet", "web", **update)
+    for version, left in (("1.36", []), ("1.37", [2])):
+        made, unused = kept(inventory(item), version)
+        (strategy,) = (each.spec.update_strategy for each in made.stateful_sets)
+        assert strategy is not None
+        assert strategy.rolling_update is not None
+        assert [each for each in (strategy.rolling_update.max_unavailable,) if each] == left
+        assert bool(unused) is not bool(left)
+
+
+def test_a_field_that_goes_with_two_gates_goes_with_the_one_of_its_first_version() -> None:
+    """``restartPolicy`` of init containers came with sidecars, that of others with restart rules."""
+    assert gate_of("PodSpec", "initContainers[].restartPolicy") == "SidecarContainers"
+    assert gate_of("JobSpec", "suspend") == "SuspendJob"
