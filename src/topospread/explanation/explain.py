@@ -24,7 +24,7 @@ from topospread.simulation.counted import PodOwners
 from topospread.simulation.placing import Progress
 from topospread.simulation.run import PodOutcome, Run, SimulationOptions, prepare
 from topospread.sources.inputs import Input, configuration_of, inventory_of
-from topospread.workloads.autoscaling import Autoscale
+from topospread.workloads.autoscaling import AutoscaleChoice
 from topospread.workloads.control_plane import ControlPlane
 from topospread.workloads.planned import QueuedPod, Workload
 
@@ -52,7 +52,7 @@ def explain(  # noqa: PLR0913 - keyword arguments of the public API
     namespace: str | None = None,
     config: Configuration | str | os.PathLike[str] | None = None,
     scale: Mapping[str, int] | None = None,
-    autoscale: Autoscale = "keep",
+    autoscale: AutoscaleChoice = "keep",
     kube_version: str = "1.37",
     gates: Gates | None = None,
     apiserver_gates: Gates | None = None,

@@ -29,7 +29,7 @@ from topospread.scheduling.sampling import nodes_to_find
 from topospread.scheduling.topology_labels import GATE, TopologyLabels, selects_by_topology
 from topospread.scheduling.verdict import Verdict
 from topospread.scheduling.watching import WatchingScheduler
-from topospread.workloads.autoscaling import Autoscale
+from topospread.workloads.autoscaling import AutoscaleChoice
 from topospread.workloads.control_plane import ControlPlane
 from topospread.workloads.dropped_fields import unused_sentences
 from topospread.workloads.planned import Plan, QueuedPod, Workload
@@ -61,7 +61,7 @@ class SimulationOptions:
     preemption: bool = True
     sampling: Sampling = "all"
     apiserver_gates: Gates | None = None
-    autoscale: Autoscale = "keep"
+    autoscale: AutoscaleChoice = "keep"
     watch: Collection[str] = ()
     draws: bool = False
     one_of_many: bool = False

@@ -21,7 +21,7 @@ from topospread.simulation.placing import Progress, place_all
 from topospread.simulation.run import Sampling, SimulationOptions, prepare
 from topospread.simulation.scaling import scaled_up
 from topospread.sources.inputs import Input, configuration_of, inventory_of
-from topospread.workloads.autoscaling import Autoscale
+from topospread.workloads.autoscaling import AutoscaleChoice
 from topospread.workloads.control_plane import ControlPlane
 
 
@@ -38,7 +38,7 @@ def simulate(  # noqa: PLR0913 - keyword arguments of the public API
     run_cron_jobs: Collection[str] = (),
     preemption: bool = True,
     sampling: Sampling = "all",
-    autoscale: Autoscale = "keep",
+    autoscale: AutoscaleChoice = "keep",
     watch: Collection[str] = (),
     keep_after: bool = False,
     pools: Sequence[NodePool] = (),
@@ -72,7 +72,7 @@ def simulate(  # noqa: PLR0913 - keyword arguments of the public API
     """
     if sampling not in get_args(Sampling):
         raise UsageError(f"sampling {sampling!r}: use 'all' or 'kube'")
-    if autoscale not in get_args(Autoscale):
+    if autoscale not in get_args(AutoscaleChoice):
         raise UsageError(f"autoscale {autoscale!r}: use 'keep', 'min' or 'max'")
     by = ControlPlane.of_version(kube_version, scheduler=gates, apiserver=apiserver_gates)
     options = SimulationOptions(

@@ -13,7 +13,7 @@ from typing import Literal
 from topospread.api.autoscaling import CrossVersionObjectReference, HorizontalPodAutoscaler
 from topospread.api.inventory import ObjectKey
 
-Autoscale = Literal["keep", "min", "max"]
+AutoscaleChoice = Literal["keep", "min", "max"]
 """Replicas of what is autoscaled: as they are, brought within the bounds; as few, or as many as they may be."""
 
 _SHOWN = 3
@@ -76,7 +76,7 @@ class Autoscalers:
         warnings: what a person must know.
     """
 
-    def __init__(self, items: Iterable[HorizontalPodAutoscaler], autoscale: Autoscale) -> None:
+    def __init__(self, items: Iterable[HorizontalPodAutoscaler], autoscale: AutoscaleChoice) -> None:
         self.applied: dict[ObjectKey, Autoscaling] = {}
         self.warnings: list[str] = []
         self._autoscale = autoscale

@@ -15,7 +15,7 @@ from topospread.errors import InvalidError
 from topospread.sources.made_up import PROVISIONER
 
 from .admission import Admission
-from .autoscaling import Autoscale, Autoscalers
+from .autoscaling import AutoscaleChoice, Autoscalers
 from .claims import VolumeClaims
 from .control_plane import ControlPlane
 from .controllers import Controller
@@ -50,7 +50,7 @@ class Draft:
         names: Names,
         control_plane: ControlPlane,
         scale: Mapping[ObjectKey, int],
-        autoscale: Autoscale = "keep",
+        autoscale: AutoscaleChoice = "keep",
     ) -> None:
         self.plan = Plan(inventory)
         self.gates = control_plane.apiserver

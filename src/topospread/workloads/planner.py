@@ -11,7 +11,7 @@ from topospread.api.pod import FINISHED_PHASES, Pod
 from topospread.errors import Place
 
 from .admission import is_stored
-from .autoscaling import Autoscale, note_of_missing_targets
+from .autoscaling import AutoscaleChoice, note_of_missing_targets
 from .completion import completed
 from .control_plane import ControlPlane
 from .controllers import Controller, controllers_of
@@ -37,7 +37,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
     run_cron_jobs: Collection[str] = (),
     kube_version: str = "1.37",
     control_plane: ControlPlane | None = None,
-    autoscale: Autoscale = "keep",
+    autoscale: AutoscaleChoice = "keep",
 ) -> Plan:
     """What the cluster's controllers and API server make of the objects that were read.
 
