@@ -87,7 +87,15 @@ class DuplicateError(InputError):
 
 
 class ConfigError(InputError):
-    """A KubeSchedulerConfiguration, feature gate or version that is not usable."""
+    """A KubeSchedulerConfiguration, feature gate or version that is not usable.
+
+    Attributes:
+        first: what kube-scheduler says, which stops at the first of several problems.
+    """
+
+    def __init__(self, message: str, place: Place | None = None, first: str = "") -> None:
+        self.first = first or message
+        super().__init__(message, place)
 
 
 class UsageError(TopospreadError):

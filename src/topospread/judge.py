@@ -71,7 +71,7 @@ def judge_case(case: Case) -> Json:
     try:
         scheduler = scheduler_of(case)
     except ConfigError as error:
-        return result | {"error": error.message}
+        return result | {"error": error.first}
     except TopospreadError as error:
         return result | {"error": str(error)}
     incoming = enumerate(read(case.get("incoming"), Pod))

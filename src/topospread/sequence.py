@@ -42,7 +42,7 @@ def judge_sequence(case: Json) -> Json:
     try:
         scheduler = scheduler_of(case)
     except ConfigError as error:
-        return result | {"error": error.message}
+        return result | {"error": error.first}
     except TopospreadError as error:
         return result | {"error": str(error)}
     pending = read(case.get("nominated"), Pod)

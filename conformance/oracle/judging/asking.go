@@ -30,8 +30,10 @@ func (j *judge) preFilter(ctx context.Context, state cycleState, pod *v1.Pod, d 
 }
 
 func (j *judge) score(ctx context.Context, state cycleState, pod *v1.Pod, feasible []nodeInfo) ([]nodeScores, *status) {
-	if st := j.fw.RunPreScorePlugins(ctx, state, pod, feasible); !st.IsSuccess() {
-		return nil, st
+	if j.fw.HasScorePlugins() { // else none is prepared (schedule_one.go, prioritizeNodes)
+		if st := j.fw.RunPreScorePlugins(ctx, state, pod, feasible); !st.IsSuccess() {
+			return nil, st
+		}
 	}
 	return j.fw.RunScorePlugins(ctx, state, pod, feasible)
 }

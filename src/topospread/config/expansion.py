@@ -18,6 +18,25 @@ from topospread.config.versions import KubeVersion
 ExpansionProblem = tuple[str, str]
 """(path of the field, or "" for a default's; what kube-scheduler says)."""
 
+_CHECKED = (
+    "pre_filter",
+    "filter",
+    "post_filter",
+    "reserve",
+    "pre_score",
+    "score",
+    "pre_bind",
+    "bind",
+    "post_bind",
+    "permit",
+    "pre_enqueue",
+    "queue_sort",
+    "placement_generate",
+    "placement_score",
+    "pod_group_post_filter",
+)
+"""Extension points in the order in which kube-scheduler looks through them (``getExtensionPoints``)."""
+
 WEIGHED = ("score", "placement_score")
 _HIGHEST_TOTAL = 2**63 - 1
 MAX_NODE_SCORE = 100
@@ -33,8 +52,11 @@ class Expansion:
     problems: tuple[ExpansionProblem, ...]
 
 
-def expand(sets: Mapping[str, PluginSet], version: KubeVersion) -> Expansion:
-    """Every extension point's plugins. ``sets`` are the merged ones, with the configuration's names of the points."""
+def expand(sets: Mapping[str, PluginSet], version: KubeVersion, scheduler_name: str = "") -> Expansion:
+    """Every extension point's plugins. ``sets`` are the merged ones, with the configuration's names of the points.
+
+    Problems are in kube-scheduler's order: it stops at the first.
+    """
     points = extension_points(version)
     problems = list(dict.fromkeys(_problems(sets, points)))
     plugins = {
@@ -44,7 +66,7 @@ def expand(sets: Mapping[str, PluginSet], version: KubeVersion) -> Expansion:
     }
     plugins = {point: listed for point, listed in plugins.items() if listed}
     if not problems:
-        problems += [*_unusable(plugins), *_overflowing(sets, points, version)]
+        problems += [*_unusable(plugins, version, scheduler_name), *_overflowing(sets, points, version)]
     return Expansion(plugins, tuple(problems))
 
 
@@ -101,9 +123,9 @@ def _interface(point: str) -> str:
 
 
 def _problems(sets: Mapping[str, PluginSet], points: Mapping[str, frozenset[str]]) -> Iterator[ExpansionProblem]:
-    for point, field in EXTENSION_POINTS.items():
+    for point in _CHECKED:
         seen: set[str] = set()
-        for entry in sets.get(field, _NONE).enabled:
+        for entry in sets.get(EXTENSION_POINTS[point], _NONE).enabled:
             if entry.name not in points:
                 yield _missing(point, entry)
             elif point not in points[entry.name]:
@@ -131,8 +153,8 @@ def _multi_point_problems(
 
 def _point_registered_twice(name: str, sets: Mapping[str, PluginSet], points: frozenset[str]) -> str:
     """The first extension point where multiPoint's second entry has an effect; "" when it has none."""
-    for point, field in EXTENSION_POINTS.items():
-        own = sets.get(field, _NONE)
+    for point in _CHECKED:
+        own = sets.get(EXTENSION_POINTS[point], _NONE)
         overridden = any(entry.name == name for entry in own.enabled)
         if point in points and not overridden and name not in own.disabled and ALL not in own.disabled:
             return point
@@ -175,13 +197,19 @@ def _wrapped(number: int) -> int:
     return (number + 2**63) % 2**64 - 2**63
 
 
-def _unusable(plugins: Mapping[str, tuple[EnabledPlugin, ...]]) -> list[ExpansionProblem]:
+def _unusable(
+    plugins: Mapping[str, tuple[EnabledPlugin, ...]], version: KubeVersion, scheduler_name: str
+) -> list[ExpansionProblem]:
+    """Points that have too few plugins, or too many."""
+    whose = f'for profile with scheduler name "{scheduler_name}"'
     found: list[ExpansionProblem] = []
     queue_sort = plugins.get("queue_sort", ())
     if len(queue_sort) != 1:
-        found.append(("", f"only one queue sort plugin required, but got {len(queue_sort)}"))
+        newer = f"only one queue sort plugin required {whose}, but got {len(queue_sort)}"
+        found.append(("", newer if version.minor >= 25 else f"one queue sort plugin required {whose}"))
     if not plugins.get("bind"):
-        found.append(("", "at least one bind plugin is needed"))
+        needed = "at least one bind plugin is needed"
+        found.append(("", f"{needed} {whose}" if version.minor >= 25 else needed))
     if len(plugins.get("placement_generate", ())) > 1:
-        found.append(("", "at most one placement generate plugin is allowed"))
+        found.append(("", f"at most one placement generate plugin is allowed {whose}"))
     return found

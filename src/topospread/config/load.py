@@ -102,9 +102,10 @@ def _configuration(document: Document, full: Document, kube_version: KubeVersion
 
 
 def _profile(given: ProfileDocument, full: ProfileDocument, document: Document, place: Place) -> Profile:
-    expansion = expand(full.plugins or {}, document.version)
+    expansion = expand(full.plugins or {}, document.version, full.scheduler_name or "")
     if expansion.problems:
-        raise ConfigError(*summary([(path or full.origin, what) for path, what in expansion.problems], place))
+        said = [(path or full.origin, what) for path, what in expansion.problems]
+        raise ConfigError(*summary(said, place), first=said[0][1])
     args = typed_args(full.plugin_config)
     plugins = expansion.plugins
     if document.api.name == "v1alpha2":

@@ -30,7 +30,7 @@ def verdict_of(pod: str, view: View, framework: Framework) -> Verdict:
     if len(feasible):
         points = {each.plugin: each.points(feasible) for each in view.plugins.scores}
     rejected = None if framework.rules.counts_pre_filter else view.plugins.rejected
-    spread = framework.plugins.get("PodTopologySpread")
+    spread = framework.plugins.get("PodTopologySpread") if "PodTopologySpread" in view.plugins.prepared else None
     return Verdict(
         pod=pod,
         nodes=names,

@@ -198,18 +198,26 @@ class Framework:
                 plugins.filters.append(NamedFilter(name, each.filter))
 
     def _scores(self, plugins: PreparedPlugins) -> None:
-        filtering = self.profile.enabled("filter")
+        filtering, weights = self.profile.enabled("filter"), self.profile.weights
+        if not weights:
+            return  # schedule_one.go, prioritizeNodes: nor is PreScore asked
+        for name in self.profile.enabled("pre_score"):
+            score = plugins.prepared[name].score if name in plugins.prepared else None
+            if isinstance(score, FailingScore) and name not in weights:
+                self._add_failing(plugins, name, score)
         for name, words in self._failing_scores.items():
             if name in FAIL_ON_SCORED_PODS and plugins.prepared[name].score is None:
                 continue
-            failing = FailingScore(words)
-            plugins.scores.append(WeightedScore(name, 0, failing, None))
-            plugins.watchers.append(failing)
-        for name, weight in self.profile.weights.items():
+            self._add_failing(plugins, name, FailingScore(words))
+        for name, weight in weights.items():
             each = plugins.prepared.get(name, Prepared())
             if each.score is not None and not (each.score_needs_filter and name not in filtering):
                 normalized = each.score if isinstance(each.score, Normalized) else None
                 plugins.scores.append(WeightedScore(name, weight, each.score, normalized))
+
+    def _add_failing(self, plugins: PreparedPlugins, name: str, score: FailingScore) -> None:
+        plugins.scores.append(WeightedScore(name, 0, score, None))
+        plugins.watchers.append(score)
 
     def _pre_filter(self, plugins: PreparedPlugins, failed: dict[str, PluginError]) -> None:
         """``RunPreFilterPlugins``: an unresolvable rejection or a failure ends it, others wait; narrowing adds up.

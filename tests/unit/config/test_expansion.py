@@ -120,12 +120,12 @@ def test_until_1_21_the_weight_of_the_last_extension_point_counts() -> None:
         (
             with_plugins(bind=off("*")),
             "profiles[0]",
-            "at least one bind plugin is needed",
+            'at least one bind plugin is needed for profile with scheduler name "default-scheduler"',
         ),
         (
             with_plugins(queueSort=off("*")),
             "profiles[0]",
-            "only one queue sort plugin required, but got 0",
+            'only one queue sort plugin required for profile with scheduler name "default-scheduler", but got 0',
         ),
         (
             with_plugins(filter=on("")),

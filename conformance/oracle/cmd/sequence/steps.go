@@ -18,8 +18,12 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
-// beginning is after whatever a case says of its pods.
-var beginning = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+// beginning is after whatever a case says of its pods, and today, when those count as started that are not, after that;
+// a bubble begins in the year 2000.
+var (
+	beginning = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	today     = time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC)
+)
 
 var pods = v1.SchemeGroupVersion.WithResource("pods")
 

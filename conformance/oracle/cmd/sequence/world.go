@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing/synctest"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -60,6 +61,7 @@ type world struct {
 
 // begin starts kube-scheduler on an empty cluster and tells it of the nodes, then of the other objects, then of pods.
 func begin(s *Sequence) (*world, error) {
+	time.Sleep(time.Until(today))
 	w := &world{client: fake.NewSimpleClientset(), snapshot: internalcache.NewEmptySnapshot(), judges: map[string]*judging.Judge{}}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
 	w.client.PrependReactor("*", "*", w.receive)

@@ -35,8 +35,10 @@ func (j *judge) score(ctx context.Context, state cycleState, pod *v1.Pod, feasib
 	for i, n := range feasible {
 		nodes[i] = n.Node()
 	}
-	if st := j.fw.RunPreScorePlugins(ctx, state, pod, nodes); !st.IsSuccess() {
-		return nil, st
+	if j.fw.HasScorePlugins() { // else none is prepared (schedule_one.go, prioritizeNodes)
+		if st := j.fw.RunPreScorePlugins(ctx, state, pod, nodes); !st.IsSuccess() {
+			return nil, st
+		}
 	}
 	return j.fw.RunScorePlugins(ctx, state, pod, nodes)
 }
