@@ -11,7 +11,7 @@ import sys
 import time
 import urllib.request
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,12 +83,14 @@ class Process:
 
 
 @asynccontextmanager
-async def scheduler(kubeconfig: Path, folder: Path, *flags: str, name: str = "ours") -> AsyncIterator[Process]:
+async def scheduler(
+    kubeconfig: Path, folder: Path, *flags: str, name: str = "ours", program: Sequence[str] = (str(TOPOSPREAD),)
+) -> AsyncIterator[Process]:
     """Ours, ready; without an election unless the flags say so."""
     port = free_port()
     chosen = flags if any(each.startswith("--leader-elect") for each in flags) else ("--leader-elect=false", *flags)
     fixed = ["--kubeconfig", str(kubeconfig), "--secure-port", str(port), "--kube-api-qps", "1000", "-v", "3"]
-    process = Process([str(TOPOSPREAD), "scheduler", *fixed, *chosen], folder / f"{name}.log", port)
+    process = Process([*program, "scheduler", *fixed, *chosen], folder / f"{name}.log", port)
     try:
         await eventually(lambda: process.is_ready)
         yield process

@@ -90,6 +90,9 @@ class Api:
         found = await self.items("/apis/events.k8s.io/v1/namespaces/default/events")
         return [each for each in found if each["regarding"]["name"] == name and each["reason"] == reason]
 
+    async def has_node(self, name: str) -> bool:
+        return await self.node_of(name) != ""
+
     async def is_on(self, name: str, node: str) -> bool:
         return await self.node_of(name) == node
 

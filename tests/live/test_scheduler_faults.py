@@ -286,36 +286,6 @@ def test_10000_events_while_disconnected(empty_plane: Path, tmp_path: Path) -> N
     in_cluster(str(empty_plane), scenario)
 
 
-def test_a_token_that_is_rotated(own_plane: ControlPlane, tmp_path: Path) -> None:
-    async def scenario(api: Api) -> None:
-        own_plane.kubectl("create", "serviceaccount", "ours")
-        own_plane.kubectl(
-            "create", "clusterrolebinding", "ours", "--clusterrole=cluster-admin", "--serviceaccount=default:ours"
-        )
-        tokens = []
-        for name in ("first", "second"):
-            own_plane.kubectl("create", "secret", "generic", name)
-            bind = ("--bound-object-kind=Secret", f"--bound-object-name={name}")
-            tokens.append(own_plane.kubectl("create", "token", "ours", *bind))
-        file = tmp_path / "token"
-        file.write_text(tokens[0])
-        kubeconfig = with_server(own_plane.kubeconfig, tmp_path, address(own_plane.kubeconfig), tokenFile=str(file))
-        await api.create(*nodes())
-        async with scheduler(kubeconfig, tmp_path) as ours:
-            await api.create(*pods(SOME))
-            await recovered(api, SOME)
-            file.write_text(tokens[1])
-            own_plane.kubectl("delete", "secret", "first")
-            # The API server remembers for ten seconds that a token was good.
-            await settle(11)
-            await api.create(*pods(SOME, "more"))
-            await recovered(api, 2 * SOME)
-            assert tokens[0] not in ours.log.read_text()
-            assert tokens[1] not in ours.log.read_text()
-
-    in_cluster(str(own_plane.kubeconfig), scenario)
-
-
 def test_a_right_that_is_taken_away_and_given_back(own_plane: ControlPlane, tmp_path: Path) -> None:
     async def scenario(api: Api) -> None:
         rule = ("clusterrolebinding", "reader", "--clusterrole=cluster-admin", "--user=reader")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import signal
+import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -22,7 +24,7 @@ from tests.live.processes import (
     settle,
     sound,
 )
-from tests.live.running import Api, eventually, in_cluster
+from tests.live.running import Api, eventually, in_cluster, node, pod
 
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
 FAST = (
@@ -101,6 +103,46 @@ def test_a_leader_that_was_frozen_past_its_lease_binds_nothing_and_ends(empty_pl
                 await recovered(api, 50)
 
     in_cluster(str(empty_plane), scenario)
+
+
+def test_clocks_that_jump_move_no_lease_and_keep_no_pod_waiting(empty_plane: Path, tmp_path: Path) -> None:
+    """Hours ahead, then hours behind: who leads leads on, what backs off comes again, the other takes over in turn."""
+
+    async def scenario(api: Api) -> None:
+        await api.create(*nodes())
+        clock = tmp_path / "ahead"
+        clock.write_text("0")
+        jumping = (sys.executable, "-m", "tests.live.jumping_clock", str(clock))
+        async with scheduler(empty_plane, tmp_path, *FAST, name="first", program=jumping) as leader:
+            await eventually(lambda: leader.leads)
+            async with scheduler(empty_plane, tmp_path, *FAST, name="second") as other:
+                led = await holder(api)
+                for count, ahead in enumerate((0, 7200, -7200)):
+                    clock.write_text(str(ahead))
+                    late = f"late{count}"
+                    await api.create(pod(late, "64"), *pods(20, f"web{count}"))
+                    await eventually(lambda late=late: api.has_event(late, "FailedScheduling"))  # type: ignore[misc]
+                    await eventually(lambda: renewed(api, ahead))  # noqa: B023 - asked in this round
+                    await settle(5)  # longer than the lease
+                    assert await holder(api) == led
+                    assert not other.leads
+                    # A node makes the pod come again, which backs off by a steady clock.
+                    await api.create(node(f"large-{count * 3}", zone="zone-0", cpu="64500m"))
+                    await eventually(lambda late=late: api.has_node(late), RECOVERY)  # type: ignore[misc]
+                assert leader.ended is None
+                leader.signal(signal.SIGTERM)
+                assert await leader.end() == 0
+                await eventually(lambda: other.leads, RECOVERY)
+                await api.create(*pods(20, "more"))
+                await eventually(lambda: all_bound(api, 83), RECOVERY)
+
+    in_cluster(str(empty_plane), scenario)
+
+
+async def renewed(api: Api, ahead: float) -> bool:
+    """Whether the lease was renewed by a clock that is so far ahead."""
+    told = (await api.get(LEASE))["spec"]["renewTime"]
+    return abs(datetime.fromisoformat(told).timestamp() - time.time() - ahead) < 60
 
 
 @pytest.mark.parametrize("first", ["kube-scheduler", "ours"])
