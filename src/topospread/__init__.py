@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from topospread.errors import InputError, TopospreadError
     from topospread.explanation import Explanation
     from topospread.explanation.explain import explain
+    from topospread.guarantees import Guarantee
+    from topospread.guarantees.guarantee import guarantee
     from topospread.linting.rule import Finding
     from topospread.linting.run import LintReport, lint
     from topospread.linting.settings import Settings, find_settings, read_settings
@@ -46,6 +48,7 @@ _MODULES = {
     "Explanation": "topospread.explanation",
     "Finding": "topospread.linting.rule",
     "Gates": "topospread.config.gates",
+    "Guarantee": "topospread.guarantees",
     "InputError": "topospread.errors",
     "Inventory": "topospread.api.inventory",
     "KubeVersion": "topospread.config.versions",
@@ -62,6 +65,7 @@ _MODULES = {
     "explain": "topospread.explanation.explain",
     "find_settings": "topospread.linting.settings",
     "gates_for": "topospread.config.gates",
+    "guarantee": "topospread.guarantees.guarantee",
     "lint": "topospread.linting.run",
     "load_configuration": "topospread.config.load",
     "merge": "topospread.api.spread",
@@ -81,6 +85,7 @@ __all__ = [
     "Explanation",
     "Finding",
     "Gates",
+    "Guarantee",
     "InputError",
     "Inventory",
     "KubeVersion",
@@ -98,6 +103,7 @@ __all__ = [
     "explain",
     "find_settings",
     "gates_for",
+    "guarantee",
     "lint",
     "load",
     "load_configuration",

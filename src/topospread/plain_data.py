@@ -15,6 +15,7 @@ _FORMS = {
     "DrillCheck": ("drill_check", "check_json"),
     "Drill": ("drill_json", "drill_json"),
     "Explanation": ("explanation_json", "explanation_json"),
+    "Guarantee": ("guarantee_json", "guarantee_json"),
     "LintReport": ("lint_json", "lint_json"),
     "Orders": ("orders", "orders_json"),
     "Rebalance": ("rebalance_json", "rebalance_json"),

@@ -30,6 +30,7 @@ COMMANDS = {
     "drill": ("topospread.cli.drill:drill", "What happens when a zone fails, a node is drained, …?"),
     "capacity": ("topospread.cli.capacity:capacity", "How many more replicas fit, and what ends it?"),
     "rebalance": ("topospread.cli.rebalance:rebalance", "Which few evictions mend what is skewed?"),
+    "guarantee": ("topospread.cli.guarantee:guarantee", "What holds in every order, whatever is drawn?"),
     "dump": ("topospread.cli.dump:dump", "Write a snapshot of the cluster that kubectl points at."),
     "scheduler": ("topospread.cli.scheduler:scheduler", "Schedule the pods of a real cluster."),
     "config": ("topospread.cli.config:config", "Check, convert and show scheduler configurations."),

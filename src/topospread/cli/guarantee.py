@@ -1,0 +1,129 @@
+"""``topospread guarantee``: what holds in every order of pods and every tie, or an order in which it does not."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from topospread.errors import UsageError
+
+from .inputs import PATH, input_options, read_configuration, read_control_plane, read_inventory
+from .terminal import layout, show, warn, written
+from .usage import Explained
+
+if TYPE_CHECKING:
+    from topospread.guarantees import Guarantee
+
+HELP = """\
+Say whether something holds in every order in which pods may come, whichever of equal nodes kube-scheduler takes.
+
+PATHs are as for simulate. Controllers create pods side by side, and pods that fail wait for as long as it happens: no
+single simulation is all that may come. Here all orders are looked at, states of the cluster that are alike once; the
+answer is always, never, or not always, with an order in which it does not hold. Where there are more states than
+--states, or more than fits into --seconds, it is not decided. It is for small questions: a few workloads on a few dozen
+nodes.
+
+Nothing is evicted for pods; where that might happen it is not decided, either. Pods of DaemonSets are there first.
+
+The exit code is 1 when anything does not always hold.
+
+\b
+Examples:
+  topospread guarantee app.yaml --cluster zones=3,nodes=6 --never-pending
+  topospread guarantee app.yaml cluster.json.gz --max-skew 2 -o json
+  topospread guarantee app.yaml --cluster cluster.yaml --survives zone --left deploy/web=2
+  topospread guarantee app.yaml --cluster zones=2,nodes=4 --never-pending --drill order.yaml
+"""
+
+FORMATS = click.Choice(["table", "wide", "json", "yaml"])
+
+
+@click.command(cls=Explained, help=HELP)
+@input_options
+@click.option("--never-pending", is_flag=True, help="Does every pod get a node?")
+@click.option("--max-skew", type=click.IntRange(min=0), metavar="N", help="Has no constraint more skew than this?")
+@click.option("--survives", type=click.Choice(["zone", "node"]), help="Does the loss of any one leave …")
+@click.option("--left", multiple=True, metavar="[NS/]KIND/NAME=N", help="… so many pods of this workload?")
+@click.option("--states", type=click.IntRange(min=1), default=20_000, metavar="N", help="Look at so many (20000).")
+@click.option("--seconds", type=click.FloatRange(min=0), default=60.0, metavar="S", help="For each question (60).")
+@click.option("--drill", "drill", metavar="FILE", type=PATH, help="Write the first order that fails as a drill.")
+@click.option(
+    "-n", "--namespace", metavar="NAMESPACE", help="Where objects go that name none; of --left what names none."
+)
+@click.option("-o", "--output", type=FORMATS, default="table", help="How to show the answers.")
+def guarantee(**given: Any) -> int:
+    """Show the answers; 1 when anything does not always hold."""
+    by = read_control_plane(given)
+    configuration = read_configuration(given["config_path"], by.scheduler)
+    inventory = read_inventory(given, by=[by])
+    import topospread
+
+    namespace = given["namespace"]
+    left = [f"{namespace}/{each}" if namespace and each.count("/") == 1 else each for each in given["left"]]
+    found = topospread.guarantee(
+        inventory,
+        never_pending=given["never_pending"],
+        skew=given["max_skew"],
+        survives=given["survives"],
+        left=left,
+        config=configuration,
+        kube_version=str(by.scheduler.kube_version),
+        gates=by.scheduler,
+        apiserver_gates=by.apiserver,
+        states=given["states"],
+        seconds=given["seconds"],
+        sources=_sources(given),
+    )
+    _write_drill(found, given["drill"])
+    show(_text(found, given["output"], given["color"]))
+    return 0 if found.holds else 1
+
+
+def _sources(given: dict[str, Any]) -> dict[str, object]:
+    """The cluster and the manifests, as seen from where the drill is written."""
+    from topospread.sources.made_up import is_made_up
+
+    folder = os.path.dirname(given["drill"] or "") or os.curdir
+    cluster = given["cluster"]
+    found: dict[str, object] = {}
+    if cluster is not None:
+        found["cluster"] = cluster if is_made_up(cluster) else os.path.relpath(cluster, folder)
+    if given["paths"]:
+        found["manifests"] = [os.path.relpath(each, folder) for each in given["paths"]]
+    if given["namespace"]:
+        found["namespace"] = given["namespace"]
+    if given["kube_version"] != "1.37":
+        found["kubeVersion"] = given["kube_version"]
+    if given["config_path"]:
+        found["config"] = os.path.relpath(given["config_path"], folder)
+    return found
+
+
+def _write_drill(found: Guarantee, path: str | None) -> None:
+    """Write the first order that there is.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    text = next((each.drill for each in found.answers if each.drill), "")
+    if path is None:
+        return
+    if not text:
+        warn([f"--drill {path}: not written, as there is no order that a drill can play"])
+        return
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise UsageError(f"--drill {path}: {error.strerror}") from error
+
+
+def _text(found: Guarantee, output: str, color: str) -> str:
+    if output in ("table", "wide"):
+        from topospread.report.guarantee import guarantee_text
+
+        return guarantee_text(found, layout(color, wide=output == "wide"))
+    warn(found.warnings)
+    return written(found.to_dict(), output)

@@ -1,0 +1,149 @@
+"""The way from an inventory and questions to answers: which pods come in any order, and what the search came to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+
+from topospread.config.gates import Gates
+from topospread.config.profile import Configuration
+from topospread.errors import UsageError
+from topospread.scheduling.sampling import nodes_to_find
+from topospread.simulation.placing import place_all
+from topospread.simulation.run import Run, SimulationOptions, prepare
+from topospread.sources.inputs import Input, configuration_of, inventory_of
+from topospread.workloads.control_plane import ControlPlane
+from topospread.workloads.planned import QueuedPod
+
+from .orders import OrderSearch, SearchBudget, Searched
+from .questions import LOSSES, EndQuestion, LeftAfterLoss, NoPending, SkewWithin, question_on_loss
+from .replay import drill_file
+from .result import Answered, Guarantee, GuaranteeAnswer
+
+_MOST_PODS = 300
+"""More pods than these have more orders than anybody looks at, and would go deeper than a program may."""
+
+
+def guarantee(  # noqa: PLR0913 - keyword arguments of the public API
+    inputs: Input,
+    *,
+    never_pending: bool = False,
+    skew: int | None = None,
+    survives: str | None = None,
+    left: Sequence[str] = (),
+    cluster: str | None = None,
+    namespace: str | None = None,
+    config: Configuration | str | os.PathLike[str] | None = None,
+    kube_version: str = "1.37",
+    gates: Gates | None = None,
+    apiserver_gates: Gates | None = None,
+    states: int = 20_000,
+    seconds: float = 60.0,
+    sources: Mapping[str, object] | None = None,
+) -> Guarantee:
+    """What holds in every order in which pods may come, whichever of equal nodes kube-scheduler takes.
+
+    Args:
+        inputs: what was read (`topospread.load`), which is not changed, or the paths to read.
+        never_pending: ask whether every pod gets a node.
+        skew: ask whether no constraint has more skew than this in the end.
+        survives: ``zone`` or ``node``: ask what the loss of any one leaves …
+        left: … of these workloads, ``[NS/]KIND/NAME=N``: at least so many.
+        cluster: beside paths: a made-up cluster, ``zones=3,nodes=12,cpu=8,memory=32Gi``, or a file that holds one.
+        namespace: where objects of paths go that name none.
+        config: kube-scheduler's configuration, or its file; by default that of a kube-scheduler without a file.
+        kube_version: the Kubernetes version to act as.
+        gates: kube-scheduler's feature gates; by default the version's.
+        apiserver_gates: the API server's, which decide what fields its objects keep; by default the version's.
+        states: how many states are looked at for each question, those that are alike being one.
+        seconds: how long it may take for each question.
+        sources: ``cluster`` and ``manifests`` of a drill's file that plays an order again.
+
+    Raises:
+        InputError: an object that the API server would refuse, or a path that cannot be read.
+        UsageError: nothing is asked, or of something that is not there.
+    """
+    by = ControlPlane.of_version(kube_version, scheduler=gates, apiserver=apiserver_gates)
+    options = SimulationOptions(
+        configuration_of(config, by.scheduler),
+        kube_version=kube_version,
+        gates=by.scheduler,
+        preemption=False,
+        apiserver_gates=by.apiserver,
+    )
+    run = prepare(inventory_of(inputs, cluster, by.apiserver, namespace), options, with_spreads=False)
+    questions = _questions(run, never_pending=never_pending, skew=skew, survives=survives, left=left)
+    queue = _placed_first(run)
+    undecidable = _undecidable(run, queue)
+    budget = SearchBudget(states, seconds)
+    answers = []
+    for each in questions:
+        if undecidable:
+            answers.append(GuaranteeAnswer(str(each), "not decided", 0, 0, why=undecidable))
+        else:
+            answers.append(_answer(run, each, OrderSearch(run, queue, each, budget).search(), sources or {}))
+    plan = run.plan
+    return Guarantee(
+        len(run.cluster.nodes),
+        len(queue),
+        tuple(answers),
+        (*plan.inventory.warnings, *plan.warnings),
+        (*plan.inventory.notes, *plan.notes),
+    )
+
+
+def _questions(
+    run: Run, *, never_pending: bool, skew: int | None, survives: str | None, left: Sequence[str]
+) -> list[EndQuestion]:
+    if bool(survives) != bool(left):
+        raise UsageError("--survives says what is lost, and --left what has to be left then: give both")
+    if survives is not None and survives not in LOSSES:
+        raise UsageError(f"--survives {survives}: it is one of {', '.join(LOSSES)}")
+    found: list[EndQuestion] = [NoPending()] if never_pending else []
+    found += [] if skew is None else [SkewWithin(skew)]
+    found += [question_on_loss(run, each, survives or "") for each in left]
+    if not found:
+        raise UsageError("ask something: --never-pending, --max-skew N, or --survives zone --left deploy/web=2")
+    return found
+
+
+def _placed_first(run: Run) -> list[QueuedPod]:
+    """The pods that come in any order; those of DaemonSets, which belong to their nodes, are placed before."""
+    own = [each for each in run.queue if each.workload.kind == "DaemonSet"]
+    others = [each for each in run.queue if each.workload.kind != "DaemonSet"]
+    if own:
+        place_all(Run(run.plan, run.scheduler, run.options, queue=own, owners=dict(run.owners)))
+    return others
+
+
+def _undecidable(run: Run, queue: Sequence[QueuedPod]) -> str:
+    """Why all orders cannot be looked at, "" where they can."""
+    if len(queue) > _MOST_PODS:
+        return f"{len(queue)} pods come in any order, and at most {_MOST_PODS} are looked at"
+    nodes = len(run.cluster.nodes)
+    percentages = {each.profile.percentage_of_nodes_to_score for each in run.scheduler.frameworks.values()}
+    if any(nodes_to_find(nodes, each) < nodes for each in percentages):
+        return f"of {nodes} nodes kube-scheduler looks at a sample only (percentageOfNodesToScore)"
+    return ""
+
+
+def _answer(run: Run, question: EndQuestion, found: Searched, sources: Mapping[str, object]) -> GuaranteeAnswer:
+    answered: Answered
+    if found.why:
+        answered = "not always" if found.holds or found.gave_up else "never"
+    else:
+        answered = "not decided" if found.gave_up else "always"
+    drill = drill_file(run, found.order, sources, _expected(question)) if found.order else ""
+    return GuaranteeAnswer(
+        str(question), answered, found.states, found.ends, found.order, found.why or found.gave_up, drill
+    )
+
+
+def _expected(question: EndQuestion) -> Mapping[str, object]:
+    match question:
+        case SkewWithin():
+            return {"skew": question.highest}
+        case LeftAfterLoss():
+            workload = question.workload
+            return {"ready": {f"{workload.namespace}/{workload.kind}/{workload.name}": question.least}}
+    return {"pending": 0}

@@ -1,0 +1,174 @@
+"""All orders of pods and all ties, searched depth first on savepoints; a state that was seen is not looked at again.
+
+At every step any pod may be next: in a cluster that is decided by who is created when, and how long pods back off. A
+pod that finds no node is tried again when others are placed. Nothing is evicted here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from topospread.api.pod import Pod
+from topospread.cluster.cluster import pod_key
+from topospread.simulation.run import Run
+from topospread.workloads.planned import QueuedPod
+
+from .alike import AlikeStates
+from .questions import EndQuestion, OrderEnd
+from .result import OrderStep
+
+
+@dataclass(frozen=True, slots=True)
+class SearchBudget:
+    """How much is looked at before it is given up."""
+
+    states: int = 20_000
+    seconds: float = 60.0
+
+
+@dataclass(slots=True)
+class _PodLine:
+    """Pods of which one is as good as another, or that come one after the other; ``done`` of them are placed."""
+
+    pods: list[QueuedPod]
+    done: int = 0
+
+    @property
+    def left(self) -> Sequence[QueuedPod]:
+        """Those that are not placed."""
+        return self.pods[self.done :]
+
+
+@dataclass(slots=True)
+class Searched:
+    """What came of the search.
+
+    Attributes:
+        holds: an end was found at which nothing is wrong.
+        order, why: to an end at which something is.
+        gave_up: why the search is not complete, "" where it is.
+    """
+
+    states: int = 0
+    ends: int = 0
+    holds: bool = False
+    order: tuple[OrderStep, ...] = ()
+    why: str = ""
+    gave_up: str = ""
+    over: bool = field(default=False, repr=False)
+
+
+class OrderSearch:
+    """The search for one question; the cluster is as it was afterwards."""
+
+    def __init__(self, run: Run, queue: Sequence[QueuedPod], question: EndQuestion, budget: SearchBudget) -> None:
+        self._run = run
+        self._question = question
+        self._budget = budget
+        self._lines = _lines(run, queue)
+        pods = [each.pod for each in queue] + [each.pod for each in run.cluster.classes.values()]
+        self._alike = AlikeStates(run.cluster, pods)
+        self._seen: set[Hashable] = set()
+        self._path: list[OrderStep] = []
+        self._found = Searched()
+        self._placed = {id(each): _rows(run, each.existing) for each in run.plan.workloads}
+
+    def search(self) -> Searched:
+        """Look at all orders, until one holds and one does not, or the budget is spent."""
+        self._until = time.monotonic() + self._budget.seconds
+        self._look()
+        return self._found
+
+    def _look(self) -> None:
+        found = self._found
+        key = self._alike.key(), tuple(each.done for each in self._lines)
+        if found.over or key in self._seen:
+            return
+        if found.states >= self._budget.states or time.monotonic() > self._until:
+            found.over, found.gave_up = True, f"{found.states} states were looked at, and there are more"
+            return
+        self._seen.add(key)
+        found.states += 1
+        moved = False
+        for line in self._lines:
+            if line.left:
+                for step, row in self._ways(line.left[0]):
+                    moved = True
+                    self._go(line, step, row)
+                    if found.over:
+                        return
+        if not moved:
+            self._end()
+
+    def _ways(self, queued: QueuedPod) -> Iterator[tuple[OrderStep, int]]:
+        """The nodes that kube-scheduler may take, of those that are alike one."""
+        verdict = self._run.scheduler.verdict(queued.pod, queued.name)
+        best, row_of = verdict.best, self._run.cluster.nodes.row_of
+        if not best:
+            self._may_preempt(queued)
+        known = set[Hashable]()
+        for node in best:
+            alike = self._alike.zone(row_of[node]), self._alike.of(row_of[node])
+            if alike not in known:
+                known.add(alike)
+                yield _step(queued, node, tuple(each for each in best if each != node)), row_of[node]
+
+    def _may_preempt(self, queued: QueuedPod) -> None:
+        """A pod that would evict others is beyond what is looked at here."""
+        priority = queued.pod.spec.priority or 0
+        if queued.pod.spec.preemption_policy != "Never" and any(
+            each.priority < priority and each.occupancy for each in self._run.cluster.classes.values()
+        ):
+            self._found.gave_up = f"{queued.namespace}/{queued.workload.name} may evict pods of less priority"
+
+    def _go(self, line: _PodLine, step: OrderStep, row: int) -> None:
+        queued, run = line.left[0], self._run
+        key, pod_class = pod_key(queued.namespace, queued.name), run.cluster.shared_class(queued.pod)
+        with run.cluster.savepoint():
+            run.scheduler.bind(key, pod_class, row)
+            if pod_class.volumes and run.scheduler.reserve(pod_class, row):
+                self._found.gave_up = f"{step.namespace}/{step.name} could not be bound to its volumes"
+                return
+            line.done += 1
+            self._path.append(step)
+            rows = self._placed.setdefault(id(queued.workload), [])
+            rows.append(row)
+            self._look()
+            rows.pop()
+            self._path.pop()
+            line.done -= 1
+
+    def _end(self) -> None:
+        found, pending = self._found, [pod for line in self._lines for pod in line.left]
+        found.ends += 1
+        wrong = self._question.wrong(OrderEnd(self._run, pending, self._placed))
+        if not wrong:
+            found.holds = True
+        elif not found.order and not found.why:
+            found.why = wrong
+            found.order = (*self._path, *(_step(each, "", ()) for each in pending))
+        found.over = found.holds and bool(found.why)
+
+
+def _lines(run: Run, queue: Sequence[QueuedPod]) -> list[_PodLine]:
+    """Pods of one workload and class together; those that wait for one another in a line of their own."""
+    lines: dict[Hashable, _PodLine] = {}
+    for each in queue:
+        workload = id(each.workload)
+        follows = each.after is not None or (workload, "in order") in lines
+        in_order = follows or any(other.after is each for other in queue)
+        key = (workload, "in order") if in_order else (workload, run.cluster.shared_class(each.pod).key)
+        lines.setdefault(key, _PodLine([])).pods.append(each)
+    return list(lines.values())
+
+
+def _rows(run: Run, pods: Sequence[Pod]) -> list[int]:
+    placed = run.cluster.placed
+    keys = (pod_key(each.namespace, each.name) for each in pods)
+    return [placed[key] for key in keys if key in placed]
+
+
+def _step(queued: QueuedPod, node: str, equal: tuple[str, ...]) -> OrderStep:
+    return OrderStep(queued.namespace, f"{queued.workload.kind}/{queued.workload.name}", queued.name, node, equal)

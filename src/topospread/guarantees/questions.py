@@ -1,0 +1,114 @@
+"""Questions on the end of every order: each says of one end what is wrong with it, "" for nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from topospread.errors import UsageError
+from topospread.simulation.run import Run, spreads
+from topospread.workloads.planned import QueuedPod, Workload
+
+LOSSES = {"zone": "topology.kubernetes.io/zone", "node": "kubernetes.io/hostname"}
+
+
+@dataclass(frozen=True, slots=True)
+class OrderEnd:
+    """A cluster in which no pod that is left can be placed.
+
+    Attributes:
+        pending: the pods that are left.
+        placed: workload by ``id`` → rows of its pods, those that were there before among them.
+    """
+
+    run: Run
+    pending: Sequence[QueuedPod]
+    placed: dict[int, list[int]]
+
+
+class EndQuestion(Protocol):
+    """What is asked of every end."""
+
+    def wrong(self, end: OrderEnd) -> str:
+        """What is wrong with an end, "" for nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoPending:
+    """No pod stays pending."""
+
+    def __str__(self) -> str:
+        return "no pod stays pending"
+
+    def wrong(self, end: OrderEnd) -> str:
+        """Who is left."""
+        if not end.pending:
+            return ""
+        counts = Counter(f"{each.namespace}/{each.workload.name}" for each in end.pending)
+        return "pending: " + ", ".join(f"{number} of {name}" for name, number in counts.items())
+
+
+@dataclass(frozen=True, slots=True)
+class SkewWithin:
+    """No constraint that somebody wrote has more skew; hard and soft ones alike."""
+
+    highest: int
+
+    def __str__(self) -> str:
+        return f"no skew is more than {self.highest}"
+
+    def wrong(self, end: OrderEnd) -> str:
+        """The first constraint that has more."""
+        found = spreads(end.run)
+        for workload in end.run.plan.workloads:
+            for each in found.get(id(workload), ()):
+                if each.origin != "system" and each.skew > self.highest:
+                    return f"{workload.namespace}/{workload.name}: skew {each.skew} on {each.topology_key}"
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftAfterLoss:
+    """Whatever single domain is lost, so many pods of a workload are on nodes elsewhere."""
+
+    loss: str
+    workload: Workload
+    least: int
+
+    def __str__(self) -> str:
+        return f"the loss of any {self.loss} leaves {self.least} of {self.workload.namespace}/{self.workload.name}"
+
+    def wrong(self, end: OrderEnd) -> str:
+        """The domain whose loss leaves the fewest."""
+        column = end.run.cluster.nodes.labels(LOSSES[self.loss])
+        rows = end.placed.get(id(self.workload), [])
+        lost = Counter(column.codes.item(row) for row in rows)
+        most = max((number for code, number in lost.items() if code >= 0), default=0)
+        left = len(rows) - most
+        if left >= self.least:
+            return ""
+        names = sorted(column.values[code] for code, number in lost.items() if number == most and code >= 0)
+        return f"without {names[0]} {left} of {len(rows)} are left" if names else f"there are {left} at all"
+
+
+def question_on_loss(run: Run, text: str, loss: str) -> LeftAfterLoss:
+    """``[NS/]KIND/NAME=N`` of the command line.
+
+    Raises:
+        UsageError: not of that form, or there is no such workload.
+    """
+    from topospread.workloads.scale import KIND_OF
+
+    target, equals, number = text.rpartition("=")
+    parts = target.split("/")
+    if not equals or not number.isascii() or not number.isdigit() or len(parts) not in (2, 3):
+        raise UsageError(f"--left {text}: write it as [NAMESPACE/]KIND/NAME=N, for example deploy/web=2")
+    namespace, (kind, name) = (parts[0], parts[1:]) if len(parts) == 3 else ("", parts)
+    wanted = KIND_OF.get(kind.lower(), kind)
+    for each in run.plan.workloads:
+        if (each.kind, each.name) == (wanted, name) and namespace in ("", each.namespace):
+            return LeftAfterLoss(loss, each, int(number))
+    known = ", ".join(f"{each.namespace}/{each.kind}/{each.name}" for each in run.plan.workloads[:5])
+    raise UsageError(f"--left {text}: there is no such workload; there are {known or 'none'}")

@@ -1,0 +1,70 @@
+"""What there is to say of a guarantee, as data; how it is found out is in the modules beside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from topospread.plain_data import PlainData
+
+Answered = Literal["always", "never", "not always", "not decided"]
+
+
+@dataclass(frozen=True, slots=True)
+class OrderStep:
+    """One pod of an order.
+
+    Attributes:
+        workload: ``KIND/NAME``.
+        node: where it goes, "" for a pod that stays pending.
+        equal: other nodes that are as good; kube-scheduler takes any of them.
+    """
+
+    namespace: str
+    workload: str
+    name: str
+    node: str
+    equal: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GuaranteeAnswer:
+    """One question answered.
+
+    Attributes:
+        question: in words, so that yes is good.
+        states: how many states of the cluster were looked at; states that are alike are one.
+        ends: how many of them are ends, in which no pod can be placed any more.
+        order: one in which it does not hold, to its end; empty where there is none, or none is known.
+        why: what is wrong at its end, or why nothing was decided.
+        drill: the order as a ``kind: Drill`` file, "" where it cannot be written as one.
+    """
+
+    question: str
+    answer: Answered
+    states: int
+    ends: int
+    order: tuple[OrderStep, ...] = ()
+    why: str = ""
+    drill: str = ""
+
+
+@dataclass(frozen=True)
+class Guarantee(PlainData):
+    """All questions, in the order in which they were asked.
+
+    Attributes:
+        nodes: how many nodes there are.
+        pods: how many pods are to be placed in any order.
+    """
+
+    nodes: int
+    pods: int
+    answers: tuple[GuaranteeAnswer, ...]
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything always holds."""
+        return all(each.answer == "always" for each in self.answers)

@@ -1,0 +1,46 @@
+"""Guarantees as a text for people: an answer a question, and the order in which it does not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from .layout import Layout
+from .paragraphs import counted, hanging
+
+if TYPE_CHECKING:
+    from topospread.guarantees import Guarantee, GuaranteeAnswer
+
+_STEPS = 24
+
+
+def guarantee_text(found: Guarantee, layout: Layout) -> str:
+    """The whole report."""
+    blocks = ["\n".join(_answer(each, layout)) for each in found.answers]
+    blocks.append("\n".join(layout.remarks(found.warnings, found.notes)))
+    held = sum(each.answer == "always" for each in found.answers)
+    pods = f"{counted(found.pods, 'pod')} in any order on {counted(found.nodes, 'node')}"
+    blocks.append(layout.style(f"{held} of {counted(len(found.answers), 'question')} always; {pods}", "bold"))
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _answer(each: GuaranteeAnswer, layout: Layout) -> Iterator[str]:
+    bad = [] if each.answer == "always" else ["red"]
+    head = layout.style(f"{each.answer}: ", "bold", *bad)
+    looked = f"({counted(each.states, 'state')} looked at, {counted(each.ends, 'end')})"
+    yield from hanging(head, f"{each.question}  {looked}", layout.width, 2)
+    if each.why:
+        yield from hanging("  ", each.why, layout.width, 4)
+    shown = each.order if layout.wide else each.order[:_STEPS]
+    if shown:
+        yield "  in this order:"
+    digits = len(str(len(each.order)))
+    for number, step in enumerate(shown, 1):
+        where = f"on {step.node}" if step.node else "stays pending"
+        others = f", as good: {layout.names(list(step.equal))}" if step.equal else ""
+        text = f"{step.namespace}/{step.workload.partition('/')[2]} {where}{others}"
+        yield from hanging(f"    {number:>{digits}}  ", text, layout.width, digits + 6)
+    if len(shown) < len(each.order):
+        yield f"    and {len(each.order) - len(shown)} more; -o wide lists them"
+    if each.drill:
+        yield from hanging("  ", "--drill FILE writes this order as a drill that plays it again", layout.width, 4)

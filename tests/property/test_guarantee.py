@@ -1,0 +1,112 @@
+"""What is said to hold always survives random orders; what is said not to is so in the order that is shown."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.unit.drills.builders import inventory, node, spread, workload
+from topospread.explanation.repeated_simulation import RepeatedSimulation
+from topospread.guarantees.guarantee import guarantee
+from topospread.guarantees.orders import OrderSearch, SearchBudget
+from topospread.guarantees.questions import NoPending, SkewWithin
+from topospread.simulation.run import Run, SimulationOptions, prepare, spreads
+from topospread.workloads.planned import QueuedPod
+
+Json = dict[str, Any]
+ATTACKS = 1000
+
+
+@st.composite
+def small(draw: st.DrawFn, pods: int = 4) -> list[Json]:
+    """Two to four nodes in two zones, and two workloads."""
+    number = draw(st.integers(2, 4))
+    made = [node(f"n{i}", draw(st.sampled_from("ab")), cpu=str(draw(st.integers(1, 4)))) for i in range(number)]
+    for name in ("web", "api"):
+        cpu = str(draw(st.integers(1, 2)))
+        spec: Json = {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}]}
+        kind = draw(st.sampled_from(["DoNotSchedule", "ScheduleAnyway", ""]))
+        if kind:
+            labels = {"matchLabels": {"app": name}}
+            constraint = spread(draw(st.integers(1, 2)), whenUnsatisfiable=kind, labelSelector=labels)
+            spec["topologySpreadConstraints"] = [constraint]
+        made.append(workload("Deployment", name, draw(st.integers(1, pods)), spec))
+    return made
+
+
+def shuffled(queue: list[QueuedPod], seed: int) -> list[QueuedPod]:
+    found = list(queue)
+    random.Random(seed).shuffle(found)
+    return found
+
+
+def skew_of(run: Run) -> int:
+    found = (each for every in spreads(run).values() for each in every if each.origin != "system")
+    return max((each.skew for each in found), default=0)
+
+
+@settings(max_examples=5, deadline=None)
+@given(objects=small(), seed=st.integers(0, 1 << 30))
+def test_always_survives_a_thousand_random_orders(objects: list[Json], seed: int) -> None:
+    found = guarantee(inventory(*objects), never_pending=True, skew=1)
+    always = {each.question: each.answer == "always" for each in found.answers}
+    if not any(always.values()):
+        return
+    options = SimulationOptions(seed=seed, draws=True, preemption=False)
+    again = RepeatedSimulation(prepare(inventory(*objects), options, with_spreads=False))
+    for number in range(ATTACKS):
+        run = again.carry_out(shuffled(list(again.queue), seed + number))
+        if always["no pod stays pending"]:
+            assert not any(each.pending for each in run.outcomes.values())
+        if always["no skew is more than 1"]:
+            assert skew_of(run) <= 1
+        again.restore()
+
+
+def ends(run: Run, left: list[QueuedPod]) -> set[tuple[int, int]]:
+    """How many pods stay pending and the skew, of every order and every tie, each looked at for itself."""
+    found: set[tuple[int, int]] = set()
+    for i, queued in enumerate(left):
+        for best in run.scheduler.verdict(queued.pod, queued.name).best:
+            with run.cluster.savepoint():
+                pod_class = run.cluster.shared_class(queued.pod)
+                run.scheduler.bind(f"shop/{queued.name}", pod_class, run.cluster.nodes.row_of[best])
+                found |= ends(run, left[:i] + left[i + 1 :])
+    return found or {(len(left), skew_of(run))}
+
+
+@settings(max_examples=30, deadline=None)
+@given(objects=small(pods=2))
+def test_the_answer_is_that_of_all_orders_looked_at_one_by_one(objects: list[Json]) -> None:
+    run = prepare(inventory(*objects), SimulationOptions(preemption=False), with_spreads=False)
+    every = ends(run, list(run.queue))
+    for question, good in (
+        (NoPending(), {not pending for pending, _ in every}),
+        (SkewWithin(1), {skew <= 1 for _, skew in every}),
+    ):
+        found = OrderSearch(run, run.queue, question, SearchBudget()).search()
+        assert not found.gave_up
+        assert (found.holds, bool(found.why)) == (True in good, False in good)
+
+
+@settings(max_examples=25, deadline=None)
+@given(objects=small())
+def test_the_order_that_is_shown_comes_to_what_is_said(objects: list[Json]) -> None:
+    (answer,) = guarantee(inventory(*objects), never_pending=True).answers
+    if not answer.order:
+        assert answer.answer == "always"
+        return
+    run = prepare(inventory(*objects), SimulationOptions(preemption=False), with_spreads=False)
+    by_name = {each.name: each for each in run.queue}
+    for step in answer.order:
+        queued = by_name[step.name]
+        best = run.scheduler.verdict(queued.pod, queued.name).best
+        if not step.node:
+            assert best == ()
+            continue
+        assert sorted([step.node, *step.equal]) == list(best)
+        pod_class = run.cluster.shared_class(queued.pod)
+        run.scheduler.bind(f"shop/{queued.name}", pod_class, run.cluster.nodes.row_of[step.node])

@@ -1,0 +1,181 @@
+"""What holds in every order, orders in which it does not, and drills that play those again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.unit.drills.builders import ZONE, budget, inventory, node, nodes, spread, workload
+from topospread.drills.checking import check_drills
+from topospread.drills.drill_file import find_drills
+from topospread.errors import UsageError
+from topospread.guarantees import Guarantee, GuaranteeAnswer
+from topospread.guarantees.guarantee import guarantee
+
+Json = dict[str, Any]
+
+
+def asked(objects: list[Json], **options: Any) -> GuaranteeAnswer:
+    (answer,) = guarantee(inventory(*objects), **options).answers
+    return answer
+
+
+def of(name: str, replicas: int, cpu: str = "1", *constraints: Json) -> Json:
+    """A Deployment whose pods want so much cpu."""
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}
+    own = [each | {"labelSelector": {"matchLabels": {"app": name}}} for each in constraints]
+    spec = {"containers": [container]} | ({"topologySpreadConstraints": own} if own else {})
+    return workload("Deployment", name, replicas, spec)
+
+
+BIG_LAST = [node("a1", "a", cpu="3"), node("b1", "b", cpu="3"), of("small", 2), of("big", 2, "2")]
+"""Two small pods and two big ones fit, unless the small ones come first to one node: they do not."""
+SPLIT = [node("a1", cpu="2"), node("a2", cpu="2"), of("small", 2, "1"), of("big", 1, "2")]
+"""The small pods go to a node each, and leave no room for the big one, which fits when it comes first."""
+
+
+def test_what_always_holds_is_said_with_how_much_was_looked_at() -> None:
+    answer = asked(BIG_LAST, never_pending=True)
+    assert (answer.answer, answer.order, answer.why) == ("always", (), "")
+    assert answer.states > answer.ends > 0
+
+
+def test_an_order_in_which_a_pod_stays_pending_is_shown() -> None:
+    answer = asked(SPLIT, never_pending=True)
+    assert (answer.answer, answer.why) == ("not always", "pending: 1 of shop/big")
+    assert [(each.workload, bool(each.node)) for each in answer.order] == [
+        ("Deployment/small", True),
+        ("Deployment/small", True),
+        ("Deployment/big", False),
+    ]
+
+
+def test_what_holds_in_no_order_is_never() -> None:
+    answer = asked([*nodes("a"), of("big", 1, "11")], never_pending=True)
+    assert (answer.answer, answer.states, answer.ends) == ("never", 1, 1)
+
+
+def test_a_pod_that_is_refused_at_first_comes_again() -> None:
+    """The pods of web may only be near one of seed, which may come after them."""
+    near = {"topologyKey": ZONE, "labelSelector": {"matchLabels": {"app": "seed"}}}
+    web = of("web", 2)
+    affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [near]}}
+    web["spec"]["template"]["spec"]["affinity"] = affinity
+    assert asked([*nodes("a", "b"), web, of("seed", 1)], never_pending=True).answer == "always"
+    assert asked([*nodes("a", "b"), web], never_pending=True).answer == "never"
+
+
+def test_skew_in_every_order() -> None:
+    objects = [*nodes("a", "b"), of("web", 4, "1", spread(whenUnsatisfiable="ScheduleAnyway"))]
+    assert asked(objects, skew=0).answer == "always"
+    crowded = [node("a1", "a"), node("b1", "b", cpu="1"), *objects[2:]]
+    answer = asked(crowded, skew=1)
+    assert (answer.answer, answer.why) == ("never", f"shop/web: skew 2 on {ZONE}")
+
+
+def test_what_the_loss_of_a_zone_leaves() -> None:
+    objects = [*nodes("a", "b", "c"), of("web", 3, "1", spread())]
+    assert asked(objects, survives="zone", left=["deploy/web=2"]).answer == "always"
+    answer = asked(objects, survives="zone", left=["shop/deploy/web=3"])
+    assert (answer.answer, answer.why) == ("never", "without a 2 of 3 are left")
+    assert asked(objects, survives="node", left=["deploy/web=2"]).answer == "always"
+
+
+def test_pods_of_a_stateful_set_come_in_their_order() -> None:
+    answer = asked([*nodes("a", "b"), workload("StatefulSet", "db", 3)], never_pending=True)
+    assert (answer.answer, answer.states) == ("always", 5)  # by turns, and the last on either node
+
+
+def test_nodes_and_zones_that_are_alike_are_one() -> None:
+    few = asked([*nodes("a", "b", "c"), of("web", 3, "1", spread())], never_pending=True)
+    many = asked([*nodes(*"aabbcc"), of("web", 3, "1", spread())], never_pending=True)
+    assert few.states == many.states == 4
+
+
+def test_what_asks_for_a_zone_by_name_tells_zones_apart() -> None:
+    in_a = of("other", 1, "1")
+    in_a["spec"]["template"]["spec"]["nodeSelector"] = {ZONE: "a"}
+    objects = [*nodes("a", "b"), of("web", 2, "1", spread())]
+    assert asked([*objects, in_a], never_pending=True).states > asked([*objects, of("other", 1)], skew=9).states
+
+
+def test_beyond_the_budget_nothing_is_decided() -> None:
+    objects = [*nodes("a", "b", "c"), of("web", 5), of("api", 5, "2"), of("log", 5, "3")]
+    answer = asked(objects, never_pending=True, states=5)
+    assert (answer.answer, answer.why) == ("not decided", "5 states were looked at, and there are more")
+
+
+def test_where_pods_may_be_evicted_nothing_is_decided() -> None:
+    important = of("dns", 1, "10")
+    important["spec"]["template"]["spec"]["priorityClassName"] = "system-cluster-critical"
+    answer = asked([*nodes("a"), of("web", 1), important], skew=5)
+    assert (answer.answer, answer.why) == ("not decided", "shop/dns may evict pods of less priority")
+
+
+def test_a_sample_of_the_nodes_decides_nothing() -> None:
+    answer = asked([*nodes(*"a" * 120), of("web", 1)], never_pending=True)
+    assert answer.answer == "not decided"
+    assert "sample" in answer.why
+
+
+def played_again(tmp_path: Path, objects: list[Json], answer: GuaranteeAnswer) -> list[str]:
+    """What the drill of an order falls short of."""
+    (tmp_path / "all.yaml").write_text(yaml.safe_dump_all(objects))
+    (tmp_path / "order.yaml").write_text(answer.drill.replace("spec:\n", "spec:\n  manifests: [all.yaml]\n", 1))
+    found = check_drills(find_drills([str(tmp_path / "order.yaml")]))
+    return [each.message for drill in found.drills for each in drill.shortfalls]
+
+
+def test_an_order_plays_again_as_a_drill(tmp_path: Path) -> None:
+    (said,) = played_again(tmp_path, SPLIT, asked(SPLIT, never_pending=True))
+    assert said.startswith("1 pending at the end, at most 0 expected: shop/big")
+
+
+def test_ties_that_matter_are_forced_by_cordons(tmp_path: Path) -> None:
+    """Only where the first pod goes to the second of two equal nodes the constrained one finds no room."""
+    picky = of("picky", 1, "2")
+    picky["spec"]["template"]["spec"]["nodeSelector"] = {"kubernetes.io/hostname": "a2"}
+    objects = [node("a1", cpu="2"), node("a2", cpu="2"), of("small", 1), picky]
+    answer = asked(objects, never_pending=True)
+    assert answer.answer == "not always"
+    assert answer.order[0].node == "a2"
+    assert "cordon: node=a1" in answer.drill
+    assert played_again(tmp_path, objects, answer)
+
+
+def test_a_workload_that_has_pods_already_is_in_no_drill() -> None:
+    pods = of("web", 2)
+    there = {"name": "web-1", "namespace": "shop", "labels": {"app": "api"}}
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "api", "uid": "u", "controller": True}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": there | {"ownerReferences": [owner]}, "spec": {}}
+    pod["spec"] = pods["spec"]["template"]["spec"] | {"nodeName": "a1"}
+    replicas = workload("ReplicaSet", "api", 2, pods["spec"]["template"]["spec"])
+    replicas["metadata"]["uid"] = "u"
+    answer = asked([node("a1", cpu="1"), replicas, pod], never_pending=True)
+    assert answer.answer == "never"
+    assert answer.drill == ""
+
+
+def test_several_questions_are_answered_each() -> None:
+    found: Guarantee = guarantee(inventory(*BIG_LAST, budget("web", minAvailable=1)), never_pending=True, skew=0)
+    assert [each.question for each in found.answers] == ["no pod stays pending", "no skew is more than 0"]
+    assert found.holds
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "ask something"),
+        ({"survives": "zone"}, "give both"),
+        ({"left": ["deploy/web=2"]}, "give both"),
+        ({"survives": "rack", "left": ["deploy/small=1"]}, "it is one of zone, node"),
+        ({"survives": "zone", "left": ["deploy/none=1"]}, "there is no such workload; there are shop/Deployment/small"),
+        ({"survives": "zone", "left": ["small"]}, "write it as"),
+    ],
+)
+def test_questions_on_what_is_not_there_are_refused(options: Json, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        guarantee(inventory(*BIG_LAST), **options)
