@@ -211,7 +211,8 @@ class Cluster:
             self.homeless.put(key, pod_class, started, node)
         else:
             self.bind(key, pod_class, row)
-            self._note_start(key, started)
+            if started:  # Told, and undone, with the binding.
+                self.started[key] = started
         return not is_known
 
     def _comes_again(self, key: PodKey, pod_class: PodClass, row: int) -> bool:

@@ -17,8 +17,9 @@ from typing import Final
 from topospread.errors import Place
 from topospread.sources.text import Text, printable
 
-from .layout import Layouts, TextValue
+from .layout import Layouts
 from .lint_input import LintSubject
+from .text_value import TextValue
 
 ANNOTATION: Final = "topospread.dev/ignore"
 _COMMENT: Final = re.compile(r"#\s*topospread:\s*ignore\b(.*)")

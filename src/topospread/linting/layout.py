@@ -6,9 +6,8 @@ a text is gone through once and kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from dataclasses import replace
+from typing import Final
 
 import yaml
 from yaml.events import (
@@ -29,48 +28,10 @@ from topospread.sources.locations import Location
 from topospread.sources.positions import Path, format_path, parse_path
 from topospread.sources.text import Text, printable
 
-Form = Literal["scalar", "mapping", "list", "alias"]
+from .json_layout import json_root
+from .text_value import Form, TextValue
+
 _ENDS: Final = (MappingEndEvent, SequenceEndEvent)
-
-
-@dataclass(slots=True)
-class TextValue:
-    """A value in a text. Offsets count characters from the beginning of the text, from 0.
-
-    Attributes:
-        form: what it is; an alias is not followed.
-        line: where it is said to stand, its key if it has one: the line, from 1.
-        column: the column, from 1.
-        start: offset of its first character; in front of an anchor or a tag.
-        end: offset behind its last character, comments and empty lines behind it left out.
-        key: offset of its key, None for the items of a list and the document itself.
-        flow: whether it is written with brackets or, a scalar, on one line.
-        style: quotes or the sign of a block scalar, "" for a plain one.
-        last_line: the line its last character stands in, from 1.
-        children: what stands in it, by key or index.
-    """
-
-    form: Form
-    line: int
-    column: int
-    start: int
-    end: int
-    key: int | None
-    flow: bool
-    style: str
-    last_line: int
-    children: dict[str | int, TextValue] = field(default_factory=dict)
-
-    def child(self, step: str | int) -> TextValue | None:
-        """What stands under a step of a path; a number may be meant as a key."""
-        found = self.children.get(step)
-        return self.children.get(str(step)) if found is None and self.form == "mapping" else found
-
-    def walk(self) -> Iterator[TextValue]:
-        """The node and everything in it, outer ones first."""
-        yield self
-        for child in self.children.values():
-            yield from child.walk()
 
 
 def documents_of(data: bytes) -> list[TextValue]:
@@ -156,6 +117,7 @@ class Layouts:
 
     def __init__(self) -> None:
         self._known: dict[tuple[int, int], tuple[Text, list[TextValue]]] = {}
+        self._in_json: dict[tuple[int, int, int], tuple[Text, TextValue | None]] = {}
 
     def documents(self, text: Text) -> list[TextValue]:
         """The documents of a text."""
@@ -164,8 +126,7 @@ class Layouts:
     def root(self, location: Location) -> TextValue | None:
         """The node of the object at a location; its offsets and lines count from ``location.start`` in JSON."""
         if location.document is None:
-            found = self._laid_out(location.text, location.start, location.end)
-            return found[0] if found else None
+            return self._root_in_json(location)
         documents = self._laid_out(location.text, 0, len(location.text.data))
         node = documents[location.document - 1] if location.document <= len(documents) else None
         for step in location.path:
@@ -199,6 +160,17 @@ class Layouts:
         if node is None:
             return replace(place, line=location.line or 1, column=None if location.line else 1)
         return replace(place, line=node.line, column=node.column)
+
+    def _root_in_json(self, location: Location) -> TextValue | None:
+        text, start, end = location.text, location.start, location.end
+        key = (id(text), start, end)
+        if key not in self._in_json:
+            root = json_root(text.data[start:end])
+            if root is None:
+                found = self._laid_out(text, start, end)
+                root = found[0] if found else None
+            self._in_json[key] = (text, root)
+        return self._in_json[key][1]
 
     def _laid_out(self, text: Text, start: int, end: int) -> list[TextValue]:
         key = (id(text), start)

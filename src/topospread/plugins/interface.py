@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Literal, Protocol, runtime_checkable
+from typing import Final, Literal, Protocol, TypeGuard, TypeVar, runtime_checkable
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -23,9 +24,22 @@ from .cluster_event import Registration
 MAX_NODE_SCORE = 100
 """The best a plugin gives a node before its weight (k8s.io/kube-scheduler/framework, ``MaxNodeScore``)."""
 
+Offered = TypeVar("Offered")
+
+_OFFERS: Final[WeakKeyDictionary[type, dict[object, bool]]] = WeakKeyDictionary()
+
 StatusCode = Literal["Unschedulable", "UnschedulableAndUnresolvable"]
 UNSCHEDULABLE: StatusCode = "Unschedulable"
 UNRESOLVABLE: StatusCode = "UnschedulableAndUnresolvable"
+
+
+def offers(value: object, protocol: Callable[..., Offered]) -> TypeGuard[Offered]:
+    """``isinstance`` for the protocols below, by type: Python itself goes through a protocol's members each time."""
+    of = _OFFERS.setdefault(type(value), {})
+    known = of.get(protocol)
+    if known is None:
+        known = of[protocol] = isinstance(value, protocol)  # type: ignore[arg-type]
+    return known
 
 
 class PluginError(Exception):

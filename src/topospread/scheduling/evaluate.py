@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from topospread.cluster.arrays import Ints
-from topospread.plugins.interface import UNRESOLVABLE, CanFail, PluginError, Status
+from topospread.plugins.interface import UNRESOLVABLE, CanFail, PluginError, Status, offers
 from topospread.plugins.pod_topology_spread import PodTopologySpread
 from topospread.plugins.spread_arithmetic import spread_arithmetic
 
@@ -78,7 +78,7 @@ def first_failure(view: View, rows: Ints, blocked: Collection[int] = ()) -> Filt
     promised to.
     """
     filters = [each.filter for each in view.plugins.filters]
-    if view.plugins.rejected is not None or not any(isinstance(each, CanFail) and each.may_fail for each in filters):
+    if view.plugins.rejected is not None or not any(offers(each, CanFail) and each.may_fail for each in filters):
         return None
     failures: list[FilterFailure] = []
     left = np.flatnonzero(~np.isin(rows, list(blocked)))

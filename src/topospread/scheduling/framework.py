@@ -25,6 +25,7 @@ from topospread.plugins.interface import (
     Status,
     Watcher,
     numbers,
+    offers,
 )
 from topospread.plugins.pod_volumes import volume_reads
 from topospread.plugins.registry import PLUGINS, PluginSettings
@@ -212,7 +213,7 @@ class Framework:
         for name, weight in weights.items():
             each = plugins.prepared.get(name, Prepared())
             if each.score is not None and not (each.score_needs_filter and name not in filtering):
-                normalized = each.score if isinstance(each.score, Normalized) else None
+                normalized = each.score if offers(each.score, Normalized) else None
                 plugins.scores.append(WeightedScore(name, weight, each.score, normalized))
 
     def _add_failing(self, plugins: PreparedPlugins, name: str, score: FailingScore) -> None:

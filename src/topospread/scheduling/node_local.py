@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from topospread.cluster import NO_ROW, Cluster, PodClass
 from topospread.cluster.arrays import Bools, Ints, Rows, grown
-from topospread.plugins.interface import RestsOnAllNodes, Scope, length, numbers
+from topospread.plugins.interface import RestsOnAllNodes, Scope, length, numbers, offers
 
 from .framework import Framework, PreparedPlugins, WeightedScore
 
@@ -127,7 +127,7 @@ class NodeLocalAnswers:
     def _nodes_changed(self, rows: Collection[int]) -> None:
         self._grow()
         scores = [each.score for each in self._node_scores]
-        if any(isinstance(each, RestsOnAllNodes) and each.rests_on_all_nodes for each in scores):
+        if any(offers(each, RestsOnAllNodes) and each.rests_on_all_nodes for each in scores):
             self._renew(slice(0, self._cluster.nodes.size))
         else:
             self._renew(np.fromiter(rows, dtype=np.int64))

@@ -27,6 +27,7 @@ from topospread.plugins.interface import (
     Settling,
     Status,
     Watcher,
+    offers,
 )
 
 from .buckets import Buckets, GroupKey
@@ -47,8 +48,8 @@ class OneByOne:
 
 def one_by_one(filters: Sequence[Filter], scores: Sequence[WeightedScore]) -> OneByOne | None:
     """The same plugins, to be asked node by node; ``None`` where one of them cannot."""
-    each_filter = tuple(each for each in filters if isinstance(each, FilterEach))
-    each_score = tuple((each.weight, each.score) for each in scores if isinstance(each.score, ScoreEach))
+    each_filter = tuple(each for each in filters if offers(each, FilterEach))
+    each_score = tuple((each.weight, each.score) for each in scores if offers(each.score, ScoreEach))
     if len(each_filter) < len(filters) or len(each_score) < len(scores):
         return None
     return OneByOne(each_filter, each_score)
@@ -264,4 +265,4 @@ class View:
 
 
 def _is_idle(each: object) -> bool:
-    return isinstance(each, CanBeIdle) and each.idle
+    return offers(each, CanBeIdle) and each.idle

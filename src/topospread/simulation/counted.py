@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from topospread.api.labels import Selector
-from topospread.cluster import Cluster
+from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Bools
 from topospread.cluster.cluster import PodKey, pod_key
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, counts_of
@@ -33,12 +33,19 @@ class PodOwners:
         queued = {pod_key(each.namespace, each.name): each.workload for each in queue}
         self._of: dict[int, dict[str, Counter[int]]] = {}
         self._classes: dict[tuple[str, str], set[int]] = {}
+        rows_of: dict[tuple[int, int], list[int]] = {}
+        whose: list[tuple[PodClass, str, list[int]]] = []
         for row, pods in enumerate(cluster.on_node):
             for key, pod_class in pods.items():
                 workload = owners.get(key) or queued.get(key)
-                name = _name(workload)
-                self._of.setdefault(pod_class.index, {}).setdefault(name, Counter())[row] += 1
-                self._classes.setdefault((pod_class.namespace, name), set()).add(pod_class.index)
+                rows = rows_of.get((pod_class.index, id(workload)))
+                if rows is None:
+                    rows = rows_of[pod_class.index, id(workload)] = []
+                    whose.append((pod_class, _name(workload), rows))
+                rows.append(row)
+        for pod_class, name, rows in whose:
+            self._of.setdefault(pod_class.index, {}).setdefault(name, Counter()).update(rows)
+            self._classes.setdefault((pod_class.namespace, name), set()).add(pod_class.index)
 
     def counted_by(self, arithmetic: ConstraintArithmetic, workload: Workload) -> CountedPods:
         """Whose pods a constraint of a workload counts."""

@@ -11,6 +11,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from topospread.linting.json_layout import json_root
 from topospread.linting.layout import Layouts, documents_of
 from topospread.sources.locations import Location
 from topospread.sources.positions import format_path
@@ -61,6 +62,31 @@ def test_places_in_json_are_those_of_errors(values: list[Any], indent: int | Non
         for path in paths(value):
             field = format_path(path)
             assert layouts.place(location, "Pod a", field) == location.place("Pod a", field)
+
+
+@given(VALUES, st.sampled_from([None, 2]))
+def test_json_read_as_json_is_laid_out_as_yaml_lays_it_out(value: Any, indent: int | None) -> None:
+    data = json.dumps(value, indent=indent, ensure_ascii=False).encode()
+    root = json_root(data)
+    assert root is not None
+    (by_yaml,) = documents_of(data)
+    assert list(root.walk()) == list(by_yaml.walk())
+
+
+@pytest.mark.parametrize("data", [b"", b" ", b"{", b"[1, ]x", b'{"a" 1}', b"[" * 100_000, b'"a\r"', b"\xff", b"a: 1"])
+def test_what_is_no_plain_json_is_left_to_yaml(data: bytes) -> None:
+    assert json_root(data) is None
+
+
+def test_of_json_only_the_way_to_a_field_is_gone() -> None:
+    root = json_root(json.dumps({"spec": {"a": [1, 2]}, "status": {"b": {"c": 3}}}).encode())
+    assert root is not None
+    spec = root.child("spec")
+    assert spec is not None
+    assert spec.child("a") is not None
+    status = root.child("status")
+    assert status is not None
+    assert status.unread is not None
 
 
 @given(DOCUMENTS, st.sampled_from([None, True, False]))
