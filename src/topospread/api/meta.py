@@ -55,6 +55,7 @@ class Annotations(KubeStruct):
     migrated_plugins: str | None = msgspec.field(default=None, name="storage.alpha.kubernetes.io/migrated-plugins")
     helm_hook: str | None = msgspec.field(default=None, name="helm.sh/hook")
     helm_hook_delete_policy: str | None = msgspec.field(default=None, name="helm.sh/hook-delete-policy")
+    made_of: str | None = msgspec.field(default=None, name="topospread.dev/made-of")
 
 
 class ObjectMeta(KubeStruct):

@@ -5,6 +5,7 @@ Subcommands are imported when they are used, so that ``--help`` answers at once.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from difflib import get_close_matches
@@ -52,6 +53,9 @@ BAD_INPUT = 2
 FAULT = 3
 INTERRUPTED = 130
 PIPE_CLOSED = 141
+_OBJECTS_BETWEEN_COLLECTIONS = 50_000
+"""Modules and what is read stay until a command ends: looking for garbage as often as Python does is a twentieth of
+a short command. A scheduler runs on, and is left as it is."""
 DEBUG = "TOPOSPREAD_DEBUG"
 """Environment variable that makes a fault show its traceback."""
 
@@ -67,6 +71,8 @@ class LazyGroup(ExplainedGroup):
         """The command of a name, ``None`` when there is none."""
         if cmd_name not in COMMANDS:
             return None
+        if cmd_name != "scheduler":
+            gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
         where, about = COMMANDS[cmd_name]
         module, _, name = where.partition(":")
         command: click.Command = getattr(import_module(module), name)

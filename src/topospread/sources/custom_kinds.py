@@ -24,6 +24,8 @@ from .yaml import read_documents
 SETTINGS: Final = (".topospread.yaml", ".topospread.yml")
 _MOST: Final = 1_000
 """So many objects are made of one at most."""
+MADE_OF: Final = "topospread.dev/made-of"
+"""Annotation of what stands in for a custom resource whose replicas are its own: ``group/Kind/name``."""
 _ADDED_BY_PROMETHEUS: Final = "additionalLabelSelectors"
 
 
@@ -143,6 +145,7 @@ def made_of(value: Mapping[str, Any], how: CustomKind, namespace: str) -> Iterat
         template = _template(of, how, name) if isinstance(of, Mapping) else None
         for copy in range(min(_number(of, how.copies), _MOST)) if template is not None else ():
             words = {"name": name, "each": str(of.get("name") or number), "copy": str(copy)}
+            words["made of"] = "" if how.each or how.copies or how.less else f"{how.group}/{how.kind}/{name}"
             yield from _made(of, how, _labelled(template or {}, how, words), {**words, "namespace": namespace})
 
 
@@ -151,7 +154,9 @@ def _made(
 ) -> Iterator[dict[str, Any]]:
     name, replicas = _filled(how.name, words), max(_number(of, how.replicas) - how.less, 0)
     head = {"apiVersion": _BUILT_IN[how.as_], "kind": how.as_}
-    place = {"namespace": words["namespace"]}
+    place: dict[str, Any] = {"namespace": words["namespace"]}
+    if words["made of"]:
+        place["annotations"] = {MADE_OF: words["made of"]}
     labels = template["metadata"]["labels"]
     if how.as_ == "Pod":
         for number in range(how.first, how.first + min(replicas, _MOST)):

@@ -6,8 +6,9 @@ pkg/controller/podautoscaler/horizontal.go (``reconcileAutoscaler``).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 from topospread.api.autoscaling import CrossVersionObjectReference, HorizontalPodAutoscaler
@@ -72,16 +73,22 @@ class Autoscalers:
     """The autoscalers of an inventory, by what they scale.
 
     Attributes:
-        applied: controller → what its autoscaler makes of it, of those that were asked about.
+        applied: controller (of a custom resource, who stands in for it) → what its autoscaler makes of it, of those
+            that were asked about.
         warnings: what a person must know.
     """
 
-    def __init__(self, items: Iterable[HorizontalPodAutoscaler], autoscale: AutoscaleChoice) -> None:
+    def __init__(
+        self,
+        items: Iterable[HorizontalPodAutoscaler],
+        autoscale: AutoscaleChoice,
+        stand_ins: Mapping[tuple[str, str], ObjectKey] = MappingProxyType({}),
+    ) -> None:
         self.applied: dict[ObjectKey, Autoscaling] = {}
         self.warnings: list[str] = []
         self._autoscale = autoscale
         self._of: dict[ObjectKey, HorizontalPodAutoscaler] = {}
-        for key, item in _by_name(items):
+        for key, item in _by_name(items, stand_ins):
             first = self._of.setdefault(key, item)
             if first is not item:
                 self.warnings.append(
@@ -106,7 +113,7 @@ class Autoscalers:
 
 def note_of_missing_targets(items: Iterable[HorizontalPodAutoscaler], there: Collection[ObjectKey]) -> str:
     """A sentence on autoscalers of kinds that are read, whose target is not there; "" where all are."""
-    missing = [f"{key[1]}/{item.name} ({key[0]} {key[2]})" for key, item in _by_name(items) if key not in there]
+    missing = [f"{key[1]}/{item.name} ({key[0]} {key[2]})" for key, item in _by_name(items, {}) if key not in there]
     if not missing:
         return ""
     more = len(missing) - _SHOWN
@@ -115,9 +122,13 @@ def note_of_missing_targets(items: Iterable[HorizontalPodAutoscaler], there: Col
     return f"{what} what is not there: {listed}"
 
 
-def _by_name(items: Iterable[HorizontalPodAutoscaler]) -> Iterator[tuple[ObjectKey, HorizontalPodAutoscaler]]:
+def _by_name(
+    items: Iterable[HorizontalPodAutoscaler], stand_ins: Mapping[tuple[str, str], ObjectKey]
+) -> Iterator[tuple[ObjectKey, HorizontalPodAutoscaler]]:
     for item in sorted(items, key=lambda each: (each.namespace, each.name)):
-        key = target_of(item)
+        reference = item.spec.scale_target_ref
+        custom = f"{group_of(reference)}/{reference.kind}/{reference.name}"
+        key = target_of(item) or stand_ins.get((item.namespace or "default", custom))
         if key is not None and item.metadata.deletion_timestamp is None:
             yield key, item
 

@@ -19,6 +19,7 @@ from .autoscaling import AutoscaleChoice, Autoscalers
 from .claims import VolumeClaims
 from .control_plane import ControlPlane
 from .controllers import Controller
+from .custom_autoscaling import stand_ins
 from .default_class import DefaultClass
 from .defaults import DEFAULT_SCHEDULER_NAME
 from .names import Names, pod_prefix
@@ -56,7 +57,7 @@ class Draft:
         self.gates = control_plane.apiserver
         self.names = names
         self.scale = scale
-        self.autoscalers = Autoscalers(inventory.horizontal_pod_autoscalers, autoscale)
+        self.autoscalers = Autoscalers(inventory.horizontal_pod_autoscalers, autoscale, stand_ins(inventory))
         self.admission = Admission(inventory, self.gates)
         self.default_class = DefaultClass(inventory.storage_classes, self.gates.kube_version)
         self.volumes = VolumeClaims(self.plan, self.default_class)

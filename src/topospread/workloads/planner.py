@@ -15,6 +15,7 @@ from .autoscaling import AutoscaleChoice, note_of_missing_targets
 from .completion import completed
 from .control_plane import ControlPlane
 from .controllers import Controller, controllers_of
+from .custom_autoscaling import with_autoscaled_pods
 from .daemon_set import DaemonNodes, plan_daemon_set
 from .draft import Draft
 from .dropped_fields import without_dropped_fields
@@ -54,6 +55,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
         UsageError: a target of ``scale`` or ``run_cron_jobs`` that is not there.
     """
     by = control_plane or ControlPlane.of_version(kube_version)
+    inventory, autoscaled = with_autoscaled_pods(inventory, autoscale)
     inventory, unused = without_dropped_fields(inventory, by.apiserver, by.scheduler)
     names = Names((pod.namespace or "default", pod.name) for pod in inventory.pods if pod.metadata.name)
     whole = completed(inventory, names)
@@ -64,7 +66,7 @@ def plan(  # noqa: PLR0913 - keyword arguments
     draft = Draft(whole, names, by, scaled(scale or {}, controllers), autoscale)
     draft.plan.unused = unused
     missing_targets = note_of_missing_targets(whole.horizontal_pod_autoscalers, controllers)
-    draft.plan.notes += [missing_targets] if missing_targets else []
+    draft.plan.notes += [missing_targets, *autoscaled] if missing_targets else autoscaled
     if waiting:
         cron_jobs = "1 CronJob was" if waiting == 1 else f"{waiting} CronJobs were"
         draft.plan.notes.append(f"{cron_jobs} not run: a run is simulated on request (--run-cron-job)")

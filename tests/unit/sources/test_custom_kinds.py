@@ -239,3 +239,45 @@ def test_a_table_that_means_nothing_is_bad_input(kinds: object, said: str) -> No
 def test_every_kind_that_is_known_has_a_case() -> None:
     tested = {text.split("kind: ")[1].split("\n")[0] for text, _ in CASES.values()} | {"StatefulSet"}
     assert {kind for _, kind in shipped_kinds()} == tested
+
+
+def scaled(version: str, kind: str, least: int, most: int = 9) -> str:
+    target = f"{{apiVersion: {version}, kind: {kind}, name: web}}"
+    spec = f"{{scaleTargetRef: {target}, minReplicas: {least}, maxReplicas: {most}}}"
+    return custom("autoscaling/v2", "HorizontalPodAutoscaler", spec)
+
+
+@pytest.mark.parametrize(
+    ("version", "kind", "replicas", "least", "most", "kept"),
+    [
+        ("argoproj.io/v1alpha1", "Rollout", 2, 6, 9, 6),
+        ("argoproj.io/v1alpha1", "Rollout", 12, 6, 9, 9),
+        ("apps.kruise.io/v1alpha1", "CloneSet", 2, 6, 9, 6),
+        ("apps.kruise.io/v1alpha1", "CloneSet", 12, 6, 9, 9),
+        ("apps.kruise.io/v1beta1", "StatefulSet", 1, 3, 9, 3),
+        ("apps.kruise.io/v1alpha1", "CloneSet", 7, 6, 9, 7),
+    ],
+)
+def test_an_autoscaler_of_a_custom_resource_is_followed(  # noqa: PLR0917 - one a column
+    tmp_path: Path, version: str, kind: str, replicas: int, least: int, most: int, kept: int
+) -> None:
+    resource = custom(version, kind, f"{{replicas: {replicas}, template: {template()}}}")
+    given = loaded(tmp_path, resource + scaled(version, kind, least, most))
+    found = topospread.simulate(given)
+    assert len(found.placements) == kept
+    assert len({each.name for each in found.placements}) == kept
+    said = [*found.notes, *(note for each in found.workloads for note in each.notes)]
+    assert any("HorizontalPodAutoscaler web keeps" in note for note in said) == (kept != replicas)
+
+
+def test_autoscale_max_holds_for_custom_resources(tmp_path: Path) -> None:
+    for version, kind in (("argoproj.io/v1alpha1", "Rollout"), ("apps.kruise.io/v1alpha1", "CloneSet")):
+        resource = custom(version, kind, f"{{replicas: 2, template: {template()}}}")
+        given = loaded(tmp_path, resource + scaled(version, kind, 1, 5))
+        assert len(topospread.simulate(given, autoscale="max").placements) == 5
+
+
+def test_an_autoscaler_that_is_not_followed_is_named(tmp_path: Path) -> None:
+    text = scaled("example.com/v1", "Widget", 6)
+    found = topospread.simulate(loaded(tmp_path, text))
+    assert "HorizontalPodAutoscaler web of Widget shop/web is not followed" in found.notes
