@@ -53,6 +53,8 @@ class Annotations(KubeStruct):
     selected_node: str | None = msgspec.field(default=None, name="volume.kubernetes.io/selected-node")
     storage_class: str | None = msgspec.field(default=None, name="volume.beta.kubernetes.io/storage-class")
     migrated_plugins: str | None = msgspec.field(default=None, name="storage.alpha.kubernetes.io/migrated-plugins")
+    topology_mode: str | None = msgspec.field(default=None, name="service.kubernetes.io/topology-mode")
+    topology_aware_hints: str | None = msgspec.field(default=None, name="service.kubernetes.io/topology-aware-hints")
     helm_hook: str | None = msgspec.field(default=None, name="helm.sh/hook")
     helm_hook_delete_policy: str | None = msgspec.field(default=None, name="helm.sh/hook-delete-policy")
     made_of: str | None = msgspec.field(default=None, name="topospread.dev/made-of")

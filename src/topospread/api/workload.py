@@ -14,6 +14,11 @@ class ServiceSpec(KubeStruct):
     """``spec`` of a Service; without a selector it selects nothing."""
 
     selector: dict[str, str] | None = None
+    type: str | None = None
+    cluster_ip: str | None = msgspec.field(default=None, name="clusterIP")
+    publish_not_ready_addresses: bool | None = None
+    internal_traffic_policy: str | None = None
+    traffic_distribution: str | None = None
 
 
 class Service(KubeObject):

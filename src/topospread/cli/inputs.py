@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from topospread.config.gates import Gates
     from topospread.config.profile import Configuration
     from topospread.sources.rendering import Rendering
+    from topospread.traffic.traffic import TrafficQuestion
     from topospread.workloads.control_plane import ControlPlane
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -250,6 +251,41 @@ def given_pools(given: Mapping[str, Any]) -> tuple[NodePool, ...]:
     from topospread.sources.pools import read_pools
 
     return read_pools(given["pools"])
+
+
+TRAFFIC_OPTIONS = (
+    click.option("--traffic", is_flag=True, help="Say what of each Service's traffic crosses zones."),
+    click.option(
+        "--clients",
+        multiple=True,
+        metavar="[SVC:]WHO",
+        help="Who asks: deploy/web, or zone-a=70,zone-b=30 (otherwise all pods).",
+    ),
+    click.option("--price", type=click.FloatRange(min=0), metavar="N", help="Price of a GB that crosses zones."),
+)
+
+
+def traffic_options(command: Command) -> Command:
+    """``--traffic --clients --price``."""
+    for decorator in reversed(TRAFFIC_OPTIONS):
+        command = decorator(command)
+    return command
+
+
+def asked_traffic(given: Mapping[str, Any]) -> TrafficQuestion | None:
+    """What is asked of traffic, ``None`` where nothing is.
+
+    Raises:
+        UsageError: clients or a price stand there without --traffic, or mean nothing.
+    """
+    if not given["traffic"]:
+        if given["clients"] or given["price"] is not None:
+            raise UsageError("--clients and --price say more of --traffic")
+        return None
+    from topospread.traffic.clients import read_clients
+    from topospread.traffic.traffic import TrafficQuestion
+
+    return TrafficQuestion(read_clients(given["clients"]), given["price"])
 
 
 def parse_cron_jobs(given: Mapping[str, Any]) -> list[str]:

@@ -12,6 +12,8 @@ from topospread.errors import UsageError
 from .inputs import (
     AUTOSCALE,
     PATH,
+    POOLS,
+    asked_traffic,
     given_pools,
     input_options,
     namespace_options,
@@ -21,6 +23,7 @@ from .inputs import (
     read_control_plane,
     read_inventory,
     shown_namespace,
+    traffic_options,
 )
 from .terminal import layout, progress, show, warn, written
 from .usage import Explained
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from topospread.simulation import Simulation
     from topospread.simulation.comparison import Comparison
     from topospread.simulation.run import Sampling
+    from topospread.traffic import Traffic
     from topospread.workloads.control_plane import ControlPlane
 
     Side = tuple[ControlPlane, Configuration | None, Sampling]
@@ -92,9 +96,8 @@ def _grammar() -> str:
 @click.option("--compare-sampling", type=SAMPLING, help="Show only what scoring other nodes changes.")
 @click.option("--orders", type=click.IntRange(min=1), metavar="N", help="Try N orders of the pods; show ranges.")
 @click.option("--no-preemption", is_flag=True, help="Evict nothing for more important pods.")
-@click.option(
-    "--pools", multiple=True, metavar="FILE", type=PATH, help="Pools that an autoscaler grows for pending pods."
-)
+@POOLS
+@traffic_options
 @click.option("--save", metavar="FILE", type=PATH, help="Write the cluster with what was placed, as a snapshot.")
 @namespace_options("Show")
 @click.option("-o", "--output", type=FORMATS, default="table", help="How to show the result.")
@@ -103,6 +106,7 @@ def simulate(**given: Any) -> int:
     given["scale"] = parse_scale(given)
     given["cron_jobs"] = parse_cron_jobs(given)
     given["pools"] = given_pools(given)
+    given["traffic"] = asked_traffic(given)
     by = read_control_plane(given)
     side = (by, read_configuration(given["config_path"], by.scheduler), given["sampling"])
     other = _other(given, side)
@@ -114,7 +118,7 @@ def simulate(**given: Any) -> int:
     result = _simulated(given, inventory, side)
     if other is None:
         _save(result, given["save"], by)
-        show(_text(result, given["output"], shown_namespace(given), given["color"]))
+        show(_text(result, given, by))
         return 0 if result.all_placed else 1
     from topospread.config.difference import differences
     from topospread.simulation.causes import to_watch, with_causes
@@ -174,6 +178,8 @@ def _in_orders(given: dict[str, Any], inventory: Inventory, side: Side) -> int:
     output, namespace = given["output"], shown_namespace(given)
     if given["compare_config"] or given["compare_version"] or given["compare_sampling"] or output == "name":
         raise UsageError("--orders gives ranges: no comparison and no -o name beside it")
+    if given["traffic"] is not None:
+        raise UsageError("--traffic is of one simulation: no --orders beside it")
     if given["pools"]:
         raise UsageError("--orders tries orders on the nodes that there are: no --pools beside it")
     by, config, sampling = side
@@ -226,7 +232,7 @@ def _simulated(given: dict[str, Any], inventory: Inventory, side: Side, watch: C
             sampling=sampling,
             autoscale=given["autoscale"],
             watch=watch,
-            keep_after=given["save"] is not None,
+            keep_after=given["save"] is not None or given["traffic"] is not None,
             pools=given["pools"],
             progress=bar,
         )
@@ -239,6 +245,8 @@ def _other(given: dict[str, Any], side: Side) -> tuple[tuple[str, str], Side] | 
         return None
     if given["output"] == "name":
         raise UsageError("a comparison has no -o name; use table, wide, json or yaml")
+    if given["traffic"] is not None:
+        raise UsageError("--traffic is of one simulation: no comparison beside it")
     by, configuration, own_sampling = side
     other_by = read_control_plane(given, version) if version else by
     names = []
@@ -264,12 +272,32 @@ def _comparison_text(comparison: Comparison, given: dict[str, Any]) -> str:
     return write(comparison, layout(given["color"], wide=output == "wide"), namespace)
 
 
-def _text(result: Simulation, output: str, namespace: str | None, color: str) -> str:
+def _text(result: Simulation, given: dict[str, Any], by: ControlPlane) -> str:
     from topospread.report.json import names
     from topospread.report.table import summary, table
 
+    output, namespace, color = given["output"], shown_namespace(given), given["color"]
+    found = _traffic(result, given, by)
     if output in ("table", "wide", "summary"):
+        from topospread.report.traffic import with_traffic
+
         write = summary if output == "summary" else table
-        return write(result, layout(color, wide=output == "wide"), namespace)
+        drawn = layout(color, wide=output == "wide")
+        return with_traffic(write(result, drawn, namespace), found, drawn)
     warn(result.warnings)
-    return names(result, namespace) if output == "name" else written(result.to_dict(namespace), output)
+    if output == "name":
+        return names(result, namespace)
+    return written(result.to_dict(namespace) | ({"traffic": found.to_dict()} if found else {}), output)
+
+
+def _traffic(result: Simulation, given: dict[str, Any], by: ControlPlane) -> Traffic | None:
+    """What is expected of traffic with everything where the simulation put it."""
+    if given["traffic"] is None or result.after is None:
+        return None
+    from topospread.simulation.run import SimulationOptions
+    from topospread.traffic.traffic import traffic
+
+    options = SimulationOptions(
+        kube_version=str(by.scheduler.kube_version), gates=by.scheduler, apiserver_gates=by.apiserver
+    )
+    return traffic(result.after, options, given["traffic"])

@@ -7,18 +7,23 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .inputs import (
+    asked_traffic,
     input_options,
     namespace_options,
     read_configuration,
     read_control_plane,
     read_inventory,
     shown_namespace,
+    traffic_options,
 )
 from .terminal import layout, progress, show, warn, written
 from .usage import Explained
 
 if TYPE_CHECKING:
+    from topospread.api.inventory import Inventory
     from topospread.spread_status import SpreadStatus
+    from topospread.traffic import Traffic
+    from topospread.workloads.control_plane import ControlPlane
 
 HELP = """\
 Show how the pods that are there are spread: what is skewed now, and what is at risk. Nothing is placed.
@@ -53,6 +58,7 @@ FORMATS = click.Choice(["table", "wide", "summary", "json", "yaml"])
 @click.option("--key", "keys", multiple=True, metavar="KEY", help="Look at this topology key alone; may be repeated.")
 @click.option("--min-skew", type=click.IntRange(min=0), metavar="N", help="Show constraints of at least this skew.")
 @click.option("--check", is_flag=True, help="Exit with 1 when a hard constraint is exceeded.")
+@traffic_options
 @click.option("-o", "--output", type=FORMATS, default="table", help="How to show the status.")
 def status(**given: Any) -> int:
     """Show the status; 1 when it is to be checked and a hard constraint is exceeded."""
@@ -73,18 +79,35 @@ def status(**given: Any) -> int:
             apiserver_gates=by.apiserver,
             progress=bar,
         )
-    show(_text(found, given["min_skew"], given["output"], given["color"]))
+    show(_text(found, given, _traffic(inventory, given, by)))
     return 1 if given["check"] and found.exceeded else 0
 
 
-def _text(found: SpreadStatus, min_skew: int | None, output: str, color: str) -> str:
+def _text(found: SpreadStatus, given: dict[str, Any], moved: Traffic | None) -> str:
     from topospread.spread_status.status import with_min_skew
 
+    output, min_skew = given["output"], given["min_skew"]
     shown = found if min_skew is None else with_min_skew(found, min_skew)
     if output in ("table", "wide", "summary"):
         from topospread.report.status import status_summary, status_text
+        from topospread.report.traffic import with_traffic
 
         write = status_summary if output == "summary" else status_text
-        return write(shown, layout(color, wide=output == "wide"))
+        drawn = layout(given["color"], wide=output == "wide")
+        return with_traffic(write(shown, drawn), moved, drawn)
     warn(found.warnings)
-    return written(shown.to_dict(), output)
+    return written(shown.to_dict() | ({"traffic": moved.to_dict()} if moved else {}), output)
+
+
+def _traffic(inventory: Inventory, given: dict[str, Any], by: ControlPlane) -> Traffic | None:
+    """What is expected of traffic with everything where it is."""
+    asking = asked_traffic(given)
+    if asking is None:
+        return None
+    from topospread.simulation.run import SimulationOptions
+    from topospread.traffic.traffic import traffic
+
+    options = SimulationOptions(
+        kube_version=str(by.scheduler.kube_version), gates=by.scheduler, apiserver_gates=by.apiserver
+    )
+    return traffic(inventory, options, asking)

@@ -1,0 +1,90 @@
+"""Where a Service's requests come from: a workload's pods, zones with weights, or all pods; not whom they reach."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from topospread.api.node import Node
+from topospread.errors import UsageError
+
+from .hints import ZONE
+
+
+@dataclass(frozen=True, slots=True)
+class Clients:
+    """Who asks.
+
+    Attributes:
+        service: ``NAME`` or ``NAMESPACE/NAME`` of the Service that they ask, "" for all.
+        workload: ``[NAMESPACE/]KIND/NAME``, "" where zones are given.
+        zones: zone → weight.
+    """
+
+    service: str = ""
+    workload: str = ""
+    zones: Mapping[str, float] = field(default_factory=dict)
+
+    def ask(self, namespace: str, name: str) -> bool:
+        """Whether these are the clients of a Service."""
+        return self.service in ("", name, f"{namespace}/{name}")
+
+
+def read_clients(texts: Iterable[str]) -> tuple[Clients, ...]:
+    """``deploy/web``, ``zone-a=70,zone-b=30``, or one of them for one Service: ``api:deploy/web``.
+
+    Raises:
+        UsageError: not of this form.
+    """
+    found = []
+    for text in texts:
+        service, colon, who = text.rpartition(":")
+        if not who or (colon and not service):
+            raise UsageError(f"--clients {text}: write a workload, deploy/web, or zones, zone-a=70,zone-b=30")
+        if "=" not in who:
+            if who.count("/") not in (1, 2):
+                raise UsageError(f"--clients {text}: write a workload as [NAMESPACE/]KIND/NAME")
+            found.append(Clients(service, who))
+            continue
+        found.append(Clients(service, zones=_weights(text, who)))
+    return tuple(found)
+
+
+def _weights(text: str, who: str) -> dict[str, float]:
+    weights: dict[str, float] = {}
+    for part in who.split(","):
+        zone, equals, number = part.partition("=")
+        plain = number.replace(".", "", 1)
+        if not zone or not equals or not (plain.isascii() and plain.isdigit()) or zone in weights:
+            raise UsageError(f"--clients {text}: write zones with weights, each once: zone-a=70,zone-b=30")
+        weights[zone] = float(number)
+    if not sum(weights.values()):
+        raise UsageError(f"--clients {text}: some zone needs a weight")
+    return weights
+
+
+def by_zones(weights: Mapping[str, float], nodes: Sequence[Node]) -> dict[str, float]:
+    """Node → share of the requests, each zone's dealt evenly to its nodes.
+
+    Raises:
+        UsageError: no node is in a zone.
+    """
+    number = Counter(node.labels.get(ZONE, "") for node in nodes)
+    missing = [zone for zone in weights if not number[zone]]
+    if missing:
+        raise UsageError(f"--clients: no node is in {missing[0]}; there is {', '.join(sorted(filter(None, number)))}")
+    total = sum(weights.values())
+    shares = ((node, node.labels.get(ZONE, "")) for node in nodes)
+    return {node.name: weights[zone] / total / number[zone] for node, zone in shares if zone in weights}
+
+
+def by_pods(pods: Iterable[str], nodes: Sequence[Node]) -> dict[str, float]:
+    """Node → share of the requests by how many of the pods are there; every node alike where there are none.
+
+    ``pods``: the node of each.
+    """
+    number = Counter(pods)
+    if not number.total():
+        number = Counter(node.name for node in nodes)
+    return {node: count / number.total() for node, count in number.items()}

@@ -1,0 +1,172 @@
+"""From pods that are on nodes to what is expected of every Service's traffic. Nothing is placed."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from topospread.api.inventory import Inventory
+from topospread.api.pod import FINISHED_PHASES, Pod
+from topospread.api.workload import Service
+from topospread.config.gates import gates_for
+from topospread.config.version_rules import rules_for
+from topospread.errors import UsageError
+from topospread.simulation.run import SimulationOptions, prepare
+from topospread.workloads.scale import the_workload
+
+from .clients import Clients, by_pods, by_zones
+from .hints import ZONE, Endpoint, TrafficRules, hinted
+from .result import ServiceTraffic, Traffic, ZoneTraffic
+from .routing import chosen
+
+OwnedPods = Mapping[tuple[str, str], tuple[str, str, str]]
+"""Namespace and name of a pod → kind, namespace and name of its workload."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrafficQuestion:
+    """Who asks, where, and at what price.
+
+    Attributes:
+        clients: by default all pods ask that are not endpoints themselves.
+        price: of a GB that crosses zones.
+    """
+
+    clients: Sequence[Clients] = ()
+    price: float | None = None
+
+
+class _Cluster:
+    """Nodes, and the pods that are on them."""
+
+    def __init__(self, inventory: Inventory, owners: OwnedPods) -> None:
+        self.nodes = inventory.nodes
+        self.zone = {each.name: each.labels.get(ZONE, "") for each in inventory.nodes}
+        self.pods: dict[str, list[Pod]] = defaultdict(list)
+        for pod in inventory.pods:
+            if pod.spec.node_name in self.zone and pod.phase not in FINISHED_PHASES:
+                self.pods[pod.namespace or "default"].append(pod)
+        self.owners = owners
+
+
+def traffic(inventory: Inventory, options: SimulationOptions, asking: TrafficQuestion) -> Traffic:
+    """What is expected of each Service's traffic.
+
+    Args:
+        inventory: pods with nodes are there; ready unless their status says otherwise.
+        options: the version and its gates.
+        asking: who asks.
+
+    Raises:
+        InputError: an object that the API server would refuse.
+        UsageError: clients that are not there.
+    """
+    rules = rules_for(TrafficRules, options.gates or gates_for(options.kube_version))
+    run = prepare(inventory, options, with_spreads=False)
+    owners = {
+        (pod.namespace or "default", pod.name): (row.kind, row.namespace, row.name)
+        for row in run.plan.workloads
+        for pod in row.existing
+    }
+    cluster = _Cluster(run.plan.inventory, owners)
+    found, left_out = [], {}
+    for service in inventory.services:
+        why = _passed_over(service)
+        name = f"{service.namespace or 'default'}/{service.name}"
+        endpoints = list(_endpoints(service, cluster)) if not why else []
+        if why or not endpoints:
+            left_out[name] = why or "no pod is behind it"
+            continue
+        found.append(_expected(service, endpoints, cluster, rules, asking))
+    return Traffic(tuple(found), asking.price, left_out)
+
+
+def _passed_over(service: Service) -> str:
+    """Why kube-proxy has no part in a Service, or nobody knows its endpoints."""
+    if service.spec.type == "ExternalName":
+        return "it is a name of something outside"
+    if service.spec.cluster_ip == "None":
+        return "it is headless: clients choose among its pods themselves"
+    return "" if service.spec.selector else "it has no selector"
+
+
+def _endpoints(service: Service, cluster: _Cluster) -> Iterator[Endpoint]:
+    """The pods behind a Service (``podToEndpoint``): ready ones, and those that terminate and serve still."""
+    selector = (service.spec.selector or {}).items()
+    for pod in cluster.pods.get(service.namespace or "default", ()):
+        if not selector <= pod.labels.items():
+            continue
+        node, serves = pod.spec.node_name or "", _is_ready(pod) or bool(service.spec.publish_not_ready_addresses)
+        ready = serves and (not pod.terminating or bool(service.spec.publish_not_ready_addresses))
+        if serves:
+            yield Endpoint(f"{pod.namespace or 'default'}/{pod.name}", node, cluster.zone[node], ready)
+
+
+def _is_ready(pod: Pod) -> bool:
+    conditions = (pod.status.conditions if pod.status is not None else None) or ()
+    return next((each.status == "True" for each in conditions if each.type == "Ready"), True)
+
+
+def _expected(
+    service: Service, endpoints: list[Endpoint], cluster: _Cluster, rules: TrafficRules, asking: TrafficQuestion
+) -> ServiceTraffic:
+    hints = hinted(service, endpoints, cluster.nodes, rules)
+    local = service.spec.internal_traffic_policy == "Local" and rules.local
+    whose, weights = _clients(service, endpoints, cluster, asking)
+    loads: defaultdict[str, float] = defaultdict(float)
+    shares: defaultdict[str, float] = defaultdict(float)
+    crossing: defaultdict[str, float] = defaultdict(float)
+    failing = 0.0
+    for node, weight in weights.items():
+        zone = cluster.zone[node]
+        shares[zone] += weight
+        asked = chosen(hints.endpoints, node, zone, local=local, by_node=rules.prefer_same)
+        if not asked:
+            failing += weight
+        for each in asked:
+            loads[each.pod] += weight / len(asked)
+            if zone and each.zone and each.zone != zone:
+                crossing[zone] += weight / len(asked)
+    usable = [each for each in endpoints if each.ready] or endpoints
+    busiest = min(loads, key=lambda pod: (-loads[pod], pod)) if loads else ""
+    there = Counter(each.zone for each in usable)
+    return ServiceTraffic(
+        namespace=service.namespace or "default",
+        name=service.name,
+        policy="Local" if local else (hints.policy if not hints.why else "") or "Cluster",
+        clients=whose,
+        endpoints=len(usable),
+        crossing=sum(crossing.values()),
+        failing=failing,
+        busiest=busiest,
+        over_mean=loads[busiest] * len(usable) / (1 - failing) if busiest else 0.0,
+        zones=tuple(
+            ZoneTraffic(zone, shares[zone], there[zone], crossing[zone] / shares[zone] if shares[zone] else 0.0)
+            for zone in sorted({*shares, *there})
+        ),
+        why="" if local else hints.why,
+    )
+
+
+def _clients(
+    service: Service, endpoints: Sequence[Endpoint], cluster: _Cluster, asking: TrafficQuestion
+) -> tuple[str, dict[str, float]]:
+    """Whose requests these are, and node → share of them."""
+    namespace = service.namespace or "default"
+    own = [each for each in asking.clients if each.ask(namespace, service.name)]
+    who = next((each for each in own if each.service), own[0] if own else None)
+    if who is None:
+        behind = {each.pod for each in endpoints}
+        every = (pod for pods in cluster.pods.values() for pod in pods)
+        nodes = [pod.spec.node_name or "" for pod in every if f"{pod.namespace or 'default'}/{pod.name}" not in behind]
+        return "all pods" if nodes else "all nodes", by_pods(nodes, cluster.nodes)
+    if who.zones:
+        return "given", by_zones(who.zones, cluster.nodes)
+    there = sorted(set(cluster.owners.values()))
+    try:
+        kind, space, name = the_workload(who.workload, there)
+    except UsageError as error:
+        raise UsageError(f"--clients {error}") from None
+    pods = (pod for pod in cluster.pods[space] if cluster.owners.get((space, pod.name)) == (kind, space, name))
+    return f"{kind}/{name}", by_pods([pod.spec.node_name or "" for pod in pods], cluster.nodes)

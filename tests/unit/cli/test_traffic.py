@@ -1,0 +1,45 @@
+"""``--traffic`` of simulate and status: text, JSON of the documented form, and options that mean nothing alone."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+
+ROOT = Path(__file__).parents[3]
+SHOP = str(ROOT / "docs/how-to/traffic/shop.yaml")
+MAIN = "from topospread.cli.main import main; main()"
+SIX = ["--cluster", "zones=3,nodes=6"]
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", MAIN, *words], capture_output=True, text=True, check=False)
+
+
+def test_a_simulation_tells_what_crosses_zones() -> None:
+    done = run("simulate", SHOP, *SIX, "--traffic", "--clients", "deploy/web", "--price", "0.02", "-o", "json")
+    found = json.loads(done.stdout)
+    jsonschema.validate(found, json.loads((ROOT / "docs/reference/simulation.schema.json").read_text()))
+    shares = {each["name"]: each["crossing"] for each in found["traffic"]["services"]}
+    assert shares == {"api": 0.666667, "api-close": 0}
+    assert "traffic" not in json.loads(run("simulate", SHOP, *SIX, "-o", "json").stdout)
+
+
+def test_a_status_tells_it_of_pods_as_they_are(tmp_path: Path) -> None:
+    saved = tmp_path / "after.json"
+    assert run("simulate", SHOP, *SIX, "--save", str(saved)).returncode == 0
+    text = run("status", str(saved), "--traffic").stdout
+    assert "shop/api  Cluster, clients all pods, 67% crosses zones" in text
+    found = json.loads(run("status", str(saved), "--traffic", "-o", "json").stdout)
+    jsonschema.validate(found, json.loads((ROOT / "docs/reference/status.schema.json").read_text()))
+    assert len(found["traffic"]["services"]) == 2
+
+
+def test_clients_say_nothing_without_traffic() -> None:
+    done = run("simulate", SHOP, *SIX, "--clients", "deploy/web")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert run("simulate", SHOP, *SIX, "--traffic", "--orders", "2").returncode == 2
+    assert run("simulate", SHOP, *SIX, "--traffic", "--clients", "deploy/nobody").returncode == 2
