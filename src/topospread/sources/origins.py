@@ -6,20 +6,20 @@ kustomization that was built.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
-from topospread.errors import InputError, Place
+from topospread.errors import Place
 
-from .files import Source, read_text, shown_path
+from .files import shown_path
+from .patches import written_in
 from .positions import locate
+from .source_files import SourceFiles, child_of, values_of
 from .text import Text, line_of
-from .yaml import read_documents
 
 _SOURCE: Final = re.compile(rb"(?m)^---\n# Source: (.+)\n")
 _IDENTIFYING: Final = ("name", "topologyKey", "key")
@@ -39,7 +39,7 @@ class ChartOrigins:
     def __init__(self, chart: str, data: bytes) -> None:
         self._chart = chart
         self._text = Text(chart, data)
-        self._files = _Files()
+        self._files = SourceFiles()
 
     @cached_property
     def _sources(self) -> list[tuple[int, str]]:
@@ -62,52 +62,79 @@ class ChartOrigins:
         return replace(rendered, source=shown_path(file), document=None, line=told, column=column)
 
 
+@dataclass(frozen=True, slots=True)
+class Annotated:
+    """What kustomize says of a document in annotations, as YAML; empty for nothing.
+
+    Attributes:
+        origin: the resource that the object came from.
+        transformations: what changed it, in the order in which that happened.
+    """
+
+    origin: bytes = b""
+    transformations: bytes = b""
+
+
 class KustomizationOrigins:
-    """Of what ``kustomize build`` prints: the resources.
+    """Of what ``kustomize build`` prints: the resources, and the patches.
 
     Args:
         given: path of the kustomization, as it was given.
         file: the kustomization's file.
         folder: where the paths of the origins begin.
         data: what was printed.
-        origins: of each document, the YAML that stands in its annotation; empty for none.
+        annotated: what was said of each document.
     """
 
-    def __init__(self, given: str, file: str, folder: str, data: bytes, origins: Sequence[bytes]) -> None:
+    def __init__(self, given: str, file: str, folder: str, data: bytes, annotated: Sequence[Annotated]) -> None:
         self._given = given
         self._file = file
         self._folder = folder
         self._text = Text(file, data)
-        self._origins = origins
-        self._files = _Files()
+        self._annotated = annotated
+        self._files = SourceFiles()
 
     @cached_property
     def _rendered(self) -> list[Any]:
-        return _values(self._text)
+        return values_of(self._text)
 
     def place(self, document: int, path: Path, rendered: Place) -> Place:
-        """The resource's field, where it stands there as it was rendered; else the kustomization."""
+        """The resource's field, where it stands there as it was rendered; else the patch's; else the kustomization."""
         told = replace(rendered, source=self._named(self._file), document=None, line=None, column=None)
-        origin = self._origin(document)
-        if "repo" in origin:
-            return told
-        made_by = origin.get("configuredIn")
-        if isinstance(made_by, str):
+        origin = self._said(document, lambda each: each.origin)
+        origin = origin if isinstance(origin, dict) else {}
+        made_by, file = origin.get("configuredIn"), origin.get("path")
+        if isinstance(made_by, str) and "repo" not in origin:
             return replace(told, source=self._named(os.path.join(self._folder, made_by)))
-        file = origin.get("path")
-        if not isinstance(file, str):
-            return told
-        return self._in_resource(os.path.normpath(os.path.join(self._folder, file)), document, path, told) or told
+        found = None
+        if isinstance(file, str) and "repo" not in origin:
+            found = self._in_resource(os.path.normpath(os.path.join(self._folder, file)), document, path, told)
+        return found or self._in_patch(document, path, told) or told
 
     def _named(self, path: str) -> str:
         return named_from_here(os.path.realpath(path), self._given)
 
-    def _origin(self, document: int) -> Mapping[str, Any]:
-        """What the annotation of a document says."""
-        if document > len(self._origins):
-            return {}
-        found = _values(Text(self._file, self._origins[document - 1]))
-        return found[0] if found and isinstance(found[0], dict) else {}
+    def _said(self, document: int, of: Callable[[Annotated], bytes]) -> Any:
+        """What an annotation of a document says, None where there is none."""
+        if document > len(self._annotated):
+            return None
+        found = values_of(Text(self._file, of(self._annotated[document - 1])))
+        return found[0] if found else None
+
+    def _in_patch(self, document: int, path: Path, told: Place) -> Place | None:
+        """The field in the patch that wrote it, as far as that can be told."""
+        value = self._rendered[document - 1] if document <= len(self._rendered) else None
+        said = self._said(document, lambda each: each.transformations)
+        by = [each for each in said if isinstance(each, dict)] if isinstance(said, list) else []
+        # Which transformer: PatchTransformer, PatchStrategicMergeTransformer, PatchJson6902Transformer.
+        patched = [each.get("configuredIn") for each in by if "Patch" in str(each.get("configuredBy"))]
+        last_first = dict.fromkeys(each for each in reversed(patched) if isinstance(each, str))
+        files = [os.path.normpath(os.path.join(self._folder, each)) for each in last_first]
+        found = written_in(self._files, files, value, path) if isinstance(value, dict) else None
+        if found is None:
+            return None
+        file, position = found
+        return replace(told, source=self._named(file), line=position.line, column=position.column)
 
     def _in_resource(self, file: str, document: int, path: Path, told: Place) -> Place | None:
         """The field in its resource; None when what was rendered does not stand there."""
@@ -125,63 +152,6 @@ class KustomizationOrigins:
         return replace(told, source=shown, document=number, line=position.line, column=position.column)
 
 
-class _Files:
-    """The files that rendered texts were made of, each read once."""
-
-    def __init__(self) -> None:
-        self._texts: dict[str, Text | None] = {}
-        self._documents: dict[str, list[Any]] = {}
-
-    def text(self, path: str) -> Text | None:
-        """A file's text; None when it cannot be read."""
-        if path not in self._texts:
-            try:
-                self._texts[path] = read_text(Source(path, None))
-            except InputError:
-                self._texts[path] = None
-        return self._texts[path]
-
-    def only_line(self, path: str, line: str) -> int | None:
-        """The number of the one line of a file that reads so; None when there is none, or several."""
-        text = self.text(path)
-        wanted = line.rstrip().encode()
-        if text is None or not wanted.strip(b" -"):
-            return None
-        found = [at for at, each in enumerate(text.data.split(b"\n"), 1) if each.rstrip() == wanted]
-        return found[0] if len(found) == 1 else None
-
-    def document_of(self, path: str, rendered: dict[str, Any]) -> tuple[int, dict[str, Any]] | None:
-        """The document of a file that an object was made of, and its number from 1; None when it cannot be told."""
-        if path not in self._documents:
-            text = self.text(path)
-            self._documents[path] = _values(text) if text is not None else []
-        alike = [
-            (number, each)
-            for number, each in enumerate(self._documents[path], 1)
-            if isinstance(each, dict) and each.get("kind") == rendered.get("kind")
-        ]
-        # Prefixes, suffixes and hashes are put around a name: the longest that is in the new one is meant.
-        name = _name(rendered)
-        named = sorted((each for each in alike if _name(each[1]) in name), key=lambda each: -len(_name(each[1])))
-        if len(named) > 1 and len(_name(named[0][1])) == len(_name(named[1][1])):
-            return None
-        return named[0] if named else None
-
-
-def _values(text: Text) -> list[Any]:
-    """The documents of a text as plain data, as many as can be read."""
-    found: list[Any] = []
-    with contextlib.suppress(InputError):  # Whoever reads the text itself says so.
-        found += [document.value for document in read_documents(text)]
-    return found
-
-
-def _name(value: Mapping[str, Any]) -> str:
-    metadata = value.get("metadata")
-    name = metadata.get("name") if isinstance(metadata, dict) else None
-    return name if isinstance(name, str) else ""
-
-
 def _agreeing(rendered: Any, source: Any, path: Path) -> tuple[str | int, ...] | None:
     """The way to a field that is the same in a rendered object and its source; None when it was changed in between.
 
@@ -189,7 +159,7 @@ def _agreeing(rendered: Any, source: Any, path: Path) -> tuple[str | int, ...] |
     """
     steps: list[str | int] = []
     for step in path:
-        here, there = _child(rendered, step), _child(source, step)
+        here, there = child_of(rendered, step), child_of(source, step)
         if here is None and there is None:
             break
         if here is None or there is None or not _same(here, there, is_item=isinstance(step, int)):
@@ -197,14 +167,6 @@ def _agreeing(rendered: Any, source: Any, path: Path) -> tuple[str | int, ...] |
         steps.append(step)
         rendered, source = here, there
     return tuple(steps)
-
-
-def _child(value: Any, step: str | int) -> Any:
-    if isinstance(value, dict):
-        return value.get(step, value.get(str(step)))
-    if isinstance(value, list) and isinstance(step, int):
-        return value[step] if step < len(value) else None
-    return None
 
 
 def _same(one: Any, other: Any, *, is_item: bool) -> bool:

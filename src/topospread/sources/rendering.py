@@ -14,7 +14,7 @@ from topospread.errors import InputError, Place
 
 from .files import Source, checked_utf8, read_text, shown_path
 from .kustomizations import Kustomization
-from .origins import ChartOrigins, KustomizationOrigins
+from .origins import Annotated, ChartOrigins, KustomizationOrigins
 from .renderers import HELM, KUSTOMIZE, Renderer, find_renderer
 from .text import Text
 from .yaml import read_documents
@@ -28,10 +28,18 @@ _LONGEST_RELEASE: Final = 53
 _NAMELESS: Final = "release-name"
 """Helm's own word where no release is named."""
 
+_ASKED: Final = "[originAnnotations, transformerAnnotations]"
 _VERSION_AND_MORE: Final = re.compile(r"-\d.*")
-_ORIGIN: Final = re.compile(
-    rb"(?m)^metadata:\n  annotations:\n((?:    .*\n)*?)    config\.kubernetes\.io/origin: \|\n((?:      .*\n)+)"
-)
+
+
+def _annotation(name: str) -> re.Pattern[bytes]:
+    """A text of several lines in an object's annotation, as kustomize prints it, and what stands before it there."""
+    key = re.escape(name).encode()
+    return re.compile(rb"(?m)^metadata:\n  annotations:\n((?:    .*\n)*?)    " + key + rb": \|\n((?:      .*\n)+)")
+
+
+_ORIGIN: Final = _annotation("config.kubernetes.io/origin")
+_TRANSFORMATIONS: Final = _annotation("alpha.config.kubernetes.io/transformations")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +125,7 @@ class KustomizationUnit:
     def render(self) -> Text:
         """What ``kustomize build`` makes of it.
 
-        It is built as the only resource of a kustomization that asks for each object's origin.
+        It is built as the only resource of a kustomization that asks for each object's origin and what changed it.
 
         Raises:
             InputError: kustomize is missing, or refuses.
@@ -127,35 +135,44 @@ class KustomizationUnit:
             folder = os.path.realpath(given)
             with open(os.path.join(folder, "kustomization.yaml"), "w", encoding="utf-8") as file:
                 base = os.path.relpath(self.kustomization.folder, folder)
-                file.write(f"buildMetadata: [originAnnotations]\nresources:\n- {_quoted(base)}\n")
+                file.write(
+                    f"buildMetadata: [originAnnotations, transformerAnnotations]\nresources:\n- {_quoted(base)}\n"
+                )
             try:
                 data = self._built(renderer, folder)
             except InputError:
                 # Its words would be about a folder that nobody knows; and it may go well without the detour.
                 data = self._built(renderer, self.path)
         text = checked_utf8(data, Source(self.path, None))
-        plain, origins = without_origins(text.data)
-        return Text(text.name, plain, KustomizationOrigins(self.path, self.kustomization.file, folder, plain, origins))
+        plain, annotated = without_origins(text.data)
+        return Text(
+            text.name, plain, KustomizationOrigins(self.path, self.kustomization.file, folder, plain, annotated)
+        )
 
     def _built(self, renderer: Renderer, folder: str) -> bytes:
         words = ["--enable-helm"] if self.kustomization.chart_home else []
         return renderer.run([_no_option(folder), *words], self._place)
 
 
-def without_origins(data: bytes) -> tuple[bytes, list[bytes]]:
-    """What ``kustomize build`` prints without origins, and the origin of each document, as YAML; empty for none."""
-    plain, origins = [], []
+def without_origins(data: bytes) -> tuple[bytes, list[Annotated]]:
+    """What ``kustomize build`` prints without the annotations that it was asked for, and what these say."""
+    plain, annotated = [], []
     for document in data.split(b"\n---\n"):
-        found = _ORIGIN.search(document + b"\n")
-        if found is None:
-            plain.append(document)
-            origins.append(b"")
-            continue
-        before, behind = document[: found.start()], (document + b"\n")[found.end() : -1]
-        kept = found[1] or behind.startswith(b"    ")
-        plain.append(before + (b"metadata:\n  annotations:\n" if kept else b"metadata:\n") + found[1] + behind)
-        origins.append(found[2])
-    return b"\n---\n".join(plain), origins
+        without, origin = _taken_out(document, _ORIGIN)
+        without, transformations = _taken_out(without, _TRANSFORMATIONS)
+        plain.append(without)
+        annotated.append(Annotated(origin, transformations))
+    return b"\n---\n".join(plain), annotated
+
+
+def _taken_out(document: bytes, annotation: re.Pattern[bytes]) -> tuple[bytes, bytes]:
+    """A document without an annotation, and what that says; empty for none."""
+    found = annotation.search(document + b"\n")
+    if found is None:
+        return document, b""
+    before, behind = document[: found.start()], (document + b"\n")[found.end() : -1]
+    kept = found[1] or behind.startswith(b"    ")
+    return before + (b"metadata:\n  annotations:\n" if kept else b"metadata:\n") + found[1] + behind, found[2]
 
 
 def chart_field(folder: str, name: str) -> str:

@@ -225,7 +225,17 @@ def test_the_origins_are_taken_out_again() -> None:
         "metadata:\n  annotations:\n    a: x\n    z: y\n  name: b\n",
         documents[2],
     ]
-    assert origins == [b"      path: a.yaml\n", b"      path: b\n", b""]
+    assert [each.origin for each in origins] == [b"      path: a.yaml\n", b"      path: b\n", b""]
+
+
+def test_what_changed_an_object_is_taken_out_as_its_origin_is() -> None:
+    said = "      - configuredIn: k.yaml\n        configuredBy:\n          kind: PatchTransformer\n"
+    annotations = (
+        f"    alpha.config.kubernetes.io/transformations: |\n{said}    config.kubernetes.io/origin: |\n      path: a\n"
+    )
+    plain, (found,) = without_origins(f"metadata:\n  annotations:\n{annotations}  name: a\n".encode())
+    assert plain == b"metadata:\n  name: a\n"
+    assert (found.origin, found.transformations) == (b"      path: a\n", said.encode())
 
 
 def test_kustomize_may_use_helm_only_where_a_kustomization_has_charts(programs: FakePrograms, overlay: Path) -> None:
