@@ -25,6 +25,7 @@ from topospread.judge import OBJECTS, preemption_json, read, scheduler_of, verdi
 from topospread.plugins.claim_binding import ReservedVolumes
 from topospread.plugins.pod_volumes import selected_node
 from topospread.plugins.volume_controller import VolumeController
+from topospread.plugins.without_reserve import CannotBind
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.preemption import Candidate
 from topospread.scheduling.topology_labels import GATE, labelled_by
@@ -34,6 +35,7 @@ Json = dict[str, Any]
 _SEVERAL: list[type[KubeObject]] = [Node, Pod, *OBJECTS.values()]
 KINDS = {kind.__name__: kind for kind in _SEVERAL}
 _BEGINNING = datetime(2030, 1, 1, tzinfo=UTC)
+_PRE_BIND = "running PreBind plugin "
 
 
 def judge_sequence(case: Json) -> Json:
@@ -129,8 +131,12 @@ class Sequence:
         cluster.withdraw(key)
         cluster.bind(key, pod_class, row)
         framework = self._scheduler.framework_of(pod_class)
-        reserved = [each for each in framework.reserve(pod_class, cluster, row) if isinstance(each, ReservedVolumes)]
-        failed = "reserve" if fails == "reserve" else self._bind_volumes(reserved, fails)
+        reserved = framework.reserve(pod_class, cluster, row)
+        before = next((each.words for each in reserved if isinstance(each, CannotBind)), "")
+        if before.startswith(_PRE_BIND):
+            before = "preBind"
+        volumes = [each for each in reserved if isinstance(each, ReservedVolumes)]
+        failed = "reserve" if fails == "reserve" else before or self._bind_volumes(volumes, fails)
         failed = failed or ("bind" if fails == "bind" else "")
         if failed:
             cluster.unbind(key)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from topospread.judge import judge_case
+from topospread.api.pod import Pod
+from topospread.judge import judge_case, read, scheduler_of
 from topospread.sequence import judge_sequence
 
 
@@ -35,23 +38,77 @@ def test_a_constraint_that_does_not_compile_is_of_no_account_once_a_plugin_befor
 
 
 @pytest.mark.parametrize(
-    ("off", "failed"), [("NodeAffinity", 'running PreScore plugin "NodeAffinity": '), ("*", "")], ids=["one", "all"]
+    ("point", "off", "failed"),
+    [
+        ("score", "NodeAffinity", 'running PreScore plugin "NodeAffinity": '),
+        ("preScore", "NodeAffinity", 'running Score plugins: plugin "NodeAffinity" failed with: '),
+        ("score", "*", ""),
+    ],
 )
-def test_a_plugin_that_only_prepares_for_scoring_fails_where_others_score(off: str, failed: str) -> None:
-    node = {"metadata": {"name": "a"}, "status": {"allocatable": {"pods": "9"}}}
+def test_a_term_that_does_not_parse_fails_where_plugins_score_and_one_of_two_points_reads_it(
+    point: str, off: str, failed: str
+) -> None:
     term = {"matchExpressions": [{"key": "disk", "operator": "Exists", "values": ["x"]}]}
     preferred = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference": term}]}
     spec = {"containers": [{"name": "c"}], "affinity": {"nodeAffinity": preferred}}
-    profile = {"schedulerName": "default-scheduler", "plugins": {"score": {"disabled": [{"name": off}]}}}
-    config = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
     case = {
-        "nodes": [node],
+        "nodes": [{"metadata": {"name": "a"}, "status": {"allocatable": {"pods": "9"}}}],
         "incoming": [{"metadata": {"name": "p", "namespace": "d"}, "spec": spec}],
-        "config": config | {"profiles": [profile]},
+        "config": without(off, point),
     }
     (verdict,) = judge_case(case)["verdicts"]
     assert verdict.get("error", "").startswith(failed)
     assert bool(verdict.get("error")) == bool(failed)
+
+
+@pytest.mark.parametrize(
+    ("point", "volumes", "failed"),
+    [
+        ("reserve", [], 'running PreBindPreFlight "VolumeBinding": no pod volume found for node "a"'),
+        ("reserve", ["v"], "preBind"),
+        ("preFilter,filter,preScore,score", [], 'running Reserve plugin "VolumeBinding": not found'),
+        ("filter", ["v"], ""),
+        ("preBind", [], ""),
+    ],
+)
+def test_volume_binding_on_at_some_of_its_points_only_binds_no_pod_or_no_claim(
+    point: str, volumes: list[str], failed: str
+) -> None:
+    named = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in volumes]
+    storage_class = {"metadata": {"name": "c"}, "provisioner": "p", "volumeBindingMode": "WaitForFirstConsumer"}
+    claim = {
+        "metadata": {"name": "v", "namespace": "d"},
+        "spec": {
+            "storageClassName": "c",
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
+        "status": {"phase": "Pending"},
+    }
+    pod = {"metadata": {"name": "p", "namespace": "d"}, "spec": {"containers": [{"name": "c"}], "volumes": named}}
+    case = {
+        "nodes": [{"metadata": {"name": "a"}, "status": {"allocatable": {"pods": "9"}}}],
+        "storageClasses": [storage_class],
+        "persistentVolumeClaims": [claim],
+        "sequence": [{"schedule": pod}],
+        "config": without("VolumeBinding", point),
+    }
+    (answer,) = judge_sequence(case)["verdicts"]
+    assert answer["chosen"] == "a"
+    assert answer.get("failed", "") == failed
+    assert answer["claims"] == {"d/v": "Pending"}
+    verdict = scheduler_of(case | {"sequence": []}).schedule(read([pod], Pod)[0])
+    assert verdict.unbound == bool(failed)
+
+
+def without(plugin: str, points: str) -> dict[str, Any]:
+    off = {point: {"disabled": [{"name": plugin}]} for point in points.split(",")}
+    profile = {"schedulerName": "default-scheduler", "plugins": off}
+    return {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [profile],
+    }
 
 
 def test_of_what_is_wrong_with_plugins_that_is_said_at_which_kube_scheduler_stops() -> None:

@@ -47,8 +47,9 @@ class AssumingScheduler(Scheduler):
         """Reserve alone."""
         reserved = self.framework_of(pod_class).reserve(pod_class, self.cluster, row)
         for each in reserved:
-            if isinstance(each, ReservedVolumes):
-                self._pledge = self._volumes.reserve(each)
+            if not isinstance(each, ReservedVolumes):
+                return each.bind()
+            self._pledge = self._volumes.reserve(each)
         return ""
 
     def labels_bound_pods(self, so: bool) -> None:

@@ -122,6 +122,12 @@ class FailingScore:
     def __init__(self, words: str) -> None:
         self._words = words
 
+    def without_pre_score(self, plugin: str) -> FailingScore:
+        """The same where Score does what PreScore was to do."""
+        prepares = f'running PreScore plugin "{plugin}": '
+        scores = f'running Score plugins: plugin "{plugin}" failed with: '
+        return FailingScore(self._words.replace(prepares, scores, 1))
+
     def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
         """Fails where any node is feasible.
 

@@ -89,6 +89,7 @@ class Scheduler:
         self.work = self.shared.work
         self.topology_labels: TopologyLabels | None = None
         self._random = None if seed is None else random.Random(seed)
+        self._binds_not = any(each.without_reserve for each in frameworks.values())
         gates = [each.gates for each in frameworks.values()]
         among = among_equals(gates, cluster.nodes, self._random, sampled=sampled, always_draws=always_draws)
         sampler = Sampler(cluster) if sampled else None
@@ -112,7 +113,7 @@ class Scheduler:
             return Placement(key, None, message=verdict.message or verdict.error)
         row, score = host
         self.bind(key, pod_class, row)
-        if pod_class.volumes and (failed := self.reserve(pod_class, row)):
+        if (pod_class.volumes or self._binds_not) and (failed := self.reserve(pod_class, row)):
             self.cluster.unbind(key)
             return Placement(key, None, message=failed, unbound=True)
         return Placement(key, self.cluster.nodes.names[row], score)

@@ -27,7 +27,7 @@ from topospread.plugins.interface import (
     numbers,
     offers,
 )
-from topospread.plugins.pod_volumes import volume_reads
+from topospread.plugins.pod_volumes import pod_claims, volume_reads
 from topospread.plugins.registry import PLUGINS, PluginSettings
 from topospread.plugins.without_pre_filter import (
     FAIL_ON_SCORED_PODS,
@@ -36,6 +36,7 @@ from topospread.plugins.without_pre_filter import (
     failing_filters,
     failing_scores,
 )
+from topospread.plugins.without_reserve import WithoutReserve, without_reserve
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +136,20 @@ class Framework:
         self._failing_filters = failing_filters(profile, gates)
         self._failing_scores = failing_scores(profile, gates)
         self.plugins: dict[str, Plugin] = {name: make(settings) for name, make in PLUGINS.items() if name in used}
+        reserves = self.rules.reserves_by_plugin
+        self.without_reserve = without_reserve(profile, gates.kube_version) if reserves else WithoutReserve()
         reserving = [self.plugins.get(name) for name in self._reserving_names()]
         self._reserving = [each for each in reserving if isinstance(each, Reserving)]
 
     def reserve(self, pod_class: PodClass, cluster: Cluster, row: int) -> list[Reservation]:
         """Reserve: what plugins set aside for a pod that was just placed; nothing is written before `Reservation.bind`.
 
-        Only pods with volumes have anything to reserve. A plugin reserves where its PreBind is on, too.
+        Only pods with volumes have anything to reserve. A plugin reserves where its PreBind is on, too, for what its
+        Filter found.
         """
+        if self.without_reserve:
+            has_claims = any(True for _ in pod_claims(pod_class.pod, cluster.objects))
+            return [self.without_reserve.refusal(cluster.nodes.names[row], has_claims=has_claims)]
         return [each.reserve(pod_class, cluster, row) for each in self._reserving] if pod_class.volumes else []
 
     def _reserving_names(self) -> list[str]:
@@ -150,7 +157,8 @@ class Framework:
         profile = self.profile
         if not self.rules.reserves_by_plugin:
             return [name for name in profile.enabled("filter") if name == "VolumeBinding"]
-        return [name for name in profile.enabled("reserve") if name in profile.enabled("pre_bind")]
+        points = ("pre_filter", "filter", "pre_bind")
+        return [name for name in profile.enabled("reserve") if all(name in profile.enabled(each) for each in points)]
 
     def prepare(self, pod_class: PodClass, cluster: Cluster) -> PreparedPlugins:
         """Prepare every plugin for a pod class.
@@ -210,9 +218,12 @@ class Framework:
             if name in FAIL_ON_SCORED_PODS and plugins.prepared[name].score is None:
                 continue
             self._add_failing(plugins, name, FailingScore(words))
+        pre_scoring = self.profile.enabled("pre_score")
         for name, weight in weights.items():
             each = plugins.prepared.get(name, Prepared())
-            if each.score is not None and not (each.score_needs_filter and name not in filtering):
+            if isinstance(each.score, FailingScore) and name not in pre_scoring:
+                self._add_failing(plugins, name, each.score.without_pre_score(name))
+            elif each.score is not None and not (each.score_needs_filter and name not in filtering):
                 normalized = each.score if offers(each.score, Normalized) else None
                 plugins.scores.append(WeightedScore(name, weight, each.score, normalized))
 
@@ -227,7 +238,7 @@ class Framework:
         """
         pre_filtering = self.profile.enabled("pre_filter")
         for name, error in failed.items():
-            if name not in pre_filtering:
+            if name not in pre_filtering and name not in self._failing_filters:
                 raise error
         narrowing: list[str] = []
         for name in pre_filtering:

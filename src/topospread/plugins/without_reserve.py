@@ -1,0 +1,67 @@
+"""What VolumeBinding does at Reserve and PreBind where a profile has it on at some of its extension points only.
+
+It hands the volumes of a pod over from PreFilter to Filter, to Reserve and to PreBind, and binds no pod where it finds
+that something is missing, be it a pod without volumes. Source: plugins/volumebinding/volume_binding.go (``Reserve``,
+``PreBindPreFlight``, ``PreBind``) and binder.go (``bindAPIUpdate``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from topospread.config.profile import Profile
+from topospread.config.versions import KubeVersion
+
+_FLIES_BEFORE_SINCE = KubeVersion(1, 34)
+_RESERVE = 'running Reserve plugin "VolumeBinding": '
+_NOT_CACHED = 'running PreBind plugin "VolumeBinding": failed to get cached bindings'
+
+
+@dataclass(frozen=True, slots=True)
+class CannotBind:
+    """A pod that is not bound: PreBind fails, or what comes before it."""
+
+    words: str
+
+    def bind(self) -> str:
+        """What kube-scheduler says."""
+        return self.words
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutReserve:
+    """Why a profile binds no pod.
+
+    Attributes:
+        always: of any pod, "" where it hangs on the pod.
+        without_claims: of a pod whose claims Filter has not looked at; ends with the node's name.
+        with_claims: of another one.
+    """
+
+    always: str = ""
+    without_claims: str = ""
+    with_claims: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.always or self.without_claims)
+
+    def refusal(self, node: str, *, has_claims: bool) -> CannotBind:
+        """What becomes of a pod that was to be bound to a node."""
+        if self.always:
+            return CannotBind(self.always)
+        return CannotBind((has_claims and self.with_claims) or f'{self.without_claims} "{node}"')
+
+
+def without_reserve(profile: Profile, version: KubeVersion) -> WithoutReserve:
+    """Why the profile binds no pod; empty where it does."""
+    on = {
+        point for point in ("pre_filter", "filter", "reserve", "pre_bind") if "VolumeBinding" in profile.enabled(point)
+    }
+    flies = version >= _FLIES_BEFORE_SINCE
+    before = 'running PreBindPreFlight "VolumeBinding": ' if flies else 'running PreBind plugin "VolumeBinding": '
+    if "pre_filter" not in on and on & {"reserve", "pre_bind"}:
+        return WithoutReserve(f"{before if 'reserve' not in on else _RESERVE}not found")
+    if "pre_bind" not in on or "reserve" in on:
+        return WithoutReserve()
+    missing = f"{before}{'no pod volume' if flies else 'no pod volumes'} found for node"
+    return WithoutReserve("", missing, _NOT_CACHED if "filter" in on else "")
