@@ -9,6 +9,8 @@ from collections.abc import Callable
 
 from conformance.generators.configuration import API_VERSION
 from conformance.generators.draw import APPS, HOST, KEYS, ZONE, Draw, Json
+from conformance.generators.empties import empties
+from conformance.generators.odd_profiles import odd_profile
 from conformance.generators.pods import Pods
 from conformance.generators.preemption import preemption
 from conformance.generators.topology_labels import every_pod, selectors, topology_labels
@@ -33,12 +35,13 @@ def corners(draw: Draw, pods: Pods, case: Json) -> None:
         _unparsed,
         _least,
         _nulls,
+        empties,
     ]
     for turn in turns:
         if draw.chance(0.5):
             turn(draw, case)
-    if draw.chance(0.05):
-        case["config"] = _refused_at_start(draw)
+    if draw.chance(0.1):
+        case["config"] = draw.choice([_refused_at_start, odd_profile])(draw)
 
 
 def _start_times(draw: Draw, case: Json) -> None:

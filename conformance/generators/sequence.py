@@ -15,6 +15,7 @@ from conformance.generators.nodes import TAINTS
 if TYPE_CHECKING:
     from conformance.generators.pods import Pods
 
+ZONES = ["z0", "z1", "z2", ""]
 AT_ONCE = "2026-01-01T04:00:00Z"
 FAILURES = ["reserve", "update", "provision", "bind"]
 LISTED = {
@@ -114,7 +115,7 @@ class History:
             self.count += 1
             node = copy.deepcopy(draw.choice([*self.nodes.values(), *self.gone.values()]))
             name = node["metadata"]["name"] = f"n9{self.count:02d}"
-            labels = node["metadata"].get("labels", {})
+            labels = node["metadata"].get("labels") or {}
             if HOST in labels:
                 labels[HOST] = name
         self.nodes[node["metadata"]["name"]] = node
@@ -129,16 +130,16 @@ class History:
         self.nodes[node["metadata"]["name"]] = node
         x = draw.random()
         if x < 0.3:
-            node["metadata"].setdefault("labels", {})[ZONE] = draw.choice(["z0", "z1", "z2", ""])
+            node["metadata"]["labels"] = (node["metadata"].get("labels") or {}) | {ZONE: draw.choice(ZONES)}
         elif x < 0.45:
-            node.setdefault("spec", {})["taints"] = [dict(draw.choice(TAINTS))]
+            node["spec"] = (node.get("spec") or {}) | {"taints": [dict(draw.choice(TAINTS))]}
         elif x < 0.6:
-            node.setdefault("spec", {})["unschedulable"] = draw.chance(0.5)
+            node["spec"] = (node.get("spec") or {}) | {"unschedulable": draw.chance(0.5)}
         elif x < 0.8 and node.get("status", {}).get("allocatable"):
             allocatable = node["status"]["allocatable"] | {"cpu": draw.choice(["1", "2", "3500m"])}
             node["status"] = {**node["status"], "allocatable": allocatable, "capacity": allocatable}
         elif x < 0.95:
-            for image in node.get("status", {}).get("images", []):
+            for image in node.get("status", {}).get("images") or ():
                 image["sizeBytes"] = draw.choice([70_000_000, 300_000_000, 900_000_000])
         return {"put": node}
 
@@ -167,7 +168,7 @@ class History:
         if x < 0.2:
             pod["metadata"]["labels"] = (pod["metadata"].get("labels") or {}) | {"app": draw.choice(APPS)}
         elif x < 0.4:
-            pod["status"] = pod.get("status", {}) | {"startTime": draw.choice([AT_ONCE, "2026-01-01T05:00:00Z"])}
+            pod["status"] = (pod.get("status") or {}) | {"startTime": draw.choice([AT_ONCE, "2026-01-01T05:00:00Z"])}
         return {"put": pod}
 
     def _remove_object(self) -> Json:
@@ -198,7 +199,7 @@ class History:
                 return self._put_node()  # what is bound to what is not known here
             each = self.objects[self.objects.index(each)] = copy.deepcopy(each)
             if each["kind"] == "PodDisruptionBudget":
-                each["status"]["disruptionsAllowed"] = draw.choice([0, 1, 2])
+                each["status"] = each["status"] | {"disruptionsAllowed": draw.choice([0, 1, 2])}
             else:
                 each["spec"]["selector"] = {"app": draw.choice(APPS)}
             return {"put": each}
@@ -208,14 +209,14 @@ class History:
 
 def _start(pod: Json, second: int) -> None:
     """Give a pod a moment of its own in which it was started."""
-    status = pod.get("status", {})
-    started = status.get("startTime", "2026-01-01T04:00:00Z")
+    status = pod.get("status") or {}
+    started = status.get("startTime", AT_ONCE)
     pod["status"] = status | {"startTime": f"{started[:-3]}{second % 60:02d}Z"}
 
 
 def _start_at_once(pod: Json, _: int) -> None:
     """Give a pod the moment in which all are started: which of them is evicted hangs on what went before."""
-    pod["status"] = pod.get("status", {}) | {"startTime": AT_ONCE}
+    pod["status"] = (pod.get("status") or {}) | {"startTime": AT_ONCE}
 
 
 def _start_as_drawn(pod: Json, _: int) -> None:

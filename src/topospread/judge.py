@@ -113,7 +113,8 @@ def _judge_sampled(scheduler: Scheduler, pod: Pod) -> Json:
 def _judge_pod(scheduler: Scheduler, pod: Pod, case: Case, position: int) -> Json:
     verdict = scheduler.verdict(pod)
     answer = verdict_json(verdict, f"{pod.namespace}/{pod.name}")
-    if case.get("preempt") and verdict.nodes and not verdict.feasible and not verdict.error and not verdict.pre_filter:
+    asked = case.get("preempt") and scheduler.preempts(pod)
+    if asked and verdict.nodes and not verdict.feasible and not verdict.error and not verdict.pre_filter:
         answer["preemption"] = preemption_json(scheduler.preemption(pod, verdict, exhaustive=True))
     follow = case.get("follow") or []
     chosen = ""

@@ -101,6 +101,22 @@ def test_volume_binding_on_at_some_of_its_points_only_binds_no_pod_or_no_claim(
     assert verdict.unbound == bool(failed)
 
 
+@pytest.mark.parametrize("plugin", ["", "DefaultPreemption", "*"])
+def test_nobody_is_preempted_for_a_pod_whose_profile_has_preemption_off(plugin: str) -> None:
+    spec = {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}
+    there = {"metadata": {"name": "low", "namespace": "d"}, "spec": spec | {"nodeName": "a"}}
+    case = {
+        "nodes": [{"metadata": {"name": "a"}, "status": {"allocatable": {"pods": "9", "cpu": "1"}}}],
+        "pods": [there],
+        "incoming": [{"metadata": {"name": "p", "namespace": "d"}, "spec": spec | {"priority": 1}}],
+        "preempt": True,
+    }
+    if plugin:
+        case["config"] = without(plugin, "postFilter")
+    (verdict,) = judge_case(case)["verdicts"]
+    assert ("preemption" in verdict) == (not plugin)
+
+
 def without(plugin: str, points: str) -> dict[str, Any]:
     off = {point: {"disabled": [{"name": plugin}]} for point in points.split(",")}
     profile = {"schedulerName": "default-scheduler", "plugins": off}

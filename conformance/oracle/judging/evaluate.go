@@ -179,7 +179,7 @@ func (j *judge) cycle(ctx context.Context, state cycleState, pod *v1.Pod, asked 
 	}
 	sort.Strings(v.Feasible)
 	if len(feasible) == 0 {
-		if asked.preempt {
+		if asked.preempt && j.fw.HasPostFilterPlugins() {
 			v.Preemption = j.preempt(ctx, state, pod, diagnosis, asked.budgets)
 		}
 		v.Message = diagnosis.message()

@@ -139,26 +139,21 @@ def _problems(sets: Mapping[str, PluginSet], points: Mapping[str, frozenset[str]
 def _multi_point_problems(
     sets: Mapping[str, PluginSet], points: Mapping[str, frozenset[str]]
 ) -> Iterator[ExpansionProblem]:
-    seen: set[str] = set()
-    for entry in sets.get("multiPoint", _NONE).enabled:
-        if entry.name not in points:
-            yield _missing("pre_filter", entry)
-            continue
-        if entry.name in seen:
-            point = _point_registered_twice(entry.name, sets, points[entry.name])
-            if point:
-                yield entry.origin, f'plugin "{entry.name}" already registered as "{_interface(point)}"'
-        seen.add(entry.name)
-
-
-def _point_registered_twice(name: str, sets: Mapping[str, PluginSet], points: frozenset[str]) -> str:
-    """The first extension point where multiPoint's second entry has an effect; "" when it has none."""
+    """Point by point, as ``expandMultiPointPlugins`` goes through them; of an entry what is wrong first."""
+    told: set[PluginEntry] = set()
     for point in _CHECKED:
         own = sets.get(EXTENSION_POINTS[point], _NONE)
-        overridden = any(entry.name == name for entry in own.enabled)
-        if point in points and not overridden and name not in own.disabled and ALL not in own.disabled:
-            return point
-    return ""
+        passed_over = {*own.disabled, *(entry.name for entry in own.enabled)}
+        seen: set[str] = set()
+        for entry in sets.get("multiPoint", _NONE).enabled if ALL not in own.disabled else ():
+            if entry.name not in points and entry not in told:
+                told.add(entry)
+                yield _missing(point, entry)
+            elif point in points.get(entry.name, ()) and entry.name not in passed_over:
+                if entry.name in seen and entry not in told:
+                    told.add(entry)
+                    yield entry.origin, f'plugin "{entry.name}" already registered as "{_interface(point)}"'
+                seen.add(entry.name)
 
 
 def _missing(point: str, entry: PluginEntry) -> ExpansionProblem:

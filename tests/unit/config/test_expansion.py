@@ -138,6 +138,11 @@ def test_until_1_21_the_weight_of_the_last_extension_point_counts() -> None:
             'PreFilterPlugin "" does not exist',
         ),
         (
+            with_plugins(multiPoint=on(""), preFilter=off("*")),
+            "profiles[0].plugins.multiPoint.enabled[0]",
+            'FilterPlugin "" does not exist',
+        ),
+        (
             with_plugins(score={"enabled": [{"name": "ImageLocality", "weight": -1}]}),
             "profiles[0].plugins.score.enabled[0]",
             "score plugins: total score of Score plugins could overflow",
