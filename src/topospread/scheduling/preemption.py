@@ -64,6 +64,11 @@ class PreemptionRules:
         "two of them counted as started earlier than the other when it was asked for first: up to twelve came in the "
         "other order.",
     )
+    counts_on: bool = until(
+        "1.36",
+        "Of several disruption budgets that select a victim those after the first that it breaks do not count it. "
+        "Before, every one did.",
+    )
     sorts_victims: bool = since(
         "1.30",
         "Victims are in the order of their priority. Before, those that break a disruption budget came first, and the "
@@ -132,11 +137,12 @@ class Preemption:
 class AllowedDisruptions:
     """Disruption budgets and how many evictions each still allows (``status.disruptionsAllowed``).
 
-    Of several that select a pod none after the one that it breaks counts it. kube-scheduler goes through them in no
-    order (client-go's ``threadSafeMap.List``); here it is that of their names.
+    Of several that select a pod none after the one that it breaks counts it, unless ``counts_on``. kube-scheduler goes
+    through them in no order (client-go's ``threadSafeMap.List``); here it is that of their names.
     """
 
     budgets: Sequence[PodDisruptionBudget]
+    counts_on: bool = False
     _selectors: list[Selector | None] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -151,6 +157,7 @@ class AllowedDisruptions:
         labels = victim.pod_class.labels
         if not labels:
             return False
+        broken = False
         name = victim.key.partition("/")[2]
         for i, (budget, selector) in enumerate(zip(self.budgets, self._selectors, strict=True)):
             if budget.namespace != victim.pod_class.namespace or selector is None or not selector.matches(labels):
@@ -159,8 +166,10 @@ class AllowedDisruptions:
                 continue
             allowed[i] -= 1
             if allowed[i] < 0:
-                return True
-        return False
+                broken = True
+                if not self.counts_on:
+                    break
+        return broken
 
 
 class PreemptionSearch:
@@ -187,7 +196,7 @@ class PreemptionSearch:
         self._verdict = verdict
         self._cluster: Cluster = view.cluster
         budgets = self._cluster.objects.pod_disruption_budgets
-        self._budgets = AllowedDisruptions([budgets[key] for key in sorted(budgets)])
+        self._budgets = AllowedDisruptions([budgets[key] for key in sorted(budgets)], rules.counts_on)
         self._wanted = candidates_wanted
         self._rules = rules
         self._failed = Rejection(UNRESOLVABLE, "", ())

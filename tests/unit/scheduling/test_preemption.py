@@ -118,6 +118,22 @@ def test_a_budget_that_came_again_is_asked_in_its_turn(again: bool) -> None:
     assert found["candidates"] == {"a": {"victims": ["default/first", "default/second"], "pdbViolations": 2}}
 
 
+@pytest.mark.parametrize(("version", "violations"), [("1.27", 2), ("1.36", 2), ("1.37", 1)])
+def test_a_victim_that_breaks_one_budget_was_counted_by_the_others_until_1_36(version: str, violations: int) -> None:
+    first, second = pod("first", "2", 5, "a", EARLIER), pod("second", "2", 5, "a", LATER)
+    first["metadata"]["labels"], second["metadata"]["labels"] = {"app": "both"}, {"app": "x"}
+    case = {
+        "nodes": [node("a")],
+        "pods": [first, second],
+        "podDisruptionBudgets": [budget("a", 0, "y"), budget("b", 1, "x")],
+        "incoming": [pod("new", "4", 9)],
+        "preempt": True,
+        "kubeVersion": version,
+    }
+    (candidate,) = judge_case(case)["verdicts"][0]["preemption"]["candidates"].values()
+    assert candidate["pdbViolations"] == violations
+
+
 @pytest.mark.parametrize(("gone", "evicted"), [("", "c"), ("c", "b"), ("a", "b"), ("x", "b")])
 def test_of_victims_started_at_once_those_go_that_stand_last_on_the_node(gone: str, evicted: str) -> None:
     pods = [pod(name, "1", 0, "a", LATER) for name in ("x", "a", "b", "c")]
