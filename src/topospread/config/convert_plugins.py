@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from topospread.config.api_versions import API_VERSIONS, ApiVersion
-from topospread.config.default_plugins import default_plugins
+from topospread.config.default_plugins import GATED, default_plugins
 from topospread.config.expansion import expand
 from topospread.config.gates import gates_for
 from topospread.config.kinds import plugin_points
@@ -26,19 +26,6 @@ WantedPlugins = Mapping[str, tuple[EnabledPlugin, ...]]
 """Extension point (our name) → plugins as they shall run, in the other version's names."""
 
 _SCORING = {"NodeResourcesFit", *SCORING_PLUGINS.values()}
-
-# Default plugins that are there or not by feature gates, which a configuration does not hold.
-_GATED = frozenset(
-    {
-        "DeferredPodScheduling",
-        "DynamicResources",
-        "GangScheduling",
-        "NodeDeclaredFeatures",
-        "PodGroupPodsCount",
-        "SchedulingGates",
-        "TopologyPlacementGenerator",
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +45,7 @@ class Conversion:
 
         Not so where the source's kube-scheduler did not have it, nor where feature gates decide about it.
         """
-        if plugin in _GATED or (plugin, point) == ("VolumeBinding", "score"):
+        if plugin in GATED or (plugin, point) == ("VolumeBinding", "score"):
             return False
         if (plugin, point) == ("DefaultPreemption", "post_filter") or plugin == "DefaultPodTopologySpread":
             return True
@@ -131,7 +118,7 @@ def _wanted_at(conversion: Conversion, profile: Profile, point: str, place: Plac
         raise ConfigError(f"{both} together cannot be expressed in {target.name}", place.at(where))
     for one in profile.plugins.get(point, ()):
         name = conversion.name_in_target(one.name, point, profile)
-        gated = not one.origin and name in _GATED
+        gated = not one.origin and name in GATED
         if conversion.known_to_target(name, point) and not gated:
             yield EnabledPlugin(name, one.weight, one.origin, one.weight_origin)
         elif one.origin and "multiPoint" not in one.origin:

@@ -45,6 +45,20 @@ def _entry(text: str) -> PluginEntry:
     return PluginEntry(name, int(weight or 0))
 
 
+GATED = frozenset(
+    {
+        "DeferredPodScheduling",
+        "DynamicResources",
+        "GangScheduling",
+        "NodeDeclaredFeatures",
+        "PodGroupPodsCount",
+        "SchedulingGates",
+        "TopologyPlacementGenerator",
+    }
+)
+"""Default plugins that are there or not by feature gates, which a configuration does not hold."""
+
+
 def _gated(listed: PluginNames, minor: int, gates: Gates) -> None:
     """What feature gates add to the list of v1, in kube-scheduler's order."""
     if minor >= 35 and gates.enabled("NodeDeclaredFeatures"):

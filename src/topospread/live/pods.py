@@ -52,6 +52,7 @@ class Pods:
         assigned: uid of the pods that have one.
         assumed: pods that were given one here.
         gets_labels: whether the API server gave the last pod that was bound here labels of its node.
+        tells_of_promises: pods that wait hear of one that loses the node it was promised (since 1.33).
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class Pods:
         self.assumed: dict[PodKey, Assumption] = {}
         self._promised: dict[PodKey, str] = {}
         self.gets_labels = False
+        self.tells_of_promises = True
 
     # What a reflector delivers.
 
@@ -187,6 +189,8 @@ class Pods:
 
     def _promise_ended(self, pod: ReadPod) -> None:
         """A pod is no longer promised its node: to pods that are no more important that is a deletion."""
+        if not self.tells_of_promises:
+            return
         priority = pod.spec.priority or 0
         self._queue.move_all(ASSIGNED_POD_DELETE, pod, None, lambda other: (other.spec.priority or 0) <= priority)
 

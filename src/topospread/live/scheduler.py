@@ -20,10 +20,11 @@ from topospread.cluster import Cluster
 from topospread.cluster.cluster import PodKey
 from topospread.config.profile import Configuration
 from topospread.config.request_rules import request_rules
+from topospread.config.version_rules import rules_for
 from topospread.scheduling.backoff_queue import BackoffSettings
 from topospread.scheduling.queue import FLUSH_PERIOD, SchedulingQueue
 from topospread.scheduling.queued_pod_info import SECOND
-from topospread.scheduling.requeueing import Requeueing, requeueing_of
+from topospread.scheduling.requeueing import Requeueing, RequeueingRules, requeueing_of
 
 from .attempts import AssumingScheduler, Attempts
 from .binder import Binder
@@ -109,6 +110,7 @@ class LiveScheduler:
         backoff = BackoffSettings(settings.backoff.initial, settings.backoff.maximum, pops_early)
         self.queue = SchedulingQueue(self._clock, self._requeueing_of, backoff, self.cluster.rules)
         self.pods = Pods(self.cluster, self.queue, self._is_ours, self._gone)
+        self.pods.tells_of_promises = rules_for(RequeueingRules, settings.gates).hears_of_promises
         self.world = ObjectCache(self.cluster, self.queue, self._changed)
         self._incoming = Incoming(self.queue, observer)
         order = WriteOrder(_WRITES_AT_ONCE, self._binds)

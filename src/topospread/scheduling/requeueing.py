@@ -56,6 +56,9 @@ class RequeueingRules:
         "Without queueing hints a pod that gets a node moves those that PodTopologySpread rejected in its namespace. "
         "Before, only pods whose required affinity means it.",
     )
+    hears_of_promises: bool = since(
+        "1.33", "Queueing hints: pods that wait hear of one that loses the node it was promised, as of one that goes."
+    )
 
 
 class QueueingStrategy(IntEnum):
