@@ -94,18 +94,25 @@ def _excerpt(text: Text, place: Place, width: int, of: str) -> list[str]:
 
 
 def summary(outcome: LintReport, width: int) -> list[str]:
-    """How many findings there are, in how many files, and what can be done about them."""
+    """How many findings there are, in what, and what can be done about them."""
     findings = outcome.findings
     by_severity = Counter(finding.severity for finding in findings)
-    files = counted(len(outcome.read.texts), "file")
     parts = [counted(by_severity[each], each) for each in SEVERITIES if by_severity[each]]
-    text = f"{', '.join(parts) or 'no findings'} in {files}"
+    text = f"{', '.join(parts) or 'no findings'} in {_judged(outcome.read)}"
     if outcome.ignored:
         text += f"; {outcome.ignored} ignored"
     mended = sum(bool(finding.fix) for finding in findings)
     if mended:
         text += f"; {mended} can be fixed with --fix"
     return hanging("", text, width, 0)
+
+
+def _judged(read: Read) -> str:
+    """``3 files``, ``98 objects of 1 chart``: of what holds one object each the objects are not counted apart."""
+    kinds = Counter(source.unit.noun if source.unit is not None else "file" for source, _ in read.texts)
+    of = ", ".join(counted(number, kind) for kind, number in kinds.items()) or counted(0, "file")
+    objects = len(read.subjects)
+    return of if objects == kinds["file"] == kinds.total() else f"{counted(objects, 'object')} of {of}"
 
 
 def left_out(read: Read) -> list[str]:

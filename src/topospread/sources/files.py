@@ -14,7 +14,7 @@ import stat
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import BinaryIO, Final, NamedTuple, Protocol
+from typing import BinaryIO, ClassVar, Final, NamedTuple, Protocol
 
 from topospread.errors import DecodeError, InputError, Place, UsageError
 
@@ -43,7 +43,9 @@ class ReadingProgress(Protocol):
 
 
 class Unit(Protocol):
-    """A folder that a program makes manifests of."""
+    """A folder that a program makes manifests of; ``noun``: what people call such a one."""
+
+    noun: ClassVar[str]
 
     def check(self) -> None:
         """Raises InputError when the program is missing."""

@@ -6,7 +6,7 @@ import os
 import re
 import tempfile
 from dataclasses import dataclass, field
-from typing import Final
+from typing import ClassVar, Final
 
 from topospread.api.served import kinds_served
 from topospread.config.versions import KubeVersion
@@ -71,6 +71,7 @@ RAW: Final = Rendering(raw=True)
 class ChartUnit:
     """A chart: a folder with a Chart.yaml, or the file that ``helm package`` makes of one."""
 
+    noun: ClassVar[str] = "chart"
     path: str
     rendering: Rendering = field(default_factory=Rendering)
 
@@ -109,6 +110,7 @@ class ChartUnit:
 class KustomizationUnit:
     """A kustomization, as kustomize or kubectl builds it."""
 
+    noun: ClassVar[str] = "kustomization"
     path: str
     kustomization: Kustomization
 

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import jsonschema
 import pytest
 
+from tests.unit.sources.fake_programs import FakePrograms, programs
 from topospread.linting.reading import Question
 from topospread.linting.rules import RULES
 from topospread.linting.run import LintReport, run
@@ -20,6 +21,8 @@ from topospread.report.lint_rule import rule_page, rule_text
 from topospread.report.lint_sarif import lint_sarif, uri
 from topospread.report.lint_text import left_out, lint_lines, lint_text, rules_text
 from topospread.report.style import Style
+
+__all__ = ["programs"]
 
 ROOT = Path(__file__).parents[3]
 # The standard's own schema (OASIS, errata 01), as github.com/owenrumney/go-sarif v3.3.1 carries it (Unlicense); and
@@ -158,6 +161,24 @@ def test_nothing_found_is_said_as_well(tmp_path: Path) -> None:
     file = tmp_path / "pod.yaml"
     file.write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: b}\nspec:\n  containers: [{name: a, image: a}]\n")
     assert lint_text(run(Question(paths=[str(file)])), Layout()) == "no findings in 1 file\n"
+
+
+def test_what_was_judged_is_counted_as_people_count_it(tmp_path: Path, programs: FakePrograms) -> None:
+    pod = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: %s}\nspec:\n  containers: [{name: a, image: a}]\n"
+    for folder, file in (("web", "Chart.yaml"), ("plain", "pods.yaml"), ("built", "kustomization.yaml")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / file).write_text({"web": "apiVersion: v2\nname: web\nversion: 1.0.0\n"}.get(folder, ""))
+    (tmp_path / "plain" / "pods.yaml").write_text(pod % "a" + pod % "b")
+    programs.install("helm", pod % "c" + pod % "d" + pod % "e")
+    programs.install("kustomize", pod % "f")
+
+    def said(*folders: str) -> str:
+        return lint_text(run(Question(paths=[str(tmp_path / each) for each in folders])), Layout())
+
+    assert said("plain") == "no findings in 2 objects of 1 file\n"
+    assert said("web") == "no findings in 3 objects of 1 chart\n"
+    assert said("built") == "no findings in 1 object of 1 kustomization\n"
+    assert said("plain", "web", "built") == "no findings in 6 objects of 1 file, 1 chart, 1 kustomization\n"
 
 
 def test_colour_adds_marks_and_nothing_else(outcome: LintReport) -> None:
