@@ -2,9 +2,11 @@
 
 python -m conformance.peers
 
-It runs the real programs, each with every check that it has: kube-score is built from its Go module; kube-linter and
-polaris are taken from `PEERS_BIN=DIR` or PATH (so is kube-score where it stands there). What they find is stored in
-`tests/conformance/peers.json`, from which `docs/reference/write_peers.py` writes the page. It compares nothing itself.
+python -m conformance.peers --check    # whether they still find what is stored
+
+It runs the real programs, each with every check that it has: those of `PEERS_BIN=DIR` or PATH, else built from their Go
+modules. What they find is stored in `tests/conformance/peers.json`, from which `docs/reference/write_peers.py` writes
+the page. It compares nothing itself.
 """
 
 from __future__ import annotations
@@ -26,7 +28,6 @@ from topospread.linting.rules import RULES
 
 BUILD = ROOT / "build" / "peers"
 STORED = ROOT / "tests" / "conformance" / "peers.json"
-KUBE_SCORE = "github.com/zegl/kube-score@v1.20.0"
 
 Json = dict[str, Any]
 
@@ -37,13 +38,17 @@ class Peer:
 
     Attributes:
         name: of its program.
-        version: the arguments that make it say its version.
+        release: the version that is built where there is no program.
+        module: its Go module, and by what Go gets that version.
+        package: where in the module the program is.
         arguments: what comes before the file, with every check on that reads nothing but the file.
         found: from what it prints to the ids of the checks that fail.
     """
 
     name: str
-    version: tuple[str, ...]
+    release: str
+    module: str
+    package: str
     arguments: tuple[str, ...]
     found: Callable[[Json | list[Json]], set[str]]
 
@@ -75,57 +80,75 @@ def _polaris(printed: Any) -> set[str]:
 
 
 PEERS = (
-    Peer("kube-score", ("version",), ("score", "--all-default-optional", "-o", "json"), _kube_score),
+    Peer(
+        "kube-score",
+        "1.20.0",
+        "github.com/zegl/kube-score@v1.20.0",
+        "/cmd/kube-score",
+        ("score", "--all-default-optional", "-o", "json"),
+        _kube_score,
+    ),
     Peer(
         "kube-linter",
-        ("version",),
+        "0.8.3",
+        "golang.stackrox.io/kube-linter@v0.8.3",
+        "/cmd/kube-linter",
         # Its schemas come from the network.
         ("lint", "--format", "json", "--add-all-built-in", "--exclude", "schema-validation"),
         _kube_linter,
     ),
-    Peer("polaris", ("version",), ("audit", "--format", "json", "--audit-path"), _polaris),
+    Peer(
+        "polaris",
+        "10.2.2",
+        # The path of its module does not say v10, so Go takes the release by its commit.
+        "github.com/fairwindsops/polaris@dafa0b74fc09a9505849b0a6f8c78f1c364d0112",
+        "",
+        ("audit", "--format", "json", "--audit-path"),
+        _polaris,
+    ),
 )
 
 
 def program(peer: Peer) -> str:
-    """The peer's program, kube-score's built where there is none.
+    """The peer's program, built where there is none.
 
     Raises:
-        ProgramError: there is none.
+        ProgramError: it cannot be built.
     """
     path = os.pathsep.join(filter(None, (os.environ.get("PEERS_BIN"), str(BUILD), os.environ.get("PATH"))))
-    found = shutil.which(peer.name, path=path)
-    if found is None and peer.name == "kube-score":
-        found = _built(KUBE_SCORE)
-    if found is None:
-        raise ProgramError(f"{peer.name} is not on PATH: install it, or say PEERS_BIN=DIR")
-    return found
+    return shutil.which(peer.name, path=path) or _built(peer)
 
 
-def _built(module: str) -> str:
-    package, _, version = module.partition("@")
-    name = package.rpartition("/")[2]
-    print(f"building {name} {version}", file=sys.stderr)
+def _built(peer: Peer) -> str:
+    name, (module, _, wanted) = peer.name, peer.module.partition("@")
+    package = module + peer.package
+    print(f"building {name} {wanted}", file=sys.stderr)
     BUILD.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=BUILD) as folder:
         Path(folder, "go.mod").write_text("module peers\n\ngo 1.26\n")
         for command in (
-            ["get", f"{package}/cmd/{name}@{version}"],
-            ["build", "-o", str(BUILD / name), f"{package}/cmd/{name}"],
+            ["get", f"{package}@{wanted}"],
+            ["build", "-o", str(BUILD / name), package],
         ):
             done = subprocess.run(["go", *command], cwd=folder, stderr=subprocess.PIPE, text=True, check=False)
             if done.returncode:
-                raise ProgramError(f"{name} cannot be built: {done.stderr.strip()[-500:]}")
+                why = done.stderr.strip()[-500:]
+                raise ProgramError(f"{name} cannot be built (PEERS_BIN=DIR takes a built one): {why}")
     return str(BUILD / name)
 
 
 def version(peer: Peer, command: str) -> str:
-    """The version that a program says it is; that of its module where it was built here."""
-    said = subprocess.run([command, *peer.version], capture_output=True, text=True, check=False).stdout
-    number = re.search(r"\d+\.\d+\.\d+", said)
-    if number is None and peer.name == "kube-score":
-        number = re.search(r"\d+\.\d+\.\d+", KUBE_SCORE)
+    """The version that a program was built of, as Go says, or that it says itself."""
+    built = _said(["go", "version", "-m", command])
+    own = [line for line in built.splitlines() if re.match(r"\t(mod\t|build\tvcs\.revision=)", line)]
+    if any(peer.module.partition("@")[2] in line for line in own):
+        return peer.release
+    number = re.search(r"\d+\.\d+\.\d+", _said([command, "version"]))
     return number.group() if number else "unreleased"
+
+
+def _said(words: list[str]) -> str:
+    return subprocess.run(words, capture_output=True, text=True, check=False).stdout
 
 
 def failing(peer: Peer, command: str, manifests: str) -> list[str]:
@@ -146,10 +169,9 @@ def failing(peer: Peer, command: str, manifests: str) -> list[str]:
         raise ProgramError(f"{peer.name}: {done.stderr.strip()[-300:] or done.stdout[:300]}") from None
 
 
-def main() -> None:
-    """Ask every peer about every rule's examples, and store what each finds."""
-    asked = [(peer, program(peer)) for peer in PEERS]
-    versions = {peer.name: version(peer, command) for peer, command in asked}
+def asked() -> Json:
+    """What every peer finds in every rule's examples, and of which versions they are."""
+    programs = [(peer, program(peer)) for peer in PEERS]
     found: dict[str, Json] = {}
     for number, rule in enumerate(RULES):
         print(f"\r{number + 1} of {len(RULES)} ", end="", file=sys.stderr)
@@ -158,13 +180,40 @@ def main() -> None:
                 "wrong": failing(peer, command, rule.wrong.manifests),
                 "right": failing(peer, command, rule.right.manifests),
             }
-            for peer, command in asked
+            for peer, command in programs
         }
-    STORED.write_text(json.dumps({"versions": versions, "rules": found}, indent=1) + "\n")
+    print(file=sys.stderr)
+    return {"versions": {peer.name: version(peer, command) for peer, command in programs}, "rules": found}
+
+
+def differences(stored: Json, found: Json) -> list[str]:
+    """What is found otherwise than it is stored, a line each."""
+    lines = [f"versions: {stored['versions']} stored, {found['versions']} now"]
+    lines = lines if stored["versions"] != found["versions"] else []
+    for rule in sorted({*stored["rules"], *found["rules"]}):
+        before, now = (each["rules"].get(rule, {}) for each in (stored, found))
+        lines += [
+            f"{rule}, {peer}: {before.get(peer)} stored, {now[peer]} now"
+            for peer in now
+            if before.get(peer) != now[peer]
+        ]
+        lines += [f"{rule}: stored, and no rule any more"] if not now else []
+    return lines
+
+
+def main() -> int:
+    """Ask every peer about every rule's examples; store what each finds, or hold it against what is stored."""
+    found = asked()
+    if "--check" not in sys.argv[1:]:
+        STORED.write_text(json.dumps(found, indent=1) + "\n")
+        return 0
+    lines = differences(json.loads(STORED.read_text()), found)
+    print("\n".join(lines) or f"{len(found['rules'])} rules: as stored")
+    return 1 if lines else 0
 
 
 if __name__ == "__main__":
     try:
-        main()
+        sys.exit(main())
     except ProgramError as error:
         sys.exit(f"error: {error}")

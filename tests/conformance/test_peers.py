@@ -6,7 +6,7 @@ import importlib.util
 import json
 from pathlib import Path
 
-from conformance.peers import PEERS, STORED
+from conformance.peers import PEERS, STORED, differences
 from topospread.linting.rules import BY_ID
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference"
@@ -34,3 +34,14 @@ def test_what_every_peer_has_or_none_is_found_here() -> None:
     for peer in ("kube-linter", "polaris"):
         drained = FOUND["budget-blocks-drain"][peer]
         assert set(drained["wrong"]) - set(drained["right"])
+
+
+def test_the_versions_stored_are_those_that_are_built() -> None:
+    assert json.loads(STORED.read_text())["versions"] == {peer.name: peer.release for peer in PEERS}
+
+
+def test_what_is_found_otherwise_than_stored_is_told() -> None:
+    stored = {"versions": {"a": "1"}, "rules": {"r": {"a": {"wrong": ["x"], "right": []}}, "gone": {"a": {}}}}
+    found = {"versions": {"a": "2"}, "rules": {"r": {"a": {"wrong": [], "right": []}}, "new": {"a": {"wrong": []}}}}
+    assert differences(stored, stored) == []
+    assert [line.partition(":")[0] for line in differences(stored, found)] == ["versions", "gone", "new, a", "r, a"]
