@@ -24,7 +24,7 @@ def _words(text: str) -> frozenset[str]:
 NAMES: Final = _words(
     """name generateName namespace nodeName priorityClassName runtimeClassName claimName nominatedNodeName serviceName
     storageClassName volumeName persistentVolumeName volumeAttributesClassName handler namespaces
-    volume.kubernetes.io/selected-node volume.beta.kubernetes.io/storage-class"""
+    volume.kubernetes.io/selected-node volume.beta.kubernetes.io/storage-class topospread.dev/made-of"""
 )
 """Fields that hold the name of an object, a container, a volume, a gate."""
 
@@ -59,7 +59,9 @@ KEPT: Final = _words(
     deprecated.daemonset.template.generation batch.kubernetes.io/job-completion-index
     storageclass.kubernetes.io/is-default-class storageclass.beta.kubernetes.io/is-default-class
     maximumVolumeSize pv.kubernetes.io/bind-completed pv.kubernetes.io/bound-by-controller
-    storage.alpha.kubernetes.io/migrated-plugins helm.sh/hook helm.sh/hook-delete-policy"""
+    storage.alpha.kubernetes.io/migrated-plugins helm.sh/hook helm.sh/hook-delete-policy
+    trafficDistribution internalTrafficPolicy service.kubernetes.io/topology-aware-hints
+    service.kubernetes.io/topology-mode"""
 )
 """Fields of text that stay as they are: Kubernetes' own words, times, numbers, products."""
 
@@ -92,6 +94,7 @@ class _ObjectWalk:
             **dict.fromkeys(IMAGES, names.image),
             **dict.fromkeys(KEPT, str),
             "hostIP": names.address,
+            "clusterIP": lambda text: text if text == "None" else names.address(text),
             # Of a CSIStorageCapacity; of a volume or node it is a map.
             "capacity": str,
         }

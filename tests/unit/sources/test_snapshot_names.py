@@ -49,10 +49,19 @@ def test_of_every_text_that_is_kept_it_is_decided_whether_it_is_hashed() -> None
     found = {name for how in KINDS.values() for name in text_fields(how.struct, set())}
     decided = (
         *(tables.NAMES, tables.VALUES, tables.KEYS, tables.OPAQUE, tables.DRIVERS, tables.IMAGES),
-        *(tables.LABELS, tables.RESOURCES, tables.KEPT, {"hostIP", "selector", "disruptedPods"}),
+        *(tables.LABELS, tables.RESOURCES, tables.KEPT, {"hostIP", "clusterIP", "selector", "disruptedPods"}),
     )
     assert found - set().union(*decided) == set()
     assert sum(map(len, decided)) == len(set().union(*decided)), "a field is in two tables"
+
+
+def test_a_headless_service_stays_one_and_addresses_are_hashed() -> None:
+    def address(text: str) -> str:
+        value = {"kind": "Service", "metadata": {"name": "web"}, "spec": {"clusterIP": text}}
+        return str(hashed(msgspec.convert(value, Service), NAMES)["spec"]["clusterIP"])
+
+    assert address("None") == "None"
+    assert address("10.96.0.7") not in ("", "None", "10.96.0.7")
 
 
 def test_the_same_name_is_the_same_word_and_another_salt_another() -> None:
