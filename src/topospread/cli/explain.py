@@ -12,6 +12,8 @@ from topospread.errors import Place, UsageError
 from .inputs import (
     AUTOSCALE,
     PATH,
+    POOLS,
+    given_pools,
     input_options,
     namespace_options,
     parse_scale,
@@ -69,6 +71,7 @@ def _grammar() -> str:
 @click.option("--scale", multiple=True, metavar="[NS/]KIND/NAME=N", help="Other replicas than the manifest says.")
 @click.option("--autoscale", type=AUTOSCALE, default="keep", help="Autoscaled workloads: in their bounds, or at one.")
 @click.option("--no-preemption", is_flag=True, help="Evict nothing for more important pods.")
+@POOLS
 @click.option("--no-suggestions", is_flag=True, help="Do not try what would let the pod in.")
 @namespace_options("Look in")
 @click.option("--graph", metavar="FILE", type=PATH, help="Write the domains and their pods as an SVG picture.")
@@ -97,6 +100,7 @@ def explain(**given: Any) -> int:
             preemption=not given["no_preemption"],
             another=bool(given["manifests"]),
             suggest=not given["no_suggestions"],
+            pools=given_pools(given),
             progress=bar,
         )
     if given["graph"]:

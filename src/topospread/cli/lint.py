@@ -10,7 +10,7 @@ import click
 
 from topospread.errors import ConfigError, InputError, Place, UsageError
 
-from .inputs import COLOUR, PATH, checked_namespace, read_rendering, rendering_options
+from .inputs import COLOUR, PATH, POOLS, checked_namespace, given_pools, read_rendering, rendering_options
 from .terminal import layout, progress, show, written
 from .usage import Explained
 
@@ -66,6 +66,7 @@ def _completed(context: click.Context, parameter: click.Parameter, incomplete: s
     help="Where objects go that name no namespace.",
 )
 @rendering_options
+@POOLS
 @click.option("--whole", is_flag=True, help="Lint the charts and kustomizations that named files are part of.")
 @click.option("--select", multiple=True, metavar="RULE,…", shell_complete=_completed, help="Ask only these rules.")
 @click.option("--ignore", multiple=True, metavar="RULE,…", shell_complete=_completed, help="Do not ask these rules.")
@@ -125,6 +126,7 @@ def _question(given: dict[str, Any]) -> Question:
         namespace=given["namespace"] or settings.namespace or "default",
         settings=settings,
         rendering=rendering,
+        pools=given_pools(given),
     )
 
 

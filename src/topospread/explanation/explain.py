@@ -13,6 +13,7 @@ from typing import Any
 
 from topospread.api.inventory import Inventory
 from topospread.api.pod import Pod
+from topospread.api.pools import NodePool
 from topospread.cluster.cluster import pod_key
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
@@ -21,6 +22,7 @@ from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.select_host import ChoiceRules
 from topospread.scheduling.verdict import Verdict
 from topospread.simulation.counted import PodOwners
+from topospread.simulation.paper import unmet_min_domains
 from topospread.simulation.placing import Progress
 from topospread.simulation.run import PodOutcome, Run, SimulationOptions, prepare
 from topospread.sources.inputs import Input, configuration_of, inventory_of
@@ -59,6 +61,7 @@ def explain(  # noqa: PLR0913 - keyword arguments of the public API
     preemption: bool = True,
     another: bool = False,
     suggest: bool = True,
+    pools: Sequence[NodePool] = (),
     progress: Progress | None = None,
 ) -> Explanation:
     """Explain one pod.
@@ -79,6 +82,7 @@ def explain(  # noqa: PLR0913 - keyword arguments of the public API
         preemption: evict less important pods for a pod that fits nowhere else.
         another: where the workload has all its pods, explain one more, which does not exist yet.
         suggest: try what would let a pending pod in.
+        pools: pools of nodes that could grow; none does here, and it is said what minDomains makes of them.
         progress: told how many pods of how many were tried.
 
     Raises:
@@ -100,7 +104,12 @@ def explain(  # noqa: PLR0913 - keyword arguments of the public API
     run = prepare(inventory, options, with_spreads=False)
     subject = find(run, parse_target(target, namespace))
     explainer = _Explainer(inventory, run, suggest, progress)
-    return explainer.explain(subject, another=another)
+    found = explainer.explain(subject, another=another)
+    if not pools or subject.workload is None:
+        return found
+    own = f"{subject.workload.namespace}/{subject.workload.name}"
+    said = tuple(sentence for name, sentence in unmet_min_domains(run, pools) if name == own)
+    return replace(found, notes=(*found.notes, *said))
 
 
 class _Explainer:

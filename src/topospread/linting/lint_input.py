@@ -11,6 +11,7 @@ from typing import Any
 from topospread.api.inventory import Inventory
 from topospread.api.meta import KubeObject
 from topospread.api.node import Node
+from topospread.api.pools import NodePool
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
 from topospread.config.versions import KubeVersion
@@ -98,6 +99,7 @@ class LintInput:
         unknown_plugins: plugins of the configurations that kube-scheduler does not have.
         others: the objects whose kind plays no part.
         unknown_fields: fields of custom resources' pods that Kubernetes does not know.
+        pools: pools of nodes that could grow.
     """
 
     gates: Gates
@@ -109,6 +111,7 @@ class LintInput:
     unknown_plugins: Sequence[tuple[LintSubject, Problem]] = ()
     others: Sequence[LintSubject] = ()
     unknown_fields: Sequence[tuple[LintSubject, Problem]] = ()
+    pools: Sequence[NodePool] = ()
     _kinds: dict[str, list[Manifest]] = field(default_factory=dict, init=False)
 
     @property

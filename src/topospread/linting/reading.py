@@ -15,6 +15,7 @@ import msgspec
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod
+from topospread.api.pools import NodePool
 from topospread.api.validation import names, validate_object
 from topospread.api.validation.field import FieldError
 from topospread.api.validation.other_kinds import check_other
@@ -69,6 +70,7 @@ class Question:
         settings: which rules are asked, and how bad their findings are.
         rendering: how folders that are charts and kustomizations become manifests; its namespace and version are
             those above.
+        pools: pools of nodes that could grow.
     """
 
     paths: Sequence[str]
@@ -78,6 +80,7 @@ class Question:
     namespace: str = "default"
     settings: Settings = field(default_factory=Settings)
     rendering: Rendering = field(default_factory=Rendering)
+    pools: Sequence[NodePool] = ()
 
     @property
     def how(self) -> Rendering:

@@ -197,7 +197,7 @@ def run(
             configuration = found.add_configuration(configuration)
         return judge(
             found,
-            _given(found, gates, cluster, configuration),
+            [replace(each, pools=question.pools) for each in _given(found, gates, cluster, configuration)],
             question.settings,
             lambda done, total: tell(total + done, 2 * total),
         )

@@ -30,6 +30,7 @@ from topospread.plugins.node_inclusion import Inclusion
 from topospread.plugins.pod_topology_spread import PodTopologySpread
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, spread_arithmetic
 from topospread.scheduling.framework import Framework
+from topospread.simulation.paper import grow_each
 from topospread.simulation.run import as_served
 from topospread.workloads.admission import Admission
 
@@ -45,11 +46,13 @@ class ConstraintOnNodes:
         path: of the constraint in the object.
         given: the constraint as it is written.
         counts: what it counts on the nodes, from the engine.
+        grown: what it would count with a node of every pool, ``None`` where no pools are given.
     """
 
     path: str
     given: TopologySpreadConstraint
     counts: ConstraintArithmetic
+    grown: ConstraintArithmetic | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,6 +133,9 @@ def frameworks_of(given: LintInput) -> dict[str, Framework]:
 def _all(given: LintInput, cluster: Cluster) -> Iterator[TemplateOnNodes]:
     admission = Admission(given.inventory, gates_for(given.version, component="apiserver"))
     frameworks = frameworks_of(given)
+    larger = cluster_of(given) if given.pools else None
+    if larger is not None:
+        grow_each(larger, given.pools)
     for manifest, pods in given.sources:
         spread = pods.spec.topology_spread_constraints or any(True for _ in keeping_apart(pods))
         if manifest.refused or not spread or pods.spec.node_name:
@@ -145,10 +151,12 @@ def _all(given: LintInput, cluster: Cluster) -> Iterator[TemplateOnNodes]:
             pod = admission.admit(Pod(metadata=metadata, spec=pods.spec), lenient=True)
             pod_class = PodClass(-1, pod, "", cluster.rules)  # of no placed pod: not the cluster's
             counts = {each.position: each for each in spread_arithmetic(plugin, pod_class, cluster)}
+            grown = () if larger is None else spread_arithmetic(plugin, pod_class, larger)
         except (InputError, PluginError):
             continue  # Validation says so.
+        then = {each.position: each for each in grown}
         held = [
-            ConstraintOnNodes(path, each, counts[position])
+            ConstraintOnNodes(path, each, counts[position], then.get(position))
             for position, (path, each) in enumerate(pods.constraints())
             if position in counts
         ]

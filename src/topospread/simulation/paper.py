@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from topospread.api.pools import NodePool, new_names
+from topospread.cluster import Cluster
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 
 from .run import Run, spreads
@@ -20,24 +21,29 @@ def unmet_min_domains(run: Run, pools: Sequence[NodePool]) -> Iterator[tuple[str
     lacking = {row: [each for each in found if each.hard and each.lacks_domains] for row, found in now.items()}
     if not any(lacking.values()):
         return
-    nodes = [each for each in run.cluster.nodes.nodes if each is not None]
     with run.cluster.savepoint():
-        for pool in pools:
-            if pool.may_grow(nodes):
-                run.cluster.put_node(pool.node(next(new_names(pool, nodes))))
+        grow_each(run.cluster, pools)
         then = spreads(run)
     for workload in run.plan.workloads:
         for each in lacking.get(id(workload), ()):
             after = next((one for one in then.get(id(workload), ()) if one.position == each.position), each)
-            yield f"{workload.namespace}/{workload.name}", _sentence(each, after)
+            wanted = f"minDomains {each.min_domains} of {each.topology_key}"
+            yield f"{workload.namespace}/{workload.name}", f"{wanted} {whether_ever(each, after)}"
 
 
-def _sentence(now: ConstraintArithmetic, then: ConstraintArithmetic) -> str:
+def grow_each(cluster: Cluster, pools: Sequence[NodePool]) -> None:
+    """Put a node of every pool there that may have one more."""
+    nodes = [each for each in cluster.nodes.nodes if each is not None]
+    for pool in pools:
+        if pool.may_grow(nodes):
+            cluster.put_node(pool.node(next(new_names(pool, nodes))))
+
+
+def whether_ever(now: ConstraintArithmetic, then: ConstraintArithmetic) -> str:
+    """Of a minDomains that is not met, whether a node of every pool (``then``) would meet it."""
     there = {each.name for each in now.domains}
     paper = [each.name for each in then.domains if each.name not in there]
-    wanted = f"minDomains {now.min_domains} of {now.topology_key}"
     has = f"{len(there)} {'domain is' if len(there) == 1 else 'domains are'} there"
     names = f"only on paper: {', '.join(paper)}" if paper else "no pool could bring another"
-    if then.lacks_domains:
-        return f"{wanted} can never be met: {has}, {names}"
-    return f"{wanted} is met only after a scale-up: {has}, {names}"
+    verdict = "can never be met" if then.lacks_domains else "is met only after a scale-up"
+    return f"{verdict}: {has}, {names}"

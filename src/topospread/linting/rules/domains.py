@@ -16,6 +16,7 @@ from topospread.linting.pod_source import HOSTNAME, explicit_replicas
 from topospread.linting.problem import Edit, Problem
 from topospread.linting.rule import Example, Rule
 from topospread.plugins.pod_topology_spread import minimum_in_force
+from topospread.simulation.paper import whether_ever
 
 from .node_labels import misspelt, named
 from .pod_spec import only_value
@@ -91,6 +92,8 @@ def _too_few_domains(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         domains = f"{len(counts.domains)} eligible domain{'s' if len(counts.domains) > 1 else ''}"
         message = f"{counts.min_domains} domains are asked for and there are {domains} of {counts.topology_key}"
         message += f": each takes {counts.max_skew} pod{'s' if counts.max_skew > 1 else ''} and no more"
+        if held.grown is not None:
+            message += f"; with the pools it {whether_ever(counts, held.grown)}"
         yield template.manifest, Problem(f"{held.path}.minDomains", message)
 
 

@@ -1,0 +1,44 @@
+"""``--pools`` of lint and explain: whether a minDomains that is not met ever can be."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[3]
+AT_ZERO = ROOT / "docs/how-to/pools-at-zero"
+MAIN = "from topospread.cli.main import main; main()"
+TWO = ["--cluster", "zones=2,nodes=2"]
+
+
+def run(*words: str) -> str:
+    done = subprocess.run([sys.executable, "-c", MAIN, *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    return " ".join(done.stdout.split())
+
+
+def test_lint_says_whether_min_domains_can_be_met(tmp_path: Path) -> None:
+    lint = ["lint", str(AT_ZERO / "web.yaml"), *TWO, "--select", "min-domains-over-cluster"]
+    assert "scale-up" not in run(*lint)
+    assert "is met only after a scale-up: 2 domains are there, only on paper: zone-c" in run(
+        *lint, "--pools", str(AT_ZERO / "pools.yaml")
+    )
+    few = tmp_path / "pools.yaml"
+    few.write_text((AT_ZERO / "pools.yaml").read_text().split("  - name: web-c")[0])
+    assert "can never be met: 2 domains are there, no pool could bring another" in run(*lint, "--pools", str(few))
+
+
+def test_explain_says_it_of_the_pod() -> None:
+    explain = ["explain", "deploy/web", str(AT_ZERO / "web.yaml"), *TWO, "--no-suggestions"]
+    assert "scale-up" not in run(*explain)
+    assert "note: minDomains 3 of topology.kubernetes.io/zone is met only after a scale-up" in run(
+        *explain, "--pools", str(AT_ZERO / "pools.yaml")
+    )
+
+
+def test_a_file_that_is_none_is_bad_input() -> None:
+    words = ["simulate", str(AT_ZERO / "web.yaml"), *TWO, "--pools", str(AT_ZERO / "web.yaml")]
+    done = subprocess.run([sys.executable, "-c", MAIN, *words], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "expected kind Pools" in done.stderr
