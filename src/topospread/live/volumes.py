@@ -126,7 +126,9 @@ class Volumes:
                 while not self._all_bound(pledge, versions, is_there, pod):
                     woken.clear()
                     try:
-                        await asyncio.wait_for(woken.wait(), _POLL)
+                        # Not wait_for, which returns as if nothing were where it is cancelled as it is woken (3.11).
+                        async with asyncio.timeout(_POLL):
+                            await woken.wait()
                     except TimeoutError:
                         continue
         except TimeoutError:

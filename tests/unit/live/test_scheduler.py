@@ -345,6 +345,33 @@ def test_no_preemption_is_tried_for_a_pod_whose_claim_is_missing() -> None:
     ]
 
 
+def waiting_for_a_volume(api: FakeApi) -> None:
+    """A pod ``user`` with a claim that nobody makes a volume for."""
+    late = {"provisioner": "example.com/disks", "volumeBindingMode": "WaitForFirstConsumer"}
+    api.put("/apis/storage.k8s.io/v1/storageclasses", {"metadata": {"name": "late"}} | late)
+    asked = {"storageClassName": "late", "accessModes": ["ReadWriteOnce"]}
+    claim = {"spec": asked | {"resources": {"requests": {"storage": "1Gi"}}}, "status": {"phase": "Pending"}}
+    api.put(CLAIMS, {"metadata": {"name": "data", "namespace": "default"}} | claim)
+    volume = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
+    api.put(NODES, node("one", cpu="1"))
+    api.put(PODS, pod("user", "800m", volumes=[volume]))
+
+
+def test_a_victim_that_is_woken_as_it_is_given_up_is_given_up() -> None:
+    async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
+        waiting_for_a_volume(api)
+        parts, binder = scheduler._parts, scheduler._binder
+        await eventually(lambda: bool(parts.volumes._waiting))
+        assert binder is not None
+        for each in parts.volumes._waiting:
+            each.set()
+        async with asyncio.timeout(5):
+            assert await binder.cancel("default/user")
+        assert "default/user" not in scheduler.pods.assumed
+
+    play(scenario)
+
+
 def test_a_victim_that_waits_for_its_volume_is_not_deleted() -> None:
     async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
         late = {"provisioner": "example.com/disks", "volumeBindingMode": "WaitForFirstConsumer"}
