@@ -106,7 +106,7 @@ WATCHED: tuple[Watched, ...] = (
     Watched(CSIDriver, f"{_STORAGE}/csidrivers", "CSIDriver"),
     Watched(CSIStorageCapacity, f"{_STORAGE}/csistoragecapacities", "CSIStorageCapacity"),
     Watched(VolumeAttachment, f"{_STORAGE}/volumeattachments", "VolumeAttachment"),
-    Watched(DeviceClass, "/apis/resource.k8s.io/v1/deviceclasses", optional=True),
+    Watched(DeviceClass, "/apis/resource.k8s.io/v1/deviceclasses", "DeviceClass", optional=True),
     Watched(ReadPod, "/api/v1/pods", field_selector="status.phase!=Succeeded,status.phase!=Failed"),
 )
 """Every kind, pods last: they are taken in once what they refer to is there."""

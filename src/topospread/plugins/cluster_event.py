@@ -24,6 +24,7 @@ Resource = Literal[
     "CSIStorageCapacity",
     "StorageClass",
     "VolumeAttachment",
+    "DeviceClass",
     "*",
 ]
 """What an event is of; ``Pod`` stands for the three after it, ``TargetPod`` for the waiting pod itself."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topospread.api.devices import DeviceClass
+from topospread.api.devices import IMPLICIT_PREFIX, DeviceClass
 from topospread.api.node import Node
 from topospread.api.pod import Pod
 from topospread.api.requests import (
@@ -30,6 +30,7 @@ from .cluster_event import (
     ASSIGNED_POD_DELETE,
     NODE_ALLOCATABLE,
     POD_SCALE_DOWN,
+    UPDATE,
     ClusterEvent,
     Registration,
     takes_room,
@@ -68,6 +69,11 @@ class NodeResourcesFitRules:
         "1.33",
         "Queueing hints: a pod that loses the node it was promised moves those that NodeResourcesFit, NodePorts or "
         "NodeVolumeLimits rejected, as one that goes.",
+    )
+    hears_of_classes: bool = since(
+        "1.35",
+        "Queueing hints: a DeviceClass that comes to stand for an extended resource moves the pods that request it and "
+        "that NodeResourcesFit rejected.",
     )
     knows_sidecars: bool = by_gates(
         lambda gates: gates.kube_version < _SIDECARS_SINCE or gates.enabled("SidecarContainers"),
@@ -120,7 +126,10 @@ class NodeResourcesFit:
         return prepared
 
     def events_to_register(self, cluster: Cluster) -> Sequence[Registration]:
-        """A node that comes with enough room or gets more of what the pod requests; a pod that goes or shrinks."""
+        """A node that comes with enough room or gets more of what the pod requests; a pod that goes or shrinks.
+
+        And a DeviceClass for an extended resource: what becomes of the pod then is `dynamic_resources`' matter.
+        """
         promises = self._rules.promises_take_room
         shrinking = (
             Registration(
@@ -129,12 +138,18 @@ class NodeResourcesFit:
             ),
             Registration(ClusterEvent("TargetPod", POD_SCALE_DOWN)),
         )
+        device_class = Registration(
+            ClusterEvent("DeviceClass", ADD | UPDATE),
+            lambda pod, old, new: _stands_for_a_request(cluster.shared_class(pod).request, old, new),
+        )
+        hears_of_classes = self._rules.hears_of_classes and self._devices.extended_resources
         return (
             Registration(ASSIGNED_POD_DELETE, lambda pod, old, new: takes_room(old, promises=promises)),
             Registration(
                 ClusterEvent("Node", ADD | NODE_ALLOCATABLE),
                 lambda pod, old, new: _may_have_room(cluster.shared_class(pod).request, old, new),
             ),
+            *((device_class,) if hears_of_classes else ()),
             *(shrinking if self._rules.resizes else ()),
         )
 
@@ -175,6 +190,14 @@ def _may_have_room(request: Mapping[str, int], old: Node | None, new: Node) -> b
     had = resource_amounts(old.status.allocatable)
     wanted = ("pods", *(name for name, amount in request.items() if amount > 0))
     return any(room.get(name, 0) > had.get(name, 0) for name in wanted)
+
+
+def _stands_for_a_request(request: Mapping[str, int], old: DeviceClass | None, new: DeviceClass) -> bool:
+    """Whether a DeviceClass stands for a resource that is requested, and did not before its change."""
+    named = new.spec.extended_resource_name
+    if old is None:
+        return IMPLICIT_PREFIX + new.name in request or named in request
+    return (old.spec.extended_resource_name or "") != (named or "") and named in request
 
 
 def _has_sidecar(pod_class: PodClass) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
+from topospread.api.devices import DeviceClass
 from topospread.api.meta import KubeObject
 from topospread.api.node import Node
 from topospread.api.pod import Pod, PodStatus
@@ -83,6 +84,15 @@ def _capacity(amount: str) -> CSIStorageCapacity:
     return _object(CSIStorageCapacity, "c", storageClassName="fast", capacity=amount)
 
 
+def _device_class(name: str, resource: str | None = None) -> DeviceClass:
+    return _object(DeviceClass, name, spec={"extendedResourceName": resource})
+
+
+def _requesting(resource: str) -> Pod:
+    return _pod(containers=[{"name": "c", "resources": {"requests": {resource: "1"}}}])
+
+
+GPU, ANY_GPU = _requesting("example.com/gpu"), _requesting("deviceclass.resource.kubernetes.io/gpus")
 TAINT = [{"key": "dedicated", "effect": "NoSchedule"}]
 TOLERANT = _pod(tolerations=[{"key": "node.kubernetes.io/unschedulable", "operator": "Exists"}])
 PORT = {"ports": [{"containerPort": 80, "hostPort": 80}]}
@@ -145,6 +155,17 @@ CASES = [
     Case(
         *("NodeResourcesFit", "AssignedPod", POD_SCALE_DOWN, _pod()),
         *(_pod("there", node="n1", cpu="2"), _pod("there", node="n1", cpu="1"), True),
+    ),
+    Case("NodeResourcesFit", "DeviceClass", ADD, GPU, None, _device_class("gpus", "example.com/gpu"), True),
+    Case("NodeResourcesFit", "DeviceClass", ADD, GPU, None, _device_class("gpus"), False),
+    Case("NodeResourcesFit", "DeviceClass", ADD, ANY_GPU, None, _device_class("gpus"), True),
+    Case(
+        *("NodeResourcesFit", "DeviceClass", UPDATE, GPU),
+        *(_device_class("gpus"), _device_class("gpus", "example.com/gpu"), True),
+    ),
+    Case(
+        *("NodeResourcesFit", "DeviceClass", UPDATE, GPU),
+        *(_device_class("gpus", "example.com/gpu"), _device_class("gpus", "example.com/gpu"), False),
     ),
     Case("NodeUnschedulable", "Node", NODE_TAINT, _pod(), _node(cordoned=True), _node(), True),
     Case("NodeUnschedulable", "Node", NODE_TAINT, _pod(), _node(taints=TAINT), _node(), False),
