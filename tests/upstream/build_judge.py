@@ -25,6 +25,16 @@ CHANGES = (
     ("\treturn sched, nil\n}\n", "\tregisterExternal(sched, options)\n\treturn sched, nil\n}\n"),
     (RUN, f"{RUN}\tif sched.runExternal(ctx) {{\n\t\treturn\n\t}}\n"),
 )
+QUEUEING = "test/integration/scheduler/queueing/queue.go"
+DRIVEN = "\tswitch tt.ExpectedInitialRejectingPhase {\n"
+REQUEUES = (
+    (
+        DRIVEN,
+        f'\tif os.Getenv("EXTERNAL_SCHEDULER") != "" {{\n\t\tjudgeRequeues(t, testCtx, tt)\n\t\treturn\n\t}}\n{DRIVEN}',
+    ),
+    ('\t"fmt"\n', '\t"fmt"\n\t"os"\n'),
+)
+"""The cases of requeueing drive the scheduler's own queue; with an external one its log is judged (requeues.go)."""
 GATE = (
     "\t\t\tfeaturegatetesting.SetFeatureGateDuringTest(t, utilfeature.DefaultFeatureGate, "
     "features.MatchLabelKeysInPodTopologySpread, tt.enableMatchLabelKeys)\n"
@@ -51,6 +61,8 @@ def changed_tree(out: Path) -> Path:
         shutil.copytree(root, tree)
     source = "pkg/scheduler/scheduler.go"
     files = {source: replaced((root / source).read_text(), CHANGES)}
+    files[QUEUEING] = replaced((root / QUEUEING).read_text(), REQUEUES)
+    files["test/integration/scheduler/queueing/requeues.go"] = (HERE / "requeues.go").read_text()
     files["pkg/scheduler/external.go"] = (HERE / "external.go").read_text()
     for name in OF_SPREAD:
         path = f"test/integration/scheduler/{name}"

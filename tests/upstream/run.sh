@@ -2,7 +2,7 @@
 # Kubernetes' own tests of the scheduler, pointed at `topospread scheduler`.
 #   run.sh build                   everything that is needed, into build/upstream (minutes; 20 the first time)
 #   run.sh e2e [focus] [skip]      the e2e specs of sig-scheduling on a cluster of kwok nodes (28 specs, 9 minutes)
-#   run.sh integration [package…]  the integration tests with us as the external scheduler (filters taint preemption/misc)
+#   run.sh integration [package…]  the integration tests with us as the external scheduler (filters . scoring taint preemption/misc queueing)
 #   run.sh quick                   e2e without the two slow specs, and taint: what CI runs
 # SCHEDULER=kube-scheduler judges kube-scheduler itself, as the control. Needs Go, openssl and curl.
 set -euo pipefail
@@ -23,7 +23,7 @@ build() {
   go build -ldflags "-X k8s.io/component-base/version.gitVersion=$version" -o "$bin/" k8s.io/kubernetes/cmd/kube-controller-manager
   go test -c -ldflags "-s -w" -o "$bin/e2esched.test" ./e2esched
   (cd / && GOBIN="$bin" go install sigs.k8s.io/kwok/cmd/kwok@v0.8.0)
-  "$python" "$here/build_judge.py" "$bin" filters taint preemption/misc
+  "$python" "$here/build_judge.py" "$bin" filters . scoring taint preemption/misc queueing
 }
 
 needs() {
@@ -60,7 +60,7 @@ integration() {
   if [ "${SCHEDULER:-}" = kube-scheduler ]; then
     export KUBE_SCHEDULER="$bin/kube-scheduler" EXTERNAL_SCHEDULER="$here/kube-external.sh"
   else
-    export EXTERNAL_SCHEDULER="$topospread scheduler --config=\$SCHED_CONFIG --leader-elect=false --secure-port=0 --kube-api-qps=1000 \${SCHED_FEATURE_GATES:+--feature-gates=\$SCHED_FEATURE_GATES}"
+    export EXTERNAL_SCHEDULER="$topospread scheduler --config=\$SCHED_CONFIG --leader-elect=false --secure-port=0 --kube-api-qps=1000 -v 3 \${SCHED_FEATURE_GATES:+--feature-gates=\$SCHED_FEATURE_GATES}"
   fi
   for package in "$@"; do
     name=${package//\//_}
@@ -68,7 +68,9 @@ integration() {
     needs "$name.test" etcd
     work=$(mktemp -d)
     log=$root/build/upstream-$name.log
-    (cd "$work" && PATH="$bin:$PATH" "$bin/$name.test" -test.v -test.timeout 30m -test.skip /feature_gate_disabled > "$log" 2>&1) || failed=1
+    only=
+    [ "$package" = queueing ] && only=-test.run=TestCoreResourceEnqueue # the others there drive the queue by hand
+    (cd "$work" && PATH="$bin:$PATH" "$bin/$name.test" -test.v -test.timeout "${MINUTES:-30}m" $only -test.skip /feature_gate_disabled > "$log" 2>&1) || failed=1
     rm -rf "$work"
     passed=$(grep -cE '^ *--- PASS' "$log" || true) bad=$(grep -cE '^ *--- FAIL' "$log" || true)
     own=$(grep -c 'EXTERNAL: no' "$log" || true)
