@@ -27,7 +27,7 @@ def command_line(row: Json) -> str:
 
 def state_lines(measured: Json) -> list[str]:
     """What changing, going back and living long cost, as a table."""
-    drill, days = measured["drill"], measured["churn"]
+    drill, days, losses = measured["drill"], measured["churn"], measured["losses"]
     lines = [
         "| 5,000 nodes, 100,000 pods | median | target |",
         "|---|--:|--:|",
@@ -35,6 +35,8 @@ def state_lines(measured: Json) -> list[str]:
         f"| a fork | {drill['fork']:.0f} ms | 300 ms |",
         f"| a heartbeat of a node | {drill['heartbeat']:.0f} µs | |",
         f"| each of 20,000 like replicas that fit nowhere, simulated | {measured['pending']:.0f} µs | |",
+        f"| every node lost in turn (N-1): {losses['nodes']:,} nodes, {losses['pods']:,} pods, {losses['processes']} "
+        f"processes | {losses['seconds']:.0f} s ({losses['cpu']:.0f} s of CPU) | 60 s |",
         "",
         "| end of day | resident | a placement | classes | views | hostnames known |",
         "|--:|--:|--:|--:|--:|--:|",

@@ -99,6 +99,7 @@ def measured() -> dict[str, Any]:
         "churn": churned,
         "pending": _apart("benchmarks.state", "pending"),
         "volumes": _apart("benchmarks.volume_events"),
+        "losses": _apart("benchmarks.drills"),
     }
 
 

@@ -9,6 +9,7 @@ import click
 
 from topospread.errors import UsageError
 
+from . import drill_many
 from .inputs import (
     PATH,
     POOLS,
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
     from topospread.config.profile import Configuration
     from topospread.drills import Drill
-    from topospread.drills.checking import DrillCheck
     from topospread.drills.steps import Step
+    from topospread.simulation.run import SimulationOptions
     from topospread.workloads.control_plane import ControlPlane
 
 HELP = """\
@@ -48,6 +49,9 @@ drain could not evict. The exit code is 1 when pods are pending at the end, a bu
 
 With --each every zone or node fails, or every Deployment is rolled out, each from the same beginning; the worst come
 first. The exit code is 1 when one does not hold.
+
+With --shard 2/8 only the third of eight parts of these is played; --merge puts what the parts wrote (-o json) together,
+to the same result. With --dask the workers of a Dask cluster share them.
 
 With --check the PATHs are files of drills (kind: Drill), or folders with them: steps, and what is expected to come of
 them. The exit code is 1 when a drill falls short of that.
@@ -118,6 +122,9 @@ def _step(name: str, metavar: str, text: str) -> Callable[[Any], Any]:
 @click.option("--check", is_flag=True, help="Play the drills that the PATHs hold, and say what falls short.")
 @click.option("--each", type=click.Choice(["zone", "node", "deploy"]), help="Fail each zone or node, or roll each out.")
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Processes of --each (one for each core).")
+@click.option("--shard", metavar="INDEX/NUMBER", help="Play only this part of --each, counted from 0 (0/4).")
+@click.option("--merge", is_flag=True, help="Put parts together: the PATHs are what --shard -o json wrote.")
+@click.option("--dask", metavar="ADDRESS", help="Play --each on a Dask cluster (tcp://HOST:PORT; extra dask).")
 @click.option(
     "--runs", type=click.IntRange(min=1), metavar="N", help="Draw what is drawn N times (rollouts: 8); show ranges."
 )
@@ -135,54 +142,54 @@ def drill(context: click.Context, /, **given: Any) -> int:
     steps = read_steps(context.meta[__name__], given)
     check_graph(given["graph"])
     if given["check"]:
-        return _check(given, steps)
-    if given["output"] in _OF_CHECKS:
-        raise UsageError(f"-o {given['output']} shows what --check finds")
-    if given["each"] and steps:
-        raise UsageError("--each is a step for everything of a kind: no other stands beside it")
-    if given["graph"] and given["each"]:
-        raise UsageError("--graph draws the steps of one drill, not --each")
-    if given["workers"] and not given["each"]:
-        raise UsageError("--workers says how many processes play --each")
-    if not steps and not given["each"]:
-        raise UsageError("give at least one step, for example --fail zone=eu-west-1a or --drain node=node-1")
+        return drill_many.check(given, steps)
+    _check_beside(given, steps)
+    if given["merge"]:
+        return drill_many.merge(given)
     by = read_control_plane(given)
     configuration = read_configuration(given["config_path"], by.scheduler)
     inventory = read_inventory(given, by=[by])
     if given["each"]:
-        return _each(given, inventory, configuration, by)
-    from topospread.drills.drill import drill as run
-
-    with progress("drilling") as bar:
-        found = run(
-            inventory,
-            steps,
-            namespace=given["namespace"],
-            config=configuration,
-            seed=given["seed"],
-            kube_version=str(by.scheduler.kube_version),
-            gates=by.scheduler,
-            apiserver_gates=by.apiserver,
-            preemption=not given["no_preemption"],
-            runs=given["runs"],
-            pools=given_pools(given),
-            progress=bar,
-        )
+        return drill_many.each(given, inventory, _options(given, configuration, by))
+    found, code = _played(given, inventory, steps, configuration, by)
     if given["graph"]:
         from topospread.report.drill_timeline import drill_svg
 
         write_graph(drill_svg(found), given["graph"])
     show(_text(found, given["output"], given["color"]))
-    return 0 if found.holds else 1
+    return code
 
 
-def _each(given: dict[str, Any], inventory: Inventory, configuration: Configuration | None, by: ControlPlane) -> int:
-    """Play a drill for everything of a kind; 1 when one does not hold."""
-    from topospread.drills.each import drill_each
-    from topospread.report.drill_each import each_text
+def _check_beside(given: dict[str, Any], steps: list[Step]) -> None:
+    """Whether the options go together.
+
+    Raises:
+        UsageError: they do not, or nothing is to happen.
+    """
+    if given["output"] in _OF_CHECKS:
+        raise UsageError(f"-o {given['output']} shows what --check finds")
+    if given["merge"]:
+        beside = [f"--{name}" for name in ("each", "shard", "dask", "workers", "graph") if given[name]]
+        if steps or beside:
+            raise UsageError(f"--merge puts parts together that were played; {(beside or ['a step'])[0]} plays")
+        return
+    if given["each"] and steps:
+        raise UsageError("--each is a step for everything of a kind: no other stands beside it")
+    if given["graph"] and given["each"]:
+        raise UsageError("--graph draws the steps of one drill, not --each")
+    for name in ("workers", "shard", "dask"):
+        if given[name] and not given["each"]:
+            raise UsageError(f"--{name} says who plays --each")
+    if given["dask"] and (given["shard"] or given["workers"]):
+        raise UsageError("--dask shares all drills out itself: neither --shard nor --workers stands beside it")
+    if not steps and not given["each"]:
+        raise UsageError("give at least one step, for example --fail zone=eu-west-1a or --drain node=node-1")
+
+
+def _options(given: dict[str, Any], configuration: Configuration | None, by: ControlPlane) -> SimulationOptions:
     from topospread.simulation.run import SimulationOptions
 
-    options = SimulationOptions(
+    return SimulationOptions(
         configuration,
         seed=given["seed"],
         kube_version=str(by.scheduler.kube_version),
@@ -191,58 +198,38 @@ def _each(given: dict[str, Any], inventory: Inventory, configuration: Configurat
         apiserver_gates=by.apiserver,
         pools=given_pools(given),
     )
-    with progress("drilling") as bar:
-        found = drill_each(inventory, given["each"], options, given["workers"], bar)
-    output = given["output"]
-    if output in ("json", "yaml"):
-        show(written(found.to_dict(), output))
-    else:
-        show(each_text(found, layout(given["color"], wide=output == "wide")))
-    return 0 if found.holds else 1
 
 
-def _check(given: dict[str, Any], steps: list[Step]) -> int:
-    """Play the drills of files; 1 when one falls short of what it expects.
+def _played(
+    given: dict[str, Any],
+    inventory: Inventory,
+    steps: list[Step],
+    configuration: Configuration | None,
+    by: ControlPlane,
+) -> tuple[Drill, int]:
+    """The drill, and the exit code: 130 for what was over when it was interrupted."""
+    from topospread.drills.drill import drill as run
+    from topospread.drills.interruption import Interrupted
 
-    Raises:
-        UsageError: steps or options beside it that drills of files have themselves.
-    """
-    from topospread.drills.checking import check_drills
-    from topospread.drills.drill_file import find_drills
-
-    own = {
-        "config_path": "--config",
-        "namespace": "-n",
-        "seed": "--seed",
-        "no_preemption": "--no-preemption",
-        "runs": "--runs",
-        "graph": "--graph",
-        "each": "--each",
-    }
-    beside = [option for name, option in own.items() if given[name]]
-    if steps or beside:
-        raise UsageError(f"--check plays drills of files, which say themselves what {(beside or ['a step'])[0]} says")
-    if not given["paths"]:
-        raise UsageError("--check: name files of drills, or folders with them")
-    files = find_drills(given["paths"])
-    with progress("drilling") as bar:
-        found = check_drills(files, given["cluster"], bar)
-    show(_check_text(found, given["output"], given["color"]))
-    return 0 if found.passed else 1
-
-
-def _check_text(found: DrillCheck, output: str, color: str) -> str:
-    from topospread.report import drill_check
-
-    match output:
-        case "json" | "yaml":
-            return written(found.to_dict(), output)
-        case "junit":
-            return drill_check.check_junit(found)
-        case "github":
-            return drill_check.check_github(found)
-        case _:
-            return drill_check.check_text(found, layout(color, wide=output == "wide"))
+    try:
+        with progress("drilling") as bar:
+            found = run(
+                inventory,
+                steps,
+                namespace=given["namespace"],
+                config=configuration,
+                seed=given["seed"],
+                kube_version=str(by.scheduler.kube_version),
+                gates=by.scheduler,
+                apiserver_gates=by.apiserver,
+                preemption=not given["no_preemption"],
+                runs=given["runs"],
+                pools=given_pools(given),
+                progress=bar,
+            )
+    except Interrupted as interrupted:
+        return interrupted.finished, drill_many.INTERRUPTED
+    return found, 0 if found.holds else 1
 
 
 def read_steps(order: list[str], given: dict[str, Any]) -> list[Step]:

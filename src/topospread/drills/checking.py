@@ -11,6 +11,7 @@ from topospread.plain_data import PlainData
 from .drill import drill
 from .drill_file import DrillFile
 from .expectations import Shortfall, shortfalls
+from .interruption import Interrupted
 from .result import Drill
 
 Progress = Callable[[int, int], None]
@@ -32,9 +33,10 @@ class CheckedDrill:
 
 @dataclass(frozen=True)
 class DrillCheck(PlainData):
-    """All drills that were played."""
+    """All drills that were played; ``partial``: where that was ended before its end, in words."""
 
     drills: tuple[CheckedDrill, ...]
+    partial: str = ""
 
     @property
     def passed(self) -> bool:
@@ -49,12 +51,17 @@ def check_drills(
 
     Raises:
         InputError: what a drill names cannot be used; its place says which drill.
+        Interrupted: Ctrl-C; with the drills that were over.
     """
     checked = []
     for number, file in enumerate(files):
         if progress is not None:
             progress(number, len(files))
-        checked.append(_checked(file, cluster))
+        try:
+            checked.append(_checked(file, cluster))
+        except KeyboardInterrupt:
+            partial = f"ended in drill {number + 1} of {len(files)}"
+            raise Interrupted(DrillCheck(tuple(checked), partial)) from None
     return DrillCheck(tuple(checked))
 
 

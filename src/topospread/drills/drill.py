@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import replace as with_fields
 
 from topospread.api.pools import NodePool
 from topospread.config.gates import Gates
@@ -15,6 +15,7 @@ from topospread.sources.inputs import Input, configuration_of, inventory_of
 from topospread.sources.load import load
 from topospread.workloads.control_plane import ControlPlane
 
+from .interruption import Interrupted
 from .play import Play, Progress
 from .ranges import with_ranges
 from .steps import Apply, Rollout, Step
@@ -60,6 +61,7 @@ def drill(  # noqa: PLR0913 - keyword arguments of the public API
     Raises:
         InputError: an object that the API server would refuse, or a path that cannot be read.
         UsageError: a step names what is not there.
+        topospread.drills.interruption.Interrupted: Ctrl-C, a KeyboardInterrupt; with what was over as a drill.
     """
     by = ControlPlane.of_version(kube_version, scheduler=gates, apiserver=apiserver_gates)
     options = SimulationOptions(
@@ -84,7 +86,16 @@ def drill(  # noqa: PLR0913 - keyword arguments of the public API
             if progress is not None:
                 progress(run * total + done, number * total)
 
-        drawn = replace(options, seed=(seed or 0) + run, draws=True) if run else options
+        drawn = with_fields(options, seed=(seed or 0) + run, draws=True) if run else options
         return Play(given, drawn, manifests, run).play(steps, told)
 
-    return with_ranges([played(run) for run in range(number)])
+    done: list[Drill] = []
+    try:
+        while len(done) < number:
+            done.append(played(len(done)))
+    except KeyboardInterrupt:
+        if not done:
+            raise
+        partial = with_ranges(done)
+        raise Interrupted(with_fields(partial, partial=f"ended in run {len(done) + 1} of {number}")) from None
+    return with_ranges(done)

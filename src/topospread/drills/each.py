@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,8 +12,10 @@ from topospread.plain_data import PlainData
 from topospread.simulation.run import SimulationOptions
 
 from .forked import answers, can_fork, cores
+from .interruption import Interrupted
 from .play import Play
 from .result import StepOutcome
+from .shards import Shard, ShardMark, check_whole, mark
 from .steps import Fail, NodeChoice, Rollout, Step
 
 EachKind = Literal["zone", "node", "deploy"]
@@ -52,11 +54,18 @@ class EachOutcome:
 
 @dataclass(frozen=True)
 class EachDrill(PlainData):
-    """All of them, worst first."""
+    """All of them, worst first.
+
+    Attributes:
+        partial: where it was ended before its end, in words; "" where all are there.
+        part: which part of a whole this is, where only that was asked for.
+    """
 
     kind: EachKind
     outcomes: tuple[EachOutcome, ...]
     warnings: tuple[str, ...] = ()
+    partial: str = ""
+    part: ShardMark | None = None
 
     @property
     def holds(self) -> bool:
@@ -64,12 +73,14 @@ class EachDrill(PlainData):
         return all(each.holds for each in self.outcomes)
 
 
-def drill_each(
+def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
     inventory: Inventory,
     kind: EachKind,
     options: SimulationOptions,
     workers: int | None = None,
+    *,
     progress: Callable[[int, int], None] | None = None,
+    shard: Shard | None = None,
 ) -> EachDrill:
     """Let every zone or node fail, or every Deployment be rolled out, each from the same beginning.
 
@@ -79,16 +90,20 @@ def drill_each(
         options: how pods are placed.
         workers: how many processes work at once; by default one for each core.
         progress: told how many of how many are over.
+        shard: only this part of them, to be put together with the others by `merged`.
 
     Raises:
         InputError: an object that the API server would refuse.
         UsageError: there is none of the kind.
+        Interrupted: Ctrl-C; with what was over.
     """
     play = _terse(inventory, options)
     begin = play.begin()
-    targets = targets_of(play, kind)
-    if not targets:
+    every = targets_of(play, kind)
+    if not every:
         raise UsageError(f"--each {kind}: there is none")
+    targets = shard.share(every) if shard is not None else every
+    part = mark(shard, [name for name, _ in every]) if shard is not None else None
 
     def ask(target: tuple[str, Step]) -> EachOutcome:
         return _outcome(target, begin, play.go_on(target[1]))
@@ -97,9 +112,44 @@ def drill_each(
         own = _terse(inventory, options)
         return _outcome(target, own.begin(), own.go_on(target[1]))
 
-    forks = can_fork()
-    found = answers(ask, targets, workers or cores(), progress) if forks else [ask_anew(each) for each in targets]
-    return EachDrill(kind, tuple(sorted(found, key=_goodness)), tuple(play.world.warnings))
+    def all_of(found: Iterable[EachOutcome], partial: str = "") -> EachDrill:
+        return EachDrill(kind, tuple(sorted(found, key=_goodness)), tuple(play.world.warnings), partial, part)
+
+    _look_once(play)
+    if not can_fork():
+        return all_of([ask_anew(each) for each in targets])
+    try:
+        return all_of(answers(ask, targets, workers or cores(), progress))
+    except Interrupted as interrupted:
+        found: list[EachOutcome] = interrupted.finished
+        raise Interrupted(all_of(found, f"ended after {len(found)} of {len(targets)}")) from None
+
+
+def merged(parts: Sequence[tuple[str, EachDrill]]) -> EachDrill:
+    """The whole of some parts, each with the name of where it was read: the same as if it had been played at once.
+
+    Raises:
+        UsageError: they are not the parts of one whole, or one is not whole itself.
+    """
+    marks = []
+    for name, each in parts:
+        if each.part is None:
+            raise UsageError(f"--merge: {name} is no part of drills, but all of them")
+        if each.partial:
+            raise UsageError(f"--merge: {name} {each.partial}")
+        marks.append((name, each.part))
+    check_whole(marks)
+    found = sorted((outcome for _, each in parts for outcome in each.outcomes), key=_goodness)
+    warnings = dict.fromkeys(warning for _, each in parts for warning in each.warnings)
+    return EachDrill(parts[0][1].kind, tuple(found), tuple(warnings))
+
+
+def _look_once(play: Play) -> None:
+    """Let kube-scheduler look at all nodes for every workload, so that no drill has to catch up with the beginning."""
+    run = play.world.run
+    for workload in run.plan.workloads:
+        if workload.template is not None:
+            run.scheduler.finds_a_node(workload.template)
 
 
 def _terse(inventory: Inventory, options: SimulationOptions) -> Play:

@@ -6,12 +6,16 @@ Copies share memory as long as nobody writes, so that a large cluster is built o
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import TypeVar
+
+from .interruption import Interrupted
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -41,12 +45,19 @@ def answers(
     Raises:
         ChildProcessError: an item's process died twice.
         Exception: what asking raised.
+        Interrupted: Ctrl-C; with the answers that were there.
     """
     found: dict[int, Answer] = {}
-    for number, answer in _as_they_come(ask, items, workers):
-        found[number] = answer
-        if progress is not None:
-            progress(len(found), len(items))
+    gc.freeze()  # a copy that looks for garbage would write to all that it shares
+    try:
+        for number, answer in _as_they_come(ask, items, workers):
+            found[number] = answer
+            if progress is not None:
+                progress(len(found), len(items))
+    except KeyboardInterrupt:
+        raise Interrupted([found[number] for number in sorted(found)]) from None
+    finally:
+        gc.unfreeze()
     return [found[number] for number in range(len(items))]
 
 
@@ -86,6 +97,7 @@ def _begun(ask: Callable[[Item], Answer], item: Item) -> tuple[Connection, BaseP
 
 
 def _answer(ask: Callable[[Item], Answer], item: Item, connection: Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends Ctrl-C to all; who began us ends us
     try:
         connection.send((ask(item), None))
     except Exception as error:

@@ -18,6 +18,7 @@ from topospread.workloads.planned import Workload
 from .autoscaling import autoscale
 from .choosing import chosen
 from .drains import cordon, drain, uncordon
+from .interruption import Interrupted
 from .manifests import add_nodes, scale
 from .node_failure import NodeFailures
 from .pods import FollowedPod, WorkloadKey, key_of
@@ -79,20 +80,28 @@ class Play:
         Raises:
             InputError: a manifest that the API server would refuse.
             UsageError: a step names what is not there.
+            Interrupted: Ctrl-C; with the steps that were over.
         """
         outcomes = [self.begin()]
         for number, step in enumerate(steps):
             if progress is not None:
                 progress(number, len(steps))
             follows_wait = number + 1 < len(steps) and isinstance(steps[number + 1], Wait)
-            outcomes.append(self._step(step, goes_on=not follows_wait and not isinstance(step, Wait)))
+            try:
+                outcomes.append(self._step(step, goes_on=not follows_wait and not isinstance(step, Wait)))
+            except KeyboardInterrupt:
+                raise Interrupted(self._drill(outcomes, f"ended in step {number + 1} of {len(steps)}")) from None
+        return self._drill(outcomes)
+
+    def _drill(self, outcomes: Sequence[StepOutcome], partial: str = "") -> Drill:
         world = self.world
         return Drill(
             tuple(outcomes),
             len(world.cluster.nodes),
-            tuple(self._state(each) for each in world.run.plan.workloads),
+            () if partial else tuple(self._state(each) for each in world.run.plan.workloads),
             tuple(world.warnings),
             tuple(world.notes),
+            partial=partial,
         )
 
     def begin(self) -> StepOutcome:

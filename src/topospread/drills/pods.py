@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from topospread.api.pod import Pod
 from topospread.cluster.cluster import PodKey, pod_key
+from topospread.simulation.result import Eviction
 from topospread.simulation.run import Run
 from topospread.workloads.planned import QueuedPod, Workload
 
@@ -104,6 +105,14 @@ class FollowedPods:
 def there_of(pod: FollowedPod) -> PodThere:
     """A pod as an event names it."""
     return PodThere(pod.namespace, pod.name, owner_of(pod), pod.node)
+
+
+def by_preemptor(evictions: Iterable[Eviction]) -> dict[str, list[PodThere]]:
+    """Pods that were preempted, by the pod that they had to make room for."""
+    found: dict[str, list[PodThere]] = {}
+    for each in evictions:
+        found.setdefault(each.preemptor, []).append(PodThere(each.namespace, each.name, each.workload, each.node))
+    return found
 
 
 def owner_of(pod: FollowedPod | None) -> str:

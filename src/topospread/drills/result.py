@@ -222,6 +222,7 @@ class Drill(PlainData):
         runs: how many drills were played that are alike but for what is drawn; ``steps`` are of the first.
         ranges: what came of each step in all of them; empty where there was one.
         warnings, notes: sentences for a person; warnings must be seen.
+        partial: where it was ended before its end, in words; "" for a drill that is whole.
     """
 
     steps: tuple[StepOutcome, ...]
@@ -231,6 +232,7 @@ class Drill(PlainData):
     notes: tuple[str, ...] = ()
     runs: int = 1
     ranges: tuple[StepRange, ...] = ()
+    partial: str = ""
 
     @property
     def pending(self) -> tuple[PendingGroup, ...]:

@@ -166,7 +166,7 @@ def _daemon_set_goes_on(world: World, pods: _Pods, item: DaemonSet) -> bool:
     new: dict[str, FollowedPod] = {}
     old: dict[str, FollowedPod] = {}
     nodes: dict[str, OnNode] = {}
-    for each in world.in_drawn_order(pods.all):
+    for each in world.draws.order(sorted(pods.all, key=lambda each: each.key)):
         name = target_node(each.pod) or each.node
         if not each.terminating:
             (new if pods.is_new(each) else old)[name] = each

@@ -14,21 +14,32 @@ from msgspec.structs import replace
 from topospread.api.inventory import Inventory
 from topospread.api.node import Node
 from topospread.cluster import Cluster
-from topospread.cluster.cluster import PodKey, pod_key
+from topospread.cluster.cluster import pod_key
 from topospread.config.gates import gates_for
 from topospread.simulation.placing import place_waiting
 from topospread.simulation.run import SimulationOptions, prepare
 from topospread.simulation.virtual_queue import VirtualQueue
-from topospread.workloads.names import Names, made_up_uid
+from topospread.workloads.names import Names
 from topospread.workloads.node_lifecycle import is_silent
 from topospread.workloads.planned import QueuedPod, Workload
-from topospread.workloads.removal import removal_order
 
 from .agenda import Action, Agenda
+from .draws import Draws
 from .health import Health
-from .pods import FollowedPod, FollowedPods, WorkloadKey, key_of, owner_of, planned_pods, there_of, waiting_pod
+from .kubelets import Kubelets
+from .pods import (
+    FollowedPod,
+    FollowedPods,
+    WorkloadKey,
+    by_preemptor,
+    key_of,
+    owner_of,
+    planned_pods,
+    there_of,
+    waiting_pod,
+)
 from .result import Event, EventKind, PodThere
-from .standing import Times, as_they_stand, begin_of, stored, with_budgets_open, with_uid, without_leaving
+from .standing import Times, as_they_stand, begin_of, with_budgets_open, without_leaving
 from .successors import Successors
 
 _NANOSECONDS = 1_000_000_000
@@ -43,21 +54,22 @@ class World:
         run: the simulation under way; another one when controllers have been given other manifests.
         pods: all pods.
         health: how many of them are ready.
+        draws: what is left to chance.
         gates: of the API server and the controllers.
         events: what happened so far.
         on_arrival: told of every pod that gets a node.
-        starting: pods of rollouts that have a node and are not ready yet.
+        kubelets: what they have yet to do.
         rollouts: workload → what goes on as long as pods come and go; says whether it did anything.
     """
 
     def __init__(self, inventory: Inventory, options: SimulationOptions, number: int = 0) -> None:
         """``number``: of this drill among those that are alike but for what is drawn."""
-        self._number = number
+        self.draws = Draws(number)
+        self.kubelets = Kubelets(self.draws)
         self.now = 0.0
         self.down = {each.name for each in inventory.nodes if is_silent(each)}
         self.events: list[Event] = []
         self.on_arrival: list[Callable[[FollowedPod], None]] = []
-        self.starting: dict[PodKey, FollowedPod] = {}
         self.rollouts: dict[WorkloadKey, Callable[[], bool]] = {}
         self.pods = FollowedPods()
         self.warnings: dict[str, None] = {}
@@ -77,9 +89,7 @@ class World:
 
     def inventory(self) -> Inventory:
         """Everything that is there now, as an API server would have it."""
-        there = list(self.pods.by_key.values())
-        if self._number:  # of equals the order of a cache decides
-            there.sort(key=lambda each: self._drawn(each) if each.node else "")
+        there = self.draws.order(each for each in self.pods.by_key.values() if self.is_created(each))
         return as_they_stand(self.run, there, Times(self._began, self.now), self.down)
 
     def replan(
@@ -173,17 +183,20 @@ class World:
     def _settle(self, until: float | None) -> None:
         limit = None if until is None else round(until * _NANOSECONDS)
         while True:
-            self._create(self.successors.due())
+            if self.draws.controllers_first:
+                self._create(self.successors.due())
             place_waiting(self.run, self.queue, limit)
             changed = self._collect()
+            if not self.draws.controllers_first:
+                changed |= self._create(self.successors.due())
             changed |= any([self._roll_on(goes_on) for goes_on in list(self.rollouts.values())])  # noqa: C419 - all act
-            if not changed and not self._start():
+            if not changed and not self.kubelets.act(self._ended, self._started):
                 return
 
     def _roll_on(self, goes_on: Callable[[], bool]) -> bool:
         """Let a rollout take a step, or, in some of the drills alike, all that it can before pods are placed."""
         acted = goes_on()
-        while acted and self._number // 2 % 2 and goes_on():
+        while acted and self.draws.all_at_once and goes_on():
             pass
         return acted
 
@@ -216,8 +229,7 @@ class World:
     def vanish(self, pods: Sequence[FollowedPod]) -> None:
         """Pods that were terminating are gone."""
         for each in pods:
-            self._remove(each)
-            each.terminating = False
+            self._ended(each)
         self.note("lost", pods=[there_of(each) for each in pods])
 
     def _forget(self, pod: FollowedPod) -> None:
@@ -233,8 +245,10 @@ class World:
         if self.is_ready(pod):
             self.health.lost(pod)
         if pod.node not in self.down:
-            self._remove(pod)
-            return
+            if not self.draws.ends_slowly:
+                self._remove(pod)
+                return
+            self.kubelets.ending.append(pod)
         self.queue.terminating(self.cluster.on_node[self.cluster.placed[pod.key]][pod.key])
         self._put_terminating(pod)
 
@@ -249,36 +263,27 @@ class World:
         if pod.key not in self.pods.by_key:
             self.pods.add(pod)
 
-    def _start(self) -> bool:
-        """Let pods of rollouts that were placed be ready: all, or, in some of the drills alike, the first; whether any.
+    def _ended(self, pod: FollowedPod) -> None:
+        self._remove(pod)
+        pod.terminating = False
 
-        Kubelets start them while controllers and kube-scheduler go on, who are faster.
-        """
-        starting = sorted(self.starting.values(), key=self._drawn)
-        for pod in starting[: 1 if self._number % 2 else len(starting)]:
-            del self.starting[pod.key]
-            pod.ready_since = self.now
-            if self.is_ready(pod):
-                self.health.gained(pod)
-        return bool(starting)
-
-    def _uid(self, pod: FollowedPod) -> str:
-        """What decides between pods of nearly one age: drawn when a pod is created."""
-        return pod.pod.metadata.uid or self._drawn(pod)
-
-    def _drawn(self, pod: FollowedPod) -> str:
-        """What decides where nothing else does, the same whenever this one of the drills alike is played."""
-        return made_up_uid("Pod", pod.namespace, f"{pod.name}{self._number or ''}")
+    def _started(self, pod: FollowedPod) -> None:
+        pod.ready_since = self.now
+        if self.is_ready(pod):
+            self.health.gained(pod)
 
     def _remove(self, pod: FollowedPod) -> None:
-        self.starting.pop(pod.key, None)
+        self.kubelets.starting.pop(pod.key, None)
         self.queue.evicted(self.cluster.unbind(pod.key))
         self.pods.remove(pod)
 
-    def _create(self, made: Iterable[QueuedPod]) -> None:
-        self.run.queue += made
+    def _create(self, made: Iterable[QueuedPod]) -> bool:
+        """Pods come into the queue; whether there were any."""
+        new = list(made)
+        self.run.queue += new
         self._enter_new()
         self.queue.created()
+        return bool(new)
 
     def _enter_new(self) -> None:
         """Follow what was put at the end of the queue."""
@@ -301,7 +306,7 @@ class World:
             self.pods.place(pod, outcome.placement.node)
             pod.ready_since = self.now
             if pod.workload is not None and key_of(pod.workload) in self.rollouts:
-                self.starting[pod.key] = pod
+                self.kubelets.starting[pod.key] = pod
             if self.is_ready(pod):
                 self.health.gained(pod)
             placed.append(pod)
@@ -315,19 +320,16 @@ class World:
         return bool(placed or preempted)
 
     def _preempted(self) -> int:
-        by_preemptor: dict[str, list[PodThere]] = {}
         new = self.run.evictions[self._evictions :]
         for each in new:
             pod = self.pods.by_key.get(f"{each.namespace}/{each.name}")
             if pod is not None:
                 if self.is_ready(pod):
                     self.health.lost(pod)
-                self.starting.pop(pod.key, None)
+                self.kubelets.starting.pop(pod.key, None)
                 self.pods.remove(pod)
-            there = PodThere(each.namespace, each.name, each.workload, each.node)
-            by_preemptor.setdefault(each.preemptor, []).append(there)
         self._evictions = len(self.run.evictions)
-        for preemptor, gone in by_preemptor.items():
+        for preemptor, gone in by_preemptor(new).items():
             self.note("evicted", pods=gone, detail=f"preempted by {preemptor}")
         return len(new)
 
@@ -376,25 +378,22 @@ class World:
         """The workload of a key, as it is planned now."""
         return self._workloads.get(key)
 
-    def in_drawn_order(self, pods: Iterable[FollowedPod]) -> list[FollowedPod]:
-        """Pods as a controller looks at them whose order is drawn; by name in the first of the drills alike."""
-        return sorted(pods, key=self._drawn if self._number else lambda each: each.key)
-
     def in_order_of_removal(self, pods: Iterable[FollowedPod], related: Iterable[FollowedPod]) -> list[FollowedPod]:
         """Pods of a ReplicaSet, first the one that goes first; ``related``: those of all its owner's ReplicaSets."""
-        times = Times(self._began, self.now)
-        listed = sorted(pods, key=self._drawn) if self._number else pods  # of equals the order of a cache decides
-        by_key = {each.key: each for each in listed}
-        there = [with_uid(stored(each, times, self.down), self._uid(each)) for each in by_key.values()]
-        others = [stored(each, times, self.down) for each in related]
-        return [by_key[pod_key(each.namespace, each.name)] for each in removal_order(there, others, times.seconds)]
+        return self.draws.in_order_of_removal(pods, related, Times(self._began, self.now), self.down)
+
+    def is_created(self, pod: FollowedPod) -> bool:
+        """Whether a waiting pod is there yet: in an ordered StatefulSet it comes when the one before it has a node."""
+        before = pod.queued.after if pod.queued is not None else None
+        known = self.pods.by_key.get(pod_key(before.namespace, before.name)) if before is not None else None
+        return known is None or bool(known.node)
 
     @property
     def expects_something(self) -> bool:
-        """Whether something is to happen at a later time."""
+        """Whether something is to happen later."""
         return bool(self._agenda)
 
     def is_ready(self, pod: FollowedPod) -> bool:
         """Whether a pod is on a node whose kubelet is there, and not on its way out."""
         is_there = bool(pod.node) and pod.node not in self.down and not pod.terminating
-        return is_there and self.starting.get(pod.key) is not pod
+        return is_there and self.kubelets.starting.get(pod.key) is not pod

@@ -203,5 +203,6 @@ def _summary(drill: Drill, layout: Layout) -> str:
         f"{counted(len(drill.breaches), 'budget')} broken",
         *([f"{counted(left, 'pod')} not evicted"] if left else []),
         *([f"{counted(len(drill.stuck), 'rollout')} stuck"] if drill.stuck else []),
+        *([f"partial: {drill.partial}"] if drill.partial else []),
     ]
     return layout.style(", ".join(parts), "bold")

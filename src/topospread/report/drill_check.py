@@ -22,6 +22,7 @@ def check_text(check: DrillCheck, layout: Layout) -> str:
     lines = [line for each in check.drills for line in _lines(each, layout)]
     failed = sum(bool(each.shortfalls) for each in check.drills)
     total = f"{counted(len(check.drills), 'drill')}, {failed} short of what is expected"
+    total += f"; partial: {check.partial}" if check.partial else ""
     return "\n".join([*lines, "", layout.style(total, "bold")]) + "\n"
 
 
@@ -41,6 +42,7 @@ def check_json(check: DrillCheck) -> dict[str, Any]:
         "kind": "DrillCheck",
         "passed": check.passed,
         "drills": [_drill(each) for each in check.drills],
+        "partial": check.partial,
     }
 
 

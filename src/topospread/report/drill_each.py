@@ -12,6 +12,7 @@ from .paragraphs import counted, hanging
 
 if TYPE_CHECKING:
     from topospread.drills.each import EachDrill, EachOutcome
+    from topospread.drills.shards import ShardMark
 
 _HEAD = ("pending", "lost", "settled", "")
 _SHOWN = 20
@@ -31,6 +32,9 @@ def each_text(drill: EachDrill, layout: Layout) -> str:
     lines += layout.remarks(drill.warnings)
     failed = sum(not each.holds for each in drill.outcomes)
     total = f"{counted(len(drill.outcomes), 'drill')}, {failed} short"
+    if drill.part is not None:
+        total += f"; part {drill.part.shard} of {counted(drill.part.targets, 'drill')}"
+    total += f"; partial: {drill.partial}" if drill.partial else ""
     return "\n".join([*(line.rstrip() for line in lines), "", layout.style(total, "bold")]) + "\n"
 
 
@@ -67,7 +71,13 @@ def each_json(drill: EachDrill) -> dict[str, Any]:
         "holds": drill.holds,
         "outcomes": [_outcome(each) for each in drill.outcomes],
         "warnings": list(drill.warnings),
+        "partial": drill.partial,
+        "part": None if drill.part is None else _part(drill.part),
     }
+
+
+def _part(part: ShardMark) -> dict[str, Any]:
+    return {"index": part.shard.index, "of": part.shard.of, "targets": part.targets, "digest": part.digest}
 
 
 def _outcome(each: EachOutcome) -> dict[str, Any]:

@@ -35,6 +35,7 @@ def drill_json(drill: Drill) -> Json:
         "ranges": [_range(each) for each in drill.ranges],
         "warnings": list(drill.warnings),
         "notes": list(drill.notes),
+        "partial": drill.partial,
     }
 
 

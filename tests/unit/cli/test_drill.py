@@ -114,6 +114,34 @@ def test_the_timeline_is_drawn(tmp_path: Path) -> None:
     assert "not --each" in run("--each", "zone", "--graph", str(picture)).stderr
 
 
+def test_parts_are_put_together(tmp_path: Path) -> None:
+    for index in range(2):
+        part = run("--each", "zone", "--shard", f"{index}/2", "-o", "json")
+        (tmp_path / f"{index}.json").write_text(part.stdout)
+    words = [sys.executable, "-c", MAIN, "drill", "--merge", str(tmp_path / "1.json"), str(tmp_path / "0.json")]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    whole = run("--each", "zone")
+    assert (done.stdout, done.returncode) == (whole.stdout, whole.returncode)
+    assert run("--each", "zone", "--shard", "2/2").returncode == 2
+
+
+def test_ctrl_c_shows_what_is_over_and_exits_with_130() -> None:
+    press = (
+        "from topospread.drills.play import Play; whole = Play._do; done = []\n"
+        "def pressed(self, step):\n"
+        "    done.append(step)\n"
+        "    if len(done) == 2: raise KeyboardInterrupt\n"
+        "    return whole(self, step)\n"
+        "Play._do = pressed\n"
+    )
+    words = [sys.executable, "-c", press + MAIN, "drill", SHOP, "--cluster", "zones=3,nodes=6"]
+    steps = ["--fail", "zone=zone-a", "--recover", "zone=zone-a"]
+    done = subprocess.run([*words, *steps, "-o", "json"], capture_output=True, text=True, check=False)
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["partial"]) == (130, "ended in step 2 of 2")
+    assert [each["step"] for each in found["steps"]] == ["", "fail zone=zone-a"]
+
+
 def test_a_table_fits_its_width() -> None:
     for words in (
         ["--fail", "zone=zone-a"],

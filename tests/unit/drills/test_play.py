@@ -8,8 +8,10 @@ import pytest
 
 import topospread
 from topospread.drills import StepOutcome, WorkloadState
-from topospread.drills.steps import AddNodes, Cordon, Drain, Fail, NodeChoice, Recover, Scale, Uncordon, Wait
+from topospread.drills.play import Play
+from topospread.drills.steps import AddNodes, Cordon, Drain, Fail, NodeChoice, Recover, Rollout, Scale, Uncordon, Wait
 from topospread.errors import UsageError
+from topospread.simulation.run import SimulationOptions
 
 from .builders import at, budget, happened, inventory, node, nodes, spread, told, workload
 
@@ -298,3 +300,30 @@ def test_the_same_drill_gives_the_same_answer() -> None:
     first, second = told(objects, *steps), told(objects, *steps)
     assert first.to_json() == second.to_json()
     assert replace(first) == first
+
+
+def test_a_place_that_gets_free_goes_to_who_waits_for_it_unless_controllers_are_faster() -> None:
+    there = [node("a1", "a", cpu="2"), workload("DaemonSet", "log"), workload("Deployment", "web", 1)]
+    ends = []
+    for number in (0, 5):
+        play = Play(inventory(*there), SimulationOptions(seed=number, draws=bool(number)), {}, number)
+        play.play([Scale("deploy/web", 2), Rollout("ds/log")])
+        ends.append(sorted(each.labels["app"] for each in play.world.pods.on(["a1"])))
+    assert ends == [["web", "web"], ["log", "web"]]
+
+
+def test_an_ordinal_that_waits_for_its_predecessor_is_not_there_yet() -> None:
+    there = [node("a1", "a", cpu="1"), workload("StatefulSet", "db", 3)]
+    play = Play(inventory(*there), SimulationOptions(), {})
+    play.play([Cordon(at("node=a1"))])
+    assert [each.name for each in play.world.inventory().pods] == ["db-0", "db-1"]
+
+
+def test_which_of_equal_pods_is_removed_is_drawn() -> None:
+    there = [node("a1", "a"), workload("Deployment", "web", 6)]
+    left = set()
+    for number in range(8):
+        play = Play(inventory(*there), SimulationOptions(seed=number, draws=bool(number)), {}, number)
+        play.play([Scale("deploy/web", 2)])
+        left.add(tuple(sorted(each.name for each in play.world.pods.by_key.values())))
+    assert len(left) > 1

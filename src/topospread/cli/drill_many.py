@@ -1,0 +1,118 @@
+"""``topospread drill`` with ``--each``, ``--merge`` or ``--check``: many drills instead of one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from topospread.errors import UsageError
+
+from .terminal import layout, progress, show, written
+
+if TYPE_CHECKING:
+    from topospread.api.inventory import Inventory
+    from topospread.drills.checking import DrillCheck
+    from topospread.drills.each import EachDrill
+    from topospread.drills.steps import Step
+    from topospread.simulation.run import SimulationOptions
+
+INTERRUPTED = 130
+
+
+def each(given: dict[str, Any], inventory: Inventory, options: SimulationOptions) -> int:
+    """Play a drill for everything of a kind; 1 when one does not hold.
+
+    Raises:
+        UsageError: there is none of the kind, no such part, or no Dask scheduler answers.
+    """
+    from topospread.drills.each import drill_each
+    from topospread.drills.interruption import Interrupted
+    from topospread.drills.shards import read_shard
+
+    shard = read_shard(given["shard"], "--shard") if given["shard"] else None
+    try:
+        with progress("drilling") as bar:
+            if given["dask"]:
+                from topospread.drills.dask_workers import Work, drill_each_on_dask
+
+                found = drill_each_on_dask(Work(inventory, given["each"], options), given["dask"], bar)
+            else:
+                found = drill_each(inventory, given["each"], options, given["workers"], progress=bar, shard=shard)
+    except Interrupted as interrupted:
+        _show_each(interrupted.finished, given)
+        return INTERRUPTED
+    return _show_each(found, given)
+
+
+def merge(given: dict[str, Any]) -> int:
+    """Put the parts of many drills together; 1 when one does not hold.
+
+    Raises:
+        InputError: a file cannot be read.
+        UsageError: the files are not the parts of one whole.
+    """
+    from topospread.drills.each import merged
+    from topospread.drills.each_file import read_each
+
+    return _show_each(merged([(path, read_each(path)) for path in given["paths"]]), given)
+
+
+def _show_each(found: EachDrill, given: dict[str, Any]) -> int:
+    from topospread.report.drill_each import each_text
+
+    output = given["output"]
+    if output in ("json", "yaml"):
+        show(written(found.to_dict(), output))
+    else:
+        show(each_text(found, layout(given["color"], wide=output == "wide")))
+    return 0 if found.holds else 1
+
+
+def check(given: dict[str, Any], steps: list[Step]) -> int:
+    """Play the drills of files; 1 when one falls short of what it expects.
+
+    Raises:
+        UsageError: steps or options beside it that drills of files have themselves.
+    """
+    from topospread.drills.checking import check_drills
+    from topospread.drills.drill_file import find_drills
+    from topospread.drills.interruption import Interrupted
+
+    own = {
+        "config_path": "--config",
+        "namespace": "-n",
+        "seed": "--seed",
+        "no_preemption": "--no-preemption",
+        "runs": "--runs",
+        "graph": "--graph",
+        "each": "--each",
+        "shard": "--shard",
+        "dask": "--dask",
+    }
+    beside = [option for name, option in own.items() if given[name]]
+    if steps or beside:
+        raise UsageError(f"--check plays drills of files, which say themselves what {(beside or ['a step'])[0]} says")
+    if not given["paths"]:
+        raise UsageError("--check: name files of drills, or folders with them")
+    files = find_drills(given["paths"])
+    try:
+        with progress("drilling") as bar:
+            found = check_drills(files, given["cluster"], bar)
+    except Interrupted as interrupted:
+        show(_check_text(interrupted.finished, given["output"], given["color"]))
+        return INTERRUPTED
+    show(_check_text(found, given["output"], given["color"]))
+    return 0 if found.passed else 1
+
+
+def _check_text(found: DrillCheck, output: str, color: str) -> str:
+    from topospread.report import drill_check
+
+    match output:
+        case "json" | "yaml":
+            return written(found.to_dict(), output)
+        case "junit":
+            return drill_check.check_junit(found)
+        case "github":
+            return drill_check.check_github(found)
+        case _:
+            return drill_check.check_text(found, layout(color, wide=output == "wide"))

@@ -1,0 +1,62 @@
+"""What is left to chance in a cluster, drawn once for each of the drills that are alike but for that.
+
+Which of equals comes first, who is faster: kubelets, controllers or kube-scheduler. The same number draws the same
+every time; the first drill takes things in one order. Which of equal nodes is taken is drawn by the cycle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from topospread.workloads.names import made_up_uid
+from topospread.workloads.removal import removal_order
+
+from .pods import FollowedPod
+from .standing import Times, stored, with_uid
+
+
+class Draws:
+    """The draws of one drill.
+
+    Attributes:
+        one_by_one: pods of rollouts get ready one by one, and not together.
+        all_at_once: a controller takes all its steps before pods are placed, and not one.
+        controllers_first: who waits for a place gets another pod before kube-scheduler gives the place away.
+        ends_slowly: deleted pods hold what they have until controllers and kube-scheduler have nothing else to do.
+    """
+
+    def __init__(self, number: int) -> None:
+        """``number``: of this drill among those that are alike."""
+        self._number = number
+        self.one_by_one = bool(number % 2)
+        self.all_at_once = bool(number // 2 % 2)
+        self.controllers_first = bool(number // 4 % 2)
+        self.ends_slowly = bool(number.bit_count() % 2)
+
+    def key(self, pod: FollowedPod) -> str:
+        """What decides between pods where nothing else does."""
+        return made_up_uid("Pod", pod.namespace, f"{pod.name}{self._number or ''}")
+
+    def order(self, pods: Iterable[FollowedPod]) -> list[FollowedPod]:
+        """Pods in an order that nothing decides, as that of a cache; in the first drill as they come."""
+        return sorted(pods, key=self.key) if self._number else list(pods)
+
+    def in_order_of_removal(
+        self, pods: Iterable[FollowedPod], related: Iterable[FollowedPod], times: Times, down: set[str]
+    ) -> list[FollowedPod]:
+        """Pods of a ReplicaSet, first the one that goes first.
+
+        Args:
+            pods: of the ReplicaSet.
+            related: those of all its owner's ReplicaSets.
+            times: what time it is.
+            down: nodes whose kubelet is not there.
+        """
+        by_key = {each.key: each for each in self.order(pods)}
+        there = [with_uid(stored(each, times, down), self._uid(each)) for each in by_key.values()]
+        others = [stored(each, times, down) for each in related]
+        return [by_key[f"{each.namespace}/{each.name}"] for each in removal_order(there, others, times.seconds)]
+
+    def _uid(self, pod: FollowedPod) -> str:
+        """What decides between pods of nearly one age: drawn when a pod is created."""
+        return pod.pod.metadata.uid or self.key(pod)

@@ -1,0 +1,83 @@
+"""Parts of many drills that are played apart, and put together again; what a drill comes to is not decided here."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from topospread.errors import UsageError
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """One of ``of`` parts, which are counted from 0, as a Kubernetes Indexed Job counts its pods."""
+
+    index: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"{self.index}/{self.of}"
+
+    def share(self, items: Sequence[Item]) -> list[Item]:
+        """The items of this part: every ``of``-th, so that all parts have about as much to do."""
+        return list(items[self.index :: self.of])
+
+
+@dataclass(frozen=True, slots=True)
+class ShardMark:
+    """What a part says of itself, so that only parts of one whole are put together.
+
+    Attributes:
+        targets: how many there are in all parts.
+        digest: of all their names.
+    """
+
+    shard: Shard
+    targets: int
+    digest: str
+
+
+def read_shard(text: str, where: str) -> Shard:
+    """Which part ``0/4`` is.
+
+    Raises:
+        UsageError: it is not of this form, or there is no such part.
+    """
+    index, slash, of = text.partition("/")
+    if not slash or not (index.isascii() and index.isdecimal() and of.isascii() and of.isdecimal()):
+        raise UsageError(f"{where} {text}: write INDEX/NUMBER, for example 0/4, the first of four")
+    if int(index) >= int(of):
+        last = f", {of} being from 0/{of} to {int(of) - 1}/{of}" if int(of) else ""
+        raise UsageError(f"{where} {text}: there is no such part{last}")
+    return Shard(int(index), int(of))
+
+
+def mark(shard: Shard, names: Sequence[str]) -> ShardMark:
+    """The mark of a part of the drills of these names."""
+    return ShardMark(shard, len(names), hashlib.sha256("\n".join(names).encode()).hexdigest()[:16])
+
+
+def check_whole(marks: Iterable[tuple[str, ShardMark]]) -> None:
+    """Whether parts are all of one whole; each with the name of where it was read.
+
+    Raises:
+        UsageError: they are of different drills, one is there twice, or one is missing.
+    """
+    known: dict[int, str] = {}
+    first: tuple[str, ShardMark] | None = None
+    for name, each in marks:
+        first = first or (name, each)
+        if (each.shard.of, each.targets, each.digest) != (first[1].shard.of, first[1].targets, first[1].digest):
+            raise UsageError(f"--merge: {first[0]} and {name} are parts of different drills")
+        if each.shard.index in known:
+            raise UsageError(f"--merge: {known[each.shard.index]} and {name} are the same part, {each.shard}")
+        known[each.shard.index] = name
+    if first is None:
+        raise UsageError("--merge: name the files of all parts")
+    missing = [str(Shard(index, first[1].shard.of)) for index in range(first[1].shard.of) if index not in known]
+    if missing:
+        raise UsageError(f"--merge: {', '.join(missing[:6])}{' …' * (len(missing) > 6)} missing")
