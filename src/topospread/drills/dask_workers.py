@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from topospread.api.inventory import Inventory
-from topospread.errors import UsageError
+from topospread.errors import TopospreadError, UsageError
 from topospread.simulation.run import SimulationOptions
 from topospread.version import __version__
 
@@ -54,7 +54,7 @@ def drill_each_on_dask(work: Work, address: str, progress: Callable[[int, int], 
     except ImportError:
         raise UsageError("--dask needs the extra dask: pip install 'topospread[dask]'") from None
     try:
-        client = Client(address, timeout=_PATIENCE, set_as_default=False)
+        client = Client(address, timeout=_PATIENCE)
     except (OSError, ValueError, TimeoutError) as error:
         raise UsageError(f"--dask {address}: no Dask scheduler answers there ({error})") from None
     with client:
@@ -67,14 +67,25 @@ def drill_each_on_dask(work: Work, address: str, progress: Callable[[int, int], 
         if progress is not None:
             for over, _ in enumerate(as_completed(parts), 1):
                 progress(over, number)
-        return merged([(str(part.key), pickle.loads(part.result())) for part in parts])
+        return merged([(str(part.key), _read(part.result())) for part in parts])
+
+
+def _read(written: bytes) -> EachDrill:
+    """What a process wrote.
+
+    Raises:
+        TopospreadError: what was wrong with the part.
+    """
+    found: EachDrill | TopospreadError = pickle.loads(written)
+    if isinstance(found, TopospreadError):
+        raise found
+    return found
 
 
 def play_part(work: bytes, index: int, number: int) -> bytes:
     """One part, played in a process of its own.
 
     Raises:
-        UsageError: what the part is played with is refused.
         RuntimeError: the process died.
     """
     done = subprocess.run(
@@ -92,7 +103,14 @@ def main() -> None:
     """What the process of a part does."""
     shard, data = pickle.loads(sys.stdin.buffer.read())
     work: Work = pickle.loads(data)
+    sys.stdout.buffer.write(pickle.dumps(_played(work, shard)))
+
+
+def _played(work: Work, shard: Shard) -> EachDrill | TopospreadError:
+    """The part, or what was wrong with it."""
     if work.version != __version__:
-        raise RuntimeError(f"the worker has topospread {__version__}, not {work.version}")
-    found = drill_each(work.inventory, work.kind, work.options, 1, shard=shard)
-    sys.stdout.buffer.write(pickle.dumps(found))
+        return UsageError(f"--dask: the worker has topospread {__version__}, not {work.version}")
+    try:
+        return drill_each(work.inventory, work.kind, work.options, 1, shard=shard)
+    except TopospreadError as error:
+        return error

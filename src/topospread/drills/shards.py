@@ -51,7 +51,7 @@ def read_shard(text: str, where: str) -> Shard:
     if not slash or not (index.isascii() and index.isdecimal() and of.isascii() and of.isdecimal()):
         raise UsageError(f"{where} {text}: write INDEX/NUMBER, for example 0/4, the first of four")
     if int(index) >= int(of):
-        last = f", {of} being from 0/{of} to {int(of) - 1}/{of}" if int(of) else ""
+        last = f"; they are from 0/{of} to {int(of) - 1}/{of}" if int(of) else ""
         raise UsageError(f"{where} {text}: there is no such part{last}")
     return Shard(int(index), int(of))
 
