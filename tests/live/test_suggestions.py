@@ -58,13 +58,13 @@ class Case:
 
 
 @contextmanager
-def controllers(plane: ControlPlane, folder: Path) -> Iterator[None]:
-    """The controllers and the scheduler, and kubelets that only say that pods run."""
+def controllers(plane: ControlPlane, folder: Path, *more: str) -> Iterator[None]:
+    """The controllers and the scheduler, and kubelets that only say that pods run; ``more``: other controllers."""
     (folder / "scheduler.yaml").write_text(CONFIGURATION % plane.kubeconfig)
     which = "deployment-controller,replicaset-controller,statefulset-controller,job-controller"
     common = ["--secure-port", str(free_port()), "--kubeconfig", str(plane.kubeconfig)]
     manager = [plane.programs / "kube-controller-manager", *common, "--leader-elect=false", "--kube-api-qps=500"]
-    manager += ["--kube-api-burst=1000", f"--controllers={which},garbage-collector-controller"]
+    manager += ["--kube-api-burst=1000", f"--controllers={','.join([which, 'garbage-collector-controller', *more])}"]
     scheduler = [plane.programs / "kube-scheduler", "--config", folder / "scheduler.yaml"]
     scheduler += ["--secure-port", str(free_port())]
     stop = threading.Event()

@@ -1,4 +1,4 @@
-"""``topospread rebalance``: which few evictions mend constraints that do not hold."""
+"""``topospread rebalance``: which few evictions mend constraints that do not hold, and carrying them out."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from topospread.errors import UsageError
+
 from .inputs import (
+    PATH,
     input_options,
     namespace_options,
     read_configuration,
@@ -18,7 +21,9 @@ from .terminal import layout, progress, show, warn, written
 from .usage import Explained
 
 if TYPE_CHECKING:
+    from topospread.api.inventory import Inventory
     from topospread.rebalancing import Rebalance
+    from topospread.rebalancing.result import Applied
 
 HELP = """\
 Say which pods to evict, in which order, so that kube-scheduler itself puts those that come in their place where
@@ -32,13 +37,17 @@ Where kube-scheduler would put the new pod where the old one was, nothing is evi
 help. What is proved is proved for the pods that may be evicted; the extra 'solver' (pip install 'topospread[solver]')
 proves more than the counts of single constraints do.
 
-The exit code is 1 when a constraint cannot be mended.
+With --apply the pods are evicted in the cluster that kubectl points at, through the Eviction API, one by one: each
+waits until the new pod of the one before it is ready where it was foretold, and all ends at the first surprise.
+
+The exit code is 1 when a constraint cannot be mended, or with --apply when a surprise came.
 
 \b
 Examples:
   topospread rebalance cluster.json.gz
   topospread rebalance cluster.json.gz -n shop --max-skew 1
   topospread rebalance cluster.json.gz -l app=web -o commands > move.sh
+  topospread dump now.json && topospread rebalance now.json -n shop --apply --context prod
 """
 
 FORMATS = click.Choice(["table", "wide", "summary", "commands", "json", "yaml"])
@@ -56,9 +65,25 @@ FORMATS = click.Choice(["table", "wide", "summary", "commands", "json", "yaml"])
     metavar="S",
     help="Time for the proof (10); 0 for the counts alone.",
 )
+@click.option("--apply", is_flag=True, help="Evict the pods in the cluster; needs the extra 'live'.")
+@click.option("--kubeconfig", type=PATH, metavar="FILE", help="With --apply: the kubeconfig, as for kubectl.")
+@click.option("--context", metavar="NAME", help="With --apply: the kubeconfig's context.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=1),
+    default=600.0,
+    metavar="S",
+    help="With --apply: seconds for each new pod (600).",
+)
 @click.option("-o", "--output", type=FORMATS, default="table", help="How to show the evictions; commands for kubectl.")
 def rebalance(**given: Any) -> int:
-    """Show what to evict; 1 when a constraint cannot be mended."""
+    """Show what to evict, and evict it where asked to; 1 when a constraint cannot be mended, or a surprise came."""
+    if given["apply"]:
+        from topospread.live.extra import require_extra
+
+        require_extra()
+    elif given["kubeconfig"] or given["context"]:
+        raise UsageError("--kubeconfig and --context say where --apply evicts, which is not given")
     by = read_control_plane(given)
     configuration = read_configuration(given["config_path"], by.scheduler)
     inventory = read_inventory(given, by=[by])
@@ -77,11 +102,37 @@ def rebalance(**given: Any) -> int:
             seconds=given["seconds"],
             progress=bar,
         )
-    show(_text(found, given["output"], given["color"]))
-    return 0 if found.is_met else 1
+    applied = _applied(given, found, inventory) if given["apply"] and found.moves else None
+    show(_text(found, given["output"], given["color"], applied))
+    if applied is not None and applied.surprise:
+        warn([f"stopped: {applied.surprise}; {len(applied.done)} of {len(found.moves)} evictions were carried out"])
+    return 0 if found.is_met and not (applied and applied.surprise) else 1
 
 
-def _text(found: Rebalance, output: str, color: str) -> str:
+def _applied(given: dict[str, Any], found: Rebalance, inventory: Inventory) -> Applied:
+    """Evict the pods; each that came out as foretold is told on stderr."""
+    import asyncio
+
+    from topospread.live.client import ApiClient
+    from topospread.live.connection import connect
+    from topospread.rebalancing.applying import apply_moves
+    from topospread.rebalancing.result import AppliedMove
+
+    labels = {each.name: each.labels for each in inventory.nodes}
+
+    def told(done: AppliedMove) -> None:
+        move = done.move
+        click.echo(f"evicted {move.namespace}/{move.name} on {move.node}; {done.created} is on {done.node}", err=True)
+
+    async def evict() -> Applied:
+        async with ApiClient(await connect(given["kubeconfig"], given["context"])) as client:
+            where = lambda node, key: labels.get(node, {}).get(key, "")  # noqa: E731 - passed on once
+            return await apply_moves(client, found, where, given["timeout"], told)
+
+    return asyncio.run(evict())
+
+
+def _text(found: Rebalance, output: str, color: str, applied: Applied | None = None) -> str:
     if output in ("table", "wide", "summary"):
         from topospread.report.rebalance import rebalance_summary, rebalance_text
 
@@ -92,4 +143,9 @@ def _text(found: Rebalance, output: str, color: str) -> str:
         from topospread.report.rebalance_commands import rebalance_commands
 
         return rebalance_commands(found)
-    return written(found.to_dict(), output)
+    data = found.to_dict()
+    if applied is not None:
+        from topospread.report.rebalance_json import applied_json
+
+        data["applied"] = applied_json(applied)
+    return written(data, output)

@@ -51,7 +51,8 @@ def carry_out(world: World, plan: Sequence[PlannedMove], keys: Sequence[str]) ->
         domains = {key: (_domain(world, key, node), _domain(world, key, new.node)) for key in keys}
         if any(_domain(world, key, target) != after for key, (_, after) in domains.items()):
             return CarriedOut(tuple(done), ban)
-        done.append(PodMove(pod.namespace, pod.name, owner_of(pod), node, new.name, new.node, domains))
+        uid = pod.pod.metadata.uid or ""
+        done.append(PodMove(pod.namespace, pod.name, owner_of(pod), node, new.name, new.node, domains, uid))
     return CarriedOut(tuple(done))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from topospread.plain_data import PlainData
@@ -21,6 +21,7 @@ class PodMove:
         created: the name that the new pod gets here; in a cluster it is another, but for a StatefulSet's.
         target: the node of the new pod.
         domains: topology key → domain before and after, of the keys of constraints that are to be mended.
+        uid: of the pod, "" where it is not known.
     """
 
     namespace: str
@@ -30,6 +31,7 @@ class PodMove:
     created: str
     target: str
     domains: Mapping[str, tuple[str, str]]
+    uid: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,3 +137,29 @@ class Rebalance(PlainData):
     def is_proved(self) -> bool:
         """Whether no plan has fewer evictions."""
         return self.is_met and self.bound is not None and len(self.moves) <= self.bound
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedMove:
+    """An eviction that came out as foretold.
+
+    Attributes:
+        created: the new pod's name.
+        node: where it is: the node that was foretold, or another of the same domains.
+    """
+
+    move: PodMove
+    created: str
+    node: str
+
+
+@dataclass(slots=True)
+class Applied:
+    """What was carried out.
+
+    Attributes:
+        surprise: why it ended before its end, "" where it did not.
+    """
+
+    done: list[AppliedMove] = field(default_factory=list)
+    surprise: str = ""

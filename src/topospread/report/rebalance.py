@@ -71,7 +71,7 @@ def _evictions(found: Rebalance, layout: Layout) -> Iterator[str]:
         yield from hanging(f"  {number:>{digits}}  ", text, layout.width, digits + 4)
     if len(shown) < len(found.moves):
         yield f"  and {len(found.moves) - len(shown)} more; -o wide lists them"
-    yield from hanging("  ", "-o commands writes them for kubectl", layout.width, 4)
+    yield from hanging("  ", "-o commands writes them for kubectl, --apply carries them out", layout.width, 4)
 
 
 def _unmet(found: Rebalance, layout: Layout) -> Iterator[str]:

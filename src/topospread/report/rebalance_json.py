@@ -8,6 +8,7 @@ from .json import API_VERSION
 
 if TYPE_CHECKING:
     from topospread.rebalancing import ConstraintChange, PodMove, Rebalance, UnmetConstraint
+    from topospread.rebalancing.result import Applied
 
 Json = dict[str, Any]
 
@@ -43,7 +44,19 @@ def _move(each: PodMove) -> Json:
         "node": each.node,
         "created": each.created,
         "target": each.target,
+        "uid": each.uid or None,
         "domains": {key: {"from": old, "to": new} for key, (old, new) in each.domains.items()},
+    }
+
+
+def applied_json(applied: Applied) -> Json:
+    """What was evicted in a cluster, in the order of the evictions, and why it ended there."""
+    return {
+        "evictions": [
+            {"namespace": each.move.namespace, "name": each.move.name, "created": each.created, "node": each.node}
+            for each in applied.done
+        ],
+        "surprise": applied.surprise or None,
     }
 
 

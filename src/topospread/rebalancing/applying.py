@@ -1,0 +1,160 @@
+"""A plan carried out in a cluster: evictions through the Eviction API, one by one, until the first surprise.
+
+A surprise is whatever the plan did not foretell: a pod that is not where it was, an eviction that is refused, a new pod
+that finds no node or goes where it helps less, or one that is not there in time. Nothing is undone. Pods are never
+deleted. Needs the extra ``live``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+import msgspec
+
+from topospread.api.meta import OwnerReference
+from topospread.api.pod import Pod
+from topospread.live.api_error import ApiError, RequestError
+from topospread.live.client import ApiClient
+
+from .foretold import Foretold
+from .result import Applied, AppliedMove, PodMove, Rebalance
+
+_EVERY = 0.5
+"""Seconds between two looks at the pods of a namespace."""
+
+Told = Callable[[AppliedMove], None]
+Domains = Callable[[str, str], str]
+"""Node and topology key → the domain of the node, "" for none."""
+
+
+class _SurpriseError(Exception):
+    """Something is not as it was foretold."""
+
+
+async def apply_moves(client: ApiClient, plan: Rebalance, domains: Domains, patience: float, told: Told) -> Applied:
+    """Evict one pod after the other; each waits until the new pod of the one before it is ready on its node.
+
+    Args:
+        client: of the cluster's API server.
+        plan: what to evict.
+        domains: of the cluster's nodes.
+        patience: seconds until a new pod has to be ready, and the old one gone.
+        told: of every eviction that came out as foretold.
+    """
+    found, foretold = Applied(), Foretold(plan.constraints)
+    names: dict[str, str] = {}
+    for move in plan.moves:
+        name = names.get(move.name, move.name)
+        try:
+            new = await _evicted(_Cluster(client, move.namespace, patience), move, name)
+            where = new.spec.node_name or ""
+            worse = foretold.surprise(move, {key: domains(where, key) for key in move.domains})
+            if worse:
+                raise _SurpriseError(f"{new.name}, which came in its place, is on {where}: {worse}")
+        except (_SurpriseError, RequestError) as error:
+            found.surprise = f"{move.namespace}/{name}: {error}"
+            return found
+        names[move.created] = new.name
+        done = AppliedMove(move, new.name, where)
+        found.done.append(done)
+        told(done)
+    return found
+
+
+async def _evicted(cluster: _Cluster, move: PodMove, name: str) -> Pod:
+    """Evict the pod of a move; the one that came in its place, ready on its node."""
+    before = await cluster.pods()
+    pod = before.get(name)
+    if pod is None or pod.terminating:
+        raise _SurpriseError("it is not there any more")
+    uid, node = pod.metadata.uid or "", pod.spec.node_name or ""
+    if name == move.name and (node != move.node or (move.uid and move.uid != uid)):
+        raise _SurpriseError(f"it is not the pod that was on {move.node} when the plan was made")
+    await cluster.evict(name, uid)
+    new = await cluster.successor(pod.metadata.controller, {each.metadata.uid for each in before.values()})
+    await cluster.whole(new, uid)
+    return new
+
+
+class _PodList(msgspec.Struct):
+    items: list[Pod] = msgspec.field(default_factory=list)
+
+
+class _Cluster:
+    """The pods of one namespace, as the API server has them."""
+
+    def __init__(self, client: ApiClient, namespace: str, patience: float) -> None:
+        self._client = client
+        self._namespace = namespace
+        self._path = f"/api/v1/namespaces/{namespace}/pods"
+        self._patience = patience
+        self._decoder = msgspec.json.Decoder(_PodList)
+
+    async def pods(self) -> dict[str, Pod]:
+        """By name."""
+        found: dict[str, Pod] = {}
+        async for page in self._client.list_pages(self._path):
+            found.update((each.name, each) for each in self._decoder.decode(page).items)
+        return found
+
+    async def evict(self, name: str, uid: str) -> None:
+        """Evict this very pod; a budget that allows it a little later is waited for."""
+        body = {
+            "apiVersion": "policy/v1",
+            "kind": "Eviction",
+            "metadata": {"name": name, "namespace": self._namespace},
+            "deleteOptions": {"preconditions": {"uid": uid}},
+        }
+        until = time.monotonic() + self._patience
+        while True:
+            try:
+                await self._client.request("POST", f"{self._path}/{name}/eviction", body=body)
+                return
+            except ApiError as error:
+                if error.status != 429 or time.monotonic() > until:
+                    raise
+            await asyncio.sleep(_EVERY)
+
+    async def successor(self, owner: OwnerReference | None, known: set[str | None]) -> Pod:
+        """The pod that its controller created in its place, once it has a node."""
+        until = time.monotonic() + self._patience
+        while time.monotonic() < until:
+            for each in (await self.pods()).values():
+                mine = owner is not None and each.metadata.controller is not None
+                if not mine or each.metadata.uid in known or not _same(each.metadata.controller, owner):
+                    continue
+                if each.spec.node_name:
+                    return each
+                _check_schedulable(each)
+            await asyncio.sleep(_EVERY)
+        raise _SurpriseError(f"no pod with a node came in its place within {self._patience:g} seconds")
+
+    async def whole(self, new: Pod, uid: str) -> None:
+        """Wait until the new pod is ready, and the old one is gone."""
+        until = time.monotonic() + self._patience
+        while time.monotonic() < until:
+            there = await self.pods()
+            now = there.get(new.name)
+            if now is None or now.metadata.uid != new.metadata.uid:
+                raise _SurpriseError(f"{new.name}, which came in its place, is gone again")
+            if _is_ready(now) and all(each.metadata.uid != uid for each in there.values()):
+                return
+            await asyncio.sleep(_EVERY)
+        raise _SurpriseError(f"{new.name} is not ready, or the old pod not gone, within {self._patience:g} seconds")
+
+
+def _same(one: OwnerReference | None, other: OwnerReference | None) -> bool:
+    return one is not None and other is not None and one.uid == other.uid
+
+
+def _check_schedulable(pod: Pod) -> None:
+    for each in (pod.status.conditions if pod.status else None) or ():
+        if each.type == "PodScheduled" and each.status == "False":
+            raise _SurpriseError(f"{pod.name}, which came in its place, stays pending: {each.reason}")
+
+
+def _is_ready(pod: Pod) -> bool:
+    conditions = (pod.status.conditions if pod.status else None) or ()
+    return any(each.type == "Ready" and each.status == "True" for each in conditions)
