@@ -55,7 +55,7 @@ def _search(trials: Trials, depth: int, moves: list[PlannedMove], limit: int, kn
         if trials.tried >= limit:
             return None
         tried = trials.look(movable)
-        if tried.row is None or tried.differs or tried.row == movable.row:
+        if tried.row is None or tried.differs or tried.worse or tried.row == movable.row:
             continue
         if any(after > trials.distances[each] for each, after in tried.after.items() if not each.wanted):
             continue

@@ -84,6 +84,16 @@ class GoalCounts:
         return max(int(self.matching.max(initial=0)) - (least if len(self.matching) else 0), 0)
 
     @property
+    def excess(self) -> int:
+        """By how much the skew is more than what is allowed."""
+        return max(self.skew - self.goal.highest, 0)
+
+    @property
+    def squares(self) -> int:
+        """The smaller, the more even."""
+        return int((self.matching * self.matching).sum())
+
+    @property
     def distance(self) -> int:
         """How many pods have to move at least."""
         return best_level(self.matching, self.goal.highest, minimum_is_zero=self.minimum_is_zero)[0]

@@ -183,7 +183,7 @@ def _planned(
     unmet = tuple(unmet_of(trials, found.stuck, may_move.refused))
     begin.close()
     moves: Sequence[PlannedMove] = found.moves
-    most = len(moves) if not unmet else min(len(moves) + 2, bound.at_least + _DEEPER)
+    most = len(moves) if not unmet else bound.at_least + _DEEPER
     if bound.at_least < most and not bound.impossible:
         trials = Trials(trials.scheduler, trials.goals, trials.beginning)
         deeper = deepen(trials, bound.at_least, most)

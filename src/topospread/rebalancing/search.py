@@ -19,6 +19,8 @@ from .trials import Movable, PlannedMove, Trials, Tried
 
 _CANDIDATES = 60
 """So many pods are tried for one step towards a goal."""
+_EVENING = 3
+"""So many moves may only even counts out before one brings the goal nearer."""
 _ROOM = 24
 """So many pods are tried out of the way of one that finds no room."""
 
@@ -45,6 +47,7 @@ def plan_of(trials: Trials, progress: Progress | None = None) -> FoundMoves:
             progress(total - len(trials.unmet), total)
         evidence: list[tuple[Movable, Tried]] = []
         step = _best_step(trials, goal, evidence) or _with_room(trials, goal, evidence)
+        step = step or _over_even(trials, goal)
         if step is None:
             found.stuck[goal] = evidence
             continue
@@ -72,7 +75,7 @@ def _best_step(trials: Trials, goal: Goal, evidence: list[tuple[Movable, Tried]]
 
 def change(trials: Trials, tried: Tried) -> int | None:
     """By how much all that is to be mended comes nearer, below 0; ``None`` where the move must not be made."""
-    if tried.row is None or tried.differs:
+    if tried.row is None or tried.differs or tried.worse:
         return None
     if any(after > trials.distances[each] for each, after in tried.after.items() if not each.wanted):
         return None
@@ -143,6 +146,32 @@ def _with_room(trials: Trials, goal: Goal, evidence: list[tuple[Movable, Tried]]
         trials.take_back(first, made)
         return [_made(trials, first), _made(trials, second)]
     return None
+
+
+def _over_even(trials: Trials, goal: Goal) -> list[PlannedMove] | None:
+    """Moves that only even the counts out, up to one that brings the goal nearer; they are made, or none is."""
+    point, made = trials.cluster.savepoint(), list[tuple[Movable, Movable]]()
+    found = False
+    while len(made) < _EVENING and not found:
+        evener = [(each, tried) for _, each in _candidates(trials, goal) if _evens(trials, tried := trials.look(each))]
+        if not evener:
+            break
+        movable = max(evener, key=lambda each: each[1].evener)[0]
+        made.append((movable, trials.evict(movable)))
+        own: list[tuple[Movable, Tried]] = []
+        step = _best_step(trials, goal, own)
+        if step is not None:
+            assert trials.latest is not None, "it was just made"
+            made.append((step[0].movable, trials.latest))
+            found = True
+    point.close()
+    for old, new in reversed(made):
+        trials.take_back(old, new)
+    return [_made(trials, trials.like(old)) for old, _ in made] if found else None
+
+
+def _evens(trials: Trials, tried: Tried) -> bool:
+    return tried.evener > 0 and change(trials, tried) == 0
 
 
 def _made(trials: Trials, movable: Movable) -> PlannedMove:

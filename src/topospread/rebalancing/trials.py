@@ -58,12 +58,16 @@ class Tried:
         message: why it finds none.
         differs: with the old pod gone it goes where other domains count.
         after: goal → distance, of those that count the pod.
+        worse: some constraint's skew is farther beyond what is allowed than before.
+        evener: by how much the sum of the squares of what goals count gets smaller.
     """
 
     row: int | None
     message: str = ""
     differs: bool = False
     after: dict[Goal, int] = field(default_factory=dict)
+    worse: bool = False
+    evener: int = 0
 
 
 class Trials:
@@ -74,17 +78,22 @@ class Trials:
         tried: how many placements there were, as a measure of the work.
         at: class → row → pods that may be evicted there.
         beginning: all pods that may be evicted, before any was.
+        latest: the pod that came by the latest move.
     """
 
     def __init__(self, scheduler: Scheduler, goals: Iterable[Goal], movables: Iterable[Movable]) -> None:
         self.scheduler = scheduler
         self.goals = list(goals)
-        self.distances = {each: counts_of(each, scheduler).distance for each in self.goals}
+        self.distances: dict[Goal, int] = {}
+        self._squares: dict[Goal, int] = {}
+        self._excess: dict[Goal, int] = {}
+        self._measure(self.goals)
         self.tried = 0
         self.at: dict[PodClass, dict[int, dict[PodKey, Movable]]] = {}
         self._counting: dict[PodClass, list[Goal]] = {}
         self._counted: dict[Goal, list[PodClass]] = {each: [] for each in self.goals}
         self._made = 0
+        self.latest: Movable | None = None
         self.beginning = list(movables)
         for each in self.beginning:
             self._put(each)
@@ -132,7 +141,11 @@ class Trials:
         if before is None or with_old == found.row:
             return found
         return Tried(
-            before.row, before.message or found.message, differs=before.after != found.after, after=before.after
+            before.row,
+            before.message or found.message,
+            differs=before.after != found.after,
+            after=before.after,
+            evener=before.evener,
         )
 
     def evict(self, movable: Movable) -> Movable:
@@ -153,8 +166,14 @@ class Trials:
             self.cluster.on_node[row][key],
         )
         self._put(made)
+        self.latest = made
         self._measure({*self.counting(movable.pod_class), *self.counting(made.pod_class)})
         return made
+
+    def like(self, movable: Movable) -> Movable:
+        """The pod itself, or one of its class on its node where it came by a move that was taken back."""
+        there = self.at[movable.pod_class][movable.row]
+        return there.get(movable.key) or next(iter(there.values()))
 
     def take_back(self, old: Movable, made: Movable) -> None:
         """Know nothing of a move any more; the cluster was put back already."""
@@ -164,7 +183,9 @@ class Trials:
 
     def _measure(self, goals: Collection[Goal]) -> None:
         for each in goals:
-            self.distances[each] = counts_of(each, self.scheduler).distance
+            counts = counts_of(each, self.scheduler)
+            self.distances[each], self._squares[each] = counts.distance, counts.squares
+            self._excess[each] = counts.excess
 
     def _placed(self, movable: Movable, successor: Pod) -> Tried:
         key = f"{movable.key}+"
@@ -174,7 +195,10 @@ class Trials:
         if row is None:
             return Tried(None, message)
         affected = {*self.counting(movable.pod_class), *self.counting(self.cluster.on_node[row][key])}
-        return Tried(row, after={each: counts_of(each, self.scheduler).distance for each in affected})
+        counts = [counts_of(each, self.scheduler) for each in affected]
+        evener = sum(self._squares[each.goal] - each.squares for each in counts if each.goal.wanted)
+        worse = any(each.excess > self._excess[each.goal] for each in counts)
+        return Tried(row, after={each.goal: each.distance for each in counts}, worse=worse, evener=evener)
 
     def _schedule(self, pod: Pod, key: PodKey) -> str:
         """Place a pod under a key; kube-scheduler's sentence where it finds no node."""

@@ -73,7 +73,7 @@ def _why(trials: Trials, goal: Goal, evidence: Evidence, refused: Mapping[str, s
         return f"the pod that comes instead of {movable.key} finds no node: {tried.message}"
     if tried.differs:
         return f"where the pod that comes instead of {movable.key} goes hangs on whether the old one is gone by then"
-    return f"evicting {movable.key} would make another constraint worse"
+    return f"evicting {movable.key} would make another constraint worse, if only on the way"
 
 
 def _helps(trials: Trials, goal: Goal, movable: Movable) -> Iterator[MoveHelp]:
