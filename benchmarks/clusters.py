@@ -153,6 +153,18 @@ def _deployed(name: str, where: list[str]) -> Iterator[Json]:
         }
 
 
+def write_skewed(path: Path, nodes: int, workloads: int, replicas: int) -> None:
+    """The same, but pods stand anywhere, as scale-downs and lost nodes leave them."""
+    draw = random.Random(1)
+    with path.open("w") as file:
+        file.write('{"apiVersion":"v1","kind":"List","items":[')
+        file.write(",".join(json.dumps(node(i)) for i in range(nodes)))
+        for i in range(workloads):
+            for each in _deployed(f"app-{i}", [f"node-{draw.randrange(nodes):05d}" for _ in range(replicas)]):
+                file.write("," + json.dumps(each))
+        file.write("]}")
+
+
 def write_daemon_sets(path: Path, nodes: int, count: int) -> None:
     """DaemonSets that want a small pod on every node, each with a Service that selects it."""
     items = [node(i) for i in range(nodes)]

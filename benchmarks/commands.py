@@ -73,6 +73,10 @@ def commands(folder: Path, *, quick: bool) -> Iterator[Command]:
         name = "5,000 nodes, 50,000 pods of 1,000 Deployments with Services and budgets"
         yield Command(f"status, {name}", ("status", str(full)), 6)
         yield Command(f"simulate, {name}, 5,000 replicas more", ("simulate", str(full), str(app), "-o", "name"), 5)
+        skewed = folder / "skewed.json"
+        clusters.write_skewed(skewed, 1_000, 200, 100)
+        name = "rebalance, 1,000 nodes, 20,000 pods of 200 Deployments that stand anywhere"
+        yield Command(name, ("rebalance", str(skewed), "-o", "summary"), 60, runs=1)
         in_yaml = folder / "cluster.yaml"
         with in_yaml.open("w") as file:
             yaml.dump(json.loads(snapshot.read_text()), file, Dumper=yaml.CSafeDumper)

@@ -13,6 +13,7 @@ from .inputs import (
     AUTOSCALE,
     PATH,
     POOLS,
+    beside,
     given_pools,
     input_options,
     namespace_options,
@@ -107,7 +108,7 @@ def explain(**given: Any) -> int:
         from topospread.report.explanation_graph import explanation_svg
 
         write_graph(explanation_svg(explanation), given["graph"])
-    show(_text(explanation, given["output"], given["color"]))
+    show(_text(explanation, given["output"], given["color"], beside(given, *paths)))
     return 0 if explanation.placed else 1
 
 
@@ -155,11 +156,13 @@ def _is_of(place: Place, roots: tuple[str, ...]) -> bool:
     return any(place.source == root or place.source.startswith(root.rstrip("/") + "/") for root in roots)
 
 
-def _text(explanation: Explanation, output: str, color: str) -> str:
+def _text(explanation: Explanation, output: str, color: str, rebalance: str) -> str:
     if output in ("table", "wide", "summary"):
         from topospread.report.explanation import explanation_summary, explanation_text
 
-        write = explanation_summary if output == "summary" else explanation_text
-        return write(explanation, layout(color, wide=output == "wide"))
+        drawn = layout(color, wide=output == "wide")
+        if output == "summary":
+            return explanation_summary(explanation, drawn)
+        return explanation_text(explanation, drawn, rebalance)
     warn(explanation.warnings)
     return written(explanation.to_dict(), output)

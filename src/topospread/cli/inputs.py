@@ -176,6 +176,18 @@ def read_inventory(given: Mapping[str, Any], *paths: str, by: Collection[Control
     return inventory
 
 
+def beside(given: Mapping[str, Any], *paths: str) -> str:
+    """``topospread rebalance``, as it is typed for the same input; ``paths``: in place of the command line's."""
+    from shlex import join
+
+    words = ["topospread", "rebalance", *(paths or given["paths"])]
+    words += [] if given["cluster"] is None else ["--cluster", given["cluster"]]
+    words += [] if given["config_path"] is None else ["--config", given["config_path"]]
+    words += [] if given["namespace"] is None else ["-n", given["namespace"]]
+    words += ["-l", given["selector"]] if given.get("selector") else []
+    return join(words)
+
+
 def read_control_plane(given: Mapping[str, Any], kube_version: str | None = None) -> ControlPlane:
     """The API server and kube-scheduler of a version, with the gates of the command line on top.
 

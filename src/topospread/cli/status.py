@@ -8,6 +8,7 @@ import click
 
 from .inputs import (
     asked_traffic,
+    beside,
     input_options,
     namespace_options,
     read_configuration,
@@ -92,9 +93,9 @@ def _text(found: SpreadStatus, given: dict[str, Any], moved: Traffic | None) -> 
         from topospread.report.status import status_summary, status_text
         from topospread.report.traffic import with_traffic
 
-        write = status_summary if output == "summary" else status_text
         drawn = layout(given["color"], wide=output == "wide")
-        return with_traffic(write(shown, drawn), moved, drawn)
+        text = status_summary(shown, drawn) if output == "summary" else status_text(shown, drawn, beside(given))
+        return with_traffic(text, moved, drawn)
     warn(found.warnings)
     return written(shown.to_dict() | ({"traffic": moved.to_dict()} if moved else {}), output)
 

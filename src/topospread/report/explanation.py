@@ -20,17 +20,32 @@ if TYPE_CHECKING:
 __all__ = ["Layout", "explanation_summary", "explanation_text"]
 
 
-def explanation_text(explanation: Explanation, layout: Layout) -> str:
-    """The whole explanation."""
+def explanation_text(explanation: Explanation, layout: Layout, rebalance: str = "") -> str:
+    """The whole explanation. ``rebalance``: the command that says which evictions mend what is exceeded."""
     blocks = [_heading(explanation, layout), *constraint_lines(explanation, layout)]
     if explanation.state == "pending":
         blocks += [_plugins(explanation, layout), _nearest(explanation, layout)]
         blocks.append(suggestion_lines(explanation, layout))
     elif explanation.placed:
         blocks += [score_lines(explanation, layout), _own_node(explanation, layout), _plugins(explanation, layout)]
-    blocks.append(layout.remarks(explanation.warnings, explanation.notes))
+    notes = [*explanation.notes, *_mending(explanation, rebalance)]
+    blocks.append(layout.remarks(explanation.warnings, notes))
     texts = ["\n".join(lines) for lines in map(list, blocks)]
     return "\n\n".join(text for text in texts if text) + "\n"
+
+
+def _mending(explanation: Explanation, rebalance: str) -> Iterator[str]:
+    """Which command says how few evictions mend a hard constraint that the pods there are beyond.
+
+    A pod on a node is taken off to be explained: it is one too many where that constraint refuses it there.
+    """
+    arithmetic = [each.arithmetic for each in explanation.constraints]
+    beyond = any(each.hard and each.skew > each.max_skew for each in arithmetic)
+    if explanation.state == "bound" and explanation.verdict is not None:
+        own = explanation.verdict.rejected.get(explanation.node or "")
+        beyond = beyond or (own is not None and own.plugin == "PodTopologySpread")
+    if rebalance and beyond:
+        yield f"{rebalance} says which few evictions mend the skew that is there"
 
 
 def explanation_summary(explanation: Explanation, layout: Layout) -> str:

@@ -20,16 +20,23 @@ _PODS = ("DaemonSet", "Job", "Pod")
 """Kinds that have no replicas to speak of."""
 
 
-def status_text(status: SpreadStatus, layout: Layout) -> str:
-    """The whole report."""
+def status_text(status: SpreadStatus, layout: Layout, rebalance: str = "") -> str:
+    """The whole report. ``rebalance``: the command that says which evictions mend what is exceeded."""
     blocks = list(_workloads(status, layout))
+    notes = [*status.notes, *_mending(status, rebalance)]
     blocks += [
-        text
-        for lines in (_risks(status, layout), layout.remarks(status.warnings, status.notes))
-        if (text := "\n".join(lines))
+        text for lines in (_risks(status, layout), layout.remarks(status.warnings, notes)) if (text := "\n".join(lines))
     ]
     blocks.append(_summary(status, layout))
     return "\n\n".join(blocks) + "\n"
+
+
+def _mending(status: SpreadStatus, rebalance: str) -> Iterator[str]:
+    """Which command says how few evictions mend what is beyond maxSkew."""
+    soft = any(each.soft_excess for each in status.workloads)
+    if rebalance and (status.exceeded or soft):
+        what = "what is beyond maxSkew" if status.exceeded else "the soft constraints that are unsatisfied"
+        yield f"{rebalance}{'' if status.exceeded else ' --max-skew 1'} says which few evictions mend {what}"
 
 
 def status_summary(status: SpreadStatus, layout: Layout) -> str:

@@ -82,3 +82,14 @@ def test_what_cannot_be_is_refused(words: tuple[str, ...], said: str) -> None:
     assert done.returncode == 2
     assert done.stdout == ""
     assert said in done.stderr or "selector" in done.stderr
+
+
+def test_status_and_explain_name_the_command_to_type() -> None:
+    def said(*words: str) -> str:
+        done = subprocess.run([sys.executable, "-c", MAIN, *words], capture_output=True, text=True, check=False)
+        return " ".join(done.stdout.split())
+
+    assert f"topospread rebalance {SHOP} says which few evictions mend" in said("status", SHOP).replace("- ", "-")
+    found = said("explain", "web-5b8c7d9f6-2xk4p", SHOP, "-n", "shop")
+    assert f"topospread rebalance {SHOP} -n shop says which few evictions mend the skew that is there" in found
+    assert "topospread rebalance" not in said("status", SHOP, "-l", "app=cache")
