@@ -147,8 +147,14 @@ def answer(
         tuple(bought),
         besides.headroom,
         (*run.plan.inventory.warnings, *run.plan.warnings),
-        (*run.plan.inventory.notes, *run.plan.notes, *_rolled_out(found)),
+        (*run.plan.inventory.notes, *run.plan.notes, *_rolled_out(found), *_not_asked(found, besides)),
     )
+
+
+def _not_asked(found: Capacity, besides: Besides) -> Iterator[str]:
+    """What a search that found no end leaves open."""
+    if besides.buy and found.pending is None:
+        yield "as many as were tried fit: what one more node would bring is not known (--limit)"
 
 
 def _rolled_out(found: Capacity) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from topospread.api.inventory import Inventory
 from topospread.drills.each import targets_of
+from topospread.drills.forked import can_fork
 from topospread.drills.play import Play
 from topospread.drills.result import StepOutcome
 from topospread.drills.steps import Step
@@ -24,13 +25,18 @@ def after_losses(inventory: Inventory, question: CapacityQuestion, work: Effort)
     Raises:
         UsageError: there is no zone.
     """
-    zones = targets_of(_terse(inventory, question), "zone")
+    begun = _terse(inventory, question)
+    zones = targets_of(begun, "zone")
     if not zones:
         raise UsageError("--each zone: there is none")
+    waited = _waiting(begun.begin())
+    forks = can_fork()
 
     def lost(zone: tuple[str, Step]) -> ZoneLoss:
-        play = _terse(inventory, question)
-        before = _waiting(play.begin())
+        play, before = begun, waited
+        if not forks:  # what one zone's loss does would be there for the next one
+            play = _terse(inventory, question)
+            before = _waiting(play.begin())
         outcome = play.go_on(zone[1])
         capacity = capacity_of(play.world.inventory(), question)
         return ZoneLoss(zone[0], max(_waiting(outcome) - before, 0), capacity)

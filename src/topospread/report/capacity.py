@@ -141,6 +141,8 @@ def _summary(report: CapacityReport, layout: Layout) -> str:
     capacity = report.capacity
     rounds = counted(capacity.rounds, "round") if len(capacity.targets) > 1 else f"{capacity.rounds} more"
     parts = [rounds + (" fit" if capacity.rounds != 1 or len(capacity.targets) > 1 else " fits")]
+    if capacity.pending is None:
+        parts = [f"at least {parts[0]}"]
     if report.losses:
         parts.append(f"{min(each.capacity.rounds for each in report.losses)} after the worst loss")
     if report.headroom is not None:

@@ -70,8 +70,10 @@ def test_several_come_in_rounds() -> None:
 
 
 def test_the_limit_is_said() -> None:
-    found = asked([*nodes("a"), workload("Deployment")], limit=2)
+    found = asked([*nodes("a"), workload("Deployment")], limit=2, buy=True)
     assert found.capacity.pending is None
+    assert not found.purchases
+    assert found.notes[-1].startswith("as many as were tried fit")
     assert "at least 2 more fit" in capacity_text(found, Layout())
 
 
