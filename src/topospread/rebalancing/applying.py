@@ -25,7 +25,7 @@ _EVERY = 0.5
 """Seconds between two looks at the pods of a namespace."""
 
 Told = Callable[[AppliedMove], None]
-Domains = Callable[[str, str], str]
+DomainOf = Callable[[str, str], str]
 """Node and topology key → the domain of the node, "" for none."""
 
 
@@ -33,7 +33,7 @@ class _SurpriseError(Exception):
     """Something is not as it was foretold."""
 
 
-async def apply_moves(client: ApiClient, plan: Rebalance, domains: Domains, patience: float, told: Told) -> Applied:
+async def apply_moves(client: ApiClient, plan: Rebalance, domains: DomainOf, patience: float, told: Told) -> Applied:
     """Evict one pod after the other; each waits until the new pod of the one before it is ready on its node.
 
     Args:
@@ -48,7 +48,7 @@ async def apply_moves(client: ApiClient, plan: Rebalance, domains: Domains, pati
     for move in plan.moves:
         name = names.get(move.name, move.name)
         try:
-            new = await _evicted(_Cluster(client, move.namespace, patience), move, name)
+            new = await _evicted(_NamespacePods(client, move.namespace, patience), move, name)
             where = new.spec.node_name or ""
             worse = foretold.surprise(move, {key: domains(where, key) for key in move.domains})
             if worse:
@@ -63,7 +63,7 @@ async def apply_moves(client: ApiClient, plan: Rebalance, domains: Domains, pati
     return found
 
 
-async def _evicted(cluster: _Cluster, move: PodMove, name: str) -> Pod:
+async def _evicted(cluster: _NamespacePods, move: PodMove, name: str) -> Pod:
     """Evict the pod of a move; the one that came in its place, ready on its node."""
     before = await cluster.pods()
     pod = before.get(name)
@@ -82,7 +82,7 @@ class _PodList(msgspec.Struct):
     items: list[Pod] = msgspec.field(default_factory=list)
 
 
-class _Cluster:
+class _NamespacePods:
     """The pods of one namespace, as the API server has them."""
 
     def __init__(self, client: ApiClient, namespace: str, patience: float) -> None:
