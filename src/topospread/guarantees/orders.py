@@ -92,13 +92,17 @@ class OrderSearch:
         self._seen.add(key)
         found.states += 1
         moved = False
-        for line in self._lines:
-            if line.left:
-                for step, row in self._ways(line.left[0]):
-                    moved = True
-                    self._go(line, step, row)
-                    if found.over:
-                        return
+        for line in [each for each in self._lines if each.left]:
+            ways = list(self._ways(line.left[0]))
+            moved |= bool(ways)
+            if not ways and self._may_preempt(line.left[0]):
+                queued = line.left[0]
+                found.gave_up = f"{queued.namespace}/{queued.workload.name} may evict pods of less priority"
+                return
+            for step, row in ways:
+                self._go(line, step, row)
+                if found.over:
+                    return
         if not moved:
             self._end()
 
@@ -106,8 +110,6 @@ class OrderSearch:
         """The nodes that kube-scheduler may take, of those that are alike one."""
         verdict = self._run.scheduler.verdict(queued.pod, queued.name)
         best, row_of = verdict.best, self._run.cluster.nodes.row_of
-        if not best:
-            self._may_preempt(queued)
         known = set[Hashable]()
         for node in best:
             alike = self._alike.zone(row_of[node]), self._alike.of(row_of[node])
@@ -115,13 +117,12 @@ class OrderSearch:
                 known.add(alike)
                 yield _step(queued, node, tuple(each for each in best if each != node)), row_of[node]
 
-    def _may_preempt(self, queued: QueuedPod) -> None:
-        """A pod that would evict others is beyond what is looked at here."""
+    def _may_preempt(self, queued: QueuedPod) -> bool:
+        """Whether a pod that finds no node may evict others, which is beyond what is looked at here."""
         priority = queued.pod.spec.priority or 0
-        if queued.pod.spec.preemption_policy != "Never" and any(
+        return queued.pod.spec.preemption_policy != "Never" and any(
             each.priority < priority and each.occupancy for each in self._run.cluster.classes.values()
-        ):
-            self._found.gave_up = f"{queued.namespace}/{queued.workload.name} may evict pods of less priority"
+        )
 
     def _go(self, line: _PodLine, step: OrderStep, row: int) -> None:
         queued, run = line.left[0], self._run

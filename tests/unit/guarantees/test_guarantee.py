@@ -115,6 +115,14 @@ def test_where_pods_may_be_evicted_nothing_is_decided() -> None:
     assert (answer.answer, answer.why) == ("not decided", "shop/dns may evict pods of less priority")
 
 
+def test_who_may_evict_others_is_not_said_to_stay_pending() -> None:
+    """The important pod after the other one would evict it: only the order in which it comes first is an end."""
+    important = of("dns", 1, "10")
+    important["spec"]["template"]["spec"]["priorityClassName"] = "system-cluster-critical"
+    answer = asked([*nodes("a"), of("web", 1), important], never_pending=True)
+    assert (answer.answer, answer.why, answer.ends) == ("not always", "pending: 1 of shop/web", 1)
+
+
 def test_a_sample_of_the_nodes_decides_nothing() -> None:
     answer = asked([*nodes(*"a" * 120), of("web", 1)], never_pending=True)
     assert answer.answer == "not decided"
