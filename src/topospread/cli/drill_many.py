@@ -32,9 +32,9 @@ def each(given: dict[str, Any], inventory: Inventory, options: SimulationOptions
     try:
         with progress("drilling") as bar:
             if given["dask"]:
-                from topospread.drills.dask_workers import Work, drill_each_on_dask
+                from topospread.drills.dask_workers import SharedWork, drill_each_on_dask
 
-                found = drill_each_on_dask(Work(inventory, given["each"], options), given["dask"], bar)
+                found = drill_each_on_dask(SharedWork(inventory, given["each"], options), given["dask"], bar)
             else:
                 found = drill_each(inventory, given["each"], options, given["workers"], progress=bar, shard=shard)
     except Interrupted as interrupted:

@@ -28,7 +28,7 @@ _COMMAND = "from topospread.drills.dask_workers import main; main()"
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class SharedWork:
     """What is played, whole; every worker gets it once."""
 
     inventory: Inventory
@@ -37,7 +37,7 @@ class Work:
     version: str = __version__
 
 
-def drill_each_on_dask(work: Work, address: str, progress: Callable[[int, int], None] | None = None) -> EachDrill:
+def drill_each_on_dask(work: SharedWork, address: str, progress: Callable[[int, int], None] | None = None) -> EachDrill:
     """The same as `drill_each`, played by the workers of a Dask scheduler.
 
     Args:
@@ -102,11 +102,11 @@ def play_part(work: bytes, index: int, number: int) -> bytes:
 def main() -> None:
     """What the process of a part does."""
     shard, data = pickle.loads(sys.stdin.buffer.read())
-    work: Work = pickle.loads(data)
+    work: SharedWork = pickle.loads(data)
     sys.stdout.buffer.write(pickle.dumps(_played(work, shard)))
 
 
-def _played(work: Work, shard: Shard) -> EachDrill | TopospreadError:
+def _played(work: SharedWork, shard: Shard) -> EachDrill | TopospreadError:
     """The part, or what was wrong with it."""
     if work.version != __version__:
         return UsageError(f"--dask: the worker has topospread {__version__}, not {work.version}")

@@ -12,7 +12,7 @@ from .each import EachDrill, EachKind, EachOutcome
 from .shards import Shard, ShardMark
 
 
-class _Part(KubeStruct):
+class _SavedPart(KubeStruct):
     index: int
     of: int
     targets: int
@@ -36,7 +36,7 @@ class _Each(KubeStruct):
     outcomes: tuple[_Outcome, ...]
     warnings: tuple[str, ...]
     partial: str
-    part: _Part | None
+    part: _SavedPart | None
 
 
 def read_each(path: str) -> EachDrill:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from topospread.drills.dask_workers import Work, drill_each_on_dask
+from topospread.drills.dask_workers import SharedWork, drill_each_on_dask
 from topospread.drills.each import drill_each
 from topospread.errors import UsageError
 from topospread.simulation.run import SimulationOptions
@@ -67,7 +67,7 @@ def workers(scheduler: str) -> Iterator[list[subprocess.Popen[bytes]]]:
 
 
 def test_without_a_scheduler_or_workers_nothing_is_played(scheduler: str) -> None:
-    work = Work(inventory(*OBJECTS), "node", SimulationOptions())
+    work = SharedWork(inventory(*OBJECTS), "node", SimulationOptions())
     with pytest.raises(UsageError, match="has no workers"):
         drill_each_on_dask(work, scheduler)
     with pytest.raises(UsageError, match="no Dask scheduler answers there"):
@@ -87,7 +87,7 @@ def test_workers_come_to_the_same_when_one_is_killed_midway(
             workers[0].kill()
             workers[0].wait()
 
-    work = Work(inventory(*OBJECTS), "node", SimulationOptions())
+    work = SharedWork(inventory(*OBJECTS), "node", SimulationOptions())
     found = drill_each_on_dask(work, scheduler, kill_one)
     assert workers[0].poll() is not None
     assert told[-1] == (8, 8)
@@ -96,9 +96,9 @@ def test_workers_come_to_the_same_when_one_is_killed_midway(
 
 def test_what_the_drills_are_refused_for_is_said(scheduler: str, workers: list[subprocess.Popen[bytes]]) -> None:
     with pytest.raises(UsageError, match="--each zone: there is none"):
-        drill_each_on_dask(Work(inventory(*nodes("")), "zone", SimulationOptions()), scheduler)
+        drill_each_on_dask(SharedWork(inventory(*nodes("")), "zone", SimulationOptions()), scheduler)
 
 
 def test_workers_of_another_version_are_refused(scheduler: str, workers: list[subprocess.Popen[bytes]]) -> None:
     with pytest.raises(UsageError, match=r"the worker has topospread .*, not 0\.0"):
-        drill_each_on_dask(Work(inventory(*OBJECTS), "node", SimulationOptions(), "0.0"), scheduler)
+        drill_each_on_dask(SharedWork(inventory(*OBJECTS), "node", SimulationOptions(), "0.0"), scheduler)
