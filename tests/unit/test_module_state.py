@@ -24,6 +24,7 @@ BY_CODE = {
     "topospread.api.validation.schema._reader": "by type of the schema",
     "topospread.config.kinds._struct": "by version and struct of a table",
     "topospread.config.registry.extension_points": "by minor version",
+    "topospread.workloads.dropped_fields.gate_of": "by path of a table",
     "topospread.workloads.field_paths._steps": "by path of a table",
 }
 """Caches without a bound, by what they are remembered: the code knows how many there can be."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from .shipped_table import shipped_table
@@ -78,7 +78,7 @@ def versions_of(kind: str) -> tuple[str, ...]:
     return (*sorted(known, key=_priority, reverse=True), *older)
 
 
-@cache
+@lru_cache(maxsize=512)
 def is_namespaced(kind: str) -> bool:
     """Whether objects of a built-in kind are in a namespace."""
     return any(kinds.get(kind, "").startswith("namespaced") for kinds in _printed().values())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from pathlib import Path
 
 import pytest
@@ -66,7 +64,7 @@ def test_drills_of_files_that_were_over_are_kept(monkeypatch: pytest.MonkeyPatch
 def test_outcomes_that_were_there_are_kept_and_nobody_goes_on() -> None:
     def press(done: int, total: int) -> None:
         if done == 2:
-            os.kill(os.getpid(), signal.SIGINT)
+            raise KeyboardInterrupt
 
     with pytest.raises(Interrupted) as caught:
         drill_each(inventory(*nodes(*"aabbcc"), workload("Deployment")), "node", SimulationOptions(), 2, progress=press)
