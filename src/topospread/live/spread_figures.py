@@ -47,8 +47,9 @@ class SpreadFigures:
         """Pods in the fullest domain less those in the emptiest; of several revisions the highest."""
         found: dict[ConstraintOf, int] = {}
         for view in list(self._scheduler.views)[-_VIEWS:]:
-            if view.pod_class.occupancy:
-                for constraint, counted in self._constraints(view.pod_class):
+            # Pods that are bound may be of other classes than those that wait: admission labels them with their zone.
+            for constraint, counted in self._constraints(view.pod_class):
+                if counted.pods.per_node.any():
                     found[constraint] = max(found.get(constraint, 0), _skew(counted))
         return _highest(found)
 

@@ -59,6 +59,10 @@ class ReservedVolumes(Reservation):
         failed = self._bind_existing()
         name, node = self.cluster.nodes.names[self.row], self.cluster.nodes.nodes[self.row]
         for claim in self.provisions:
+            held = self.cluster.objects.persistent_volume_claims.get((claim.namespace, claim.name))
+            if held is not None and held.spec.volume_name:  # listed twice: there is one volume for it, but not two
+                self.cluster.objects.put(replace(held, metadata=_annotated(held, selected_node=name)))
+                continue
             chosen = replace(claim, metadata=_annotated(claim, selected_node=name))
             volume = self._named_by(claim)
             if volume is not None:
@@ -83,6 +87,15 @@ class ReservedVolumes(Reservation):
         except MatchingError:
             return None
 
+    def _kept(self, claim: PersistentVolumeClaim) -> PersistentVolume:
+        """Of the volumes that were found for a claim the one that the PV controller binds to it."""
+        found = [volume for each, volume in self.bindings if each.name == claim.name]
+        if len(found) == 1:
+            return found[0]
+        naming = [replace(each, spec=replace(each.spec, claim_ref=reference_to(claim))) for each in found]
+        kept = VolumeIndex(naming).match(claim, waits=True, attributes_classes=self.attributes_classes)
+        return next((each for each in found if kept is not None and each.name == kept.name), found[0])
+
     def _reaches(self, volume: PersistentVolume) -> bool:
         return bool(catalog_of(self.cluster).reached(volume, np.array([self.row], dtype=np.int64))[0])
 
@@ -94,12 +107,10 @@ class ReservedVolumes(Reservation):
         claim that the pod lists twice each time has a volume of its own, of which the PV controller gives one back.
         """
         failed = ""
-        bound: set[str] = set()
         for claim, volume in self.bindings:
-            if claim.name in bound:
+            if volume is not self._kept(claim):
                 failed = failed or f'{PRE_BIND}ClaimRef got reset for pv "{volume.name}"'
                 continue
-            bound.add(claim.name)
             if set(claim.spec.access_modes or ()) <= set(volume.spec.access_modes or ()):
                 bind(claim, volume, self.cluster)
             else:

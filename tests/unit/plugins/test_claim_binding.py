@@ -222,3 +222,21 @@ def test_a_claim_that_is_listed_twice_reserves_two_volumes_and_its_pod_is_not_bo
     assert reserved.bind().endswith('ClaimRef got reset for pv "two"')
     assert made.objects.persistent_volume_claims["ns", "data"].spec.volume_name == "one"
     assert made.objects.persistent_volumes["two"].spec.claim_ref is None
+
+
+def test_of_two_volumes_for_a_claim_that_is_listed_twice_that_with_fewer_access_modes_stays() -> None:
+    local = storage_class(provisioner="kubernetes.io/no-provisioner")
+    modes = ["ReadWriteOnce", "ReadWriteMany"]
+    made = cluster(NODES, local, volume("one", accessModes=modes), volume("two", size="2Gi"), claim("data"))
+    reserved = reserve(made, made.pod_class(pod(claimed("data"), claimed("data"))), made.nodes.row_of["a0"])
+    assert reserved.bind().endswith('ClaimRef got reset for pv "one"')
+    assert made.objects.persistent_volume_claims["ns", "data"].spec.volume_name == "two"
+
+
+def test_no_volume_is_made_for_a_claim_that_is_listed_twice_and_has_got_one() -> None:
+    made = cluster(NODES, storage_class(), volume("one"), claim("data"))
+    reserved = reserve(made, made.pod_class(pod(claimed("data"), claimed("data"))), made.nodes.row_of["a0"])
+    assert reserved.bind() == ""
+    bound = made.objects.persistent_volume_claims["ns", "data"]
+    assert (bound.spec.volume_name, selected_node(bound)) == ("one", "a0")
+    assert list(made.objects.persistent_volumes) == ["one"]
