@@ -11,9 +11,9 @@ from typing import Any, Final, NamedTuple
 
 from topospread.api.yaml_scalars import ScalarError, plain_scalar
 from topospread.sources.positions import Path, parse_path
+from topospread.sources.text_value import TextValue
 
 from .problem import Edit
-from .text_value import TextValue
 
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*")
 _END_OF_LIST: Final = "-"

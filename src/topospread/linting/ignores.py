@@ -16,10 +16,10 @@ from typing import Final
 
 from topospread.errors import Place
 from topospread.sources.text import Text, printable
+from topospread.sources.text_value import TextValue
 
 from .layout import Layouts
 from .lint_input import LintSubject
-from .text_value import TextValue
 
 ANNOTATION: Final = "topospread.dev/ignore"
 _COMMENT: Final = re.compile(r"#\s*topospread:\s*ignore\b(.*)")

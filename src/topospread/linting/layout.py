@@ -24,12 +24,11 @@ from yaml.events import (
 
 from topospread.api.yaml_scalars import ScalarError, key_text, plain_scalar
 from topospread.errors import Place
+from topospread.sources.json_layout import json_root
 from topospread.sources.locations import Location
 from topospread.sources.positions import Path, format_path, parse_path
 from topospread.sources.text import Text, printable
-
-from .json_layout import json_root
-from .text_value import Form, TextValue
+from topospread.sources.text_value import Form, TextValue
 
 _ENDS: Final = (MappingEndEvent, SequenceEndEvent)
 
@@ -155,7 +154,6 @@ class Layouts:
             return location.place(label, field)
         shown = field if label else format_path(location.path) + ("." if location.path and field else "") + field
         place = Place(location.text.name, location.document, printable(label), printable(shown))
-        node, _ = self.nearest(location, parse_path(field))
         node, _ = self.nearest(location, parse_path(field))
         if node is None:
             return replace(place, line=location.line or 1, column=None if location.line else 1)

@@ -7,7 +7,7 @@ from typing import Any
 
 from topospread.errors import Place
 
-from .json_positions import locate_in_json
+from .json_layout import locate_in_json
 from .positions import Path, format_path, locate, parse_path
 from .text import Text, place_of_byte, printable
 

@@ -11,8 +11,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topospread.linting.json_layout import json_root
 from topospread.linting.layout import Layouts, documents_of
+from topospread.sources.json_layout import json_root
 from topospread.sources.locations import Location
 from topospread.sources.positions import format_path
 from topospread.sources.text import Text

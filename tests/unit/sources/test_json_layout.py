@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topospread.sources.json_positions import locate_in_json
+from topospread.sources.json_layout import locate_in_json
 from topospread.sources.positions import Path, Position, locate
 
 NAMES = st.text('ab0 \n"é', max_size=3)

@@ -1,0 +1,118 @@
+"""How a JSON text is laid out, level by level as somebody asks; positions only, what it means is read elsewhere.
+
+`linting.layout` and `positions` go through a text's every token, as YAML has to. Of the objects of a JSON list a
+finding is about one field each, and all beside the way to it can be passed over at the speed of Python's own scanner.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from itertools import count
+from typing import Final
+
+from .positions import Path, Position, locate
+from .text_value import Form, TextValue
+
+_OTHER_BREAKS: Final = re.compile("[\r\x85\u2028\u2029\ufeff]")
+"""What begins a line, or counts as nothing, in YAML alone: there the two readers do not count alike."""
+_SPACE: Final = " \t\r\n"
+_FORMS: Final[dict[str, Form]] = {"{": "mapping", "[": "list"}
+_READ: Final = json.JSONDecoder(strict=False).raw_decode
+
+
+def json_root(data: bytes) -> TextValue | None:
+    """The value of a JSON text of one; None where it is none, or where YAML would count lines otherwise."""
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return None
+    if _OTHER_BREAKS.search(text):
+        return None
+    try:
+        return _JsonText(text).root()
+    except (ValueError, IndexError, RecursionError):
+        return None
+
+
+def locate_in_json(data: bytes, path: Path) -> Position | None:
+    """What `topospread.sources.positions.locate` answers of the only document of a text.
+
+    Args:
+        data: one JSON value; text that is none is looked through as YAML.
+        path: the field; () is the document itself.
+    """
+    try:
+        text = data.decode()
+        named = at = _past_space(text, 0)
+        for step in path:
+            below = next(((named, at) for name, named, at, _ in _members(text, at) if str(name) == str(step)), None)
+            if below is None:
+                break
+            named, at = below
+        return Position(text.count("\n", 0, named) + 1, named - text.rfind("\n", 0, named))
+    except (ValueError, IndexError, RecursionError):
+        return locate(data, 1, path)
+
+
+class _JsonText:
+    """A text, and where its lines begin."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._lines = [0, *(found.end() for found in re.finditer("\n", text))]
+
+    def root(self) -> TextValue:
+        """The only value."""
+        start = _past_space(self._text, 0)
+        return self._value(start, _READ(self._text, start)[1], None)
+
+    def _value(self, start: int, end: int, key: int | None) -> TextValue:
+        """The value between two offsets; its key, if it has one, begins at another."""
+        first = self._text[start]
+        line, column = self._position(start if key is None else key)
+        last_line, _ = self._position(end)
+        form, style = _FORMS.get(first, "scalar"), '"' if first == '"' else ""
+        node = TextValue(form, line, column, start, end, key, True, style, last_line)
+        if form != "scalar":
+            node.unread = self._inside
+        return node
+
+    def _position(self, offset: int) -> tuple[int, int]:
+        line = bisect_right(self._lines, offset)
+        return line, offset - self._lines[line - 1] + 1
+
+    def _inside(self, node: TextValue) -> dict[str | int, TextValue]:
+        """The values that stand in one, which was scanned before: here nothing can fail."""
+        found: dict[str | int, TextValue] = {}
+        for step, named, start, end in _members(self._text, node.start):
+            found.setdefault(step, self._value(start, end, named if node.form == "mapping" else None))
+        return found
+
+
+def _members(text: str, at: int) -> Iterator[tuple[str | int, int, int, int]]:
+    """Of what stands in an object or a list, one after another: key or index, where that is named, the value's span."""
+    is_object = text[at] == "{"
+    if not is_object and text[at] != "[":
+        return
+    for index in count():
+        at = named = _past_space(text, at + 1)
+        if text[at] in "}]":
+            return
+        step: str | int = index
+        if is_object:
+            step, at = _READ(text, at)
+            at = _past_space(text, _past_space(text, at) + 1)
+        _, end = _READ(text, at)
+        yield step, named, at, end
+        at = _past_space(text, end)
+        if text[at] != ",":
+            return
+
+
+def _past_space(text: str, at: int) -> int:
+    while text[at] in _SPACE:
+        at += 1
+    return at
