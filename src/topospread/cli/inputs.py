@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from topospread.config.gates import Gates
     from topospread.config.profile import Configuration
     from topospread.sources.rendering import Rendering
+    from topospread.traffic import Traffic
     from topospread.traffic.traffic import TrafficQuestion
     from topospread.workloads.control_plane import ControlPlane
 
@@ -298,6 +299,19 @@ def asked_traffic(given: Mapping[str, Any]) -> TrafficQuestion | None:
     from topospread.traffic.traffic import TrafficQuestion
 
     return TrafficQuestion(read_clients(given["clients"]), given["price"])
+
+
+def expected_traffic(inventory: Inventory | None, asking: TrafficQuestion | None, by: ControlPlane) -> Traffic | None:
+    """What is expected of traffic with everything where it is; ``None`` where nothing is asked or nothing is there."""
+    if asking is None or inventory is None:
+        return None
+    from topospread.simulation.run import SimulationOptions
+    from topospread.traffic.traffic import traffic
+
+    options = SimulationOptions(
+        kube_version=str(by.scheduler.kube_version), gates=by.scheduler, apiserver_gates=by.apiserver
+    )
+    return traffic(inventory, options, asking)
 
 
 def parse_cron_jobs(given: Mapping[str, Any]) -> list[str]:

@@ -14,6 +14,7 @@ from .inputs import (
     PATH,
     POOLS,
     asked_traffic,
+    expected_traffic,
     given_pools,
     input_options,
     namespace_options,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from topospread.simulation import Simulation
     from topospread.simulation.comparison import Comparison
     from topospread.simulation.run import Sampling
-    from topospread.traffic import Traffic
     from topospread.workloads.control_plane import ControlPlane
 
     Side = tuple[ControlPlane, Configuration | None, Sampling]
@@ -277,7 +277,7 @@ def _text(result: Simulation, given: dict[str, Any], by: ControlPlane) -> str:
     from topospread.report.table import summary, table
 
     output, namespace, color = given["output"], shown_namespace(given), given["color"]
-    found = _traffic(result, given, by)
+    found = expected_traffic(result.after, given["traffic"], by)
     if output in ("table", "wide", "summary"):
         from topospread.report.traffic import with_traffic
 
@@ -288,16 +288,3 @@ def _text(result: Simulation, given: dict[str, Any], by: ControlPlane) -> str:
     if output == "name":
         return names(result, namespace)
     return written(result.to_dict(namespace) | ({"traffic": found.to_dict()} if found else {}), output)
-
-
-def _traffic(result: Simulation, given: dict[str, Any], by: ControlPlane) -> Traffic | None:
-    """What is expected of traffic with everything where the simulation put it."""
-    if given["traffic"] is None or result.after is None:
-        return None
-    from topospread.simulation.run import SimulationOptions
-    from topospread.traffic.traffic import traffic
-
-    options = SimulationOptions(
-        kube_version=str(by.scheduler.kube_version), gates=by.scheduler, apiserver_gates=by.apiserver
-    )
-    return traffic(result.after, options, given["traffic"])

@@ -9,6 +9,7 @@ import click
 from .inputs import (
     asked_traffic,
     beside,
+    expected_traffic,
     input_options,
     namespace_options,
     read_configuration,
@@ -21,10 +22,8 @@ from .terminal import layout, progress, show, warn, written
 from .usage import Explained
 
 if TYPE_CHECKING:
-    from topospread.api.inventory import Inventory
     from topospread.spread_status import SpreadStatus
     from topospread.traffic import Traffic
-    from topospread.workloads.control_plane import ControlPlane
 
 HELP = """\
 Show how the pods that are there are spread: what is skewed now, and what is at risk. Nothing is placed.
@@ -63,6 +62,7 @@ FORMATS = click.Choice(["table", "wide", "summary", "json", "yaml"])
 @click.option("-o", "--output", type=FORMATS, default="table", help="How to show the status.")
 def status(**given: Any) -> int:
     """Show the status; 1 when it is to be checked and a hard constraint is exceeded."""
+    asking = asked_traffic(given)
     by = read_control_plane(given)
     configuration = read_configuration(given["config_path"], by.scheduler)
     inventory = read_inventory(given, by=[by])
@@ -80,7 +80,7 @@ def status(**given: Any) -> int:
             apiserver_gates=by.apiserver,
             progress=bar,
         )
-    show(_text(found, given, _traffic(inventory, given, by)))
+    show(_text(found, given, expected_traffic(inventory, asking, by)))
     return 1 if given["check"] and found.exceeded else 0
 
 
@@ -98,17 +98,3 @@ def _text(found: SpreadStatus, given: dict[str, Any], moved: Traffic | None) -> 
         return with_traffic(text, moved, drawn)
     warn(found.warnings)
     return written(shown.to_dict() | ({"traffic": moved.to_dict()} if moved else {}), output)
-
-
-def _traffic(inventory: Inventory, given: dict[str, Any], by: ControlPlane) -> Traffic | None:
-    """What is expected of traffic with everything where it is."""
-    asking = asked_traffic(given)
-    if asking is None:
-        return None
-    from topospread.simulation.run import SimulationOptions
-    from topospread.traffic.traffic import traffic
-
-    options = SimulationOptions(
-        kube_version=str(by.scheduler.kube_version), gates=by.scheduler, apiserver_gates=by.apiserver
-    )
-    return traffic(inventory, options, asking)
