@@ -14,9 +14,8 @@ from topospread.errors import UsageError
 from topospread.simulation.aftermath import inventory_after
 from topospread.simulation.placing import place_all
 from topospread.simulation.run import SimulationOptions, prepare
-from topospread.sources.inputs import Input, configuration_of, inventory_of
+from topospread.sources.inputs import Input, inventory_of
 from topospread.sources.load import load
-from topospread.workloads.control_plane import ControlPlane
 
 from .filling import CapacityQuestion, Effort, Progress, capacity_of
 from .losses import after_losses
@@ -97,14 +96,8 @@ def capacity(  # noqa: PLR0913 - keyword arguments of the public API
         raise UsageError("say what is to fit: workloads, or the file of a pod")
     if headroom is not None and pod is not None:
         raise UsageError("headroom is a share of a workload's replicas, and a pod's file has none")
-    by = ControlPlane.of_version(kube_version, scheduler=gates, apiserver=apiserver_gates)
-    options = SimulationOptions(
-        configuration_of(config, by.scheduler),
-        seed=seed,
-        kube_version=kube_version,
-        gates=by.scheduler,
-        preemption=preemption,
-        apiserver_gates=by.apiserver,
+    options = replace(
+        SimulationOptions.of_version(kube_version, config, gates, apiserver_gates), seed=seed, preemption=preemption
     )
     own = None
     if pod is not None:
@@ -117,7 +110,7 @@ def capacity(  # noqa: PLR0913 - keyword arguments of the public API
         [read_shape(each) for each in shapes],
         workers,
     )
-    return answer(inventory_of(inputs, cluster, by.apiserver, namespace), question, besides, progress)
+    return answer(inventory_of(inputs, cluster, options.apiserver_gates, namespace), question, besides, progress)
 
 
 def answer(

@@ -11,9 +11,8 @@ from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
 from topospread.drills import Drill
 from topospread.simulation.run import SimulationOptions
-from topospread.sources.inputs import Input, configuration_of, inventory_of
+from topospread.sources.inputs import Input, inventory_of
 from topospread.sources.load import load
-from topospread.workloads.control_plane import ControlPlane
 
 from .interruption import Interrupted
 from .play import Play, Progress
@@ -63,22 +62,14 @@ def drill(  # noqa: PLR0913 - keyword arguments of the public API
         UsageError: a step names what is not there.
         topospread.drills.interruption.Interrupted: Ctrl-C, a KeyboardInterrupt; with what was over as a drill.
     """
-    by = ControlPlane.of_version(kube_version, scheduler=gates, apiserver=apiserver_gates)
-    options = SimulationOptions(
-        configuration_of(config, by.scheduler),
-        seed=seed,
-        kube_version=kube_version,
-        gates=by.scheduler,
-        preemption=preemption,
-        apiserver_gates=by.apiserver,
-        pools=pools,
-    )
+    options = SimulationOptions.of_version(kube_version, config, gates, apiserver_gates)
+    options = with_fields(options, seed=seed, preemption=preemption, pools=pools)
     manifests = {
         each.path: load([each.path], namespace=namespace or "default", needs_nodes=False)
         for each in steps
         if isinstance(each, Apply | Rollout) and each.path
     }
-    given = inventory_of(inputs, cluster, by.apiserver, namespace)
+    given = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
     number = runs or (_RUNS if any(isinstance(each, Apply | Rollout) for each in steps) else 1)
 
     def played(run: int) -> Drill:

@@ -25,9 +25,8 @@ from topospread.simulation.counted import PodOwners
 from topospread.simulation.paper import unmet_min_domains
 from topospread.simulation.placing import Progress
 from topospread.simulation.run import PodOutcome, Run, SimulationOptions, prepare
-from topospread.sources.inputs import Input, configuration_of, inventory_of
+from topospread.sources.inputs import Input, inventory_of
 from topospread.workloads.autoscaling import AutoscaleChoice
-from topospread.workloads.control_plane import ControlPlane
 from topospread.workloads.planned import QueuedPod, Workload
 
 from .cluster_changes import surplus_pods
@@ -89,18 +88,9 @@ def explain(  # noqa: PLR0913 - keyword arguments of the public API
         InputError: an object that the API server would refuse, or a path that cannot be read.
         UsageError: there is no such pod, or more than one.
     """
-    by = ControlPlane.of_version(kube_version, scheduler=gates, apiserver=apiserver_gates)
-    inventory = inventory_of(inputs, cluster, by.apiserver, namespace)
-    options = SimulationOptions(
-        configuration_of(config, by.scheduler),
-        scale,
-        None,
-        kube_version,
-        by.scheduler,
-        preemption=preemption,
-        apiserver_gates=by.apiserver,
-        autoscale=autoscale,
-    )
+    options = SimulationOptions.of_version(kube_version, config, gates, apiserver_gates)
+    options = replace(options, scale=scale, preemption=preemption, autoscale=autoscale)
+    inventory = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
     run = prepare(inventory, options, with_spreads=False)
     subject = find(run, parse_target(target, namespace))
     explainer = _Explainer(inventory, run, suggest, progress)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
@@ -11,8 +12,7 @@ from topospread.errors import UsageError
 from topospread.scheduling.sampling import nodes_to_find
 from topospread.simulation.placing import place_all
 from topospread.simulation.run import Run, SimulationOptions, prepare
-from topospread.sources.inputs import Input, configuration_of, inventory_of
-from topospread.workloads.control_plane import ControlPlane
+from topospread.sources.inputs import Input, inventory_of
 from topospread.workloads.planned import QueuedPod
 
 from .orders import OrderSearch, SearchBudget, Searched
@@ -63,15 +63,8 @@ def guarantee(  # noqa: PLR0913 - keyword arguments of the public API
         InputError: an object that the API server would refuse, or a path that cannot be read.
         UsageError: nothing is asked, or of something that is not there.
     """
-    by = ControlPlane.of_version(kube_version, scheduler=gates, apiserver=apiserver_gates)
-    options = SimulationOptions(
-        configuration_of(config, by.scheduler),
-        kube_version=kube_version,
-        gates=by.scheduler,
-        preemption=False,
-        apiserver_gates=by.apiserver,
-    )
-    run = prepare(inventory_of(inputs, cluster, by.apiserver, namespace), options, with_spreads=False)
+    options = replace(SimulationOptions.of_version(kube_version, config, gates, apiserver_gates), preemption=False)
+    run = prepare(inventory_of(inputs, cluster, options.apiserver_gates, namespace), options, with_spreads=False)
     questions = _questions(run, never_pending=never_pending, skew=skew, survives=survives, left=left)
     queue = _placed_first(run)
     undecidable = _undecidable(run, queue)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from topospread.api.inventory import Inventory
 from topospread.api.labels import Selector
@@ -20,8 +20,7 @@ from topospread.errors import UsageError
 from topospread.scheduling.cycle import Scheduler
 from topospread.simulation.placing import Progress
 from topospread.simulation.run import SimulationOptions
-from topospread.sources.inputs import Input, configuration_of, inventory_of
-from topospread.workloads.control_plane import ControlPlane
+from topospread.sources.inputs import Input, inventory_of
 from topospread.workloads.planned import Workload
 
 from .bounds import Bound, bound_of
@@ -102,16 +101,9 @@ def rebalance(  # noqa: PLR0913 - keyword arguments of the public API
         from topospread.api.selector_text import parse_selector
 
         selector = parse_selector(selector)
-    by = ControlPlane.of_version(kube_version, scheduler=gates, apiserver=apiserver_gates)
-    options = SimulationOptions(
-        configuration_of(config, by.scheduler),
-        kube_version=kube_version,
-        gates=by.scheduler,
-        preemption=False,
-        apiserver_gates=by.apiserver,
-    )
+    options = replace(SimulationOptions.of_version(kube_version, config, gates, apiserver_gates), preemption=False)
     wished = RebalanceOptions(namespace, selector, max_skew, seconds)
-    return _rebalanced(inventory_of(inputs, cluster, by.apiserver, namespace), options, wished, progress)
+    return _rebalanced(inventory_of(inputs, cluster, options.apiserver_gates, namespace), options, wished, progress)
 
 
 def _rebalanced(

@@ -29,6 +29,7 @@ from topospread.scheduling.sampling import nodes_to_find
 from topospread.scheduling.topology_labels import GATE, TopologyLabels, selects_by_topology
 from topospread.scheduling.verdict import Verdict
 from topospread.scheduling.watching import WatchingScheduler
+from topospread.sources.inputs import Path, configuration_of
 from topospread.workloads.autoscaling import AutoscaleChoice
 from topospread.workloads.control_plane import ControlPlane
 from topospread.workloads.dropped_fields import unused_sentences
@@ -66,6 +67,23 @@ class SimulationOptions:
     draws: bool = False
     one_of_many: bool = False
     pools: Sequence[NodePool] = ()
+
+    @classmethod
+    def of_version(
+        cls, kube_version: str, config: Configuration | Path | None, gates: Gates | None, apiserver_gates: Gates | None
+    ) -> SimulationOptions:
+        """Those of a version by default, but for a configuration, or its file, and gates that are given.
+
+        Raises:
+            InputError: the configuration cannot be read, or kube-scheduler would refuse it.
+        """
+        by = ControlPlane.of_version(kube_version, scheduler=gates, apiserver=apiserver_gates)
+        return cls(
+            configuration_of(config, by.scheduler),
+            kube_version=kube_version,
+            gates=by.scheduler,
+            apiserver_gates=by.apiserver,
+        )
 
     def control_plane(self, scheduler: Gates, scheduler_names: Collection[str]) -> ControlPlane:
         """The API server and the schedulers that the pods go through."""

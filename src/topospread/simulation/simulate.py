@@ -20,9 +20,8 @@ from topospread.simulation.outcome import result_of
 from topospread.simulation.placing import Progress, place_all
 from topospread.simulation.run import Sampling, SimulationOptions, prepare
 from topospread.simulation.scaling import scaled_up
-from topospread.sources.inputs import Input, configuration_of, inventory_of
+from topospread.sources.inputs import Input, inventory_of
 from topospread.workloads.autoscaling import AutoscaleChoice
-from topospread.workloads.control_plane import ControlPlane
 
 
 def simulate(  # noqa: PLR0913 - keyword arguments of the public API
@@ -74,22 +73,18 @@ def simulate(  # noqa: PLR0913 - keyword arguments of the public API
         raise UsageError(f"sampling {sampling!r}: use 'all' or 'kube'")
     if autoscale not in get_args(AutoscaleChoice):
         raise UsageError(f"autoscale {autoscale!r}: use 'keep', 'min' or 'max'")
-    by = ControlPlane.of_version(kube_version, scheduler=gates, apiserver=apiserver_gates)
-    options = SimulationOptions(
-        configuration_of(config, by.scheduler),
-        scale,
-        seed,
-        kube_version,
-        by.scheduler,
-        run_cron_jobs,
-        preemption,
-        sampling,
-        apiserver_gates=by.apiserver,
+    options = replace(
+        SimulationOptions.of_version(kube_version, config, gates, apiserver_gates),
+        scale=scale,
+        seed=seed,
+        run_cron_jobs=run_cron_jobs,
+        preemption=preemption,
+        sampling=sampling,
         autoscale=autoscale,
         watch=watch,
         pools=pools,
     )
-    inventory = inventory_of(inputs, cluster, by.apiserver)
+    inventory = inventory_of(inputs, cluster, options.apiserver_gates)
     run = prepare(inventory, options)
     if pools:
         result = scaled_up(run, progress)

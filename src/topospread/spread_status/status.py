@@ -14,8 +14,7 @@ from topospread.errors import UsageError
 from topospread.simulation.counted import PodOwners
 from topospread.simulation.placing import Progress
 from topospread.simulation.run import Run, SimulationOptions, prepare
-from topospread.sources.inputs import Input, configuration_of, inventory_of
-from topospread.workloads.control_plane import ControlPlane
+from topospread.sources.inputs import Input, inventory_of
 from topospread.workloads.planned import Workload
 
 from .constraints import constraints_of
@@ -78,14 +77,8 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
         from topospread.api.selector_text import parse_selector
 
         selector = parse_selector(selector)
-    by = ControlPlane.of_version(kube_version, scheduler=gates, apiserver=apiserver_gates)
-    options = SimulationOptions(
-        configuration_of(config, by.scheduler),
-        kube_version=kube_version,
-        gates=by.scheduler,
-        apiserver_gates=by.apiserver,
-    )
-    run = prepare(inventory_of(inputs, cluster, by.apiserver, namespace), options, with_spreads=False)
+    options = SimulationOptions.of_version(kube_version, config, gates, apiserver_gates)
+    run = prepare(inventory_of(inputs, cluster, options.apiserver_gates, namespace), options, with_spreads=False)
     for pod in run.plan.removed:
         run.cluster.add_pod(pod)
     return _status_of(run, LookedFor(namespace, selector, keys), progress)
