@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
-import random
 import resource
 import signal
 import subprocess
@@ -30,11 +29,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.bound_pods import BATCH_NAME, PODS, BoundPods
+from tests.live.api_server import api_server
 from topospread.live.client import ApiClient
 from topospread.live.connection import connect
 
 ROOT = Path(__file__).resolve().parent.parent
-CONTROL_PLANE = ROOT / "tests" / "live" / "controlplane.sh"
 SCHEDULERS = ("topospread", "kube-scheduler")
 TICKS = os.sysconf("SC_CLK_TCK")
 SETTLING = 5.0
@@ -172,15 +171,11 @@ def processor_time(pid: int) -> float:
 
 
 @asynccontextmanager
-async def api_server(programs: Path, folder: Path) -> AsyncIterator[ApiClient]:
+async def connected(programs: Path, folder: Path) -> AsyncIterator[ApiClient]:
     """An API server with nothing in it."""
-    port = random.randrange(20000, 30000, 3)
-    subprocess.run([CONTROL_PLANE, "up", programs, folder, str(port)], check=True, stdout=subprocess.DEVNULL)
-    try:
-        async with ApiClient(await connect(str(folder / "kubeconfig")), qps=0) as client:
+    with api_server(programs, folder) as kubeconfig:
+        async with ApiClient(await connect(str(kubeconfig)), qps=0) as client:
             yield client
-    finally:
-        subprocess.run([CONTROL_PLANE, "down", folder], check=True)
 
 
 def command(which: str, programs: Path, folder: Path) -> list[str]:
@@ -274,7 +269,7 @@ async def measured(case: Case, which: Iterable[str], programs: Path, seconds: fl
     found: dict[str, Figures] = {}
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        async with api_server(programs, folder) as client:
+        async with connected(programs, folder) as client:
             await create(client, "/api/v1/nodes", (node(i) for i in range(case.nodes)))
             pods = (pod(f"old-{i:06}", i, case.constraint, f"node-{i % case.nodes:05}") for i in range(case.there))
             title = case.title(await create(client, PODS, pods, FILLING) if case.there else 0)

@@ -15,23 +15,20 @@ import argparse
 import json
 import os
 import random
-import socket
 import subprocess
 import sys
-import tempfile
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from conformance.programs import ROOT, ProgramError
+from tests.live.api_server import api_server
 from topospread.capacity.capacity import capacity
 
 Json = dict[str, Any]
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 SEEDS = (None, 1, 2, 3, 4, 5, 6, 7)
-CONTROL_PLANE = ROOT / "tests" / "live" / "controlplane.sh"
 _KINDS = "nodes,pods,services,replicasets,replicationcontrollers,statefulsets"
 
 
@@ -41,7 +38,8 @@ def main() -> int:
     drawn = random.Random(given.seed)
     print(f"seed {given.seed}")
     agreed: Counter[str] = Counter()
-    with _api_server(Path(given.programs)) as (kubeconfig, folder):
+    with TemporaryDirectory() as made, api_server(Path(given.programs), Path(made) / "plane") as kubeconfig:
+        folder = Path(made)
         kubectl = [str(Path(given.programs) / "kubectl"), "--kubeconfig", str(kubeconfig)]
         for number in range(given.count):
             nodes, pods, template = cluster(drawn)
@@ -174,31 +172,6 @@ def _run(words: list[str], given: str | None = None) -> str:
     if done.returncode:
         raise ProgramError(f"{words[0]}: {done.stderr}")
     return done.stdout
-
-
-@contextmanager
-def _api_server(programs: Path) -> Iterator[tuple[Path, Path]]:
-    """An empty one: its kubeconfig, and a folder for files."""
-    with tempfile.TemporaryDirectory() as made:
-        plane = Path(made) / "plane"
-        subprocess.run([CONTROL_PLANE, "up", programs, plane, str(_port())], check=True)
-        try:
-            yield plane / "kubeconfig", Path(made)
-        finally:
-            subprocess.run([CONTROL_PLANE, "down", plane], check=True)
-
-
-def _port() -> int:
-    """The first of three free ports in a row."""
-    for base in random.sample(range(20000, 30000, 3), 200):
-        try:
-            for port in range(base, base + 3):
-                with socket.socket() as one:
-                    one.bind(("127.0.0.1", port))
-        except OSError:
-            continue
-        return base
-    raise ProgramError("no three free ports in a row")
 
 
 if __name__ == "__main__":

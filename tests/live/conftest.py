@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,10 +13,10 @@ from typing import Any
 
 import pytest
 
+from tests.live.api_server import CONTROL_PLANE, api_server
 from tests.live.shop import objects
 
 HERE = Path(__file__).parent
-CONTROL_PLANE = HERE / "controlplane.sh"
 PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 
 
@@ -78,35 +76,11 @@ def kubectl() -> Path:
     return _programs()
 
 
-def free_port() -> int:
-    """A port that nobody listens on."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
-
-
-def three_free_ports() -> int:
-    """The first of three free ports in a row."""
-    for base in random.sample(range(20000, 30000, 3), 200):
-        try:
-            for port in range(base, base + 3):
-                with socket.socket() as one:
-                    one.bind(("127.0.0.1", port))
-        except OSError:
-            continue
-        return base
-    raise RuntimeError("no three free ports in a row")
-
-
 @contextmanager
 def _running(folder: Path) -> Iterator[ControlPlane]:
     programs = _programs()
-    subprocess.run([CONTROL_PLANE, "up", programs, folder, str(three_free_ports())], check=True)
-    try:
-        yield ControlPlane(folder / "kubeconfig", programs)
-    finally:
-        subprocess.run([CONTROL_PLANE, "down", folder], check=True)
+    with api_server(programs, folder) as kubeconfig:
+        yield ControlPlane(kubeconfig, programs)
 
 
 @pytest.fixture(scope="session")

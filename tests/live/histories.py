@@ -11,6 +11,8 @@ import random
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.live.running import claim, storage_class
+
 Json = dict[str, Any]
 ZONE, HOST, RANK, DISK = "topology.kubernetes.io/zone", "kubernetes.io/hostname", "example.com/rank", "example.com/disk"
 RANKS = 12
@@ -148,12 +150,12 @@ class _Teller:
         """Claims come a step before their pod, so that the two are not tried in another order."""
         if not self._claims:
             self._count += 1
-            made = _claim(f"claim-{self._count}", self._draw.choice((LATE, LATE, MADE)))
+            made = claim(f"claim-{self._count}", self._draw.choice((LATE, LATE, MADE)))
             self._claims.append(made)
             return Step("a claim comes", (made,))
-        claim = self._claims.pop()
+        held = self._claims.pop()
         pod = self._pod(self._draw.choice(("low", "middle")), namespace="default", gated=False)
-        named = {"claimName": claim["metadata"]["name"]}
+        named = {"claimName": held["metadata"]["name"]}
         pod["spec"]["volumes"] = [{"name": "data", "persistentVolumeClaim": named}]
         return Step("a pod with a claim comes", (pod,))
 
@@ -326,16 +328,7 @@ def _priority_classes() -> list[Json]:
 
 
 def _storage_classes() -> list[Json]:
-    return [
-        {
-            "apiVersion": "storage.k8s.io/v1",
-            "kind": "StorageClass",
-            "metadata": {"name": name},
-            "provisioner": provisioner,
-            "volumeBindingMode": "WaitForFirstConsumer",
-        }
-        for name, provisioner in ((LATE, "kubernetes.io/no-provisioner"), (MADE, "example.com/disks"))
-    ]
+    return [storage_class("kubernetes.io/no-provisioner", LATE), storage_class("example.com/disks", MADE)]
 
 
 def _service(draw: random.Random) -> Json:
@@ -359,18 +352,5 @@ def _budget(draw: random.Random, number: int) -> Json:
             "desiredHealthy": 1,
             "expectedPods": 1,
             "observedGeneration": 1,
-        },
-    }
-
-
-def _claim(name: str, storage_class: str) -> Json:
-    return {
-        "apiVersion": "v1",
-        "kind": "PersistentVolumeClaim",
-        "metadata": {"name": name, "namespace": "default"},
-        "spec": {
-            "accessModes": ["ReadWriteOnce"],
-            "storageClassName": storage_class,
-            "resources": {"requests": {"storage": "1Gi"}},
         },
     }

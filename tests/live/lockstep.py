@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.live.conftest import CONTROL_PLANE, free_port, three_free_ports
+from tests.live.api_server import api_server, free_port
 from tests.live.histories import MADE, NAMESPACES, Step
 from topospread.live.api_error import ApiError
 from topospread.live.client import ApiClient
@@ -263,24 +263,19 @@ def _name(item: Json) -> str:
 async def side(which: str, programs: Path, folder: Path) -> AsyncIterator[Side]:
     """An API server of its own with ``topospread`` or ``kube-scheduler`` at work."""
     plane = folder / which
-    subprocess.run(
-        [CONTROL_PLANE, "up", programs, plane, str(three_free_ports())], check=True, stdout=subprocess.DEVNULL
-    )
-    process: subprocess.Popen[bytes] | None = None
-    try:
-        async with ApiClient(await connect(str(plane / "kubeconfig")), qps=0) as client:
+    with api_server(programs, plane) as kubeconfig:
+        async with ApiClient(await connect(str(kubeconfig)), qps=0) as client:
             port, log = free_port(), plane / "scheduler.log"
             with log.open("wb") as out:
                 process = subprocess.Popen(_command(which, programs, plane, port), stdout=out, stderr=out)
-            scheme = "http" if which == "topospread" else "https"
-            made = Side(client, f"{scheme}://127.0.0.1:{port}", log, process)
-            await _until_ready(made)
-            yield made
-    finally:
-        if process is not None:
-            process.terminate()
-            process.wait(30)
-        subprocess.run([CONTROL_PLANE, "down", plane], check=True)
+            try:
+                scheme = "http" if which == "topospread" else "https"
+                made = Side(client, f"{scheme}://127.0.0.1:{port}", log, process)
+                await _until_ready(made)
+                yield made
+            finally:
+                process.terminate()
+                process.wait(30)
 
 
 def _command(which: str, programs: Path, plane: Path, port: int) -> list[str]:

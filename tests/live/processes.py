@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.live.conftest import free_port
+from tests.live.api_server import free_port
 from tests.live.running import Api, eventually, node, pod, spread
 
 TOPOSPREAD = Path(sys.executable).parent / "topospread"

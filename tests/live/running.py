@@ -209,6 +209,31 @@ def pod(name: str, cpu: str = "100m", labels: Json | None = None, **spec: Any) -
     }
 
 
+def storage_class(provisioner: str, name: str = "late") -> Json:
+    """A class whose claims wait for their pod."""
+    return {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": name},
+        "provisioner": provisioner,
+        "volumeBindingMode": "WaitForFirstConsumer",
+    }
+
+
+def claim(name: str = "data", of: str = "late") -> Json:
+    """A claim of a class."""
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "storageClassName": of,
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
+    }
+
+
 def spread(key: str, most: int, **labels: str) -> Json:
     """A hard constraint."""
     return {

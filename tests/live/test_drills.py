@@ -24,7 +24,8 @@ from typing import Any
 import pytest
 
 import topospread
-from tests.live.conftest import ControlPlane, free_port
+from tests.live.api_server import free_port
+from tests.live.conftest import ControlPlane
 from tests.live.drill_scenarios import KINDS, Scenario, scenario
 from tests.live.kubelets import Kubelets
 from tests.live.scenarios import POOL, ZONE

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.live.conftest import ControlPlane, free_port
+from tests.live.api_server import free_port
+from tests.live.conftest import ControlPlane
 from tests.live.processes import RECOVERY, TOPOSPREAD, Process, all_bound, nodes, pods, recovered, scheduler, settle
 from tests.live.running import Api, eventually, in_cluster, pod
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.live.conftest import ControlPlane, free_port
+from tests.live.api_server import free_port
+from tests.live.conftest import ControlPlane
 from tests.live.processes import (
     RECOVERY,
     Process,

@@ -5,34 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.live.running import Api, eventually, in_cluster, node, pod, scheduling
+from tests.live.running import Api, claim, eventually, in_cluster, node, pod, scheduling, storage_class
 
 Json = dict[str, Any]
 VOLUME = "/api/v1/persistentvolumes/disk"
 CLAIM = "/api/v1/namespaces/default/persistentvolumeclaims/data"
-
-
-def storage_class(provisioner: str) -> Json:
-    return {
-        "apiVersion": "storage.k8s.io/v1",
-        "kind": "StorageClass",
-        "metadata": {"name": "late"},
-        "provisioner": provisioner,
-        "volumeBindingMode": "WaitForFirstConsumer",
-    }
-
-
-def claim(name: str = "data") -> Json:
-    return {
-        "apiVersion": "v1",
-        "kind": "PersistentVolumeClaim",
-        "metadata": {"name": name, "namespace": "default"},
-        "spec": {
-            "accessModes": ["ReadWriteOnce"],
-            "storageClassName": "late",
-            "resources": {"requests": {"storage": "1Gi"}},
-        },
-    }
 
 
 def volume(host: str, name: str = "disk") -> Json:

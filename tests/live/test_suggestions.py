@@ -22,7 +22,8 @@ from typing import Any
 import pytest
 
 import topospread
-from tests.live.conftest import ControlPlane, free_port
+from tests.live.api_server import free_port
+from tests.live.conftest import ControlPlane
 from tests.live.scenarios import POOL, corner
 from tests.property.explained import apply_patch
 from topospread.explanation import Suggestion

@@ -78,13 +78,7 @@ class _Line(asyncio.Protocol):
         if self._awaited is None:  # nobody asked: what comes now would be taken for the next answer
             self.close()
             return
-        try:
-            answer = _answer(self._came, ended=False)
-        except ValueError as error:
-            self._fail(BrokenConnection(f"no HTTP: {error}"))
-            return
-        if answer is not None:
-            self._succeed(answer)
+        self._read(ended=False, broken="no HTTP")
 
     def connection_lost(self, exc: Exception | None) -> None:
         """See asyncio.Protocol."""
@@ -95,15 +89,19 @@ class _Line(asyncio.Protocol):
             words = str(exc) if exc is not None else "closed without an answer"
             self._fail(BrokenConnection(words, unanswered=self.used > 0))
             return
+        self._read(ended=True, broken="broke in the midst of an answer")
+
+    def _read(self, *, ended: bool, broken: str) -> None:
+        """Hand on the answer if it is whole; ``broken``: what is said where it is none, or never will be."""
         try:
-            answer = _answer(self._came, ended=True)
+            answer = _answer(self._came, ended=ended)
         except ValueError as error:
-            self._fail(BrokenConnection(f"broke in the midst of an answer: {error}"))
+            self._fail(BrokenConnection(f"{broken}: {error}"))
             return
-        if answer is None:
-            self._fail(BrokenConnection("broke in the midst of an answer"))
-        else:
+        if answer is not None:
             self._succeed(answer)
+        elif ended:
+            self._fail(BrokenConnection(broken))
 
     def overdue(self, now: float) -> bool:
         """Give the answer up where it should have come by now; whether one is still awaited."""
