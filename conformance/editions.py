@@ -142,7 +142,7 @@ def _run(program: Path, asked_about: list[Json], version: str) -> list[Json]:
 def ours(row: Json, version: str) -> Json:
     """What topospread says of a row."""
     from conformance.judge import validated
-    from topospread.judge import judge_case
+    from conformance.judging.cases import judge_case
 
     return validated(case_of(row, version)) if is_validated(row) else judge_case(case_of(row, version))
 

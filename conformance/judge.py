@@ -14,18 +14,21 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from conformance.judging.cases import judge_case
+from conformance.judging.queue_histories import judge_history
+from conformance.judging.sequences import judge_sequence
 from topospread.api.quantity import NumberText, QuantityError
 from topospread.api.validation import judge_object
 from topospread.api.validation.schema import WrongTypeError
 from topospread.config.load import problems
 from topospread.errors import TopospreadError
-from topospread.judge import judge_case
-from topospread.judge_queue import judge_history
-from topospread.sequence import judge_sequence
 
 
 def objects(text: str) -> Iterator[Any]:

@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from conformance.judging.cases import judge_case
 from conformance.stored import stored
 from topospread.api.kinds import KINDS
-from topospread.judge import judge_case
 from topospread.sources.pseudonyms import Pseudonyms
 from topospread.sources.snapshot_names import hashed
 

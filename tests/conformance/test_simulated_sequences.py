@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from conformance.generate import Recipe, cases
+from conformance.judging.cases import read, scheduler_of
+from conformance.judging.sequences import judge_sequence
 from topospread.api.pod import Pod
-from topospread.judge import read, scheduler_of
-from topospread.sequence import judge_sequence
 from topospread.simulation import placing
 from topospread.simulation.run import PodOutcome, Run, SimulationOptions
 from topospread.simulation.virtual_queue import VirtualQueue

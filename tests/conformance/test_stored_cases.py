@@ -9,11 +9,11 @@ from __future__ import annotations
 import pytest
 
 from conformance.compare import verdict_differences
+from conformance.judging.cases import judge_case
+from conformance.judging.queue_histories import judge_history
+from conformance.judging.sequences import judge_sequence
 from conformance.run import FLAVOURS
 from conformance.stored import stored
-from topospread.judge import judge_case
-from topospread.judge_queue import judge_history
-from topospread.sequence import judge_sequence
 
 RANDOM = [name for name, flavour in FLAVOURS.items() if flavour.recipe is not None]
 

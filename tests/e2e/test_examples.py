@@ -11,7 +11,7 @@ import pytest
 
 from conformance.compare import verdict_differences
 from conformance.examples import arguments, case_of, folders, run_of
-from topospread.judge import judge_case
+from conformance.judging.cases import judge_case
 from topospread.simulation.placing import place_all
 
 TOPOSPREAD = Path(sys.executable).parent / "topospread"

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from conformance.judging.cases import judge_case
 from tests.unit.plugins.storage_builders import cluster, pod, prepare, zonal
 from topospread.api.devices import DeviceClass, DeviceClassSpec
 from topospread.api.meta import ObjectMeta
 from topospread.config.gates import gates_for
 from topospread.config.load import default_profile
-from topospread.judge import judge_case
 from topospread.plugins.dynamic_resources import NOT_JUDGED, DynamicResources
 from topospread.plugins.interface import PluginError
 from topospread.scheduling.cycle import Scheduler

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
+from conformance.judging.cases import judge_case
 from topospread.api.node import Node
 from topospread.cluster import Cluster
-from topospread.judge import judge_case
 
 Json = dict[str, Any]
 MEGABYTE = 1024 * 1024

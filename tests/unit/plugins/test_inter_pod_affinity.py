@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from topospread.judge import judge_case
+from conformance.judging.cases import judge_case
 
 Json = dict[str, Any]
 ZONE = "topology.kubernetes.io/zone"

@@ -6,13 +6,13 @@ from typing import Any
 
 import msgspec
 
+from conformance.judging.cases import judge_case
 from topospread.api.node import Node
 from topospread.api.pod import Pod
 from topospread.api.workload import Service
 from topospread.cluster import Cluster
 from topospread.config.gates import gates_for
 from topospread.config.load import default_profile
-from topospread.judge import judge_case
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.framework import Framework
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from topospread.judge import judge_case
+from conformance.judging.cases import judge_case
 
 Json = dict[str, Any]
 NODE: Json = {"metadata": {"name": "a"}, "status": {"allocatable": {"pods": "3"}}}

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from topospread.judge import judge_case
-from topospread.sequence import judge_sequence
+from conformance.judging.cases import judge_case
+from conformance.judging.sequences import judge_sequence
 
 EARLIER, LATER = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
 

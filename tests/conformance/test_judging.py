@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from conformance.judging.cases import judge_case, read, scheduler_of
+from conformance.judging.sequences import judge_sequence
 from topospread.api.pod import Pod
-from topospread.judge import judge_case, read, scheduler_of
-from topospread.sequence import judge_sequence
 
 
 def test_a_null_in_a_map_is_the_zero_of_its_values() -> None:

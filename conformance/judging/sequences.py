@@ -13,6 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from conformance.judging.cases import OBJECTS, preemption_json, read, scheduler_of, verdict_json
 from topospread.api.meta import KubeObject, ObjectMeta
 from topospread.api.node import Node
 from topospread.api.pod import Pod, PodStatus
@@ -21,7 +22,6 @@ from topospread.cluster import Cluster
 from topospread.cluster.cluster import PodKey, pod_key
 from topospread.config.gates import gates_for
 from topospread.errors import ConfigError, TopospreadError
-from topospread.judge import OBJECTS, preemption_json, read, scheduler_of, verdict_json
 from topospread.plugins.claim_binding import ReservedVolumes
 from topospread.plugins.pod_volumes import selected_node
 from topospread.plugins.volume_controller import VolumeController

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from conformance.judging.cases import Case, Json, scheduler_of
 from topospread.api.meta import KubeObject
 from topospread.api.node import Node
 from topospread.api.pod import Pod
@@ -25,7 +26,6 @@ from topospread.api.storage import (
 )
 from topospread.cluster.cluster import pod_key
 from topospread.errors import TopospreadError
-from topospread.judge import Case, Json, scheduler_of
 from topospread.plugins.cluster_event import ADD, DELETE, UPDATE, ClusterEvent, Resource
 from topospread.scheduling.backoff_queue import BackoffSettings
 from topospread.scheduling.object_changes import node_changes
