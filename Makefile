@@ -15,9 +15,11 @@ COUNT ?= 100
 WORKERS ?= 2
 # Seconds that the tests on a real API server may take, the first build of its programs included.
 LIVE_SECONDS ?= 3600
+# Seconds that the tests in a browser may take.
+BROWSER_SECONDS ?= 900
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test live side-by-side upstream lint format bench bench-live bench-quick conformance lock clean
+.PHONY: help setup demo test browser live side-by-side upstream lint format bench bench-live bench-quick conformance lock clean
 .SUFFIXES:
 
 help: ## list these targets
@@ -41,6 +43,10 @@ demo: $(READY) ## place a realistic application and show where it lands
 
 test: $(READY) ## run the tests
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal $(if $(SEED),--hypothesis-seed=$(SEED)) $(ARGS)
+
+browser: $(READY) ## run the tests of the page in Chromium, which is installed when it is missing and may be
+	@tests/browser/chromium.sh > /dev/null
+	@timeout --foreground $(BROWSER_SECONDS) $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile tests/browser $(ARGS)
 
 live: $(READY) ## run the tests on a real API server, helm and kustomize, built from Go modules (needs Go, openssl, curl)
 	@timeout --foreground $(LIVE_SECONDS) $(BIN)/python -m pytest -q tests/live $(ARGS)
