@@ -1,0 +1,345 @@
+"""Who may ask the page anything, and how much: an ASGI layer around the application; it answers nothing else itself.
+
+A page on this machine can be asked by every web page that its owner has open. So a request has to name a host that we
+are known by (a name that was rebound to our address is not), come from our own origin if it comes from a page at all,
+and, where we listen on more than the loopback, bring the token once, for which it gets a cookie. Bodies are bounded in
+size and in time. Every answer forbids inline script, other hosts, frames and guessed content types.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import ipaddress
+import re
+import secrets
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from dataclasses import dataclass, field
+from http.cookies import CookieError, SimpleCookie
+from typing import Any, Final
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+
+AsgiScope = MutableMapping[str, Any]
+AsgiMessage = MutableMapping[str, Any]
+AsgiReceive = Callable[[], Awaitable[AsgiMessage]]
+AsgiSend = Callable[[AsgiMessage], Awaitable[None]]
+AsgiApp = Callable[[AsgiScope, AsgiReceive, AsgiSend], Awaitable[None]]
+
+MOST_BODY: Final = 1 << 20
+"""Bytes of a request's body: a manifest of a megabyte is thirty thousand lines."""
+
+BODY_SECONDS: Final = 30.0
+"""Until a body has to be there."""
+
+LONGEST_TARGET: Final = 16_384
+"""Bytes of a path and its query: a what-if stands in its URL."""
+
+POLICY: Final = {
+    "default-src": "'none'",
+    "script-src": "'self'",
+    "style-src": "'self'",
+    "img-src": "'self' data:",
+    "font-src": "'self'",
+    "connect-src": "'self'",
+    "manifest-src": "'self'",
+    "form-action": "'self'",
+    "base-uri": "'none'",
+    "frame-ancestors": "'none'",
+}
+
+HEADERS: Final = (
+    ("content-security-policy", "; ".join(f"{name} {value}" for name, value in POLICY.items())),
+    ("x-content-type-options", "nosniff"),
+    ("x-frame-options", "DENY"),
+    ("referrer-policy", "no-referrer"),
+    ("cross-origin-opener-policy", "same-origin"),
+    ("cross-origin-resource-policy", "same-origin"),
+    ("permissions-policy", "camera=(), geolocation=(), microphone=(), usb=()"),
+)
+
+_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+_METHODS: Final = frozenset({"GET", "HEAD", "POST"})
+_READING: Final = frozenset({"GET", "HEAD"})
+_HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::([0-9]{1,5}))?")
+_BAD_PATH: Final = re.compile(rb"(?:^|/|\\)\.\.?(?:/|\\|$)|\\|\x00")
+
+
+class _Refused(Exception):  # noqa: N818 - an answer, not an error of ours
+    """What a request gets in place of an answer."""
+
+    def __init__(self, status: int, words: str) -> None:
+        super().__init__(words)
+        self.status = status
+        self.words = words
+
+
+def is_loopback(address: str) -> bool:
+    """Whether only this machine reaches who listens on an address or name."""
+    bare = address.strip("[]").lower()
+    if bare == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(bare).is_loopback
+    except ValueError:
+        return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entrance:
+    """Who is let in.
+
+    Attributes:
+        hosts: names, in lower case, that we are known by.
+        any_address: whether an address in place of a name will do: nobody can rebind a number.
+        token: what has to be brought once; None where only this machine can ask.
+        session: what the cookie then holds; another one for every process.
+    """
+
+    hosts: frozenset[str] = _LOOPBACK
+    any_address: bool = False
+    token: str | None = None
+    session: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+
+    @classmethod
+    def listening_on(cls, address: str, known_as: Iterable[str] = (), token: str | None = None) -> Entrance:
+        """For who listens on an address: elsewhere than on the loopback with a token, made up if none is given.
+
+        Args:
+            address: a name or number, as given to ``--host``.
+            known_as: further names that it is reached by.
+            token: one that was chosen.
+        """
+        names = frozenset(name.strip("[]").lower() for name in (address, *known_as))
+        if is_loopback(address):
+            return cls(hosts=_LOOPBACK | names, token=token)
+        return cls(hosts=_LOOPBACK | names, any_address=True, token=token or secrets.token_urlsafe(24))
+
+    def url(self, address: str, port: int) -> str:
+        """What to open, the token in it."""
+        try:
+            anywhere = ipaddress.ip_address(address.strip("[]")).is_unspecified
+        except ValueError:
+            anywhere = False
+        shown = "127.0.0.1" if anywhere else address.strip("[]")
+        host = f"[{shown}]" if ":" in shown else shown
+        return f"http://{host}:{port}/" + (f"?token={quote(self.token, safe='')}" if self.token else "")
+
+    def knows_host(self, given: str) -> bool:
+        """Whether a ``Host`` is one that we are known by; on whatever port, since ports are forwarded."""
+        read = _HOST.fullmatch(given)
+        if read is None:
+            return False
+        name = read[1].strip("[]").lower()
+        return name in self.hosts or (self.any_address and _is_address(name))
+
+
+class Guard:
+    """Lets in what may ask, and sends everything that goes out with the headers that keep it to itself."""
+
+    def __init__(self, app: AsgiApp, entrance: Entrance, most: int = MOST_BODY, seconds: float = BODY_SECONDS) -> None:
+        self._app = app
+        self._entrance = entrance
+        self._most = most
+        self._seconds = seconds
+
+    async def __call__(self, scope: AsgiScope, receive: AsgiReceive, send: AsgiSend) -> None:
+        """Answer one request, or nothing but what it may not do."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        answer = _Answer(send)
+        try:
+            headers = _headers(scope)
+            self._check(scope, headers)
+            cookie = self._enter(scope, headers)
+            if cookie is not None:
+                await answer.redirect(_without_token(scope), cookie)
+                return
+            await self._app(scope, _Body(receive, headers, self._most, self._seconds).receive, answer.send)
+        except _Refused as refused:
+            await answer.refuse(refused)
+
+    def _check(self, scope: AsgiScope, headers: dict[str, list[str]]) -> None:
+        """Host, origin, method and path.
+
+        Raises:
+            _Refused: one of them is not what our own pages and people's own programs send.
+        """
+        hosts = headers.get("host", [])
+        if len(hosts) != 1 or not self._entrance.knows_host(hosts[0]):
+            raise _Refused(421, "topospread was not started for this host: --host and --known-as name those it is.")
+        _check_origin(scope, headers, hosts[0])
+        if scope["method"] not in _METHODS:
+            raise _Refused(405, "Nothing here is changed: GET, HEAD and POST are all there is.")
+        raw = scope.get("raw_path") or scope["path"].encode()
+        if len(raw) + len(scope.get("query_string", b"")) > LONGEST_TARGET:
+            raise _Refused(414, "This URL is too long.")
+        if _BAD_PATH.search(raw) or _BAD_PATH.search(scope["path"].encode("utf-8", "replace")):
+            raise _Refused(400, "This path leads elsewhere.")
+
+    def _enter(self, scope: AsgiScope, headers: dict[str, list[str]]) -> str | None:
+        """The cookie for a request that brings the token in its URL; None for who has one, or needs none.
+
+        Raises:
+            _Refused: neither token nor cookie.
+        """
+        token, session = self._entrance.token, self._entrance.session
+        if token is None:
+            return None
+        name = _cookie_name(scope)
+        if any(_same(each, session) for each in _cookies(headers, name)):
+            in_url = scope["method"] in _READING and b"token=" in scope.get("query_string", b"")
+            return f"{name}={session}; Path=/; HttpOnly; SameSite=Lax" if in_url else None
+        if any(_same(each, f"Bearer {token}") for each in headers.get("authorization", [])):
+            return None
+        given = [value for key, value in _query(scope) if key == "token"]
+        if scope["method"] in _READING and any(_same(each, token) for each in given):
+            return f"{name}={session}; Path=/; HttpOnly; SameSite=Lax"
+        raise _Refused(403, "A token is needed: open the URL that topospread printed when it started.")
+
+
+class _Answer:
+    """What goes out, with the headers that every answer has; knows whether it has begun."""
+
+    def __init__(self, send: AsgiSend) -> None:
+        self._send = send
+        self._begun = False
+
+    async def send(self, message: AsgiMessage) -> None:
+        if message["type"] == "http.response.start":
+            self._begun = True
+            ours = {name for name, _ in HEADERS}
+            kept = [(name, value) for name, value in message.get("headers", ()) if name.lower().decode() not in ours]
+            if not any(name.lower() == b"cache-control" for name, _ in kept):
+                kept.append((b"cache-control", b"no-store"))
+            added = [(name.encode(), value.encode()) for name, value in HEADERS]
+            message = {**message, "headers": [*kept, *added]}
+        await self._send(message)
+
+    async def redirect(self, target: str, cookie: str) -> None:
+        headers = [(b"location", target.encode()), (b"set-cookie", cookie.encode()), (b"content-length", b"0")]
+        await self.send({"type": "http.response.start", "status": 303, "headers": headers})
+        await self.send({"type": "http.response.body", "body": b""})
+
+    async def refuse(self, refused: _Refused) -> None:
+        """Say why not, in plain text; nothing more where an answer has begun."""
+        if self._begun:
+            return
+        body = f"{refused.words}\n".encode()
+        headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
+        if refused.status in (408, 413):
+            headers.append((b"connection", b"close"))
+        await self.send({"type": "http.response.start", "status": refused.status, "headers": headers})
+        await self.send({"type": "http.response.body", "body": body})
+
+
+class _Body:
+    """A request's body as it comes in, up to so many bytes and seconds."""
+
+    def __init__(self, receive: AsgiReceive, headers: dict[str, list[str]], most: int, seconds: float) -> None:
+        self._receive = receive
+        self._most = most
+        self._left = most
+        self._seconds = seconds
+        self._until: float | None = None
+        self._whole = False
+        for length in headers.get("content-length", []):
+            if not length.isascii() or not length.isdigit() or len(length) > 18 or int(length) > most:
+                raise self._too_much()
+
+    async def receive(self) -> AsgiMessage:
+        """The next part; after the last one, whatever comes and whenever.
+
+        Raises:
+            _Refused: it is more, or slower, than is waited for.
+        """
+        if self._whole:
+            return await self._receive()
+        clock = asyncio.get_running_loop().time
+        self._until = self._until or clock() + self._seconds
+        try:
+            message = await asyncio.wait_for(self._receive(), self._until - clock())
+        except TimeoutError:
+            raise _Refused(408, f"The request was not whole after {self._seconds:g} s.") from None
+        if message["type"] == "http.request":
+            self._left -= len(message.get("body", b""))
+            if self._left < 0:
+                raise self._too_much()
+            self._whole = not message.get("more_body", False)
+        return message
+
+    def _too_much(self) -> _Refused:
+        return _Refused(413, f"This is more than the {self._most:,} bytes that are read.")
+
+
+def _check_origin(scope: AsgiScope, headers: dict[str, list[str]], host: str) -> None:
+    """Refuse what another origin's page asks; a link that is followed from there is no such asking.
+
+    Raises:
+        _Refused: it was another one's page.
+    """
+    words = "This was asked by a page of another origin."
+    for origin in headers.get("origin", []):
+        read = urlsplit(origin)
+        if read.scheme not in ("http", "https") or read.netloc.lower() != host.lower():
+            raise _Refused(403, words)
+    site, mode = (headers.get(f"sec-fetch-{name}", [""])[-1] for name in ("site", "mode"))
+    followed = mode == "navigate" and scope["method"] in _READING
+    if site not in ("", "same-origin", "none") and not followed:
+        raise _Refused(403, words)
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _same(given: str, wanted: str) -> bool:
+    """In the same time however much of it is right."""
+    return hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
+
+
+def _headers(scope: AsgiScope) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, value in scope["headers"]:
+        found.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
+    return found
+
+
+def _query(scope: AsgiScope) -> list[tuple[str, str]]:
+    try:
+        text = scope.get("query_string", b"").decode("latin-1")
+        return parse_qsl(text, keep_blank_values=True, max_num_fields=1000)
+    except ValueError:
+        return []
+
+
+def _without_token(scope: AsgiScope) -> str:
+    """The same path and query on this host; two slashes at the front would be another one."""
+    rest = urlencode([(name, value) for name, value in _query(scope) if name != "token"])
+    path = "/" + quote(scope["path"].lstrip("/\\"), safe="/~!$&'()*+,;=:@")
+    return f"{path}?{rest}" if rest else path
+
+
+def _cookie_name(scope: AsgiScope) -> str:
+    """Cookies are shared by a host's ports, so the name says which is meant."""
+    server = scope.get("server")
+    return f"topospread-{server[1] if server else 0}"
+
+
+def _cookies(headers: dict[str, list[str]], name: str) -> list[str]:
+    found = []
+    for text in headers.get("cookie", []):
+        try:
+            jar: SimpleCookie = SimpleCookie(text)
+        except CookieError:
+            continue
+        if name in jar:
+            found.append(jar[name].value)
+    return found
