@@ -1,0 +1,180 @@
+"""A manifest that somebody is writing: what lint finds in it, and where its pods would land; it reads no file.
+
+The text comes from whoever has the page open, and is held to bounds before anything is made of it: bytes, nodes of a
+made-up cluster, pods that its workloads ask for. Names in it are looked up nowhere but in what is served.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+import msgspec
+
+from topospread.api.inventory import Inventory
+from topospread.api.meta import KubeObject
+from topospread.errors import InputError, Place, UsageError
+from topospread.linting.reading import Question
+from topospread.linting.run import LintReport, run
+from topospread.report.json import API_VERSION
+from topospread.report.lint_json import finding_json
+from topospread.simulation import Simulation
+from topospread.simulation.outcome import result_of
+from topospread.simulation.placing import place_all
+from topospread.simulation.run import Run, SimulationOptions, prepare
+from topospread.sources.collection import applied
+from topospread.sources.files import STANDARD_INPUT
+from topospread.sources.load import NO_NODES, load
+from topospread.sources.made_up import is_made_up, made_up_nodes
+
+Json = dict[str, Any]
+
+MOST_TEXT: Final = 256 << 10
+"""Bytes of a manifest that is judged while it is typed."""
+
+MOST_PODS: Final = 5_000
+"""Pods that a manifest may ask for."""
+
+MOST_NODES: Final = 1_000
+"""Nodes of a cluster that is made up for it."""
+
+OF_EXAMPLE: Final = "example:"
+"""Before the name of an example, whose cluster is meant."""
+
+_ASKING: Final = ("replicas", "completions", "parallelism", "min_replicas")
+_HINT_OF_PODS: Final = "the command simulates more (topospread simulate)"
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestExample:
+    """One of the documentation's examples.
+
+    Attributes:
+        name: its folder in ``examples/``.
+        title, why: the first heading and the first paragraph of its page.
+        cluster: manifests of nodes and of the pods on them.
+        manifest: what is written: workloads.
+    """
+
+    name: str
+    title: str
+    why: str
+    cluster: str
+    manifest: str
+
+
+@cache
+def examples() -> dict[str, ManifestExample]:
+    """The examples by name, as ``docs/reference/write_page_examples.py`` has put them here."""
+    text = files(__package__).joinpath("examples.json").read_bytes()
+    return {each.name: each for each in msgspec.json.decode(text, type=list[ManifestExample])}
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenManifest:
+    """What came of a text.
+
+    Attributes:
+        lint: the findings; None when nothing was judged.
+        result: where the pods land; None when that cannot be said.
+        run: the cluster as it is then, where there is a result.
+        problem: why not.
+    """
+
+    lint: LintReport | None
+    result: Simulation | None
+    run: Run | None
+    problem: InputError | None
+
+    def to_dict(self) -> Json:
+        """What the editor shows: see ``docs/reference/page.md``."""
+        broken = list(self.lint.read.broken) if self.lint is not None else []
+        problems = broken or ([self.problem] if self.problem is not None else [])
+        return {
+            "apiVersion": API_VERSION,
+            "kind": "Draft",
+            "findings": [finding_json(each) for each in self.lint or ()],
+            "problems": [_problem(each) for each in problems],
+            "simulation": self.result.to_dict() if self.result is not None else None,
+        }
+
+
+def judge_draft(
+    text: bytes, cluster: str, served: Callable[[], Inventory], options: SimulationOptions
+) -> WrittenManifest:
+    """Lint a manifest and simulate it.
+
+    Args:
+        text: UTF-8 of YAML or JSON.
+        cluster: "" for what is served, ``example:NAME``, or a made-up cluster.
+        served: gives what is served; it is not changed.
+        options: the version, gates and configuration to act with.
+
+    Raises:
+        UsageError: the text is too long, or the cluster none of these.
+    """
+    if len(text) > MOST_TEXT:
+        raise UsageError(f"the editor takes manifests of {MOST_TEXT:,} bytes, and this one has {len(text):,}")
+    nodes = _cluster(cluster, served)
+    report = None
+    try:
+        question = Question(paths=[STANDARD_INPUT], config=options.config, kube_version=options.kube_version)
+        report = run(question, io.BytesIO(text), cluster=nodes)
+        if report.read.broken:
+            return WrittenManifest(report, None, None, None)
+        added = load([STANDARD_INPUT], stdin=io.BytesIO(text), needs_nodes=False)
+        whole = applied(nodes, added)
+        _check_size(added, len(whole.nodes))
+        simulated = prepare(whole, options)
+        place_all(simulated)
+        return WrittenManifest(report, result_of(simulated), simulated, None)
+    except InputError as error:
+        return WrittenManifest(report, None, None, error)
+
+
+def _cluster(given: str, served: Callable[[], Inventory]) -> Inventory:
+    """The cluster that a manifest is tried on; nothing that could be a path is opened.
+
+    Raises:
+        UsageError: it is too large, or there is none of this name.
+    """
+    if not given:
+        return served()
+    if given.startswith(OF_EXAMPLE):
+        found = examples().get(given.removeprefix(OF_EXAMPLE))
+        if found is None:
+            raise UsageError("there is no example of this name")
+        return load([STANDARD_INPUT], stdin=io.BytesIO(found.cluster.encode()))
+    if not is_made_up(given):
+        raise UsageError(NO_NODES)
+    if len(made_up_nodes(given)) > MOST_NODES:
+        raise UsageError(f"the editor makes clusters of {MOST_NODES:,} nodes up, and no larger ones")
+    return load([], cluster=given)
+
+
+def _check_size(added: Inventory, nodes: int) -> None:
+    """Whether the pods that are asked for can be placed while somebody waits.
+
+    Raises:
+        InputError: there are too many.
+    """
+    asked = sum(_asked(added.objects())) + nodes * len(added.daemon_sets)
+    if asked > max(MOST_PODS, nodes * 2):
+        raise InputError(f"the editor simulates {MOST_PODS:,} pods, and this asks for {asked:,}; {_HINT_OF_PODS}")
+
+
+def _asked(items: Iterable[KubeObject]) -> Iterator[int]:
+    """What every object asks for; of an autoscaler as many as it begins with."""
+    for item in items:
+        spec = getattr(item, "spec", None)
+        numbers = [getattr(spec, name, None) or 0 for name in _ASKING]
+        yield max(1, *numbers) if type(item).__name__ != "Node" else 0
+
+
+def _problem(error: InputError) -> Json:
+    place = error.place or Place()
+    return {"message": error.message, "line": place.line, "column": place.column, "object": place.object or None}
