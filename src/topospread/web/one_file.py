@@ -1,0 +1,195 @@
+"""A page and the answers it would ask for, as one HTML file that needs no server: opened from a disk it asks nobody.
+
+What is shown is the page itself: its HTML, its style sheets, its modules joined into one script, and beside them the
+answers, packed, which `static/recorded.js` gives in place of a server. The file's own policy lets nothing run but
+these: each script and style by its hash, no connection, no form, no frame.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import hashlib
+import html
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+STATIC: Final = "/static/"
+
+StaticText = Callable[[str], str]
+"""Gives the text of a static file by its name."""
+
+_STYLE: Final = re.compile(r"<link\b[^>]*\brel=\"stylesheet\"[^>]*>")
+_SCRIPT: Final = re.compile(r"<script\b[^>]*\bsrc=\"([^\"]+)\"[^>]*>\s*</script>")
+_ICON: Final = re.compile(r"(<link\b[^>]*\brel=\"icon\"[^>]*\bhref=\")([^\"]+\.svg)(\"[^>]*>)")
+_HREF: Final = re.compile(r"\bhref=\"([^\"]+)\"")
+_IMPORT: Final = re.compile(r"^import\s+(?:(\{[^}]*\}|\*\s+as\s+\w+)\s+from\s+)?\"([^\"]+)\";?[ \t]*$", re.M)
+_EXPORT: Final = re.compile(r"^export\s+((?:async\s+)?function\*?|class|const)\s+(\w+)", re.M)
+_EXPORTED: Final = re.compile(r"^export\s+\{([^}]*)\};?[ \t]*$", re.M)
+_UNKNOWN: Final = re.compile(r"^(?:import|export)\b|\bimport\s*\(", re.M)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedAnswer:
+    """What a server answered.
+
+    Attributes:
+        status: 200, or what it was.
+        text: the body, UTF-8.
+    """
+
+    status: int
+    text: str
+
+
+def asked_for(address: str) -> str:
+    """An address as answers are found by it: path and query, the words of the query in their order by name."""
+    read = urlsplit(address)
+    words = sorted(parse_qsl(read.query, keep_blank_values=True), key=lambda each: each[0])
+    return read.path + (f"?{urlencode(words)}" if words else "")
+
+
+def one_file(page: str, query: str, answers: Mapping[str, RecordedAnswer], read: StaticText) -> str:
+    """The page as one file.
+
+    Args:
+        page: its HTML, as the server sends it.
+        query: what its address said, which decides what is shown first.
+        answers: by the address that was asked.
+        read: gives static files.
+
+    Raises:
+        ValueError: the page or a module is written in a way that cannot be joined; a mistake of ours.
+    """
+    sources: dict[str, list[str]] = {"script-src": [], "style-src": []}
+
+    def style(found: re.Match[str]) -> str:
+        address = _HREF.search(found[0])
+        text = read(_static(address[1] if address else ""))
+        return f"<style>{_allowed(text, sources['style-src'], '</style')}</style>"
+
+    def script(found: re.Match[str]) -> str:
+        text = joined(_static(found[1]), read)
+        return f'<script type="module">{_allowed(text, sources["script-src"], "</script", "<!--")}</script>'
+
+    def icon(found: re.Match[str]) -> str:
+        text = base64.b64encode(read(_static(found[2])).encode()).decode()
+        return f"{found[1]}data:image/svg+xml;base64,{text}{found[3]}"
+
+    made = _ICON.sub(icon, _SCRIPT.sub(script, _STYLE.sub(style, page)))
+    if STATIC in re.sub(r"<(script|style)\b.*?</\1>", "", made, flags=re.S):
+        raise ValueError("the page asks for a file that is no style sheet and no script")
+    policy = "; ".join(
+        [
+            "default-src 'none'",
+            *(f"{name} {' '.join(hashes) or chr(39) + 'none' + chr(39)}" for name, hashes in sources.items()),
+            "img-src data:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
+    head = (
+        f'<meta http-equiv="Content-Security-Policy" content="{html.escape(policy)}">'
+        '<meta name="referrer" content="no-referrer">'
+    )
+    packed = _packed({"query": query, "answers": {asked_for(at): [it.status, it.text] for at, it in answers.items()}})
+    data = f'<script type="application/octet-stream" id="recorded">{packed}</script>'
+    made = re.sub(r"(<head[^>]*>\s*<meta charset=[^>]*>)", lambda found: found[0] + head, made, count=1)
+    if head not in made:
+        raise ValueError("the page's head does not begin with its charset")
+    return made.replace("</body>", f"{data}</body>", 1)
+
+
+def joined(entry: str, read: StaticText) -> str:
+    """A module and all that it imports, as one: each in a function of its own, in an order that needs no other.
+
+    Raises:
+        ValueError: modules import one another in a circle, or in a form that is not known here.
+    """
+    order: list[str] = []
+    made: dict[str, str] = {}
+    open_: list[str] = []
+
+    def visit(name: str) -> None:
+        if name in made:
+            return
+        if name in open_:
+            raise ValueError(f"modules import one another: {' → '.join([*open_, name])}")
+        open_.append(name)
+        text = read(name)
+        for found in _IMPORT.finditer(text):
+            visit(_beside(name, found[2]))
+        made[name] = _as_function(name, text)
+        order.append(name)
+        open_.pop()
+
+    visit(entry)
+    return "\n".join(made[name] for name in order) + "\n"
+
+
+def _as_function(name: str, text: str) -> str:
+    exports = {found[2]: found[2] for found in _EXPORT.finditer(text)}
+    for found in _EXPORTED.finditer(text):
+        for each in filter(None, map(str.strip, found[1].split(","))):
+            inner, _, outer = each.partition(" as ")
+            exports[outer.strip() or inner] = inner
+    body = _IMPORT.sub(lambda found: _imported(name, found), text)
+    body = _EXPORTED.sub("", _EXPORT.sub(r"\1 \2", body))
+    unknown = _UNKNOWN.search(body)
+    if unknown is not None:
+        line = body[: unknown.start()].count("\n") + 1
+        raise ValueError(f"{name}:{line}: this form of import or export is not joined")
+    given = ", ".join(f"{outer}: {inner}" for outer, inner in exports.items())
+    return f"const {_variable(name)} = (() => {{\n{body.strip()}\nreturn {{ {given} }};\n}})();"
+
+
+def _imported(name: str, found: re.Match[str]) -> str:
+    if not found[1]:
+        return ""
+    module = _variable(_beside(name, found[2]))
+    if found[1].startswith("*"):
+        return f"const {found[1].split()[-1]} = {module};"
+    return f"const {found[1].replace(' as ', ': ')} = {module};"
+
+
+def _beside(name: str, address: str) -> str:
+    """The name of what a module imports from its own folder or one below or above."""
+    if not address.startswith("."):
+        raise ValueError(f"{name} imports {address}, which is not beside it")
+    parts = name.split("/")[:-1]
+    for part in address.split("/"):
+        if part == "..":
+            parts.pop()
+        elif part != ".":
+            parts.append(part)
+    return "/".join(parts)
+
+
+def _variable(name: str) -> str:
+    return "module_" + re.sub(r"\W", "_", name.removesuffix(".js"))
+
+
+def _static(address: str) -> str:
+    if not address.startswith(STATIC):
+        raise ValueError(f"the page asks for {address}, which is not one of its own files")
+    return address.removeprefix(STATIC).partition("?")[0]
+
+
+def _allowed(text: str, hashes: list[str], *ends: str) -> str:
+    """The text, whose hash is noted, if it does not end the element it stands in."""
+    for end in ends:
+        if end in text.lower():
+            raise ValueError(f"{end} stands in a text that is put into a page")
+    digest = hashlib.sha256(text.encode()).digest()
+    hashes.append(f"'sha256-{base64.b64encode(digest).decode()}'")
+    return text
+
+
+def _packed(value: Any) -> str:
+    """JSON, compressed (always to the same bytes), as text that cannot end its element."""
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+    return base64.b64encode(gzip.compress(text, 9, mtime=0)).decode()

@@ -1,0 +1,36 @@
+// The answers of a report that is one file, in place of a server's: packed into the page by web/one_file.py.
+
+const element = document.getElementById("recorded");
+
+/** Whether this page is such a report: what a server would have to work out is not to be had then. */
+export const isRecorded = element !== null;
+
+let unpacked = null;
+
+async function contents() {
+  const bytes = Uint8Array.from(atob(element.textContent), (each) => each.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+/** The query of the address that was recorded, "" or beginning with "?". */
+export async function recordedQuery() {
+  unpacked ??= contents();
+  return (await unpacked).query;
+}
+
+function inOrder(address) {
+  const [path, query] = address.split("?");
+  const words = [...new URLSearchParams(query ?? "")].sort((one, other) => (one[0] < other[0] ? -1 : one[0] > other[0] ? 1 : 0));
+  const text = new URLSearchParams(words).toString();
+  return text ? `${path}?${text}` : path;
+}
+
+/** What was answered to an address, as fetch would give it; 404 with a sentence where nobody asked that then. */
+export async function recorded(address) {
+  unpacked ??= contents();
+  const found = (await unpacked).answers[inOrder(address)];
+  if (found) return new Response(found[1], { status: found[0], headers: { "Content-Type": "application/json" } });
+  const words = { error: "This is not in the report: open the cluster with topospread serve to ask for it." };
+  return new Response(JSON.stringify(words), { status: 404, headers: { "Content-Type": "application/json" } });
+}
