@@ -19,7 +19,8 @@ LIVE_SECONDS ?= 3600
 BROWSER_SECONDS ?= 900
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test browser live side-by-side upstream lint format bench bench-live bench-quick conformance lock clean
+.PHONY: help setup demo test browser live side-by-side upstream lint format bench bench-live bench-quick conformance \
+	release-check lock clean
 .SUFFIXES:
 
 help: ## list these targets
@@ -81,6 +82,18 @@ bench-quick: $(READY) ## measure in under a minute
 conformance: $(READY) ## judge fresh random cases beside kube-scheduler's own plugins (needs Go)
 	@$(BIN)/python -m conformance.run $(if $(SEED),--seed $(SEED)) $(ARGS)
 
+# Not part of the development environment either: what builds and checks releases.
+RELEASE := build/release/tools
+
+$(RELEASE)/.ready: requirements/release.txt
+	@$(PYTHON) -m venv --clear $(RELEASE)
+	@$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/release.txt
+	@touch $@
+
+release-check: $(READY) $(RELEASE)/.ready ## build what would be released, and check it, installed by every Python that is here
+	@$(BIN)/python -m release.check
+	@$(BIN)/python -m pytest -q tests/release $(ARGS)
+
 # Not part of the development environment: pip-tools lives in a folder of its own.
 PIP_COMPILE = CUSTOM_COMPILE_COMMAND="make lock" build/pip-tools/bin/pip-compile --quiet \
 	--generate-hashes --strip-extras --allow-unsafe --newline lf \
@@ -90,6 +103,8 @@ lock: ## pin the requirements anew (ARGS="--upgrade" takes newer versions)
 	@test -x build/pip-tools/bin/pip-compile || { $(PYTHON) -m venv build/pip-tools && build/pip-tools/bin/pip install --quiet pip-tools; }
 	@$(PIP_COMPILE) $(ARGS) -o requirements/runtime.txt pyproject.toml
 	@$(PIP_COMPILE) $(ARGS) -o requirements/dev.txt -c requirements/runtime.txt --extra live --extra dask --extra solver pyproject.toml requirements/dev.in
+	@$(PIP_COMPILE) $(ARGS) -o requirements/image.txt -c requirements/dev.txt --extra live --extra solver pyproject.toml
+	@$(PIP_COMPILE) $(ARGS) -o requirements/release.txt -c requirements/dev.txt requirements/release.in
 	@git diff --stat -- requirements
 
 clean: ## remove what the targets above made, .venv included
