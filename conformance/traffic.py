@@ -25,8 +25,8 @@ import msgspec
 
 from topospread.api.node import Node
 from topospread.api.workload import Service
-from topospread.traffic.hints import ZONE, Endpoint, Hinted, TrafficRules, hinted
-from topospread.traffic.routing import chosen
+from topospread.service_traffic.hints import ZONE, Endpoint, Hinted, TrafficRules, hinted
+from topospread.service_traffic.routing import chosen
 
 Json = dict[str, Any]
 Chosen = Mapping[str, Sequence[str]]

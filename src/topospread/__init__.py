@@ -34,15 +34,20 @@ if TYPE_CHECKING:
     from topospread.linting.settings import Settings, find_settings, read_settings
     from topospread.rebalancing import Rebalance
     from topospread.rebalancing.rebalance import rebalance
+    from topospread.service_traffic import Traffic
+    from topospread.service_traffic.traffic import traffic
     from topospread.simulation import Simulation
     from topospread.simulation.simulate import simulate
     from topospread.sources.configuration import read_configuration
     from topospread.sources.rendering import Rendering
     from topospread.sources.snapshot_save import save
+    from topospread.spare_capacity import CapacityReport
+    from topospread.spare_capacity.capacity import capacity
     from topospread.spread_status import SpreadStatus
     from topospread.spread_status.status import status
 
 _MODULES = {
+    "CapacityReport": "topospread.spare_capacity",
     "Configuration": "topospread.config.profile",
     "Drill": "topospread.drills",
     "Explanation": "topospread.explanation",
@@ -60,6 +65,8 @@ _MODULES = {
     "SpreadStatus": "topospread.spread_status",
     "TopologySpreadConstraint": "topospread.api.spread",
     "TopospreadError": "topospread.errors",
+    "Traffic": "topospread.service_traffic",
+    "capacity": "topospread.spare_capacity.capacity",
     "default_configuration": "topospread.config.load",
     "drill": "topospread.drills.drill",
     "explain": "topospread.explanation.explain",
@@ -77,9 +84,11 @@ _MODULES = {
     "save": "topospread.sources.snapshot_save",
     "simulate": "topospread.simulation.simulate",
     "status": "topospread.spread_status.status",
+    "traffic": "topospread.service_traffic.traffic",
 }
 
 __all__ = [
+    "CapacityReport",
     "Configuration",
     "Drill",
     "Explanation",
@@ -97,7 +106,9 @@ __all__ = [
     "SpreadStatus",
     "TopologySpreadConstraint",
     "TopospreadError",
+    "Traffic",
     "__version__",
+    "capacity",
     "default_configuration",
     "drill",
     "explain",
@@ -116,6 +127,7 @@ __all__ = [
     "save",
     "simulate",
     "status",
+    "traffic",
 ]
 
 

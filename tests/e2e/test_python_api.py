@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import topospread
+from topospread.drills.steps import read_scale
 from topospread.plain_data import PlainData
 
 ROOT = Path(__file__).parent.parent.parent
@@ -76,6 +77,28 @@ def test_a_status_is_what_the_command_writes() -> None:
     result = topospread.status(shop)
     assert result.to_json() == written("status", shop)
     assert json.loads(result.to_json()) == result.to_dict()
+
+
+def test_capacity_is_what_the_command_writes() -> None:
+    for inputs in (DEMO, topospread.load(*DEMO)):
+        found = topospread.capacity(inputs, "shop/deploy/checkout", each_zone=True)
+        assert found.to_json() == written(
+            "capacity", *DEMO, "--of", "shop/deploy/checkout", "--each", "zone", "-o", "json"
+        )
+        assert json.loads(found.to_json()) == found.to_dict()
+
+
+def test_traffic_is_what_the_command_writes_of_it() -> None:
+    shop, cluster = ROOT / "docs/how-to/traffic/shop.yaml", "zones=3,nodes=6"
+    given = ["--cluster", cluster, "--traffic", "--clients", "deploy/web", "--price", "0.02", "-o", "json"]
+    simulation = topospread.simulate(shop, cluster=cluster, keep_after=True)
+    found = topospread.traffic(simulation.after, clients=["deploy/web"], price=0.02)
+    assert found.to_dict() == json.loads(written("simulate", shop, *given))["traffic"]
+    played = topospread.drill(shop, [read_scale("deploy/api=5", "")], cluster=cluster, keep_after=True)
+    steps = json.loads(written("drill", shop, *given, "--scale", "deploy/api=5"))["steps"]
+    for step, told in zip(played.steps, steps, strict=True):
+        after = topospread.traffic(step.after, clients=["deploy/web"], price=0.02)
+        assert json.loads(after.to_json()) == after.to_dict() == told["traffic"]
 
 
 def test_a_lint_report_is_what_the_command_writes() -> None:

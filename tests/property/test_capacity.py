@@ -12,9 +12,9 @@ from tests.plain_inventory import inventory
 from tests.property.explained import clusters
 from tests.unit.drills.builders import node, spread, workload
 from topospread.api.inventory import Inventory
-from topospread.capacity import Capacity
-from topospread.capacity.capacity import capacity
 from topospread.simulation import Simulation
+from topospread.spare_capacity import Capacity
+from topospread.spare_capacity.capacity import capacity
 
 Json = dict[str, Any]
 LIMIT = 25

@@ -56,7 +56,7 @@ def capacity(**given: Any) -> int:
     by = read_control_plane(given)
     configuration = read_configuration(given["config_path"], by.scheduler)
     inventory = read_inventory(given, by=[by])
-    from topospread.capacity.capacity import capacity as ask
+    from topospread.spare_capacity.capacity import capacity as ask
 
     with progress("placing") as bar:
         found = ask(

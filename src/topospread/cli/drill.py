@@ -13,12 +13,15 @@ from . import drill_many
 from .inputs import (
     PATH,
     POOLS,
+    asked_traffic,
+    expected_traffic,
     given_pools,
     input_options,
     namespace_options,
     read_configuration,
     read_control_plane,
     read_inventory,
+    traffic_options,
 )
 from .pictures import check_graph, write_graph
 from .terminal import layout, progress, show, warn, written
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from topospread.config.profile import Configuration
     from topospread.drills import Drill
     from topospread.drills.steps import Step
+    from topospread.service_traffic import Traffic
     from topospread.simulation.run import SimulationOptions
     from topospread.workloads.control_plane import ControlPlane
 
@@ -46,6 +50,7 @@ Nodes are meant by a label, or by node=NAME; zone=, region= and pool= stand for 
 The report shows for each step what happened when, workloads that it touched with the pods of each domain before →
 after, what stays pending with kube-scheduler's sentence and its sum, disruption budgets that were broken, and what a
 drain could not evict. The exit code is 1 when pods are pending at the end, a budget was broken, or a drain left pods.
+With --traffic it says what of each Service's traffic crosses zones after each step.
 
 With --each every zone or node fails, or every Deployment is rolled out, each from the same beginning; the worst come
 first. The exit code is 1 when one does not hold.
@@ -54,7 +59,7 @@ With --shard 2/8 only the third of eight parts of these is played; --merge puts 
 to the same result. With --dask the workers of a Dask cluster share them.
 
 With --check the PATHs are files of drills (kind: Drill), or folders with them: steps, and what is expected to come of
-them. The exit code is 1 when a drill falls short of that.
+them. The exit code is 1 when a drill falls short of that. They are shared out on processes, and with --shard, alike.
 
 \b
 Examples:
@@ -63,13 +68,12 @@ Examples:
   topospread drill cluster.json.gz --drain node=node-3 --uncordon node=node-3
   topospread drill app.yaml --cluster zones=3,nodes=9 --scale deploy/web=30 --scale deploy/web=10
   topospread drill cluster.json.gz --add-nodes 3 --like node-1 --zone eu-west-1b --apply new.yaml
+  topospread drill cluster.json.gz --fail zone=eu-west-1a --traffic --price 0.01
   topospread drill cluster.json.gz --each zone
   topospread drill --check drills/ -o junit
 """
 
 FORMATS = click.Choice(["table", "wide", "summary", "json", "yaml", "junit", "github"])
-_OF_CHECKS = ("junit", "github")
-"""Formats of --check alone."""
 _NODES = "KEY=VALUE|node=NAME"
 _STEPS = (
     "fail",
@@ -121,14 +125,15 @@ def _step(name: str, metavar: str, text: str) -> Callable[[Any], Any]:
 @click.option("--apply", multiple=True, metavar="FILE", type=PATH, help="Apply manifests.")
 @click.option("--check", is_flag=True, help="Play the drills that the PATHs hold, and say what falls short.")
 @click.option("--each", type=click.Choice(["zone", "node", "deploy"]), help="Fail each zone or node, or roll each out.")
-@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Processes of --each (one for each core).")
-@click.option("--shard", metavar="INDEX/NUMBER", help="Play only this part of --each, counted from 0 (0/4).")
+@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Processes of --each, --check (one a core).")
+@click.option("--shard", metavar="INDEX/NUMBER", help="Play only this part of --each or --check, from 0 (0/4).")
 @click.option("--merge", is_flag=True, help="Put parts together: the PATHs are what --shard -o json wrote.")
 @click.option("--dask", metavar="ADDRESS", help="Play --each on a Dask cluster (tcp://HOST:PORT; extra dask).")
 @click.option(
     "--runs", type=click.IntRange(min=1), metavar="N", help="Draw what is drawn N times (rollouts: 8); show ranges."
 )
 @POOLS
+@traffic_options
 @click.option("--graph", metavar="FILE", type=PATH, help="Write the timeline as an SVG picture: domains by steps.")
 @click.option("--seed", type=int, metavar="N", help="Draw among equals where kube-scheduler does, repeatably.")
 @click.option("--no-preemption", is_flag=True, help="Evict nothing for more important pods.")
@@ -141,6 +146,7 @@ def drill(context: click.Context, /, **given: Any) -> int:
     """Run the drill; 1 when pods are pending at the end, a budget was broken, or a drain left pods."""
     steps = read_steps(context.meta[__name__], given)
     check_graph(given["graph"])
+    asking = asked_traffic(given)
     if given["check"]:
         return drill_many.check(given, steps)
     _check_beside(given, steps)
@@ -156,7 +162,8 @@ def drill(context: click.Context, /, **given: Any) -> int:
         from topospread.report.drill_timeline import drill_svg
 
         write_graph(drill_svg(found), given["graph"])
-    show(_text(found, given["output"], given["color"]))
+    moved = [told for each in found.steps if (told := expected_traffic(each.after, asking, by)) is not None]
+    show(_text(found, moved, given["output"], given["color"]))
     return code
 
 
@@ -166,10 +173,10 @@ def _check_beside(given: dict[str, Any], steps: list[Step]) -> None:
     Raises:
         UsageError: they do not, or nothing is to happen.
     """
-    if given["output"] in _OF_CHECKS:
+    if given["output"] in drill_many.OF_CHECKS and not given["merge"]:
         raise UsageError(f"-o {given['output']} shows what --check finds")
     if given["merge"]:
-        beside = [f"--{name}" for name in ("each", "shard", "dask", "workers", "graph") if given[name]]
+        beside = [f"--{name}" for name in ("each", "shard", "dask", "workers", "graph", "traffic") if given[name]]
         if steps or beside:
             raise UsageError(f"--merge puts parts together that were played; {(beside or ['a step'])[0]} plays")
         return
@@ -177,9 +184,11 @@ def _check_beside(given: dict[str, Any], steps: list[Step]) -> None:
         raise UsageError("--each is a step for everything of a kind: no other stands beside it")
     if given["graph"] and given["each"]:
         raise UsageError("--graph draws the steps of one drill, not --each")
+    if given["traffic"] and given["each"]:
+        raise UsageError("--traffic is told after each step of one drill, not of --each")
     for name in ("workers", "shard", "dask"):
         if given[name] and not given["each"]:
-            raise UsageError(f"--{name} says who plays --each")
+            raise UsageError(f"--{name} says who plays --each{' or --check' * (name != 'dask')}")
     if given["dask"] and (given["shard"] or given["workers"]):
         raise UsageError("--dask shares all drills out itself: neither --shard nor --workers stands beside it")
     if not steps and not given["each"]:
@@ -225,6 +234,7 @@ def _played(
                 preemption=not given["no_preemption"],
                 runs=given["runs"],
                 pools=given_pools(given),
+                keep_after=given["traffic"],
                 progress=bar,
             )
     except Interrupted as interrupted:
@@ -290,11 +300,14 @@ def _add_nodes(number: str, words: list[tuple[str, str]]) -> Step:
     return AddNodes(int(number), said["like"], said.get("zone", ""))
 
 
-def _text(found: Drill, output: str, color: str) -> str:
+def _text(found: Drill, moved: list[Traffic], output: str, color: str) -> str:
     if output in ("table", "wide", "summary"):
         from topospread.report.drill import drill_summary, drill_text
 
         write = drill_summary if output == "summary" else drill_text
-        return write(found, layout(color, wide=output == "wide"))
+        return write(found, layout(color, wide=output == "wide"), moved)
     warn(found.warnings)
-    return written(found.to_dict(), output)
+    data = found.to_dict()
+    for step, told in zip(data["steps"], moved, strict=False):
+        step["traffic"] = told.to_dict()
+    return written(data, output)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from topospread.simulation.run import SimulationOptions
 
 INTERRUPTED = 130
+OF_CHECKS = ("junit", "github")
+"""Formats of --check alone."""
 
 
 def each(given: dict[str, Any], inventory: Inventory, options: SimulationOptions) -> int:
@@ -50,10 +52,17 @@ def merge(given: dict[str, Any]) -> int:
         InputError: a file cannot be read.
         UsageError: the files are not the parts of one whole.
     """
+    from topospread.drills.check_file import is_check, read_check
+    from topospread.drills.checking import merged_checks
     from topospread.drills.each import merged
     from topospread.drills.each_file import read_each
 
-    return _show_each(merged([(path, read_each(path)) for path in given["paths"]]), given)
+    paths = given["paths"]
+    if paths and is_check(paths[0]):
+        return _show_check(merged_checks([(path, read_check(path)) for path in paths]), given)
+    if given["output"] in OF_CHECKS:
+        raise UsageError(f"-o {given['output']} shows what --check finds")
+    return _show_each(merged([(path, read_each(path)) for path in paths]), given)
 
 
 def _show_each(found: EachDrill, given: dict[str, Any]) -> int:
@@ -76,6 +85,7 @@ def check(given: dict[str, Any], steps: list[Step]) -> int:
     from topospread.drills.checking import check_drills
     from topospread.drills.drill_file import find_drills
     from topospread.drills.interruption import Interrupted
+    from topospread.drills.shards import read_shard
 
     own = {
         "config_path": "--config",
@@ -84,8 +94,8 @@ def check(given: dict[str, Any], steps: list[Step]) -> int:
         "no_preemption": "--no-preemption",
         "runs": "--runs",
         "graph": "--graph",
+        "traffic": "--traffic",
         "each": "--each",
-        "shard": "--shard",
         "dask": "--dask",
     }
     beside = [option for name, option in own.items() if given[name]]
@@ -94,12 +104,17 @@ def check(given: dict[str, Any], steps: list[Step]) -> int:
     if not given["paths"]:
         raise UsageError("--check: name files of drills, or folders with them")
     files = find_drills(given["paths"])
+    shard = read_shard(given["shard"], "--shard") if given["shard"] else None
     try:
         with progress("drilling") as bar:
-            found = check_drills(files, given["cluster"], bar)
+            found = check_drills(files, given["cluster"], bar, workers=given["workers"], shard=shard)
     except Interrupted as interrupted:
-        show(_check_text(interrupted.finished, given["output"], given["color"]))
+        _show_check(interrupted.finished, given)
         return INTERRUPTED
+    return _show_check(found, given)
+
+
+def _show_check(found: DrillCheck, given: dict[str, Any]) -> int:
     show(_check_text(found, given["output"], given["color"]))
     return 0 if found.passed else 1
 

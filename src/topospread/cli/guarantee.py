@@ -98,7 +98,28 @@ def _sources(given: dict[str, Any]) -> dict[str, object]:
         found["kubeVersion"] = given["kube_version"]
     if given["config_path"]:
         found["config"] = os.path.relpath(given["config_path"], folder)
-    return found
+    return found | _gates(given) | _reading(given, folder)
+
+
+def _gates(given: dict[str, Any]) -> dict[str, object]:
+    """Feature gates, as a drill's file says them."""
+    from topospread.config.gates import parse_gates
+
+    options = ("feature", "apiserver_feature", "scheduler_feature")
+    names = {"feature": "featureGates"} | {each: each.replace("_feature", "FeatureGates") for each in options[1:]}
+    return {names[each]: parse_gates(given[f"{each}_gates"]) for each in options if given[f"{each}_gates"]}
+
+
+def _reading(given: dict[str, Any], folder: str) -> dict[str, object]:
+    """How manifests are read, as a drill's file says it."""
+    helm = {
+        "values": [os.path.relpath(each, folder) for each in given["helm_values"]],
+        "set": list(given["helm_set"]),
+        "release": given["helm_release"],
+    }
+    told = {name: value for name, value in helm.items() if value}
+    flags = {"raw": "raw", "withHooks": "with_hooks", "strict": "strict"}
+    return ({"helm": told} if told else {}) | {name: True for name, option in flags.items() if given[option]}
 
 
 def _write_drill(found: Guarantee, path: str | None) -> None:

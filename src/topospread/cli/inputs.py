@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from topospread.config.gate_table import Component
     from topospread.config.gates import Gates
     from topospread.config.profile import Configuration
+    from topospread.service_traffic import Traffic
+    from topospread.service_traffic.traffic import TrafficQuestion
     from topospread.sources.rendering import Rendering
-    from topospread.traffic import Traffic
-    from topospread.traffic.traffic import TrafficQuestion
     from topospread.workloads.control_plane import ControlPlane
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -295,8 +295,8 @@ def asked_traffic(given: Mapping[str, Any]) -> TrafficQuestion | None:
         if given["clients"] or given["price"] is not None:
             raise UsageError("--clients and --price say more of --traffic")
         return None
-    from topospread.traffic.clients import read_clients
-    from topospread.traffic.traffic import TrafficQuestion
+    from topospread.service_traffic.clients import read_clients
+    from topospread.service_traffic.traffic import TrafficQuestion
 
     return TrafficQuestion(read_clients(given["clients"]), given["price"])
 
@@ -305,13 +305,13 @@ def expected_traffic(inventory: Inventory | None, asking: TrafficQuestion | None
     """What is expected of traffic with everything where it is; ``None`` where nothing is asked or nothing is there."""
     if asking is None or inventory is None:
         return None
+    from topospread.service_traffic.traffic import traffic_of
     from topospread.simulation.run import SimulationOptions
-    from topospread.traffic.traffic import traffic
 
     options = SimulationOptions(
         kube_version=str(by.scheduler.kube_version), gates=by.scheduler, apiserver_gates=by.apiserver
     )
-    return traffic(inventory, options, asking)
+    return traffic_of(inventory, options, asking)
 
 
 def parse_cron_jobs(given: Mapping[str, Any]) -> list[str]:

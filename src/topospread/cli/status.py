@@ -22,8 +22,8 @@ from .terminal import layout, progress, show, warn, written
 from .usage import Explained
 
 if TYPE_CHECKING:
+    from topospread.service_traffic import Traffic
     from topospread.spread_status import SpreadStatus
-    from topospread.traffic import Traffic
 
 HELP = """\
 Show how the pods that are there are spread: what is skewed now, and what is at risk. Nothing is placed.

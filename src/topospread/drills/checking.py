@@ -2,41 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from topospread.errors import InputError, Place, UsageError
 from topospread.plain_data import PlainData
+from topospread.sources.pools import read_pools
 
 from .drill import drill
 from .drill_file import DrillFile
 from .expectations import Shortfall, shortfalls
+from .forked import answers, can_fork, cores
 from .interruption import Interrupted
-from .result import Drill
+from .shards import Shard, ShardMark, check_whole, mark
 
 Progress = Callable[[int, int], None]
 """Told how many drills of how many are over."""
 
 
 @dataclass(frozen=True, slots=True)
+class PlacedShortfall:
+    """Something that is not as expected, and where in the file that stands."""
+
+    path: str
+    message: str
+    line: int | None = None
+    column: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class CheckedDrill:
-    """A drill of a file, what came of it, and where that is not as expected."""
+    """A drill of a file, what came of it, and where that is not as expected.
 
-    file: DrillFile
-    drill: Drill
-    shortfalls: tuple[Shortfall, ...]
+    Attributes:
+        file: its path.
+        document: its number in the file.
+        result: the drill as plain data (`Drill.to_dict`).
+    """
 
-    def place(self, shortfall: Shortfall) -> Place:
+    name: str
+    file: str
+    document: int
+    shortfalls: tuple[PlacedShortfall, ...]
+    result: dict[str, Any]
+
+    def place(self, shortfall: PlacedShortfall) -> Place:
         """Where the expectation stands."""
-        return self.file.place(shortfall.path)
+        return Place(
+            self.file,
+            object=f"Drill {self.name}",
+            field=shortfall.path,
+            line=shortfall.line,
+            column=shortfall.column,
+        )
 
 
 @dataclass(frozen=True)
 class DrillCheck(PlainData):
-    """All drills that were played; ``partial``: where that was ended before its end, in words."""
+    """All drills that were played, in the order of their files.
+
+    Attributes:
+        partial: where it was ended before its end, in words; "" where all are there.
+        part: which part of a whole this is, where only that was asked for.
+    """
 
     drills: tuple[CheckedDrill, ...]
     partial: str = ""
+    part: ShardMark | None = None
 
     @property
     def passed(self) -> bool:
@@ -45,36 +78,108 @@ class DrillCheck(PlainData):
 
 
 def check_drills(
-    files: Sequence[DrillFile], cluster: str | None = None, progress: Progress | None = None
+    files: Sequence[DrillFile],
+    cluster: str | None = None,
+    progress: Progress | None = None,
+    *,
+    workers: int | None = None,
+    shard: Shard | None = None,
 ) -> DrillCheck:
-    """Play drills one after the other; ``cluster``: in place of their own.
+    """Play drills, and hold them to what they expect.
+
+    Args:
+        files: the drills.
+        cluster: in place of their own.
+        progress: told how many of how many are over.
+        workers: how many processes work at once; by default one for each core.
+        shard: only this part of them, to be put together with the others by `merged_checks`.
 
     Raises:
-        InputError: what a drill names cannot be used; its place says which drill.
+        InputError: what a drill names cannot be used; of several, the first. Its place says which drill.
         Interrupted: Ctrl-C; with the drills that were over.
     """
-    checked = []
-    for number, file in enumerate(files):
-        if progress is not None:
-            progress(number, len(files))
+    part = mark(shard, [f"{each.text.name}#{each.document}" for each in files]) if shard is not None else None
+    own = shard.share(files) if shard is not None else list(files)
+    number = min(workers or cores(), len(own))
+
+    def ask(file: DrillFile) -> CheckedDrill | InputError:
         try:
-            checked.append(_checked(file, cluster))
+            return _checked(file, cluster)
+        except InputError as error:
+            return error
+
+    def all_of(found: Iterable[CheckedDrill | InputError], partial: str = "") -> DrillCheck:
+        checked: list[CheckedDrill] = []
+        for each in found:
+            if isinstance(each, InputError):
+                raise each
+            checked.append(each)
+        return DrillCheck(tuple(checked), partial, part)
+
+    if number > 1 and can_fork():
+        try:
+            return all_of(answers(ask, own, number, progress))
+        except Interrupted as interrupted:
+            done: list[CheckedDrill | InputError] = interrupted.finished
+            raise Interrupted(all_of(done, f"ended after {len(done)} of {counted_drills(own)}")) from None
+    over: list[CheckedDrill | InputError] = []
+    for file in own:
+        try:
+            over.append(_checked(file, cluster))
         except KeyboardInterrupt:
-            partial = f"ended in drill {number + 1} of {len(files)}"
-            raise Interrupted(DrillCheck(tuple(checked), partial)) from None
-    return DrillCheck(tuple(checked))
+            raise Interrupted(all_of(over, f"ended after {len(over)} of {counted_drills(own)}")) from None
+        if progress is not None:
+            progress(len(over), len(own))
+    return all_of(over)
+
+
+def counted_drills(files: Sequence[DrillFile]) -> str:
+    """``1 drill``, ``3 drills``."""
+    return f"{len(files)} drill{'s' * (len(files) != 1)}"
+
+
+def merged_checks(parts: Sequence[tuple[str, DrillCheck]]) -> DrillCheck:
+    """The whole of some parts, each with the name of where it was read: the same as if it had been played at once.
+
+    Raises:
+        UsageError: they are not the parts of one whole, or one is not whole itself.
+    """
+    by_index: dict[int, DrillCheck] = {}
+    marks = []
+    for name, each in parts:
+        if each.part is None:
+            raise UsageError(f"--merge: {name} is no part of drills, but all of them")
+        if each.partial:
+            raise UsageError(f"--merge: {name} {each.partial}")
+        marks.append((name, each.part))
+        by_index[each.part.shard.index] = each
+    check_whole(marks)
+    of, targets = marks[0][1].shard.of, marks[0][1].targets
+    return DrillCheck(tuple(by_index[number % of].drills[number // of] for number in range(targets)))
 
 
 def _checked(file: DrillFile, cluster: str | None) -> CheckedDrill:
+    how = file.settings
     try:
         found = drill(
-            file.manifests,
+            file.manifests.read(cluster, how.apiserver_gates),
             file.steps,
-            cluster=cluster or file.cluster or None,
-            namespace=file.namespace,
-            config=file.config,
-            kube_version=file.kube_version,
+            namespace=file.manifests.namespace,
+            config=how.config,
+            seed=how.seed,
+            kube_version=how.kube_version,
+            gates=how.gates,
+            apiserver_gates=how.apiserver_gates,
+            preemption=how.preemption,
+            runs=how.runs,
+            pools=read_pools(how.pools) if how.pools else (),
         )
-        return CheckedDrill(file, found, tuple(shortfalls(found, file.expect)))
+        placed = tuple(_placed(file, each) for each in shortfalls(found, file.expect))
+        return CheckedDrill(file.name, file.text.name, file.document, placed, found.to_dict())
     except UsageError as error:
         raise InputError(str(error), file.place("spec.steps")) from None
+
+
+def _placed(file: DrillFile, shortfall: Shortfall) -> PlacedShortfall:
+    place = file.place(shortfall.path)
+    return PlacedShortfall(shortfall.path, shortfall.message, place.line, place.column)

@@ -36,6 +36,7 @@ def drill(  # noqa: PLR0913 - keyword arguments of the public API
     preemption: bool = True,
     runs: int | None = None,
     pools: Sequence[NodePool] = (),
+    keep_after: bool = False,
     progress: Progress | None = None,
 ) -> Drill:
     """Let things happen to a cluster, one after the other, and say what comes of each.
@@ -55,6 +56,8 @@ def drill(  # noqa: PLR0913 - keyword arguments of the public API
             which of equal nodes taken, in which order pods get ready), and give ranges; by default 8 where something
             is rolled out or applied.
         pools: pools of nodes that an autoscaler grows for pods that wait when nothing else happens.
+        keep_after: give everything that is there after each step, too (`StepOutcome.after`; of several drills that are
+            alike, those of the first).
         progress: told how many steps of how many are over.
 
     Raises:
@@ -78,7 +81,9 @@ def drill(  # noqa: PLR0913 - keyword arguments of the public API
                 progress(run * total + done, number * total)
 
         drawn = with_fields(options, seed=(seed or 0) + run, draws=True) if run else options
-        return Play(given, drawn, manifests, run).play(steps, told)
+        play = Play(given, drawn, manifests, run)
+        play.keeps_after = keep_after and not run
+        return play.play(steps, told)
 
     done: list[Drill] = []
     try:

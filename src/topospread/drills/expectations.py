@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from topospread.errors import UsageError
 from topospread.workloads.scale import the_workload
@@ -42,18 +42,34 @@ class Shortfall:
     Attributes:
         path: what was asked, as a path in the file: ``spec.expect.ready[deploy/web]``.
         message: what is the case.
+        of: what falls short, where one expectation is of many: a workload's constraint, or a step.
     """
 
     path: str
     message: str
+    of: str = ""
 
 
 def shortfalls(drill: Drill, expected: Expectations) -> list[Shortfall]:
-    """Where a drill falls short of what is expected.
+    """Where a drill falls short of what is expected, in the first of those that are alike, or in another.
 
     Raises:
         UsageError: a workload is named that is not there.
     """
+    alike = (drill, *drill.others)
+    found: dict[tuple[str, str], tuple[Shortfall, set[int]]] = {}
+    for number, each in enumerate(alike):
+        for shortfall in _of_one(each, expected):
+            found.setdefault((shortfall.path, shortfall.of), (shortfall, set()))[1].add(number)
+    return [
+        replace(
+            first, message=f"{first.message} (in {len(runs)} of {len(alike)} runs)" if drill.others else first.message
+        )
+        for first, runs in found.values()
+    ]
+
+
+def _of_one(drill: Drill, expected: Expectations) -> list[Shortfall]:
     return [*_numbers(drill, expected), *_skews(drill, expected), *_ready(drill, expected), *_times(drill, expected)]
 
 
@@ -78,14 +94,14 @@ def _skews(drill: Drill, expected: Expectations) -> Iterator[Shortfall]:
                 words = (
                     f"{_name(each)} has skew {spread.skew} on {spread.topology_key}, at most {expected.skew} expected"
                 )
-                yield Shortfall("spec.expect.skew", words)
+                yield Shortfall("spec.expect.skew", words, f"{_name(each)} {spread.topology_key}")
     for target, most in expected.skew_of.items():
         path = f"spec.expect.skew[{target}]"
         each = _named(drill, target, path)
         for spread in each.spread:
             if spread.origin != "system" and spread.skew > most:
                 words = f"{_name(each)} has skew {spread.skew} on {spread.topology_key}, at most {most} expected"
-                yield Shortfall(path, words)
+                yield Shortfall(path, words, spread.topology_key)
 
 
 def _ready(drill: Drill, expected: Expectations) -> Iterator[Shortfall]:
@@ -107,7 +123,7 @@ def _times(drill: Drill, expected: Expectations) -> Iterator[Shortfall]:
         took = each.ends - each.begins
         if expected.settled_within is not None and took > expected.settled_within:
             words = f"{each.step} settled after {took:.0f} s, at most {expected.settled_within:.0f} s expected"
-            yield Shortfall("spec.expect.settledWithin", words)
+            yield Shortfall("spec.expect.settledWithin", words, each.step)
 
 
 def _named(drill: Drill, target: str, path: str) -> WorkloadState:

@@ -55,12 +55,14 @@ class Play:
 
     Attributes:
         says_how_spread: work out how workloads are spread after each step; who asks for other things has no need of it.
+        keeps_after: keep everything that is there after each step (`StepOutcome.after`).
     """
 
     def __init__(self, inventory: Inventory, options: SimulationOptions, manifests: Manifests, number: int = 0) -> None:
         """``number``: of this drill among those that are alike but for what is drawn."""
         self.world = World(inventory, options, number)
         self.says_how_spread = True
+        self.keeps_after = False
         self._growth = PoolGrowth(self.world, options.pools)
         gates = options.gates or gates_for(options.kube_version)
         self._failures = NodeFailures(
@@ -182,6 +184,7 @@ class Play:
             breaches=tuple(world.health.breaches.values()),
             rollouts=tuple(states(world)),
             remarks=tuple(self._new_remarks(standing, pending)),
+            after=world.inventory() if self.keeps_after else None,
         )
 
     def _new_remarks(self, states: Sequence[WorkloadState], pending: Sequence[PendingGroup]) -> list[str]:

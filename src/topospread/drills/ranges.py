@@ -14,7 +14,7 @@ def with_ranges(drills: Sequence[Drill]) -> Drill:
     if len(drills) == 1:
         return first
     steps = zip(*(each.steps for each in drills), strict=True)
-    return replace(first, runs=len(drills), ranges=tuple(_range(alike) for alike in steps))
+    return replace(first, runs=len(drills), ranges=tuple(_range(alike) for alike in steps), others=tuple(drills[1:]))
 
 
 def _range(alike: Sequence[StepOutcome]) -> StepRange:

@@ -5,9 +5,10 @@ Nothing is printed or decided here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
+from topospread.api.inventory import Inventory
 from topospread.plain_data import PlainData
 from topospread.simulation.result import PendingGroup, WorkloadSpread
 
@@ -179,6 +180,7 @@ class StepOutcome:
         rollouts: those under way after it, and those that it completed.
         remarks: sentences on what decides here and is easily missed.
         autoscaled: how far an autoscaler came, in a step that lets it go to its most replicas.
+        after: everything that is there after it, for what is asked of that, where the drill was to keep it.
     """
 
     step: str
@@ -193,6 +195,7 @@ class StepOutcome:
     rollouts: tuple[RolloutState, ...] = ()
     remarks: tuple[str, ...] = ()
     autoscaled: AutoscalerState | None = None
+    after: Inventory | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +224,7 @@ class Drill(PlainData):
         workloads: all of them as they stand at the end.
         runs: how many drills were played that are alike but for what is drawn; ``steps`` are of the first.
         ranges: what came of each step in all of them; empty where there was one.
+        others: the drills beside the first, where there were several.
         warnings, notes: sentences for a person; warnings must be seen.
         partial: where it was ended before its end, in words; "" for a drill that is whole.
     """
@@ -233,6 +237,7 @@ class Drill(PlainData):
     runs: int = 1
     ranges: tuple[StepRange, ...] = ()
     partial: str = ""
+    others: tuple[Drill, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def pending(self) -> tuple[PendingGroup, ...]:

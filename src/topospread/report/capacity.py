@@ -14,7 +14,7 @@ from .pending import why_of
 from .reasons import its_nodes
 
 if TYPE_CHECKING:
-    from topospread.capacity import Capacity, CapacityReport, KeyRoom, Purchase, TargetRoom
+    from topospread.spare_capacity import Capacity, CapacityReport, KeyRoom, Purchase, TargetRoom
 
 _HOSTNAME = "kubernetes.io/hostname"
 _ROW = " " * 2

@@ -10,10 +10,10 @@ from .paragraphs import in_order
 from .reasons import its_nodes, others
 
 if TYPE_CHECKING:
-    from topospread.capacity import Capacity
     from topospread.plugins.spread_arithmetic import ConstraintArithmetic
     from topospread.scheduling.verdict import Verdict
     from topospread.simulation import DomainOutcome
+    from topospread.spare_capacity import Capacity
 
 
 def what_ends(capacity: Capacity, layout: Layout) -> str:

@@ -9,7 +9,7 @@ from .json import API_VERSION, pending_json
 from .layout import Layout
 
 if TYPE_CHECKING:
-    from topospread.capacity import Capacity, CapacityReport, KeyRoom
+    from topospread.spare_capacity import Capacity, CapacityReport, KeyRoom
 
 Json = dict[str, Any]
 _ALL = Layout(wide=True)

@@ -10,27 +10,38 @@ from .drill_events import clock, event_lines
 from .layout import Layout
 from .paragraphs import counted, hanging, shown_length
 from .pending import pending_lines
+from .traffic import step_traffic_lines
 
 if TYPE_CHECKING:
     from topospread.drills import Drill, StepOutcome, StepRange, WorkloadState
+    from topospread.service_traffic import Traffic
     from topospread.simulation.result import WorkloadSpread
 
 _GAP = "  "
 
 
-def drill_text(drill: Drill, layout: Layout) -> str:
-    """The whole report."""
+def drill_text(drill: Drill, layout: Layout, traffic: Sequence[Traffic] = ()) -> str:
+    """The whole report; ``traffic``: what is expected after each step, where that was asked."""
     blocks = [_block(number, each, layout) for number, each in enumerate(drill.steps)]
     for number, each in enumerate(drill.ranges):
         blocks[number] = "\n".join([blocks[number], *_range(each, drill.runs, layout)]).strip("\n")
-    blocks += ["\n".join(_timeline(drill, layout)), "\n".join(layout.remarks(drill.warnings, drill.notes))]
+    blocks += ["\n".join(_timeline(drill, layout)), _traffic(drill, layout, traffic)]
+    blocks += ["\n".join(layout.remarks(drill.warnings, drill.notes))]
     blocks.append(_summary(drill, layout))
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def drill_summary(drill: Drill, layout: Layout) -> str:
+def drill_summary(drill: Drill, layout: Layout, traffic: Sequence[Traffic] = ()) -> str:
     """The table of steps, and the numbers."""
-    return "\n".join([*_timeline(drill, layout), "", _summary(drill, layout)]) + "\n"
+    blocks = ["\n".join(_timeline(drill, layout)), _traffic(drill, layout, traffic), _summary(drill, layout)]
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _traffic(drill: Drill, layout: Layout, traffic: Sequence[Traffic]) -> str:
+    if not traffic:
+        return ""
+    names = (_name(number, each) for number, each in enumerate(drill.steps))
+    return "\n".join(step_traffic_lines(list(zip(names, traffic, strict=True)), layout))
 
 
 def _block(number: int, outcome: StepOutcome, layout: Layout) -> str:
@@ -171,7 +182,7 @@ def _timeline(drill: Drill, layout: Layout) -> Iterator[str]:
 
 
 def _row(number: int, outcome: StepOutcome, of_all: StepRange | None) -> tuple[str, str, str, str, str, str, str]:
-    name = f"{number}  {outcome.step}" if number else "beginning"
+    name = _name(number, outcome)
     ready = [each.ready for each in outcome.events]
     pending = str(sum(len(group.pods) for group in outcome.pending))
     skews = [spread.skew for each in outcome.changed for spread in each.spread if spread.hard]
@@ -188,6 +199,10 @@ def _row(number: int, outcome: StepOutcome, of_all: StepRange | None) -> tuple[s
         pending,
         skew,
     )
+
+
+def _name(number: int, outcome: StepOutcome) -> str:
+    return f"{number}  {outcome.step}" if number else "beginning"
 
 
 def _span(numbers: tuple[int, int]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
-from .drill_json import drill_json
+from .drill_each import part_json
 from .github import workflow_command
 from .json import API_VERSION
 from .junit import junit_text, xml_safe
@@ -22,13 +22,15 @@ def check_text(check: DrillCheck, layout: Layout) -> str:
     lines = [line for each in check.drills for line in _lines(each, layout)]
     failed = sum(bool(each.shortfalls) for each in check.drills)
     total = f"{counted(len(check.drills), 'drill')}, {failed} short of what is expected"
+    if check.part is not None:
+        total += f"; part {check.part.shard} of {counted(check.part.targets, 'drill')}"
     total += f"; partial: {check.partial}" if check.partial else ""
     return "\n".join([*lines, "", layout.style(total, "bold")]) + "\n"
 
 
 def _lines(each: CheckedDrill, layout: Layout) -> Iterator[str]:
     verdict = layout.style("short", "bold", "red") if each.shortfalls else "holds"
-    yield from hanging(f"{verdict}  {layout.style(each.file.name, 'bold')}  ", each.file.text.name, layout.width, 7)
+    yield from hanging(f"{verdict}  {layout.style(each.name, 'bold')}  ", each.file, layout.width, 7)
     for shortfall in each.shortfalls:
         place = each.place(shortfall)
         where = f"{place.source}:{place.line}" if place.line else place.source
@@ -43,19 +45,25 @@ def check_json(check: DrillCheck) -> dict[str, Any]:
         "passed": check.passed,
         "drills": [_drill(each) for each in check.drills],
         "partial": check.partial,
+        "part": None if check.part is None else part_json(check.part),
     }
 
 
 def _drill(each: CheckedDrill) -> dict[str, Any]:
     return {
-        "name": each.file.name,
-        "file": each.file.text.name,
-        "document": each.file.document,
+        "name": each.name,
+        "file": each.file,
+        "document": each.document,
         "shortfalls": [
-            {"path": shortfall.path, "line": each.place(shortfall).line, "message": shortfall.message}
+            {
+                "path": shortfall.path,
+                "line": shortfall.line,
+                "message": shortfall.message,
+                "column": shortfall.column,
+            }
             for shortfall in each.shortfalls
         ],
-        "result": drill_json(each.drill),
+        "result": each.result,
     }
 
 
@@ -64,10 +72,10 @@ def check_junit(check: DrillCheck) -> str:
     root = ElementTree.Element("testsuites", name="topospread drill")
     suites: dict[str, ElementTree.Element] = {}
     for each in check.drills:
-        name = each.file.text.name
+        name = each.file
         if name not in suites:
             suites[name] = ElementTree.SubElement(root, "testsuite", name=name)
-        case = ElementTree.SubElement(suites[name], "testcase", name=xml_safe(each.file.name), classname=name)
+        case = ElementTree.SubElement(suites[name], "testcase", name=xml_safe(each.name), classname=name)
         if each.shortfalls:
             said = [xml_safe(f"{shortfall.path}: {shortfall.message}") for shortfall in each.shortfalls]
             ElementTree.SubElement(case, "failure", message=said[0], type="error").text = "\n".join(said)
@@ -77,7 +85,7 @@ def check_junit(check: DrillCheck) -> str:
 def check_github(check: DrillCheck) -> str:
     """A line for each shortfall."""
     return "".join(
-        workflow_command("error", each.place(shortfall), f"Drill {each.file.name}", shortfall.message)
+        workflow_command("error", each.place(shortfall), f"Drill {each.name}", shortfall.message)
         for each in check.drills
         for shortfall in each.shortfalls
     )

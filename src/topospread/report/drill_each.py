@@ -72,11 +72,12 @@ def each_json(drill: EachDrill) -> dict[str, Any]:
         "outcomes": [_outcome(each) for each in drill.outcomes],
         "warnings": list(drill.warnings),
         "partial": drill.partial,
-        "part": None if drill.part is None else _part(drill.part),
+        "part": None if drill.part is None else part_json(drill.part),
     }
 
 
-def _part(part: ShardMark) -> dict[str, Any]:
+def part_json(part: ShardMark) -> dict[str, Any]:
+    """Which part of a whole something is."""
     return {"index": part.shard.index, "of": part.shard.of, "targets": part.targets, "digest": part.digest}
 
 

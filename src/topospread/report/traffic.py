@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .layout import Layout
 from .paragraphs import counted, hanging, together
 
 if TYPE_CHECKING:
-    from topospread.traffic import ServiceTraffic, Traffic, ZoneTraffic
+    from topospread.service_traffic import ServiceTraffic, Traffic, ZoneTraffic
 
 _GB = 1000
 """What a price is shown of."""
@@ -39,6 +39,58 @@ def traffic_lines(traffic: Traffic, layout: Layout) -> Iterator[str]:
         reasons.setdefault(why, []).append(left)
     for why, names in reasons.items():
         yield from hanging("  not told: ", f"{layout.names(names)} ({why})", layout.width, 4)
+
+
+def step_traffic_lines(steps: Sequence[tuple[str, Traffic]], layout: Layout) -> Iterator[str]:
+    """A table for each Service with what is expected after each step; what fails or crosses most comes first.
+
+    ``steps``: what each is called, and what is expected after it.
+    """
+    said = "(expected shares of requests, after each step; busiest: the endpoint that is asked most, over the mean)"
+    yield from hanging(layout.style("Traffic", "bold") + "  ", said, layout.width, 2)
+    found = {(each.namespace, each.name): None for _, traffic in steps for each in traffic.services}
+    services = {key: [_of(traffic, key) for _, traffic in steps] for key in found}
+    every = sorted(services, key=lambda key: (*_worst(services[key]), key))
+    shown = every if layout.few(len(every)) else every[: layout.most]
+    for key in shown:
+        told = [each for each in services[key] if each is not None]
+        ways = dict.fromkeys(f"{each.policy}, clients {each.clients}" for each in told)
+        yield from hanging(f"  {layout.style('/'.join(key), 'bold')}  ", "; then ".join(ways), layout.width, 4)
+        yield from _step_rows(key, steps, services[key], layout)
+    if len(shown) < len(every):
+        yield f"  and {counted(len(every) - len(shown), 'Service')} more; -o wide shows all"
+
+
+def _of(traffic: Traffic, key: tuple[str, str]) -> ServiceTraffic | None:
+    return next((each for each in traffic.services if (each.namespace, each.name) == key), None)
+
+
+def _step_rows(
+    key: tuple[str, str], steps: Sequence[tuple[str, Traffic]], states: Sequence[ServiceTraffic | None], layout: Layout
+) -> Iterator[str]:
+    """A line for each step; a Service that has no endpoints says so."""
+    price = steps[0][1].price
+    rows = [("", "crossing", *([] if price is None else [f"{_GB} GB"]), "failing", "endpoints", "busiest")]
+    for (name, traffic), each in zip(steps, states, strict=True):
+        if each is None:
+            rows.append((name, traffic.left_out.get("/".join(key), "it is not there")))
+            continue
+        cost = [] if price is None else [f"{each.crossing * price * _GB:.2f}"]
+        over = f"{each.over_mean:.2f}" if each.busiest else ""
+        rows.append((name, _percent(each.crossing), *cost, _percent(each.failing), str(each.endpoints), over))
+    whole = [row for row in rows if len(row) == len(rows[0])]
+    rest = [max(map(len, column)) for column in list(zip(*whole, strict=True))[1:]]
+    first = min(max(len(row[0]) for row in rows), max(8, layout.width - 4 - sum(rest) - 2 * len(rest)))
+    for row in rows:
+        name = row[0] if len(row[0]) <= first else f"{row[0][: first - 1]}…"
+        cells = [f"{cell:>{width}}" for cell, width in zip(row[1:], rest, strict=False)] if row in whole else row[1:]
+        yield "  ".join([f"    {name:<{first}}", *cells]).rstrip()
+
+
+def _worst(states: Iterable[ServiceTraffic | None]) -> tuple[float, float]:
+    """The least comes first."""
+    there = [each for each in states if each is not None]
+    return -max(each.failing for each in there), -max(each.crossing for each in there)
 
 
 def _facts(each: ServiceTraffic, price: float | None) -> Iterator[str]:

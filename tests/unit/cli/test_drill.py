@@ -188,3 +188,18 @@ def test_drills_of_files_are_checked() -> None:
     beside = subprocess.run([*words, "--fail", "zone=a"], capture_output=True, text=True, check=False)
     assert beside.returncode == 2
     assert "a step" in beside.stderr
+
+
+def test_drills_of_files_are_shared_out(tmp_path: Path) -> None:
+    def check(*words: str) -> tuple[str, int]:
+        command = [sys.executable, "-c", MAIN, "drill", *words]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+        return done.stdout, done.returncode
+
+    for form in ("json", "junit", "github", "table"):
+        whole = check("--check", "docs/how-to/zone-loss", "-o", form, "--workers", "1")
+        assert check("--check", "docs/how-to/zone-loss", "-o", form, "--workers", "2") == whole
+        for index in range(2):
+            part, _ = check("--check", "docs/how-to/zone-loss", "--shard", f"{index}/2", "-o", "json")
+            (tmp_path / f"{index}.json").write_text(part)
+        assert check("--merge", *(str(tmp_path / f"{index}.json") for index in (1, 0)), "-o", form) == whole

@@ -43,3 +43,25 @@ def test_clients_say_nothing_without_traffic() -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert run("simulate", SHOP, *SIX, "--traffic", "--orders", "2").returncode == 2
     assert run("simulate", SHOP, *SIX, "--traffic", "--clients", "deploy/nobody").returncode == 2
+
+
+def test_a_drill_tells_it_after_each_step() -> None:
+    words = ["drill", SHOP, *SIX, "--fail", "zone=zone-a", "--scale", "deploy/api=0", "--traffic", "--price", "0.02"]
+    done = run(*words, "-o", "json")
+    found = json.loads(done.stdout)
+    jsonschema.validate(found, json.loads((ROOT / "docs/reference/drill.schema.json").read_text()))
+    told = [{each["name"]: each for each in step["traffic"]["services"]} for step in found["steps"]]
+    assert [round(each["api"]["crossing"], 2) if each else None for each in told] == [0.67, 0.5, None]
+    assert [zone["clients"] for zone in told[1]["api"]["zones"]] == [0.5, 0.5], "a zone that is down asks nothing"
+    text = run(*words).stdout
+    assert "1  fail zone=zone-a         50%    10.00       0%          3" in text
+    assert "2  scale deploy/api=0  no pod is behind it" in text
+    assert max(map(len, text.splitlines())) <= 80
+    plain = json.loads(run("drill", SHOP, *SIX, "--wait", "1s", "-o", "json").stdout)
+    assert "traffic" not in plain["steps"][0]
+
+
+def test_only_one_drill_tells_of_traffic() -> None:
+    for words in (["--each", "zone", "--traffic"], ["--check", "--traffic"], ["--merge", "--traffic"]):
+        assert run("drill", SHOP, *SIX, *words).returncode == 2
+    assert run("drill", SHOP, *SIX, "--wait", "1s", "--price", "1").returncode == 2

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
-from topospread.drills.checking import check_drills
-from topospread.drills.drill_file import find_drills
+from topospread.drills.check_file import read_check
+from topospread.drills.checking import check_drills, merged_checks
+from topospread.drills.drill_file import DrillFile, find_drills
 from topospread.drills.expectations import Expectations, shortfalls
-from topospread.drills.steps import AddNodes, Apply, Fail, Scale, Wait
+from topospread.drills.shards import Shard
+from topospread.drills.steps import AddNodes, Apply, Fail, Scale, Wait, read_rollout
 from topospread.errors import InputError, UsageError
 from topospread.report.drill_check import check_github, check_junit, check_text
 from topospread.report.layout import Layout
 
-from .builders import at, budget, nodes, told, workload
+from .builders import at, budget, nodes, spread, told, workload
 
 ROOT = Path(__file__).parents[3]
 HEAD = "apiVersion: topospread.dev/v1alpha1\nkind: Drill\n"
@@ -49,8 +53,8 @@ def written(folder: Path, text: str, name: str = "d.yaml") -> str:
 
 def test_everything_that_may_stand_in_a_file_is_read(tmp_path: Path) -> None:
     (found,) = find_drills([written(tmp_path, WHOLE)])
-    assert (found.name, found.cluster, found.kube_version) == ("all", "zones=2,nodes=4", "1.35")
-    assert found.manifests == (str(tmp_path / "web.yaml"),)
+    assert (found.name, found.manifests.cluster, found.settings.kube_version) == ("all", "zones=2,nodes=4", "1.35")
+    assert found.manifests.paths == (str(tmp_path / "web.yaml"),)
     assert found.steps == (
         Fail(at("zone=zone-a")),
         Wait(90),
@@ -161,3 +165,120 @@ def test_an_error_of_a_step_says_which_drill_it_is_of(tmp_path: Path) -> None:
     text = HEAD + "spec:\n  cluster: zones=1,nodes=1\n  steps:\n    - fail: zone=b\n  expect: {pending: 0}\n"
     with pytest.raises(InputError, match=r"d.yaml:5:.*no node has"):
         check_drills(find_drills([written(tmp_path, text)]))
+
+
+SETTINGS = """metadata: {name: settings}
+spec:
+  cluster: zones=2,nodes=2,cpu=2
+  manifests: [web.yaml]
+  helm: {values: [values.yaml], set: [a=b], release: shop}
+  withHooks: true
+  strict: true
+  featureGates: {MatchLabelKeysInPodTopologySpreadSelectorMerge: false}
+  apiserverFeatureGates: {MatchLabelKeysInPodTopologySpreadSelectorMerge: true}
+  pools: [pools.yaml]
+  seed: 7
+  runs: 2
+  preemption: false
+  steps: [{wait: 1s}]
+  expect: {pending: 0}
+"""
+
+
+def test_a_file_says_all_that_the_command_line_does(tmp_path: Path) -> None:
+    (found,) = find_drills([written(tmp_path, HEAD + SETTINGS)])
+    how, given = found.settings, found.manifests
+    assert (how.pools, how.seed, how.runs, how.preemption) == ((str(tmp_path / "pools.yaml"),), 7, 2, False)
+    gate = "MatchLabelKeysInPodTopologySpreadSelectorMerge"
+    assert how.apiserver_gates.enabled(gate)
+    assert not how.gates.enabled(gate)
+    rendering = given.rendering
+    assert rendering.helm_values == (str(tmp_path / "values.yaml"),)
+    assert (rendering.helm_set, rendering.helm_release, given.with_hooks, given.strict) == (
+        ("a=b",),
+        "shop",
+        True,
+        True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "says", "line"),
+    [
+        (("preemption: false", "preemption: no one"), "expected true or false", 15),
+        (("runs: 2", "runs: 0"), "from 1", 14),
+        (("release: shop", "relase: shop"), "did you mean 'release'?", 7),
+        (("SelectorMerge: false", "SelectorMerges: false"), "unrecognized feature gate", 10),
+        (("  withHooks: true", "  raw: true"), "give one of them", 7),
+    ],
+)
+def test_settings_that_mean_nothing_are_refused_with_their_line(
+    tmp_path: Path, change: tuple[str, str], says: str, line: int
+) -> None:
+    assert change[0] in SETTINGS
+    with pytest.raises(InputError) as caught:
+        find_drills([written(tmp_path, HEAD + SETTINGS.replace(*change))])
+    assert says in str(caught.value)
+    assert caught.value.place.line == line
+
+
+POOLS = """apiVersion: topospread.dev/v1alpha1
+kind: Pools
+pools:
+  - {name: spare, zone: zone-a, shape: {cpu: 4, memory: 8Gi}, min: 0, max: 3}
+"""
+
+
+def test_pools_of_a_file_grow(tmp_path: Path) -> None:
+    web = workload("Deployment", replicas=2)
+    (tmp_path / "web.yaml").write_text(json.dumps(web))
+    text = HEAD + "spec:\n  cluster: zones=1,nodes=1,cpu=2\n  manifests: [web.yaml]\n"
+    text += "  steps: [{scale: shop/deploy/web=6}]\n  expect: {pending: 0}\n"
+    drills = find_drills([written(tmp_path, text)])
+    assert [each.path for each in check_drills(drills).drills[0].shortfalls] == ["spec.expect.pending"]
+    (tmp_path / "pools.yaml").write_text(POOLS)
+    drills = find_drills([written(tmp_path, text.replace("  steps", "  pools: [pools.yaml]\n  steps"))])
+    assert check_drills(drills).passed
+
+
+def several(folder: Path, number: int = 5) -> list[DrillFile]:
+    (folder / "web.yaml").write_text(json.dumps(workload("Deployment", replicas=3)))
+    text = HEAD + "spec:\n  cluster: zones=2,nodes=4\n  manifests: [web.yaml]\n  steps: [{fail: zone=zone-a}]\n"
+    documents = [f"{text}  expect: {{ready: {{shop/deploy/web: {least}}}}}\n" for least in range(number)]
+    return find_drills([written(folder, "---\n".join(documents))])
+
+
+def test_drills_come_to_the_same_however_they_are_shared_out(tmp_path: Path) -> None:
+    drills = several(tmp_path)
+    whole = check_drills(drills, workers=1)
+    assert not whole.passed
+    assert check_drills(drills, workers=3).to_json() == whole.to_json()
+    for number in (1, 2, 7):
+        paths = [tmp_path / f"{index}.json" for index in range(number)]
+        for index, path in enumerate(paths):
+            path.write_text(check_drills(drills, workers=2, shard=Shard(index, number)).to_json())
+        parts = [(str(path), read_check(str(path))) for path in reversed(paths)]
+        assert merged_checks(parts).to_json() == whole.to_json()
+        assert check_text(merged_checks(parts), Layout()) == check_text(whole, Layout())
+        assert check_github(merged_checks(parts)) == check_github(whole)
+    with pytest.raises(UsageError, match="is no part of drills"):
+        merged_checks([("whole", whole)])
+
+
+def test_the_first_error_is_told_whoever_finds_it(tmp_path: Path) -> None:
+    text = HEAD + "spec:\n  cluster: zones=1,nodes=1\n  steps:\n    - fail: zone={}\n  expect: {{pending: 0}}\n"
+    files = find_drills([written(tmp_path, "---\n".join(text.format(zone) for zone in ("zone-a", "b", "c")))])
+    for workers in (1, 2):
+        with pytest.raises(InputError, match=r"no node has .*zone=b"):
+            check_drills(files, workers=workers)
+
+
+def test_what_falls_short_in_any_of_the_drills_alike_falls_short() -> None:
+    objects = [*nodes(*"abc"), workload("Deployment", replicas=6, spec={"topologySpreadConstraints": [spread()]})]
+    found = told(objects, read_rollout("deploy/web", "rollout"))
+    alike = sorted((found, *found.others), key=lambda each: each.workloads[0].spread[0].skew)
+    mild = replace(alike[0], others=tuple(alike[1:]))
+    skews = [each.workloads[0].spread[0].skew for each in alike]
+    assert skews[0] < skews[-1]
+    (shortfall,) = shortfalls(mild, Expectations(skew=skews[0]))
+    assert f"(in {sum(each > skews[0] for each in skews)} of {found.runs} runs)" in shortfall.message

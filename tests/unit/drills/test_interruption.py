@@ -56,9 +56,9 @@ def test_drills_of_files_that_were_over_are_kept(monkeypatch: pytest.MonkeyPatch
     (tmp_path / "d.yaml").write_text("---\n".join([text + "expect: {pending: 0}}\n"] * 3))
     _presses(monkeypatch, 2)
     with pytest.raises(Interrupted) as caught:
-        check_drills(find_drills([str(tmp_path)]))
+        check_drills(find_drills([str(tmp_path)]), workers=1)
     assert len(caught.value.finished.drills) == 1
-    assert caught.value.finished.partial == "ended in drill 2 of 3"
+    assert caught.value.finished.partial == "ended after 1 of 3 drills"
 
 
 def test_outcomes_that_were_there_are_kept_and_nobody_goes_on() -> None:

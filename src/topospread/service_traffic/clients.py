@@ -64,8 +64,10 @@ def _weights(text: str, who: str) -> dict[str, float]:
     return weights
 
 
-def by_zones(weights: Mapping[str, float], nodes: Sequence[Node]) -> dict[str, float]:
-    """Node → share of the requests, each zone's dealt evenly to its nodes.
+def by_zones(weights: Mapping[str, float], nodes: Sequence[Node], asking: Sequence[Node]) -> dict[str, float]:
+    """Node → share of the requests, each zone's dealt evenly to its nodes that are ``asking``.
+
+    A zone with none asks nothing; where no zone has any, nobody asks.
 
     Raises:
         UsageError: no node is in a zone.
@@ -74,17 +76,18 @@ def by_zones(weights: Mapping[str, float], nodes: Sequence[Node]) -> dict[str, f
     missing = [zone for zone in weights if not number[zone]]
     if missing:
         raise UsageError(f"--clients: no node is in {missing[0]}; there is {', '.join(sorted(filter(None, number)))}")
-    total = sum(weights.values())
-    shares = ((node, node.labels.get(ZONE, "")) for node in nodes)
-    return {node.name: weights[zone] / total / number[zone] for node, zone in shares if zone in weights}
+    alive = Counter(node.labels.get(ZONE, "") for node in asking)
+    total = sum(weight for zone, weight in weights.items() if alive[zone])
+    shares = ((node, node.labels.get(ZONE, "")) for node in asking)
+    return {node.name: weights[zone] / total / alive[zone] for node, zone in shares if total and zone in weights}
 
 
-def by_pods(pods: Iterable[str], nodes: Sequence[Node]) -> dict[str, float]:
+def by_pods(pods: Iterable[str], asking: Sequence[Node]) -> dict[str, float]:
     """Node → share of the requests by how many of the pods are there; every node alike where there are none.
 
-    ``pods``: the node of each.
+    ``pods``: the node of each; one that is not ``asking`` does not count.
     """
+    names = [node.name for node in asking]
     number = Counter(pods)
-    if not number.total():
-        number = Counter(node.name for node in nodes)
+    number = Counter({name: number[name] for name in names if number[name]}) or Counter(names)
     return {node: count / number.total() for node, count in number.items()}

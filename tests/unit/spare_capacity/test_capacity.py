@@ -10,14 +10,14 @@ import pytest
 
 from tests.plain_inventory import inventory
 from tests.unit.drills.builders import ZONE, node, nodes, spread, workload
-from topospread.capacity import CapacityReport
-from topospread.capacity.capacity import capacity
-from topospread.capacity.purchases import read_shape, shapes_of
-from topospread.capacity.wanted import read_headroom, read_shares
 from topospread.errors import InputError, UsageError
 from topospread.report.capacity import capacity_text
 from topospread.report.capacity_ends import what_ends
 from topospread.report.layout import Layout
+from topospread.spare_capacity import CapacityReport
+from topospread.spare_capacity.capacity import capacity
+from topospread.spare_capacity.purchases import read_shape, shapes_of
+from topospread.spare_capacity.wanted import read_headroom, read_shares
 
 Json = dict[str, Any]
 SPREAD = {"topologySpreadConstraints": [spread()]}

@@ -11,10 +11,10 @@ from tests.unit.drills.builders import node, workload
 from topospread.errors import UsageError
 from topospread.report.layout import Layout
 from topospread.report.traffic import traffic_json, with_traffic
+from topospread.service_traffic import ServiceTraffic, Traffic
+from topospread.service_traffic.clients import Clients, read_clients
+from topospread.service_traffic.traffic import TrafficQuestion, traffic_of
 from topospread.simulation.run import SimulationOptions
-from topospread.traffic import ServiceTraffic, Traffic
-from topospread.traffic.clients import Clients, read_clients
-from topospread.traffic.traffic import TrafficQuestion, traffic
 
 Json = dict[str, Any]
 AUTO = {"service.kubernetes.io/topology-mode": "Auto"}
@@ -44,7 +44,7 @@ EVEN = [pod(f"x{i}", name, "client") for i, name in enumerate(("a1", "b1", "c1")
 def asked(
     *objects: Json, version: str = "1.37", clients: tuple[Clients, ...] = (), price: float | None = None
 ) -> Traffic:
-    return traffic(inventory(*objects), SimulationOptions(kube_version=version), TrafficQuestion(clients, price))
+    return traffic_of(inventory(*objects), SimulationOptions(kube_version=version), TrafficQuestion(clients, price))
 
 
 def one(*objects: Json, **how: Any) -> ServiceTraffic:

@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from topospread.api.inventory import Inventory
 from topospread.api.pod import FINISHED_PHASES, Pod
 from topospread.api.workload import Service
-from topospread.config.gates import gates_for
+from topospread.config.gates import Gates, gates_for
 from topospread.config.version_rules import rules_for
 from topospread.errors import UsageError
 from topospread.simulation.run import SimulationOptions, prepare
+from topospread.sources.inputs import Input, inventory_of
+from topospread.workloads.node_lifecycle import is_silent
 from topospread.workloads.scale import the_workload
 
-from .clients import Clients, by_pods, by_zones
+from .clients import Clients, by_pods, by_zones, read_clients
 from .hints import ZONE, Endpoint, TrafficRules, hinted
 from .result import ServiceTraffic, Traffic, ZoneTraffic
 from .routing import chosen
@@ -38,10 +40,15 @@ class TrafficQuestion:
 
 
 class _Cluster:
-    """Nodes, and the pods that are on them."""
+    """Nodes, and the pods that are on them.
+
+    Attributes:
+        asking: nodes from which anybody asks: those that are not silent.
+    """
 
     def __init__(self, inventory: Inventory, owners: OwnedPods) -> None:
         self.nodes = inventory.nodes
+        self.asking = [each for each in inventory.nodes if not is_silent(each)]
         self.zone = {each.name: each.labels.get(ZONE, "") for each in inventory.nodes}
         self.pods: dict[str, list[Pod]] = defaultdict(list)
         for pod in inventory.pods:
@@ -50,7 +57,41 @@ class _Cluster:
         self.owners = owners
 
 
-def traffic(inventory: Inventory, options: SimulationOptions, asking: TrafficQuestion) -> Traffic:
+def traffic(  # noqa: PLR0913 - keyword arguments of the public API
+    inputs: Input,
+    *,
+    clients: Sequence[str] = (),
+    price: float | None = None,
+    cluster: str | None = None,
+    namespace: str | None = None,
+    kube_version: str = "1.37",
+    gates: Gates | None = None,
+    apiserver_gates: Gates | None = None,
+) -> Traffic:
+    """Say what is expected of each Service's traffic with every pod where it is; nothing is placed.
+
+    Args:
+        inputs: what was read (`topospread.load`), which is not changed, or the paths to read; also what a simulation or
+            a step of a drill leaves (`after`).
+        clients: who asks: ``deploy/web``, ``zone-a=70,zone-b=30``, or one of them for one Service,
+            ``api:deploy/web``; by default all pods that are not endpoints themselves.
+        price: of a GB that crosses zones.
+        cluster: beside paths: a made-up cluster, ``zones=3,nodes=12,cpu=8,memory=32Gi``, or a file that holds one.
+        namespace: where objects of paths go that name none.
+        kube_version: the Kubernetes version to act as.
+        gates: kube-scheduler's feature gates; by default the version's.
+        apiserver_gates: the API server's, which decide what fields its objects keep; by default the version's.
+
+    Raises:
+        InputError: an object that the API server would refuse, or a path that cannot be read.
+        UsageError: clients that are not there.
+    """
+    options = SimulationOptions.of_version(kube_version, None, gates, apiserver_gates)
+    inventory = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
+    return traffic_of(inventory, options, TrafficQuestion(read_clients(clients), price))
+
+
+def traffic_of(inventory: Inventory, options: SimulationOptions, asking: TrafficQuestion) -> Traffic:
     """What is expected of each Service's traffic.
 
     Args:
@@ -160,13 +201,13 @@ def _clients(
         behind = {each.pod for each in endpoints}
         every = (pod for pods in cluster.pods.values() for pod in pods)
         nodes = [pod.spec.node_name or "" for pod in every if f"{pod.namespace or 'default'}/{pod.name}" not in behind]
-        return "all pods" if nodes else "all nodes", by_pods(nodes, cluster.nodes)
+        return "all pods" if nodes else "all nodes", by_pods(nodes, cluster.asking)
     if who.zones:
-        return "given", by_zones(who.zones, cluster.nodes)
+        return "given", by_zones(who.zones, cluster.nodes, cluster.asking)
     there = sorted(set(cluster.owners.values()))
     try:
         kind, space, name = the_workload(who.workload, there)
     except UsageError as error:
         raise UsageError(f"--clients {error}") from None
     pods = (pod for pod in cluster.pods[space] if cluster.owners.get((space, pod.name)) == (kind, space, name))
-    return f"{kind}/{name}", by_pods([pod.spec.node_name or "" for pod in pods], cluster.nodes)
+    return f"{kind}/{name}", by_pods([pod.spec.node_name or "" for pod in pods], cluster.asking)

@@ -1,0 +1,157 @@
+"""How a drill of a file is played and what it is played on, as its file says it: all that the command's options say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from topospread.api.inventory import Inventory
+from topospread.config.gate_table import Component
+from topospread.config.gates import Gates, gates_for
+from topospread.config.versions import KubeVersion
+from topospread.sources.custom_kinds import find_kinds
+from topospread.sources.load import load
+from topospread.sources.made_up import is_made_up
+from topospread.sources.rendering import Rendering
+
+from .file_fields import FileFields
+
+FIELDS = (
+    "cluster",
+    "manifests",
+    "namespace",
+    "helm",
+    "raw",
+    "withHooks",
+    "strict",
+    "kubeVersion",
+    "featureGates",
+    "apiserverFeatureGates",
+    "schedulerFeatureGates",
+    "config",
+    "pools",
+    "seed",
+    "runs",
+    "preemption",
+)
+"""Fields of ``spec`` beside ``steps`` and ``expect``."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrillInput:
+    """What a drill begins with; paths are as seen from the working directory.
+
+    Attributes:
+        cluster: a made-up cluster or a file, "" for none.
+        paths: manifests, in the order in which they are applied.
+        rendering: how charts and kustomizations among them become manifests.
+    """
+
+    cluster: str = ""
+    paths: tuple[str, ...] = ()
+    namespace: str = "default"
+    rendering: Rendering = field(default_factory=Rendering)
+    with_hooks: bool = False
+    strict: bool = False
+
+    def read(self, cluster: str | None, apiserver: Gates) -> Inventory:
+        """Everything that is there at the beginning; ``cluster``: in place of the own.
+
+        Raises:
+            InputError: something cannot be read or used.
+        """
+        return load(
+            self.paths,
+            cluster=cluster or self.cluster or None,
+            strict=self.strict,
+            namespace=self.namespace,
+            comparison_operators=apiserver.enabled("TaintTolerationComparisonOperators"),
+            rendering=self.rendering,
+            with_hooks=self.with_hooks,
+            kinds=find_kinds(),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DrillSettings:
+    """How a drill is played.
+
+    Attributes:
+        gates, apiserver_gates: kube-scheduler's and the API server's.
+        config: the file of kube-scheduler's configuration.
+        pools: files of pools.
+        seed, runs, preemption: as of `topospread.drill`.
+    """
+
+    kube_version: str
+    gates: Gates
+    apiserver_gates: Gates
+    config: str | None = None
+    pools: tuple[str, ...] = ()
+    seed: int | None = None
+    runs: int | None = None
+    preemption: bool = True
+
+
+def read_manifests(fields: FileFields, spec: Mapping[str, Any], kube_version: str) -> DrillInput:
+    """What a drill begins with.
+
+    Raises:
+        InputError: a field is not what it has to be.
+    """
+    cluster = fields.string(spec.get("cluster", ""), "spec.cluster")
+    paths = fields.strings(spec.get("manifests", []), "spec.manifests")
+    helm = fields.mapping(spec.get("helm", {}), "spec.helm")
+    fields.known(helm, ("values", "set", "release"), "spec.helm")
+    raw = fields.flag(spec.get("raw", False), "spec.raw")
+    if raw and helm:
+        raise fields.error("raw renders no chart, and helm says how: give one of them", "spec.helm")
+    return DrillInput(
+        cluster=cluster if not cluster or is_made_up(cluster) else fields.path(cluster),
+        paths=tuple(map(fields.path, paths)),
+        namespace=fields.string(spec.get("namespace", "default"), "spec.namespace"),
+        rendering=Rendering(
+            raw=raw,
+            helm_values=tuple(map(fields.path, fields.strings(helm.get("values", []), "spec.helm.values"))),
+            helm_set=tuple(fields.strings(helm.get("set", []), "spec.helm.set")),
+            helm_release=fields.string(helm.get("release", ""), "spec.helm.release"),
+            kube_version=kube_version,
+        ),
+        with_hooks=fields.flag(spec.get("withHooks", False), "spec.withHooks"),
+        strict=fields.flag(spec.get("strict", False), "spec.strict"),
+    )
+
+
+def read_settings(fields: FileFields, spec: Mapping[str, Any]) -> DrillSettings:
+    """How a drill is played.
+
+    Raises:
+        InputError: a field is not what it has to be, or a gate is none of the version.
+    """
+    version = fields.string(spec.get("kubeVersion", "1.37"), "spec.kubeVersion")
+    KubeVersion.parse(version, fields.place("spec.kubeVersion"))
+    config = spec.get("config")
+    runs = fields.number(spec["runs"], "spec.runs") if "runs" in spec else None
+    if runs == 0:
+        raise fields.error("how many runs there are is a number, from 1", "spec.runs")
+    return DrillSettings(
+        kube_version=version,
+        gates=_gates(fields, spec, version, "scheduler"),
+        apiserver_gates=_gates(fields, spec, version, "apiserver"),
+        config=None if config is None else fields.path(fields.string(config, "spec.config")),
+        pools=tuple(map(fields.path, fields.strings(spec.get("pools", []), "spec.pools"))),
+        seed=fields.number(spec["seed"], "spec.seed") if "seed" in spec else None,
+        runs=runs,
+        preemption=fields.flag(spec.get("preemption", True), "spec.preemption"),
+    )
+
+
+def _gates(fields: FileFields, spec: Mapping[str, Any], version: str, component: Component) -> Gates:
+    """One program's gates: those of both, and above them its own."""
+    said: dict[str, bool] = {}
+    names = [name for name in ("featureGates", f"{component}FeatureGates") if name in spec]
+    for name in names:
+        where = f"spec.{name}"
+        said |= {gate: fields.flag(on, f"{where}[{gate}]") for gate, on in fields.mapping(spec[name], where).items()}
+    return gates_for(version, said, component, fields.place(f"spec.{names[-1]}") if names else None)

@@ -1,0 +1,95 @@
+"""Fields of a drill in a file: taken as what they have to be, or refused with their place; not what they mean."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from topospread.errors import ConfigError, InputError, Place
+from topospread.sources.positions import locate, parse_path
+from topospread.sources.text import Text
+
+
+def place_in(text: Text, document: int, path: str, name: str = "") -> Place:
+    """Where a field stands, or what it would stand in."""
+    found = locate(text.data, document, parse_path(path))
+    return Place(
+        text.name,
+        object=f"Drill {name}" if name else "",
+        field=path,
+        line=found.line if found else None,
+        column=found.column if found else None,
+    )
+
+
+class FileFields:
+    """Takes plain data of one document apart.
+
+    Attributes:
+        name: of the drill, for errors.
+    """
+
+    def __init__(self, text: Text, document: int) -> None:
+        self.text = text
+        self.document = document
+        self.name = ""
+
+    def path(self, path: str) -> str:
+        """A path as seen from the working directory."""
+        return os.path.normpath(os.path.join(os.path.dirname(self.text.name), path))
+
+    def known(self, value: Mapping[str, Any], known: Sequence[str], where: str) -> None:
+        """Refuse what is not known.
+
+        Raises:
+            InputError: a field is not; with what is near.
+        """
+        for name in value:
+            if name not in known:
+                close = get_close_matches(str(name), known, 1)
+                hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(known)}"
+                raise self.error(f"there is no field '{name}'; {hint}", f"{where}.{name}" if where else str(name))
+
+    def mapping(self, value: Any, where: str) -> dict[str, Any]:
+        """A mapping, or an `InputError`."""
+        if not isinstance(value, dict):
+            raise self.error("expected a mapping" if value is not None else "it is missing", where)
+        return value
+
+    def items(self, value: Any, where: str) -> list[Any]:
+        """A list, or an `InputError`."""
+        if not isinstance(value, list):
+            raise self.error("expected a list" if value is not None else "it is missing", where)
+        return value
+
+    def string(self, value: Any, where: str) -> str:
+        """A string, or an `InputError`."""
+        if not isinstance(value, str):
+            raise self.error(f"expected a string, got {value!r}; put it in quotes", where)
+        return value
+
+    def number(self, value: Any, where: str) -> int:
+        """A whole number from 0, or an `InputError`."""
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise self.error(f"expected a number, from 0, got {value!r}", where)
+        return value
+
+    def error(self, words: str, where: str) -> InputError:
+        """An error at a field, or at what it would stand in."""
+        return ConfigError(words, self.place(where))
+
+    def flag(self, value: Any, where: str) -> bool:
+        """True or false, or an `InputError`."""
+        if not isinstance(value, bool):
+            raise self.error(f"expected true or false, got {value!r}", where)
+        return value
+
+    def strings(self, value: Any, where: str) -> list[str]:
+        """A list of strings, or an `InputError`."""
+        return [self.string(each, f"{where}[{i}]") for i, each in enumerate(self.items(value, where))]
+
+    def place(self, where: str) -> Place:
+        """Where a field stands."""
+        return place_in(self.text, self.document, where, self.name)
