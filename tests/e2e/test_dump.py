@@ -1,72 +1,79 @@
-"""`topospread dump` as users run it, with a kubectl that answers from files; `tests/live` has a real one."""
+"""`topospread dump` as users run it, on a server that answers from memory; `tests/live` has a real API server."""
 
 from __future__ import annotations
 
 import gzip
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.answering_server import AnsweringServer, answering_server
+
+PATIENCE = 60.0
+LISTENS_TO_SIGINT = """
+import signal
+from topospread.cli.main import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+main()
+"""
+"""The command also where who started the tests has SIGINT ignored."""
 ROOT = Path(__file__).parent.parent.parent
 TOPOSPREAD = Path(sys.executable).parent / "topospread"
-KUBECTL = """#!/bin/sh
-for word in "$@"; do path=$word; done
-file="{folder}/$(echo "${{path%%\\?*}}" | tr / _)"
-if [ -f "$file" ]; then exec cat "$file"; fi
-echo "Error from server (NotFound): the server could not find the requested resource" >&2
-exit 1
-"""
 
 
 @pytest.fixture
-def answers(tmp_path: Path) -> Path:
-    """A folder with a kubectl, and what it answers: the shop of the documentation."""
-    folder = tmp_path / "bin"
+def answers(tmp_path: Path) -> Iterator[AnsweringServer]:
+    """An API server with the shop of the documentation."""
+    folder = tmp_path / "server"
     folder.mkdir()
-    (folder / "kubectl").write_text(KUBECTL.format(folder=folder))
-    (folder / "kubectl").chmod(0o755)
-    items = json.loads((ROOT / "docs/how-to/shop.json").read_text())["items"]
-    paths = {"Node": "_api_v1_nodes", "Pod": "_api_v1_pods", "ReplicaSet": "_apis_apps_v1_replicasets"}
-    for kind, name in paths.items():
-        listed: dict[str, Any] = {"kind": f"{kind}List", "apiVersion": "apps/v1" if "apps" in name else "v1"}
-        (folder / name).write_text(json.dumps(listed | {"items": [each for each in items if each["kind"] == kind]}))
-    return folder
+    with answering_server(folder) as server:
+        server.hold(json.loads((ROOT / "docs/how-to/shop.json").read_text())["items"])
+        yield server
 
 
-def run(answers: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def environment(answers: AnsweringServer) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
+    return kept | {"PATH": "/usr/bin:/bin", "KUBECONFIG": str(answers.kubeconfig)}
+
+
+def run(answers: AnsweringServer, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [TOPOSPREAD, *words],
-        cwd=answers.parent,
-        env={"PATH": f"{answers}:/usr/bin:/bin"},
+        cwd=answers.kubeconfig.parent.parent,
+        env=environment(answers),
         capture_output=True,
         text=True,
         check=False,
     )
 
 
-def test_without_a_name_it_is_the_one_that_the_help_says(answers: Path) -> None:
+def test_without_a_name_it_is_the_one_that_the_help_says(answers: AnsweringServer) -> None:
     done = run(answers, "dump")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("cluster.json.gz: 6 nodes, 11 pods and 2 other objects, ")
+    assert done.stdout.startswith("cluster.json.gz: 6 nodes, 11 pods and 7 other objects, ")
     assert run(answers, "status", "cluster.json.gz").returncode == 0
 
 
-def test_standard_output_is_the_snapshot_alone(answers: Path) -> None:
+def test_standard_output_is_the_snapshot_alone(answers: AnsweringServer) -> None:
     done = run(answers, "dump", "-")
-    assert len(json.loads(done.stdout)["items"]) == 19
-    assert done.stderr == "6 nodes, 11 pods and 2 other objects\n"
+    assert len(json.loads(done.stdout)["items"]) == 24
+    assert done.stderr == "6 nodes, 11 pods and 7 other objects\n"
 
 
-def test_two_snapshots_have_the_same_words_with_the_same_salt_only(answers: Path) -> None:
+def test_two_snapshots_have_the_same_words_with_the_same_salt_only(answers: AnsweringServer) -> None:
     for name, words in (("a", ["--salt", "12345678"]), ("b", ["--salt", "12345678"]), ("c", [])):
         assert run(answers, "dump", f"{name}.json.gz", "--hash-names", *words).returncode == 0
 
     def items(name: str) -> Any:
-        return json.loads(gzip.decompress((answers.parent / f"{name}.json.gz").read_bytes()))["items"]
+        return json.loads(gzip.decompress((answers.kubeconfig.parent.parent / f"{name}.json.gz").read_bytes()))["items"]
 
     assert items("a") == items("b") != items("c")
 
@@ -81,15 +88,55 @@ def test_two_snapshots_have_the_same_words_with_the_same_salt_only(answers: Path
         (["--chunk-size", "-1"], "--chunk-size"),
     ],
 )
-def test_usage(words: list[str], said: str, answers: Path) -> None:
+def test_usage(words: list[str], said: str, answers: AnsweringServer) -> None:
     done = run(answers, "dump", *words)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
 
 
-def test_an_answer_that_is_no_list_is_said(answers: Path) -> None:
-    (answers / "_api_v1_nodes").write_text("<html>please log in</html>")
+def test_an_answer_that_is_no_list_is_said(answers: AnsweringServer) -> None:
+    answers.answers["/api/v1/nodes"] = b"<html>please log in</html>"
     done = run(answers, "dump")
     assert done.returncode == 2
     assert "the answer is no list of objects: '<html>please log in" in done.stderr
-    assert sorted(path.name for path in answers.parent.iterdir()) == ["bin"]
+    assert sorted(path.name for path in answers.kubeconfig.parent.parent.iterdir()) == ["server"]
+
+
+def test_who_to_act_as_is_sent_whole_and_no_program_is_run(answers: AnsweringServer) -> None:
+    done = run(answers, "dump", "-", "--as", "jane", "--as-group", "ops", "--as-group", "on, call", "--as-uid", "7")
+    assert done.returncode == 0, done.stderr
+    for _, _, headers in answers.asked:
+        sent = [(name.lower(), value) for name, value in headers if name.lower().startswith(("imp", "auth"))]
+        assert sorted(sent) == [
+            ("authorization", "Bearer secret-token"),
+            ("impersonate-group", "on, call"),
+            ("impersonate-group", "ops"),
+            ("impersonate-uid", "7"),
+            ("impersonate-user", "jane"),
+        ]
+    groups = run(answers, "dump", "--as-group", "ops")
+    assert (groups.returncode, groups.stdout) == (2, "")
+    assert "--as-group and --as-uid say more of the user of --as" in groups.stderr
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM], ids=lambda sent: sent.name)
+def test_an_interrupt_leaves_the_older_snapshot(sent: signal.Signals, answers: AnsweringServer) -> None:
+    answers.held.add("/api/v1/services")
+    older = answers.kubeconfig.parent.parent / "c.json.gz"
+    older.write_bytes(b"older")
+    running = subprocess.Popen(
+        [sys.executable, "-c", LISTENS_TO_SIGINT, "dump", str(older)],
+        env=environment(answers),
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    until = time.monotonic() + PATIENCE
+    while not any(path == "/api/v1/services" for path, _, _ in answers.asked):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    os.killpg(running.pid, sent)
+    _, said = running.communicate(timeout=PATIENCE)
+    assert (running.returncode, said) == (130, "interrupted\n")
+    assert older.read_bytes() == b"older"
+    assert sorted(os.listdir(older.parent)) == ["c.json.gz", "server"]

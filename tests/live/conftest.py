@@ -30,7 +30,7 @@ class ControlPlane:
     @property
     def environment(self) -> dict[str, str]:
         """The environment in which kubectl finds it, and finds nothing else."""
-        kept = {name: os.environ[name] for name in ("HOME", "LANG") if name in os.environ}
+        kept = {name: os.environ[name] for name in ("HOME", "LANG", "PYTHONPATH") if name in os.environ}
         path = f"{self.programs}:/usr/bin:/bin"
         return kept | {"KUBECONFIG": str(self.kubeconfig), "PATH": path}
 

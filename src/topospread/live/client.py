@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import aiohttp
 import msgspec
+from multidict import CIMultiDict
 
 from .api_error import ApiError, ApiUnreachable, error_of
 from .connection import Connection
@@ -145,7 +146,9 @@ class ApiClient:
                 await asyncio.sleep(error.retry_after or 0)
         raise AssertionError("the last retry returns or raises")
 
-    async def list_pages(self, path: str, *, params: Mapping[str, str] | None = None) -> AsyncIterator[bytes]:
+    async def list_pages(
+        self, path: str, *, params: Mapping[str, str] | None = None, timeout: float = _TIMEOUT
+    ) -> AsyncIterator[bytes]:
         """The pages of a list, each a whole ``…List`` object; all of them are of one resource version.
 
         Raises:
@@ -153,12 +156,13 @@ class ApiClient:
             ApiUnreachable: no answer.
         """
         asked = {"limit": str(PAGE), **(params or {})}
-        page = await self.request("GET", path, params=asked)
+        page = await self.request("GET", path, params=asked, timeout=timeout)
         while True:
             token = msgspec.json.decode(page, type=_Page).metadata.continue_
             following: asyncio.Task[bytes] | None = None
             if token:  # the server makes the next page while this one is taken in
-                following = asyncio.create_task(self.request("GET", path, params=asked | {"continue": token}))
+                rest = self.request("GET", path, params=asked | {"continue": token}, timeout=timeout)
+                following = asyncio.create_task(rest)
             try:
                 yield page
             except BaseException:
@@ -188,7 +192,7 @@ class ApiClient:
             **(params or {}),
         }
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECTING, sock_read=_SILENCE)
-        headers = {**_READ, **await self._connection.headers()}
+        headers = await self._headers(_READ)
         try:
             async with self._session(write=False).get(
                 self._connection.server + path,
@@ -202,6 +206,7 @@ class ApiClient:
                     await self._connection.renew()
                 if response.status != 200:
                     raise error_of(await response.read(), response.status, _retry_after(response))
+                self._observer.watching(path.rpartition("/")[2], "open")
                 async for line in _lines(response.content):
                     event = self._decoder.decode(line)
                     if event.type == "ERROR":
@@ -231,7 +236,7 @@ class ApiClient:
     async def _send(self, request: _Request) -> bytes:
         """Send a request: a write over connections of its own where that is possible."""
         started, code = time.monotonic(), "<error>"
-        headers = {**_READ, **request.headers, **await self._connection.headers()}
+        headers = await self._headers({**_READ, **request.headers})
         writes = self._write_connections() if request.method != "GET" else None
         try:
             if writes is not None:
@@ -260,6 +265,12 @@ class ApiClient:
                 return body
         finally:
             self._observer.requested(request.method, code, time.monotonic() - started)
+
+    async def _headers(self, own: Mapping[str, str]) -> Mapping[str, str]:
+        """A request's own headers, and those of who asks; of several groups each has a header."""
+        headers = {**own, **await self._connection.headers()}
+        groups = self._connection.groups
+        return CIMultiDict([*headers.items(), *(("Impersonate-Group", each) for each in groups)]) if groups else headers
 
     def _write_connections(self) -> WriteConnections | None:
         """Connections for writes alone; through a proxy they go as reads do."""

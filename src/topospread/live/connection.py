@@ -40,6 +40,7 @@ class Connection:
         ssl: for every connection, ``None`` for plain HTTP. Rotated client certificates are loaded into this same
             context: connections that are made later use them.
         headers: what every request carries (``Authorization``, ``Impersonate-User``). Cheap: call it for each request.
+        groups: every request asks to be taken for a member of these, too (``Impersonate-Group``, one header each).
         proxy: URL of the proxy, ``None`` without.
         server_hostname: name that the server's certificate is for, ``None`` for the host of ``server``.
         renew: fetch credentials anew at once; for a 401.
@@ -55,10 +56,17 @@ class Connection:
     renew: Callable[[], Awaitable[None]] = field(default=lambda: asyncio.sleep(0))
     source: str = ""
     generation: int = 0
+    groups: tuple[str, ...] = ()
 
 
-async def connect(
-    kubeconfig: str | None = None, context: str | None = None, in_cluster: bool = False, as_user: str | None = None
+async def connect(  # noqa: PLR0913 - kubectl has that many options
+    kubeconfig: str | None = None,
+    context: str | None = None,
+    in_cluster: bool = False,
+    as_user: str | None = None,
+    *,
+    as_groups: tuple[str, ...] = (),
+    as_uid: str | None = None,
 ) -> Connection:
     """The connection that a kubeconfig or the service account of this pod gives.
 
@@ -81,7 +89,7 @@ async def connect(
                 f"{home}, and this is no pod with a service account"
             )
         credentials = await kubeconfig_credentials(paths or home, context)
-    fresh = _Fresh(credentials, as_user)
+    fresh = _Fresh(credentials, as_user, as_uid)
     connection = Connection(
         credentials.server,
         fresh.context,
@@ -90,6 +98,7 @@ async def connect(
         credentials.tls_server_name,
         fresh.renew,
         credentials.source,
+        groups=as_groups,
     )
     fresh.connection = connection
     return connection
@@ -98,9 +107,10 @@ async def connect(
 class _Fresh:
     """Credentials as request headers and TLS context, looked at again every `RECHECK` seconds."""
 
-    def __init__(self, credentials: Credentials, as_user: str | None) -> None:
+    def __init__(self, credentials: Credentials, as_user: str | None, as_uid: str | None = None) -> None:
         self._credentials = credentials
         self._as_user = as_user or credentials.as_user
+        self._as_uid = as_uid
         self._checked = time.monotonic()
         self._turn = asyncio.Lock()
         self._loaded = _stamps(credentials)
@@ -146,6 +156,8 @@ class _Fresh:
             made["Authorization"] = self._credentials.authorization
         if self._as_user:
             made["Impersonate-User"] = self._as_user
+        if self._as_uid:
+            made["Impersonate-Uid"] = self._as_uid
         return made
 
 

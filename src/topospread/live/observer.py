@@ -11,7 +11,8 @@ from typing import Literal, Protocol
 AttemptResult = Literal["scheduled", "unschedulable", "error"]
 Code = Literal["Success", "Unschedulable", "UnschedulableAndUnresolvable", "Error", "Skip"]
 """What came of an extension point."""
-WatchChange = Literal["listing", "listed", "watching", "relisting", "failed"]
+WatchChange = Literal["listing", "listed", "watching", "open", "relisting", "failed", "absent"]
+"""``watching``: a watch is asked for; ``open``: the server has begun to answer it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class Observer(Protocol):
         """A request ended: its HTTP method and status, ``<error>`` where none came."""
 
     def watching(self, kind: str, change: WatchChange, why: str = "") -> None:
-        """A kind was listed, is being watched, has to be listed again, or cannot be read."""
+        """A kind was listed, is being watched, has to be listed again, cannot be read, or is not there for us."""
 
     def cached(self, nodes: int, pods: int, assumed_pods: int) -> None:
         """What the cluster holds (``scheduler_cache_size``); told often."""

@@ -15,11 +15,12 @@ import msgspec
 
 from topospread.api.decoding import decode
 from topospread.api.meta import KubeObject, KubeStruct
+from topospread.api.pod import Pod
 from topospread.errors import DecodeError
 
 from .api_error import ApiError, ApiUnreachable
 from .client import ApiClient
-from .kinds import ReadPod, Watched
+from .kinds import Watched
 from .observer import Observer
 
 Key = tuple[str, str]
@@ -82,6 +83,7 @@ class Reflector:
         observer: told of lists and failures.
 
     Attributes:
+        name: of the kind, ``pods``.
         synced: set once the first list is through.
     """
 
@@ -89,6 +91,7 @@ class Reflector:
         struct: Any = watched.struct
         self._client = client
         self._watched = watched
+        self.name = watched.name
         self._sink = sink
         self._observer = observer
         self._decoder = msgspec.json.Decoder(struct)
@@ -106,11 +109,15 @@ class Reflector:
                 await self._list_and_follow()
             except (ApiError, ApiUnreachable) as error:
                 if self._is_absent(error):
+                    self._observer.watching(self._watched.name, "absent", str(error))
                     self.synced.set()
                     await asyncio.sleep(_ABSENT)
                     continue
                 self._observer.watching(self._watched.name, "failed", str(error))
                 await self._pause(error)
+            except msgspec.DecodeError as error:
+                self._observer.watching(self._watched.name, "failed", f"half an answer: {error}")
+                await self._pause(ApiUnreachable(str(error)))
 
     async def _list_and_follow(self) -> None:
         """One list and all that comes of it, until the version is too old to go on from."""
@@ -223,21 +230,26 @@ class Reflector:
             return self._convert(msgspec.json.decode(raw))
 
     def _convert(self, data: Any) -> Any:
-        """An object with nulls where Go takes them; of one that cannot be read at all the identity is kept.
-
-        A pod of which no more is known is nobody's to place.
-        """
+        """An object with nulls where Go takes them."""
         try:
             return decode(data, self._watched.struct)
         except DecodeError as error:
             metadata = data.get("metadata", {})
             named = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
             self._observer.failed(f"{self._watched.name} {named} cannot be read", str(error))
-            kept = {key: metadata.get(key) for key in ("name", "namespace", "uid", "resourceVersion")}
-            spec = {"schedulerName": _NOBODY, "nodeName": str((data.get("spec") or {}).get("nodeName") or "")}
-            return decode(
-                {"metadata": kept} | ({"spec": spec} if self._watched.struct is ReadPod else {}), self._watched.struct
-            )
+            return self._unreadable(data)
+
+    def _unreadable(self, data: Any) -> Any:
+        """What is kept of an object that cannot be read at all: its identity.
+
+        A pod of which no more is known is nobody's to place.
+        """
+        metadata = data.get("metadata", {})
+        kept = {key: metadata.get(key) for key in ("name", "namespace", "uid", "resourceVersion")}
+        spec = {"schedulerName": _NOBODY, "nodeName": str((data.get("spec") or {}).get("nodeName") or "")}
+        return decode(
+            {"metadata": kept} | ({"spec": spec} if issubclass(self._watched.struct, Pod) else {}), self._watched.struct
+        )
 
     def _is_absent(self, error: ApiError | ApiUnreachable) -> bool:
         """Whether a kind that may be missing is not served, or not for us."""

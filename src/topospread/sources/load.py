@@ -11,7 +11,7 @@ from typing import BinaryIO, Final
 
 from topospread.api.inventory import Inventory
 from topospread.api.storage import default_classes
-from topospread.errors import DecodeError, DuplicateError, InputError, UsageError
+from topospread.errors import DecodeError, DuplicateError, InputError, Place, UsageError
 
 from .admit import Rules
 from .collection import Collection
@@ -28,7 +28,7 @@ from .namesakes import notes_on_namesakes
 from .objects import ObjectReader, ReadObject
 from .rendering import Rendering
 from .snapshot import leave_out_stranded_pods, warn_of_missing_owners
-from .snapshot_facts import note_of, warnings_when_read
+from .snapshot_facts import SnapshotFacts, note_of, warnings_when_read
 from .text import Text
 from .yaml import read_documents
 
@@ -38,6 +38,25 @@ NO_NODES: Final = (
 )
 _LARGEST_JSON_READ_AS_YAML: Final = 16 << 20
 """YAML takes a hundred times as long as JSON: a larger text that is not JSON is broken JSON rather than YAML."""
+
+
+LIVE: Final = "live"
+"""``--cluster live``: the cluster itself, as who calls reads it."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveObjects:
+    """What was read of a cluster itself.
+
+    Attributes:
+        objects: each one once, kind after kind.
+        facts: when, and what it lacks.
+        place: which cluster, for notes and warnings.
+    """
+
+    objects: Sequence[ReadObject]
+    facts: SnapshotFacts
+    place: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +80,7 @@ def load(  # noqa: PLR0913 - keyword arguments
     rendering: Rendering | None = None,
     with_hooks: bool = False,
     kinds: Kinds | None = None,
+    live: LiveObjects | None = None,
     needs_nodes: bool = True,
     progress: ReadingProgress | None = None,
 ) -> Inventory:
@@ -78,6 +98,7 @@ def load(  # noqa: PLR0913 - keyword arguments
             ``namespace``.
         with_hooks: keep the Pods and Jobs that Helm runs as hooks, and workloads that are there for tests alone.
         kinds: custom resources whose pods are known; those that are known without a project's own by default.
+        live: what was read of a cluster itself, which the paths are applied to; then there is no ``cluster``.
         needs_nodes: refuse what holds none; manifests that are added to a cluster need not.
         progress: is told how many bytes are dealt with.
 
@@ -92,6 +113,9 @@ def load(  # noqa: PLR0913 - keyword arguments
     collection = Collection()
     hooks = HooksLeftOut()
     with no_garbage_collection():
+        if live is not None:
+            collection.add_path(live.objects)
+            reader.snapshots.append((live.facts, live.place))
         if cluster is not None and is_made_up(cluster):
             collection.add_path(ReadObject("Node", node, place) for node, place in made_up_nodes(cluster))
             classes = made_up_storage_classes(cluster)

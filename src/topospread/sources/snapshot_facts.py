@@ -28,6 +28,7 @@ class SnapshotFacts(KubeStruct):
         namespace: the only one it holds, "" for all.
         hashed: whether names were replaced.
         simulated: whether a simulation left it so, rather than that a cluster was read.
+        live: whether it is no snapshot, but what was just read of a cluster.
         counts: kind → how many objects.
         missing: kind → why there are none of it.
     """
@@ -38,6 +39,7 @@ class SnapshotFacts(KubeStruct):
     namespace: str = ""
     hashed: bool = False
     simulated: bool = False
+    live: bool = False
     counts: dict[str, int] = msgspec.field(default_factory=dict)
     missing: dict[str, str] = msgspec.field(default_factory=dict)
 
@@ -53,13 +55,14 @@ def read_facts(raw: msgspec.Raw) -> SnapshotFacts | None:
 
 def warnings_of(facts: SnapshotFacts) -> list[str]:
     """What a person must know who goes by the snapshot."""
+    what = "what was read of the cluster" if facts.live else "the snapshot"
     found = [
-        f"the snapshot lacks {kind} objects ({why}): {WITHOUT.get(kind, 'what they decide is not known')}"
+        f"{what} lacks {kind} objects ({why}): {WITHOUT.get(kind, 'what they decide is not known')}"
         for kind, why in facts.missing.items()
     ]
     if facts.namespace:
         found.append(
-            f'the snapshot holds the namespace "{facts.namespace}" alone: nodes look emptier than they are, as other '
+            f'{what} holds the namespace "{facts.namespace}" alone: nodes look emptier than they are, as other '
             "namespaces' pods are not in it"
         )
     return found
@@ -74,7 +77,10 @@ def warnings_when_read(facts: SnapshotFacts) -> list[str]:
 def note_of(facts: SnapshotFacts) -> str:
     """``a snapshot of Kubernetes v1.31.4 taken 2026-01-01T00:00:00Z; --kube-version 1.31 acts as that version``."""
     of = f" of Kubernetes {facts.kube_version}" if facts.kube_version else ""
-    what = "what a simulation left, saved" if facts.simulated else f"a snapshot{of} taken"
+    if facts.live:
+        what = f"read{of}"
+    else:
+        what = "what a simulation left, saved" if facts.simulated else f"a snapshot{of} taken"
     note = f"{what} {facts.taken or 'at an unknown time'}" + (", names hashed" if facts.hashed else "")
     version = _known_version(facts.kube_version)
     if version is not None and version != NEWEST:

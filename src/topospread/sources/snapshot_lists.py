@@ -81,14 +81,11 @@ class ListRequest:
                 yield f"{root}/{self.resource}"
             elif KINDS[self.kind].namespaced:
                 yield f"{root}/namespaces/{quote(self.namespace, safe='')}/{self.resource}"
-            elif self.kind == "Namespace":
-                yield f"{root}/{self.resource}?fieldSelector=metadata.name%3D{quote(self.namespace, safe='')}"
             else:
                 yield f"{root}/{self.resource}"
 
-
-def page(path: str, size: int, token: str = "") -> str:
-    """The path of one page; ``size`` 0 asks for all at once."""
-    sign = "&" if "?" in path else "?"
-    limit = f"{sign}limit={size}" if size else ""
-    return f"{path}{limit}" + (f"&continue={quote(token, safe='')}" if token else "")
+    @property
+    def selection(self) -> dict[str, str]:
+        """The query that chooses among the objects of a list."""
+        chosen = self.namespace and self.kind == "Namespace"
+        return {"fieldSelector": f"metadata.name={self.namespace}"} if chosen else {}

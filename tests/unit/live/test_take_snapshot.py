@@ -2,48 +2,59 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import io
 import json
 import os
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import pytest
 
 import topospread
 from topospread.api.kinds import KINDS
-from topospread.errors import InputError, Place, UsageError
-from topospread.sources.kubectl import RefusedError
+from topospread.errors import InputError, UsageError
+from topospread.live.api_error import ApiError, ApiUnreachable, RequestError
+from topospread.live.cluster_lists import ClusterLists, WantedLists
+from topospread.live.connection import Connection
 from topospread.sources.snapshot_facts import SnapshotFacts, warnings_of
-from topospread.sources.snapshot_file import check_path, writing
+from topospread.sources.snapshot_file import SnapshotWriter, check_path, writing
 from topospread.sources.snapshot_lists import ORDER
-from topospread.sources.snapshot_take import Taking, Wanted
+from topospread.sources.snapshot_take import SnapshotTaking
 
 Json = dict[str, Any]
+STATUS = {"NotFound": 404, "Expired": 410, "ServiceUnavailable": 503}
+
+
+async def no_headers() -> dict[str, str]:
+    return {}
+
+
+HERE = Connection("https://server", None, no_headers, source="kubeconfig")
 
 
 class FakeServer:
-    """Answers lists as an API server does: pages with a token, a status for what it refuses."""
+    """In place of an `ApiClient`: pages with a token, a status for what it refuses."""
 
     def __init__(self, objects: dict[str, list[Json]], refusals: dict[str, str] | None = None) -> None:
         self.objects = objects
         self.refusals = refusals or {}
         self.asked: list[str] = []
 
-    def get_raw(self, path: str) -> bytes:
-        self.asked.append(path)
-        parts = urlsplit(path)
+    async def request(self, method: str, path: str, *, params: dict[str, str] | None = None, **_: Any) -> bytes:
+        query = params or {}
+        asked = path + (f"?{urlencode(query)}" if query else "")
+        self.asked.append(asked)
         for part, reason in self.refusals.items():
-            if part in path:
-                raise RefusedError(reason, f"{part} is refused", Place(path))
-        if parts.path == "/version":
+            if part in asked:
+                raise ApiError(STATUS.get(reason, 403), reason, f"{part} is refused")
+        if path == "/version":
             return b'{"gitVersion":"v1.31.4"}'
-        query = parse_qs(parts.query)
-        items = self.objects.get(parts.path, [])
-        begin = int(query.get("continue", ["0"])[0])
-        end = begin + int(query.get("limit", [str(len(items))])[0])
+        items = self.objects.get(path, [])
+        begin = int(query.get("continue", "0"))
+        end = begin + int(query.get("limit", len(items)))
         more = {"continue": str(end), "remainingItemCount": len(items) - end} if end < len(items) else {}
         kind = items[0]["kind"] if items else "Object"
         version = items[0]["apiVersion"] if items else "v1"
@@ -70,16 +81,22 @@ def cluster(pods: int = 7) -> dict[str, list[Json]]:
     }
 
 
-def take(server: FakeServer, path: Path, wanted: Wanted | None = None) -> SnapshotFacts:
+def read(server: FakeServer, writer: SnapshotWriter, wanted: WantedLists | None = None, **more: Any) -> SnapshotFacts:
+    client: Any = server
+    lists = ClusterLists(client, HERE, wanted or WantedLists(), purpose="snapshot", **more)
+    return asyncio.run(lists.read(SnapshotTaking(writer)))
+
+
+def take(server: FakeServer, path: Path, wanted: WantedLists | None = None) -> SnapshotFacts:
     with writing(str(path), io.BytesIO()) as writer:
-        facts = Taking(server, wanted or Wanted()).take(writer)
+        facts = read(server, writer, wanted)
         writer.end(facts)
     return facts
 
 
 def test_every_page_is_asked_for_and_every_object_is_there_once(tmp_path: Path) -> None:
     server = FakeServer(cluster())
-    facts = take(server, tmp_path / "c.json.gz", Wanted(page=3))
+    facts = take(server, tmp_path / "c.json.gz", WantedLists(page=3))
     assert [path for path in server.asked if path.startswith("/api/v1/pods")] == [
         "/api/v1/pods?limit=3",
         "/api/v1/pods?limit=3&continue=3",
@@ -93,7 +110,7 @@ def test_every_page_is_asked_for_and_every_object_is_there_once(tmp_path: Path) 
 
 def test_a_list_whose_next_page_is_forgotten_is_asked_for_as_a_whole(tmp_path: Path) -> None:
     server = FakeServer(cluster(), {"/api/v1/pods?limit=3&continue=3": "Expired"})
-    assert take(server, tmp_path / "c.json", Wanted(page=3)).counts["Pod"] == 7
+    assert take(server, tmp_path / "c.json", WantedLists(page=3)).counts["Pod"] == 7
     assert server.asked.count("/api/v1/pods") == 1
     assert len(topospread.load(str(tmp_path / "c.json")).pods) == 7
 
@@ -146,10 +163,10 @@ def test_without_nodes_or_pods_nothing_is_written_and_what_was_there_stays(resou
 
 def test_an_interrupt_leaves_what_was_there(tmp_path: Path) -> None:
     class Interrupted(FakeServer):
-        def get_raw(self, path: str) -> bytes:
+        async def request(self, method: str, path: str, **more: Any) -> bytes:
             if "services" in path:
                 raise KeyboardInterrupt
-            return super().get_raw(path)
+            return await super().request(method, path, **more)
 
     path = tmp_path / "c.json.gz"
     path.write_bytes(b"older")
@@ -159,33 +176,36 @@ def test_an_interrupt_leaves_what_was_there(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["c.json.gz"]
 
 
-@pytest.mark.parametrize("error", [RefusedError("ServiceUnavailable", "busy", Place()), InputError("reset by peer")])
-def test_a_server_that_stumbles_is_asked_again(error: InputError, tmp_path: Path) -> None:
+@pytest.mark.parametrize("error", [ApiError(503, "ServiceUnavailable", "busy"), ApiUnreachable("reset by peer")])
+def test_a_server_that_stumbles_is_asked_again(error: RequestError, tmp_path: Path) -> None:
     class Stumbling(FakeServer):
         failures = 2
 
-        def get_raw(self, path: str) -> bytes:
+        async def request(self, method: str, path: str, **more: Any) -> bytes:
             if "pods" in path and self.failures:
+                await asyncio.sleep(0.01)
                 self.failures -= 1
                 raise error
-            return super().get_raw(path)
+            return await super().request(method, path, **more)
 
     pauses: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        pauses.append(seconds)
+
     with writing(str(tmp_path / "c.json"), io.BytesIO()) as writer:
-        facts = Taking(Stumbling(cluster()), pause=pauses.append).take(writer)
+        facts = read(Stumbling(cluster()), writer, pause=pause)
         writer.end(facts)
     assert (facts.counts["Pod"], pauses) == (7, [1.0, 3.0])
 
 
 def test_a_server_that_never_answered_is_not_waited_for(tmp_path: Path) -> None:
     class Down(FakeServer):
-        def get_raw(self, path: str) -> bytes:
-            raise InputError("connection refused")
+        async def request(self, method: str, path: str, **more: Any) -> bytes:
+            raise ApiUnreachable("connection refused")
 
-    pauses: list[float] = []
-    with pytest.raises(InputError, match="refused"), writing(str(tmp_path / "c.json"), io.BytesIO()) as writer:
-        Taking(Down({}), pause=pauses.append).take(writer)
-    assert pauses == []
+    with pytest.raises(InputError, match="https://server cannot be reached: connection refused"):
+        take(Down({}), tmp_path / "c.json")
 
 
 def test_one_namespace_is_asked_for_as_such_and_the_reader_is_warned(tmp_path: Path) -> None:
@@ -193,12 +213,12 @@ def test_one_namespace_is_asked_for_as_such_and_the_reader_is_warned(tmp_path: P
     objects["/api/v1/namespaces/shop/pods"] = objects.pop("/api/v1/pods")
     objects["/api/v1/namespaces"] = [made("Namespace", "shop")]
     server = FakeServer(objects)
-    facts = take(server, tmp_path / "c.json", Wanted("shop"))
+    facts = take(server, tmp_path / "c.json", WantedLists("shop"))
     assert (facts.counts["Pod"], facts.counts["Node"]) == (7, 3)
     assert "/api/v1/pods?limit=500" not in server.asked
     assert any("nodes look emptier" in warning for warning in topospread.load(str(tmp_path / "c.json")).warnings)
     with pytest.raises(UsageError, match='no namespace "nope"'):
-        take(FakeServer(cluster() | {"/api/v1/namespaces/nope/pods": []}), tmp_path / "d.json", Wanted("nope"))
+        take(FakeServer(cluster() | {"/api/v1/namespaces/nope/pods": []}), tmp_path / "d.json", WantedLists("nope"))
     assert not (tmp_path / "d.json").exists()
 
 
@@ -248,7 +268,7 @@ def test_only_the_owner_may_read_the_file(tmp_path: Path) -> None:
 def test_standard_output_takes_plain_json() -> None:
     stdout = io.BytesIO()
     with writing("-", stdout) as writer:
-        facts = Taking(FakeServer(cluster())).take(writer)
+        facts = read(FakeServer(cluster()), writer)
         writer.end(facts)
     assert len(json.loads(stdout.getvalue())["items"]) == 11
 

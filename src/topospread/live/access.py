@@ -1,0 +1,50 @@
+"""Which cluster is read, and as whom: kubectl's options as data, and the connection that they stand for."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from topospread.errors import UsageError
+
+from .connection import Connection, connect
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """kubectl's options that say which cluster is meant and who asks.
+
+    Attributes:
+        kubeconfig, context: as for kubectl; by default ``KUBECONFIG``, ``~/.kube/config``, and its current context.
+        user, groups, uid: who to act as (``--as``, ``--as-group``, ``--as-uid``).
+    """
+
+    kubeconfig: str | None = None
+    context: str | None = None
+    user: str | None = None
+    groups: tuple[str, ...] = ()
+    uid: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.user and (self.groups or self.uid):
+            raise UsageError("--as-group and --as-uid say more of the user of --as, which is not given")
+
+    @property
+    def is_given(self) -> bool:
+        """Whether anything was said: then a cluster is meant, and no file."""
+        return self != Access()
+
+    async def connect(self) -> Connection:
+        """The connection. The file in the home directory comes before a pod's service account, as for kubectl.
+
+        Raises:
+            InputError: there is no way to an API server, or a part of the kubeconfig cannot be used.
+        """
+        return await connect(
+            self.kubeconfig or self._home(), self.context, as_user=self.user, as_groups=self.groups, as_uid=self.uid
+        )
+
+    def _home(self) -> str | None:
+        home = Path.home() / ".kube" / "config"
+        return str(home) if not os.environ.get("KUBECONFIG") and home.exists() else None

@@ -1,0 +1,235 @@
+"""Reads the lists that a snapshot is made of, all kinds at once, page by page; what becomes of the objects others say.
+
+Each list is of one moment of its own, and all are asked for within milliseconds. When the server has forgotten where
+the next page begins, all is asked for at once, as client-go's pager does it (client-go/tools/pager/pager.go).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Final, Protocol
+
+import msgspec
+
+from topospread.api.kinds import KINDS
+from topospread.api.meta import KubeStruct
+from topospread.errors import UsageError
+from topospread.sources.admit import Rules
+from topospread.sources.listed_page import continue_token, read_page
+from topospread.sources.objects import ObjectReader, ReadObject
+from topospread.sources.snapshot_facts import FORMAT, SnapshotFacts
+from topospread.sources.snapshot_lists import ORDER, REQUIRED, ListRequest
+
+from .api_error import ApiError, ApiUnreachable, RequestError
+from .client import PAGE, ApiClient
+from .connection import Connection
+from .refusals import in_words
+
+_PATIENCE: Final = 120.0
+"""Seconds for one answer: a list that is asked for at once may be large."""
+_EXPIRED: Final = "Expired"
+_PASSING: Final = frozenset({"TooManyRequests", "ServiceUnavailable", "Timeout", "ServerTimeout", "InternalError"})
+"""Reasons for which the same may be asked again."""
+_PAUSES: Final = (1.0, 3.0)
+"""Seconds before asking again."""
+_OTHER_REFUSAL: Final = 1.0
+"""Seconds that are waited for another refusal, so that the same one is told each time."""
+
+
+class ListsProgress(Protocol):
+    """Is told how many objects of a kind are there, and how many are left as far as the server says."""
+
+    def __call__(self, resource: str, done: int, left: int | None) -> None:
+        """After every page."""
+
+
+class Receiver(Protocol):
+    """Takes what is read; kinds come side by side, the objects of a kind in the server's order."""
+
+    def take(self, kind: str, objects: Sequence[ReadObject]) -> None:
+        """Some of a kind, each once."""
+
+    def finished(self, kind: str) -> None:
+        """All of a kind are there; or it may not be read, and there are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class WantedLists:
+    """What is to be read.
+
+    Attributes:
+        namespace: the only one, "" for all.
+        otherwise: the only one of kinds that may not be read in all namespaces, "" for none: then they are missing.
+        page: objects to ask for at once, 0 for all.
+        kinds: which, keys of `KINDS`.
+    """
+
+    namespace: str = ""
+    otherwise: str = ""
+    page: int = PAGE
+    kinds: Sequence[str] = ORDER
+
+
+class _Version(KubeStruct):
+    git_version: str = ""
+
+
+@dataclass(slots=True)
+class ClusterLists:
+    """The lists of one API server, to be read once.
+
+    Attributes:
+        client: of it.
+        connection: for the words of what goes wrong.
+        purpose: what there is not without nodes and pods, for these words.
+        pause: waits so many seconds.
+    """
+
+    client: ApiClient
+    connection: Connection
+    wanted: WantedLists = field(default_factory=WantedLists)
+    progress: ListsProgress = lambda resource, done, left: None
+    purpose: str = "answer"
+    pause: Callable[[float], Awaitable[None]] = asyncio.sleep
+    _answered: bool = False
+
+    async def read(self, receiver: Receiver) -> SnapshotFacts:
+        """Read everything; what there is to say of it.
+
+        Raises:
+            InputError: the server cannot be reached, or refuses nodes or pods.
+            UsageError: there is no such namespace.
+        """
+        facts = SnapshotFacts(
+            format=FORMAT,
+            taken=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            namespace=self.wanted.namespace,
+            counts={},
+            missing={},
+        )
+        reading = {kind: asyncio.create_task(self._kind(kind, receiver, facts)) for kind in self.wanted.kinds}
+        version = asyncio.create_task(self._version())
+        try:
+            await self._all_or_none(reading, version)
+            facts.kube_version = version.result()
+        except RequestError as error:
+            raise in_words(error, self.connection) from error
+        finally:
+            for each in (*reading.values(), version):
+                each.cancel()
+            await asyncio.gather(*reading.values(), version, return_exceptions=True)
+        if self.wanted.namespace and facts.counts.get("Namespace") == 0:
+            raise UsageError(f'-n {self.wanted.namespace}: there is no namespace "{self.wanted.namespace}"')
+        facts.counts = {kind: facts.counts[kind] for kind in self.wanted.kinds if kind in facts.counts}
+        facts.missing = {kind: facts.missing[kind] for kind in self.wanted.kinds if kind in facts.missing}
+        return facts
+
+    async def _all_or_none(self, reading: Mapping[str, asyncio.Task[None]], version: asyncio.Task[str]) -> None:
+        """Wait for everything, or for what goes wrong: of several refusals that of the first kind is told."""
+        every = [*reading.values(), version]
+        await asyncio.wait(every, return_when=asyncio.FIRST_EXCEPTION)
+        if any(each.done() and each.exception() for each in every):
+            required = [each for kind, each in reading.items() if kind in REQUIRED]
+            await asyncio.wait(required or every, timeout=_OTHER_REFUSAL)
+        for each in every:
+            if each.done():
+                each.result()
+
+    async def _kind(self, kind: str, receiver: Receiver, facts: SnapshotFacts) -> None:
+        """Read a kind, or note that it may not be read."""
+        try:
+            facts.counts[kind] = await self._listed(ListRequest(kind, self.wanted.namespace), receiver)
+        except ApiError as error:
+            narrower = self._narrower(kind, error)
+            if narrower is not None:
+                facts.counts[kind] = await self._listed(narrower, receiver)
+                facts.namespace = self.wanted.otherwise
+            elif kind in REQUIRED:
+                raise in_words(error, self.connection, self.purpose) from error
+            else:
+                facts.missing[kind] = error.reason or error.message
+        receiver.finished(kind)
+
+    def _narrower(self, kind: str, error: ApiError) -> ListRequest | None:
+        """The list of one namespace in place of one that may not be read."""
+        if error.status != 403 or self.wanted.namespace or not self.wanted.otherwise or not KINDS[kind].namespaced:
+            return None
+        return ListRequest(kind, self.wanted.otherwise)
+
+    async def _listed(self, listed: ListRequest, receiver: Receiver) -> int:
+        """Hand on the objects of a kind, in the newest version that is served; how many there are, 0 where none is."""
+        for path in listed.paths():
+            try:
+                return await self._all_pages(listed, path, receiver)
+            except ApiError as error:
+                if error.reason != "NotFound":
+                    raise
+        return 0
+
+    async def _all_pages(self, listed: ListRequest, path: str, receiver: Receiver) -> int:
+        reader = ObjectReader(Rules())
+        seen: set[tuple[str, str]] = set()
+        async for data in self._pages(path, listed.selection):
+            objects, left = read_page(data, listed.kind, f"{self.connection.server}{path}", reader)
+            new = [each for each in objects if (each.item.namespace, each.item.name) not in seen]
+            seen.update((each.item.namespace, each.item.name) for each in new)
+            receiver.take(listed.kind, new)
+            self.progress(listed.resource, len(seen), left)
+            await asyncio.sleep(0)
+        return len(seen)
+
+    async def _pages(self, path: str, chosen: Mapping[str, str]) -> AsyncIterator[bytes]:
+        """Page after page; the server makes the next one while this one is taken in."""
+        following: asyncio.Task[bytes] | None = asyncio.create_task(self._page(path, chosen, ""))
+        try:
+            while following is not None:
+                data = await following
+                token = continue_token(data)
+                following = asyncio.create_task(self._page(path, chosen, token)) if token else None
+                yield data
+        finally:
+            if following is not None:
+                following.cancel()
+
+    async def _page(self, path: str, chosen: Mapping[str, str], token: str) -> bytes:
+        """One page; all of the list when the server has forgotten where this one begins."""
+        limit = {"limit": str(self.wanted.page)} if self.wanted.page else {}
+        try:
+            return await self._ask(path, {**chosen, **limit, **({"continue": token} if token else {})})
+        except ApiError as error:
+            if error.reason != _EXPIRED or not token:
+                raise
+        return await self._ask(path, chosen)
+
+    async def _ask(self, path: str, params: Mapping[str, str]) -> bytes:
+        """The answer at a path; what may pass by itself is tried again, as one page of hundreds is."""
+        for seconds in _PAUSES:
+            try:
+                return await self._once(path, params)
+            except ApiError as error:
+                if error.reason not in _PASSING:
+                    raise
+            except ApiUnreachable:
+                if not self._answered:
+                    raise
+            await self.pause(seconds)
+        return await self._once(path, params)
+
+    async def _once(self, path: str, params: Mapping[str, str]) -> bytes:
+        try:
+            answer = await self.client.request("GET", path, params=params, timeout=_PATIENCE)
+        except ApiError:
+            self._answered = True
+            raise
+        self._answered = True
+        return answer
+
+    async def _version(self) -> str:
+        """The server's gitVersion, "" where it is not told to everybody."""
+        try:
+            return msgspec.json.decode(await self._ask("/version", {}), type=_Version).git_version
+        except (ApiError, msgspec.DecodeError):
+            return ""

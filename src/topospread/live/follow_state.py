@@ -1,0 +1,86 @@
+"""How far a copy of a cluster can be trusted: what is behind and since when, what is missing and why. Only data."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from .observer import NobodyWatches, WatchChange
+
+
+@dataclass(frozen=True, slots=True)
+class FollowState:
+    """The state of a `FollowedCluster` at a moment.
+
+    Attributes:
+        ready: everything was listed once, but for what may not be read.
+        version: grows with every change of an object.
+        changed: when the last one came, seconds since 1970; 0 before.
+        behind_since: since when something may have changed unseen, seconds since 1970; None while all is up to date.
+        problems: resource (``pods``) → why it cannot be followed now; its last state is kept.
+        missing: kind → why there is nothing of it.
+    """
+
+    ready: bool = False
+    version: int = 0
+    changed: float = 0.0
+    behind_since: float | None = None
+    problems: Mapping[str, str] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+    def age(self, now: float | None = None) -> float:
+        """Seconds for which changes may have gone unseen; 0 while everything is followed."""
+        return 0.0 if self.behind_since is None else max(0.0, (time.time() if now is None else now) - self.behind_since)
+
+    @property
+    def last_error(self) -> str:
+        """Why it is behind, "" where it is not."""
+        return "; ".join(f"{resource}: {why}" for resource, why in sorted(self.problems.items()))
+
+
+class KindStates(NobodyWatches):
+    """An observer of reflectors that knows which kinds are behind.
+
+    A watch that was opened anew goes on where the last one ended: from then on nothing is unseen. A list has to be
+    whole first.
+    """
+
+    def __init__(self, watching: NobodyWatches | None = None) -> None:
+        self._told = watching or NobodyWatches()
+        self._listing: set[str] = set()
+        self._since: dict[str, float] = {}
+        self.problems: dict[str, str] = {}
+        self.absent: dict[str, str] = {}
+
+    def watching(self, kind: str, change: WatchChange, why: str = "") -> None:
+        """See Observer."""
+        self._told.watching(kind, change, why)
+        if change in ("listing", "relisting"):
+            self._listing.add(kind)
+        elif change == "listed":
+            self._listing.discard(kind)
+            self.absent.pop(kind, None)
+            self._recovered(kind)
+        elif change == "open" and kind not in self._listing:
+            self._recovered(kind)
+        elif change == "failed":
+            self._failed(kind, why)
+        elif change == "absent":
+            self.absent[kind] = why
+
+    def failed(self, what: str, why: str) -> None:
+        """See Observer."""
+        self._told.failed(what, why)
+
+    def behind_since(self) -> float | None:
+        """Since when the first of the kinds that are behind is; None while none is."""
+        return min(self._since.values(), default=None)
+
+    def _failed(self, kind: str, why: str) -> None:
+        self._since.setdefault(kind, time.time())
+        self.problems = {**self.problems, kind: why}
+
+    def _recovered(self, kind: str) -> None:
+        if self._since.pop(kind, None) is not None:
+            self.problems = {name: why for name, why in self.problems.items() if name != kind}

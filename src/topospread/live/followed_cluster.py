@@ -1,0 +1,286 @@
+"""A copy of a cluster that is kept up to date, for who shows or counts what is there. It decides and writes nothing.
+
+Every kind that a snapshot has is listed and watched (`reflector`). While the API server is away the last known state
+stays, marked with its age (`follow_state`). Read it from any thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from datetime import UTC, datetime
+from typing import Any, Final, Protocol
+
+from topospread.api.inventory import Inventory
+from topospread.api.kinds import KINDS
+from topospread.api.meta import KubeObject
+from topospread.errors import Place
+from topospread.sources.load import LiveObjects, load
+from topospread.sources.objects import ReadObject
+from topospread.sources.snapshot_facts import FORMAT, SnapshotFacts
+from topospread.sources.snapshot_lists import ORDER, REQUIRED, ListRequest
+from topospread.sources.versions import VERSIONS
+
+from .access import Access
+from .api_error import RequestError
+from .client import ApiClient
+from .connection import Connection
+from .follow_state import FollowState, KindStates
+from .kinds import Watched
+from .observer import NobodyWatches
+from .read_cluster import place_of
+from .reflector import Key, Reflector
+from .refusals import in_words
+
+log = logging.getLogger(__name__)
+
+_AGAIN: Final = 5.0
+"""Seconds after which a kind is followed again that could not be, for a reason that nobody thought of."""
+_POLL: Final = 0.1
+
+
+class ClusterListener(Protocol):
+    """Is told of every change, in the thread that follows, in order for each kind."""
+
+    def put(self, kind: str, item: KubeObject, before: KubeObject | None) -> None:
+        """An object came, or changed; ``before``: as it was. After a break the same may come again."""
+
+    def delete(self, kind: str, item: KubeObject) -> None:
+        """An object is gone; as it was last."""
+
+
+class FollowedCluster:
+    """The copy; `follow` and `following` make one that is followed.
+
+    Args:
+        client: of the API server.
+        connection: where it is, for words.
+        kinds: which, keys of `KINDS`; all that decide on placements by default.
+        listener: is told of every change.
+        watching: is told of lists and failures, as metrics and logs are (`reporting.Reporting`).
+    """
+
+    def __init__(
+        self,
+        client: ApiClient,
+        connection: Connection,
+        *,
+        kinds: Sequence[str] = ORDER,
+        listener: ClusterListener | None = None,
+        watching: NobodyWatches | None = None,
+    ) -> None:
+        self._connection = connection
+        self._client = client
+        self._states = KindStates(watching)
+        self._lock = threading.Lock()
+        self._kinds: dict[str, _KindCopy] = {kind: _KindCopy(kind, self._lock, listener) for kind in kinds}
+        self._reflectors = [Reflector(client, _watched(kind), copy, self._states) for kind, copy in self._kinds.items()]
+
+    async def run(self) -> None:
+        """Follow until cancelled."""
+        async with asyncio.TaskGroup() as group:
+            for each in self._reflectors:
+                group.create_task(self._follow(each))
+
+    async def _follow(self, reflector: Reflector) -> None:
+        while True:
+            try:
+                await reflector.run()
+            except Exception as error:  # a fault of ours must not end the others
+                log.exception("following failed, and begins again")
+                self._states.watching(reflector.name, "failed", f"{type(error).__name__}: {error}")
+            await asyncio.sleep(_AGAIN)
+
+    @property
+    def state(self) -> FollowState:
+        """How far the copy can be trusted."""
+        copies = self._kinds.values()
+        return FollowState(
+            all(each.synced.is_set() for each in self._reflectors),
+            sum(each.version for each in copies),
+            max((each.changed for each in copies), default=0.0),
+            self._states.behind_since(),
+            self._states.problems,
+            self._missing(),
+        )
+
+    def _missing(self) -> dict[str, str]:
+        found = {}
+        for kind, copy in self._kinds.items():
+            why = self._states.absent.get(ListRequest(kind).resource)
+            if why is not None and not copy.items:
+                found[kind] = why
+        return found
+
+    def objects(self) -> LiveObjects:
+        """Everything that is there, kind after kind, in the order in which the API server lists it."""
+        with self._lock:
+            copies = {kind: list(copy.items.items()) for kind, copy in self._kinds.items()}
+        missing = {kind: _reason(why) for kind, why in self._missing().items()}
+        counts = {kind: len(items) for kind, items in copies.items() if kind not in missing}
+        facts = SnapshotFacts(format=FORMAT, taken=_now(), live=True, counts=counts, missing=missing)
+        place = place_of(self._connection)
+        objects = [
+            ReadObject(kind, item, Place(place.source, object=f"{kind} {'/'.join(filter(None, key))}"))
+            for kind, items in copies.items()
+            for key, item in sorted(items, key=_listing_order)
+        ]
+        return LiveObjects(objects, facts, place)
+
+    def inventory(self) -> Inventory:
+        """What is there now, as `topospread.load` gives it; a copy that does not change, of objects that nobody may.
+
+        Raises:
+            InputError: there is no node.
+        """
+        return load((), live=self.objects())
+
+    async def changed(self, version: int, patience: float = 3600.0) -> FollowState:
+        """Wait until there is another version than this, or the time is over; the state then."""
+        until = time.monotonic() + patience
+        while self.state.version == version and time.monotonic() < until:
+            await asyncio.sleep(_POLL)
+        return self.state
+
+
+class _KindCopy:
+    """The objects of one kind; a `Sink`."""
+
+    def __init__(self, kind: str, lock: threading.Lock, listener: ClusterListener | None) -> None:
+        self._kind = kind
+        self._lock = lock
+        self._listener = listener
+        self.items: dict[Key, KubeObject] = {}
+        self.version = 0
+        self.changed = 0.0
+
+    def keys(self) -> set[Key]:
+        """See Sink."""
+        return set(self.items)
+
+    def put(self, item: Any) -> None:
+        """See Sink."""
+        key = (item.namespace, item.name)
+        before = self.items.get(key)
+        if before is not None and before.metadata.resource_version == item.metadata.resource_version:
+            return
+        item.kind, item.api_version = self._kind, VERSIONS[self._kind][0]
+        with self._lock:
+            self.items[key] = item
+        self._moved()
+        if self._listener is not None:
+            self._listener.put(self._kind, item, before)
+
+    def delete(self, key: Key, item: Any) -> None:
+        """See Sink."""
+        with self._lock:
+            gone = self.items.pop(key, None)
+        if gone is None:
+            return
+        self._moved()
+        if self._listener is not None:
+            self._listener.delete(self._kind, gone)
+
+    def _moved(self) -> None:
+        self.version += 1
+        self.changed = time.time()
+
+
+@asynccontextmanager
+async def follow(
+    access: Access | None = None,
+    *,
+    kinds: Sequence[str] = ORDER,
+    listener: ClusterListener | None = None,
+    watching: NobodyWatches | None = None,
+) -> AsyncIterator[FollowedCluster]:
+    """A cluster that is followed in this event loop for as long as the block runs; it may not be ready yet.
+
+    Raises:
+        InputError: there is no way to a cluster, it cannot be reached now, or it refuses nodes or pods.
+    """
+    connection = await (access or Access()).connect()
+    async with ApiClient(connection) as client:
+        await _check(client, connection, kinds)
+        followed = FollowedCluster(client, connection, kinds=kinds, listener=listener, watching=watching)
+        running = asyncio.create_task(followed.run())
+        try:
+            yield followed
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+
+
+@contextmanager
+def following(
+    access: Access | None = None, *, kinds: Sequence[str] = ORDER, listener: ClusterListener | None = None
+) -> Iterator[FollowedCluster]:
+    """`follow` in a thread of its own, for who has no event loop.
+
+    Raises:
+        InputError: as `follow`.
+    """
+    begun = threading.Event()
+    made: list[FollowedCluster] = []
+    wrong: list[BaseException] = []
+    loop = asyncio.new_event_loop()
+    end = asyncio.Event()
+
+    async def run() -> None:
+        try:
+            async with follow(access, kinds=kinds, listener=listener) as followed:
+                made.append(followed)
+                begun.set()
+                await end.wait()
+        except BaseException as error:  # handed to who waits for it
+            wrong.append(error)
+        finally:
+            begun.set()
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(run()), name="following", daemon=True)
+    thread.start()
+    try:
+        begun.wait()
+        if wrong:
+            raise wrong[0]
+        yield made[0]
+    finally:
+        loop.call_soon_threadsafe(end.set)
+        thread.join()
+        loop.close()
+
+
+async def _check(client: ApiClient, connection: Connection, kinds: Sequence[str]) -> None:
+    """Ask for one object of what cannot be done without, so that who may not is told at once.
+
+    Raises:
+        InputError: it cannot be reached, or refuses.
+    """
+    for kind in (each for each in ORDER if each in REQUIRED and each in kinds):
+        try:
+            await client.request("GET", next(ListRequest(kind).paths()), params={"limit": "1"})
+        except RequestError as error:
+            raise in_words(error, connection) from error
+
+
+def _watched(kind: str) -> Watched:
+    return Watched(KINDS[kind].struct, next(ListRequest(kind).paths()), optional=kind not in REQUIRED)
+
+
+def _listing_order(entry: tuple[Key, KubeObject]) -> str:
+    """The API server lists by the keys of its storage, ``namespace/name``."""
+    (namespace, name), _ = entry
+    return f"{namespace}/{name}" if namespace else name
+
+
+def _reason(why: str) -> str:
+    """``Forbidden`` of ``403 Forbidden: …``, as snapshots have it."""
+    return why.partition(":")[0].split(" ", 1)[-1]
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

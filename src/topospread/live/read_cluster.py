@@ -1,0 +1,102 @@
+"""A cluster read once, as an inventory, as `topospread.load` gives it of files. It keeps no connection."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Sequence
+
+from topospread.api.inventory import Inventory
+from topospread.errors import Place
+from topospread.sources.load import LiveObjects, load, no_garbage_collection
+from topospread.sources.objects import ReadObject
+
+from .access import Access
+from .client import ApiClient
+from .cluster_lists import ClusterLists, ListsProgress, WantedLists
+from .connection import Connection
+
+QPS, BURST = 400.0, 400
+"""Requests a second: who reads once is no controller, and the server asks to wait where it is too much."""
+
+
+class KeptObjects:
+    """A receiver that keeps everything."""
+
+    def __init__(self) -> None:
+        self._by_kind: dict[str, list[ReadObject]] = defaultdict(list)
+
+    def take(self, kind: str, objects: Sequence[ReadObject]) -> None:
+        """See Receiver."""
+        self._by_kind[kind] += objects
+
+    def finished(self, kind: str) -> None:
+        """See Receiver."""
+
+    def of(self, kinds: Sequence[str]) -> list[ReadObject]:
+        """All objects, kind after kind."""
+        return [each for kind in kinds for each in self._by_kind[kind]]
+
+
+def nothing_told(resource: str, done: int, left: int | None) -> None:
+    """A progress for nobody."""
+
+
+async def read_objects_of(
+    connection: Connection, wanted: WantedLists | None = None, progress: ListsProgress = nothing_told
+) -> LiveObjects:
+    """What a cluster holds now.
+
+    Args:
+        connection: of its API server.
+        wanted: which objects; all that decide on placements by default.
+        progress: is told after every page.
+
+    Raises:
+        InputError: it cannot be reached, or refuses nodes or pods.
+        UsageError: there is no such namespace.
+    """
+    chosen, kept = wanted or WantedLists(), KeptObjects()
+    async with ApiClient(connection, qps=QPS, burst=BURST) as client:
+        facts = await ClusterLists(client, connection, chosen, progress).read(kept)
+    facts.live = True
+    return LiveObjects(kept.of(chosen.kinds), facts, place_of(connection))
+
+
+def place_of(connection: Connection) -> Place:
+    """Which cluster, for notes and warnings."""
+    return Place(source=connection.server)
+
+
+def live_objects(
+    access: Access | None = None, wanted: WantedLists | None = None, progress: ListsProgress = nothing_told
+) -> LiveObjects:
+    """`read_objects_of` for who has no event loop, connecting first.
+
+    Raises:
+        InputError: there is no way to a cluster, it cannot be reached, or it refuses nodes or pods.
+        UsageError: there is no such namespace.
+    """
+
+    async def connected() -> LiveObjects:
+        return await read_objects_of(await (access or Access()).connect(), wanted, progress)
+
+    with no_garbage_collection():
+        return asyncio.run(connected())
+
+
+def read_cluster(
+    access: Access | None = None, wanted: WantedLists | None = None, progress: ListsProgress = nothing_told
+) -> Inventory:
+    """The cluster that kubectl points at, as an inventory: every function of `topospread` takes it.
+
+    Args:
+        access: another context or kubeconfig, or who to act as.
+        wanted: which objects; all that decide on placements by default.
+        progress: is told after every page.
+
+    Raises:
+        InputError: there is no way to a cluster, it cannot be reached, or it refuses nodes or pods.
+        UsageError: there is no such namespace.
+    """
+    return load((), live=live_objects(access, wanted, progress))

@@ -1,0 +1,47 @@
+"""What the API server did not answer, in words for who asked: what is wrong, and what to do. It asks nothing."""
+
+from __future__ import annotations
+
+import os
+
+from topospread.errors import InputError, Place
+
+from .api_error import ApiError, RequestError
+from .connection import Connection
+
+_LOG_IN = (
+    "log in anew, or choose another context with --context or --kubeconfig "
+    "(`kubectl config view --minify` shows what is used)"
+)
+
+
+def in_words(error: RequestError, connection: Connection, purpose: str = "answer") -> InputError:
+    """An error of a request as one of the input.
+
+    Args:
+        error: what came of it.
+        connection: to whom.
+        purpose: what there is not without what was refused (``answer``, ``snapshot``).
+    """
+    place = Place(source=connection.source)
+    if not isinstance(error, ApiError):
+        return InputError(f"{connection.server} cannot be reached: {_cause(error)}", place)
+    if error.status == 401:
+        return InputError(f"{connection.server} does not know who asks (401 Unauthorized): {_LOG_IN}", place)
+    if error.status == 403:
+        return InputError(
+            f"{error.message}; without them there is no {purpose} (docs/how-to/live-cluster.md has a role that may)",
+            place,
+        )
+    return InputError(f"{connection.server} answers {error}", place)
+
+
+def _cause(error: RequestError) -> str:
+    """Why there is no answer: what the system says where it said something."""
+    cause = error.__cause__
+    inner = getattr(cause, "os_error", None) or cause
+    if isinstance(inner, ConnectionRefusedError):
+        return "the connection was refused"
+    if isinstance(inner, OSError) and inner.errno and inner.errno > 0 and not str(inner).startswith("Cannot connect"):
+        return os.strerror(inner.errno)
+    return str(error)
