@@ -70,12 +70,14 @@ class Side:
     Attributes:
         serves: URL of the scheduler's own pages.
         log: of the scheduler.
+        pods_made: namespace and name of every pod that was made, by uid, gone or not.
     """
 
     client: ApiClient
     serves: str
     log: Path
     process: subprocess.Popen[bytes]
+    pods_made: dict[str, str] = field(default_factory=dict)
     _read: int = field(default=0)
 
     # What is there.
@@ -130,6 +132,8 @@ class Side:
     async def create(self, item: Json) -> Json:
         """Create an object, with its status where that is part of it."""
         made: Json = json.loads(await self.client.request("POST", path_of(item), body=item))
+        if item["kind"] == "Pod":
+            self.pods_made[made["metadata"]["uid"]] = _name(made)
         status = {"phase": "Available"} if item["kind"] == "PersistentVolume" else item.get("status")
         if status and item["kind"] != "Node":
             path = f"{path_of(item)}/{item['metadata']['name']}/status"

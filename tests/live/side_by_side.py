@@ -88,17 +88,14 @@ def differences(ours: dict[str, Json], theirs: dict[str, Json]) -> list[str]:
 
 async def notes(of: Side) -> dict[str, list[str]]:
     """The notes of events by pod, each once, in their order; uids as names."""
-    names = {each["metadata"]["uid"]: key_of(each) for each in await of.items(KINDS["pods"])}
     found: dict[str, list[str]] = {}
     listed = [
         each for name in NAMESPACES for each in await of.items(f"/apis/events.k8s.io/v1/namespaces/{name}/events")
     ]
     for each in sorted(listed, key=lambda event: event["eventTime"] or ""):
-        related = each.get("related") or {}
-        words = f"{each['type']} {each['reason']} {each['action']}: {each['note']}"
-        if related:
-            words = words.replace(related["uid"], f"{related['namespace']}/{related['name']}")
-        for uid, name in names.items():
+        related = each.get("related") or {"name": "-"}
+        words = f"{each['type']} {each['reason']} {each['action']} of {related['name']}: {each['note']}"
+        for uid, name in of.pods_made.items():
             words = words.replace(uid, name)
         said = found.setdefault(f"{each['regarding']['namespace']}/{each['regarding']['name']}", [])
         if words not in said:

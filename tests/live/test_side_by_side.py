@@ -1,24 +1,22 @@
-"""A few random histories beside kube-scheduler; `make side-by-side` plays many."""
+"""A few histories beside kube-scheduler, always the same; `make side-by-side` plays many, other ones each time."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-import random
 from pathlib import Path
 
 from tests.live.histories import history
 from tests.live.side_by_side import Run
 
-SOME = 4
+SEEDS = [2000, 2001, 2003, 2224871904]
+"""The last one has a preemptor that is gone when its event is read."""
 
 
 def test_histories_come_to_the_same_beside_kube_scheduler(kubectl: Path, tmp_path: Path) -> None:
-    first = int(os.environ.get("SEED") or random.randrange(1 << 30))
     run = Run(kubectl, tmp_path)
-    asyncio.run(run.play(list(range(first, first + SOME)), 1))
+    asyncio.run(run.play(SEEDS, 1))
     assert run.wrong() == [], run.summary()
-    assert len(run.played) == SOME
+    assert len(run.played) == len(SEEDS)
 
 
 def test_a_history_is_the_same_for_the_same_seed() -> None:

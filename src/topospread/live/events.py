@@ -36,14 +36,14 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class PodEvent:
-    """What is said of a pod; ``related``: the pod that is the reason."""
+    """What is said of a pod. No event has a related object: since 1.37 kube-scheduler gives a preemptor that client-go
+    can make no reference to, so that its events have none (preemption/executor.go: ``podExecutorPreemptor.Obj``)."""
 
     pod: Pod
     type: str
     reason: str
     action: str
     note: str
-    related: Pod | None = None
 
 
 def scheduled(pod: Pod, node: str) -> PodEvent:
@@ -67,7 +67,7 @@ def preempted(victim: Pod, preemptor: Pod, node: str, *, in_memory: bool) -> Pod
     """It made room for another one (preemption/executor.go)."""
     note = f"Preempted by pod {preemptor.metadata.uid} on node {node}"
     note += " (in kube-scheduler memory)." if in_memory else ""
-    return PodEvent(victim, "Normal", "Preempted", "Preempting", note, preemptor)
+    return PodEvent(victim, "Normal", "Preempted", "Preempting", note)
 
 
 def truncated(message: str) -> str:
@@ -121,9 +121,8 @@ class Events:
         """Have an event written, or counted where the same was written of the same state of the object."""
         now = self._now()
         controller = event.pod.spec.scheduler_name or "default-scheduler"
-        related = reference(event.related) if event.related is not None else None
         regarding = reference(event.pod)
-        key = (event.type, event.action, event.reason, controller, *regarding.values(), *(related or {}).values())
+        key = (event.type, event.action, event.reason, controller, *regarding.values())
         series = self._series.get(key)
         if series is not None and now - series.seen < _SERIES_ENDS:
             series.count += 1
@@ -145,8 +144,6 @@ class Events:
             "note": event.note,
             "type": event.type,
         }
-        if related is not None:
-            body["related"] = related
         if event.reason != "Scheduled":  # a pod is bound once
             self._series[key] = _Series(body, 1, now)
             self._series.move_to_end(key)
