@@ -32,6 +32,7 @@ COMMANDS = {
     "capacity": ("topospread.cli.capacity:capacity", "How many more replicas fit, and what ends it?"),
     "rebalance": ("topospread.cli.rebalance:rebalance", "Which few evictions mend what is skewed?"),
     "guarantee": ("topospread.cli.guarantee:guarantee", "What holds in every order, whatever is drawn?"),
+    "serve": ("topospread.cli.serve:serve", "Show a page to look at the cluster and to try by hand."),
     "dump": ("topospread.cli.dump:dump", "Write a snapshot of the cluster that kubectl points at."),
     "scheduler": ("topospread.cli.scheduler:scheduler", "Schedule the pods of a real cluster."),
     "config": ("topospread.cli.config:config", "Check, convert and show scheduler configurations."),
@@ -71,7 +72,7 @@ class LazyGroup(ExplainedGroup):
         """The command of a name, ``None`` when there is none."""
         if cmd_name not in COMMANDS:
             return None
-        if cmd_name != "scheduler":
+        if cmd_name not in ("scheduler", "serve"):
             gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
         where, about = COMMANDS[cmd_name]
         module, _, name = where.partition(":")

@@ -88,14 +88,14 @@ class Play:
         for number, step in enumerate(steps):
             if progress is not None:
                 progress(number, len(steps))
-            follows_wait = number + 1 < len(steps) and isinstance(steps[number + 1], Wait)
             try:
-                outcomes.append(self._step(step, goes_on=not follows_wait and not isinstance(step, Wait)))
+                outcomes.append(self.take(step, steps[number + 1] if number + 1 < len(steps) else None))
             except KeyboardInterrupt:
-                raise Interrupted(self._drill(outcomes, f"ended in step {number + 1} of {len(steps)}")) from None
-        return self._drill(outcomes)
+                raise Interrupted(self.drill(outcomes, f"ended in step {number + 1} of {len(steps)}")) from None
+        return self.drill(outcomes)
 
-    def _drill(self, outcomes: Sequence[StepOutcome], partial: str = "") -> Drill:
+    def drill(self, outcomes: Sequence[StepOutcome], partial: str = "") -> Drill:
+        """What came of the steps so far; ``partial``: where they ended before their end, in words."""
         world = self.world
         return Drill(
             tuple(outcomes),
@@ -109,6 +109,15 @@ class Play:
     def begin(self) -> StepOutcome:
         """How things stand at the beginning, when nothing happens any more."""
         return self._outcome("", 0.0, self._growth.rest)
+
+    def take(self, step: Step, following: Step | None) -> StepOutcome:
+        """One step of several: what a wait follows is left to it.
+
+        Raises:
+            InputError: a manifest that the API server would refuse.
+            UsageError: it names what is not there.
+        """
+        return self._step(step, goes_on=not isinstance(following, Wait) and not isinstance(step, Wait))
 
     def go_on(self, step: Step) -> StepOutcome:
         """One step, until nothing happens any more.

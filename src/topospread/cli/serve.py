@@ -1,0 +1,82 @@
+"""``topospread serve``: a page in the browser, to look at a cluster and to try by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from .inputs import (
+    input_options,
+    namespace_options,
+    read_configuration,
+    read_control_plane,
+    read_inventory,
+)
+from .usage import Explained
+
+HELP = """\
+Serve a page on this machine: a map of the cluster, why pods wait or are where they are, and what-ifs by hand.
+
+PATHs are as for simulate: YAML or JSON files, folders, or - for standard input; `topospread dump` writes one of a
+cluster. Nothing is written to the cluster.
+
+The map has a column for each domain of a topology key and a cell for each node, filled by what its pods take. Choose a
+workload to see its counts, the minimum and the skew; a pod to see why it waits, or why it is where it is. What-ifs are
+steps of a drill, or changed objects; each is an address that can be shared, a command, and a file for
+`topospread drill --check`.
+
+\b
+Examples:
+  topospread serve cluster.json.gz
+  topospread serve app.yaml --cluster zones=3,nodes=12,cpu=8,memory=32Gi
+  topospread serve cluster.json.gz --port 9000
+"""
+
+
+@click.command(cls=Explained, help=HELP)
+@input_options
+@namespace_options("Put objects in")
+@click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="The address to listen on.")
+@click.option("--port", default=8375, type=click.IntRange(0, 65535), metavar="N", help="The port; 0 takes a free one.")
+def serve(**given: Any) -> int:
+    """Serve the page until it is interrupted."""
+    from topospread.web.extra import require_web
+
+    require_web()
+    by = read_control_plane(given)
+    configuration = read_configuration(given["config_path"], by.scheduler)
+    inventory = read_inventory(given, by=[by])
+    from topospread.simulation.run import SimulationOptions
+    from topospread.web.application import application
+    from topospread.web.served import Served
+    from topospread.web.serving import listen, run
+
+    options = SimulationOptions(
+        configuration,
+        kube_version=str(by.scheduler.kube_version),
+        gates=by.scheduler,
+        apiserver_gates=by.apiserver,
+    )
+    served = Served.begin(inventory, options, _words(given))
+    made = application(served)
+    made.state.answers.warm_up()
+    listening = listen(given["host"], given["port"])
+    click.echo(f"topospread serves {served.input.name} at http://{listening.address}/ (Ctrl-C ends it)", err=True)
+    run(made, listening)
+    return 0
+
+
+def _words(given: dict[str, Any]) -> Any:
+    """How the input was named on the command line."""
+    from topospread.web.served import InputWords
+
+    paths = tuple(given["paths"])
+    words = [*paths]
+    for option, name in (("--cluster", "cluster"), ("--config", "config_path"), ("-n", "namespace")):
+        words += [option, given[name]] if given[name] else []
+    words += ["--kube-version", given["kube_version"]] if given["kube_version"] != "1.37" else []
+    words += ["--feature-gates", given["feature_gates"]] if given["feature_gates"] else []
+    shown = [path.rstrip("/").rpartition("/")[2] or path for path in paths if path != "-"]
+    name = ", ".join([*shown, *(["standard input"] if "-" in paths else []), given["cluster"] or ""]).strip(", ")
+    return InputWords(name, tuple(words), tuple(path for path in paths if path != "-"), given["cluster"] or "")

@@ -1,0 +1,234 @@
+"""What the page asks about a moment of a trial: pictures, workloads, nodes, why; the engine computes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from topospread.drills.pods import WorkloadKey
+from topospread.errors import UsageError
+from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domains
+from topospread.report.drill_json import drill_json
+
+from .pages import Pages
+from .served import Served
+from .standing import Standing
+from .timeline import Frame, Timeline
+from .trials import PatchedObject, TrialStep, title
+from .trying import Trials
+from .why import Why
+from .writing import as_command, as_file, as_patch
+
+Json = dict[str, Any]
+_MOST_DOMAINS = 512
+"""Of more domains than this only those with the most and the fewest pods are told."""
+_ENDS = 20
+
+
+class NotThereError(Exception):
+    """What is asked for is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a URL asks.
+
+    Attributes:
+        at: the frame, "" for the one that is shown first.
+        words: the other words of the query.
+    """
+
+    steps: tuple[TrialStep, ...]
+    at: str
+    words: Mapping[str, str]
+
+    def word(self, name: str) -> str:
+        """One word of the query.
+
+        Raises:
+            UsageError: it is missing.
+        """
+        if name not in self.words:
+            raise UsageError(f"the address lacks {name}=")
+        return self.words[name]
+
+
+class Answers:
+    """Answers what is asked about what is served."""
+
+    def __init__(self, served: Served, pages: Pages) -> None:
+        self._served = served
+        self._pages = pages
+        self.trials = Trials(served)
+        self._why = Why(served, self.trials)
+
+    def warm_up(self) -> None:
+        """Work out what the first picture needs, before anybody asks for it.
+
+        Raises:
+            InputError: an object that the API server would refuse.
+        """
+        found = self.trials.timeline(())
+        for frame in found.frames:
+            assert frame.picture
+
+    def timeline(self, asked: Asked) -> tuple[Timeline, int]:
+        """The trial, and which of its frames is meant.
+
+        Raises:
+            InputError, StepError: it cannot be played.
+            NotThereError: it has no such frame.
+        """
+        found = self.trials.timeline(asked.steps)
+        at = int(asked.at) if asked.at.isascii() and asked.at.isdigit() else first_shown(found)
+        if at >= len(found.frames):
+            raise NotThereError(f"there are {len(found.frames)} frames, counted from 0")
+        return found, at
+
+    def _frame(self, asked: Asked) -> Frame:
+        found, at = self.timeline(asked)
+        return found.frames[at]
+
+    def picture(self, asked: Asked) -> bytes:
+        """The map's data."""
+        return self._frame(asked).picture
+
+    def trial(self, asked: Asked) -> Json:
+        """What came of each step, how the trial is written elsewhere, and which frame to show first."""
+        found, at = self.timeline(asked)
+        return {
+            "at": at,
+            "frames": [_told(each) for each in found.frames],
+            "steps": [_step(each) for each in asked.steps],
+            "html": self._pages.page("steps.html", frame=found.frames[at], drill=found.drill),
+            "command": as_command(found, self._served) if asked.steps else "",
+            "result": drill_json(found.drill),
+        }
+
+    def workload(self, asked: Asked) -> Json:
+        """A workload: its constraints domain by domain, and its pods."""
+        frame = self._frame(asked)
+        key = (asked.word("kind"), asked.word("namespace"), asked.word("name"))
+        row = frame.standing.workload_row(key)
+        if row is None:
+            raise NotThereError(f"there is no {key[0]} {key[1]}/{key[2]}")
+        constraints = [_constraint(each) for each in frame.standing.spreads.get(key, ())]
+        pods = _pods(frame.standing, workload=row)
+        html = self._pages.page(
+            "workload.html",
+            workload=frame.standing.workloads[row],
+            constraints=constraints,
+            pods=pods,
+            waiting=sum(not each["node"] for each in pods),
+        )
+        return {"constraints": constraints, "html": html}
+
+    def node(self, asked: Asked) -> Json:
+        """A node: its labels, taints, room, and pods."""
+        standing = self._frame(asked).standing
+        row = standing.row_of(asked.word("name"))
+        if row is None:
+            raise NotThereError(f"there is no node {asked.word('name')}")
+        node = standing.nodes[row]
+        html = self._pages.page(
+            "node.html",
+            node=node,
+            silent=node.name in standing.silent,
+            allocatable=standing.allocatable[row].tolist(),
+            used=standing.used[row].tolist(),
+            pods=_pods(standing, node=row),
+        )
+        return {"html": html}
+
+    def why(self, asked: Asked) -> Json:
+        """`explain`'s whole answer on a pod, and what rejects each node."""
+        _, at = self.timeline(asked)
+        found = self._why.explained(asked.steps, at, asked.word("target"))
+        html = self._pages.page("why.html", **found.values)
+        return {"html": html, "rejected": found.rejected, "explanation": found.explanation}
+
+    def drill_file(self, asked: Asked) -> tuple[str, bytes]:
+        """The trial as a file of a drill: its name and what is in it.
+
+        Raises:
+            UsageError: it has no steps.
+        """
+        if not asked.steps:
+            raise UsageError("a drill has at least one step")
+        found, _ = self.timeline(asked)
+        return as_file(found, self._served)
+
+
+def first_shown(timeline: Timeline) -> int:
+    """The last frame of a trial; without steps the cluster as it is, and manifests as they would be placed."""
+    if timeline.steps:
+        return len(timeline.frames) - 1
+    return 0 if bool((timeline.frames[0].standing.pods.node >= 0).any()) else 1
+
+
+def _step(step: TrialStep) -> Json:
+    """A step in words, as it stands in a URL, and as a patch with its command where it is one."""
+    patch, command = as_patch(step) if isinstance(step, PatchedObject) else ("", "")
+    return {"text": str(step), "title": title(step), "patch": patch, "command": command}
+
+
+def _told(frame: Frame) -> Json:
+    outcome = frame.outcome
+    waiting = int((frame.standing.pods.node < 0).sum())
+    return {
+        "label": frame.label,
+        "waiting": waiting,
+        "ends": outcome.ends if outcome else 0.0,
+        "ready": outcome.ready if outcome else None,
+    }
+
+
+def _constraint(each: ConstraintArithmetic) -> Json:
+    domains = each.domains
+    shown = (
+        [(one.name, one.matching, one.nodes) for one in domains] if len(domains) <= _MOST_DOMAINS else _ends(domains)
+    )
+    return {
+        "topologyKey": each.topology_key,
+        "whenUnsatisfiable": each.when_unsatisfiable,
+        "maxSkew": each.max_skew,
+        "minDomains": each.min_domains,
+        "position": each.position,
+        "origin": each.origin,
+        "selector": each.selector,
+        "minimum": each.minimum,
+        "skew": each.skew,
+        "lacksDomains": each.lacks_domains,
+        "number": len(domains),
+        "domains": [{"name": name, "matching": matching, "nodes": nodes} for name, matching, nodes in shown],
+        "leftOut": [{"reason": one.reason, "number": len(one.nodes)} for one in each.left_out],
+    }
+
+
+def _ends(domains: Any) -> list[tuple[str, int, int]]:
+    """Those with the most pods and those with the fewest."""
+    assert isinstance(domains, Domains), "of a cluster they are columns"
+    order = domains.matching.argsort(kind="stable")
+    which = [*order[::-1][:_ENDS].tolist(), *order[:_ENDS].tolist()]
+    return [(domains[at].name, domains[at].matching, domains[at].nodes) for at in dict.fromkeys(which)]
+
+
+def _pods(standing: Standing, *, workload: int | None = None, node: int | None = None) -> list[Json]:
+    """Pods of a workload or on a node: those that wait first, then by node and name."""
+    pods = standing.pods
+    column, value = (pods.workload, workload) if node is None else (pods.node, node)
+    found = []
+    for at in (column == value).nonzero()[0].tolist():
+        place = int(pods.node[at])
+        key: WorkloadKey = standing.workloads[int(pods.workload[at])].key
+        found.append(
+            {
+                "name": pods.names[at],
+                "namespace": key[1],
+                "workload": f"{key[0]} {key[2]}",
+                "node": standing.nodes[place].name if place >= 0 else "",
+                "terminating": bool(pods.terminating[at]),
+            }
+        )
+    return sorted(found, key=lambda each: (str(each["node"]), str(each["name"])))

@@ -1,0 +1,117 @@
+"""The application: which address is answered by what. Who may ask is the guard's matter, what is answered others'."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from topospread.errors import TopospreadError
+
+from .answers import Answers, Asked, NotThereError
+from .events import events_of
+from .pages import Pages
+from .served import Served
+from .timeline import StepError
+from .trials import read_trial
+
+HERE = Path(__file__).parent
+STATIC = HERE / "static"
+_NEVER_STORED = {"Cache-Control": "no-store"}
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+def application(
+    served: Served, *, middleware: Sequence[Middleware] = (), routes: Sequence[BaseRoute] = ()
+) -> Starlette:
+    """The whole application.
+
+    Args:
+        served: what is shown; whoever reads the cluster changes it.
+        middleware: what stands before every answer, outermost first.
+        routes: of other pages, which find what they need in ``request.app.state``: ``served``, ``answers``, ``pages``.
+    """
+    own: list[BaseRoute] = [
+        Route("/", _page),
+        Route("/api/state", _state),
+        Route("/api/trial", _answer(Answers.trial)),
+        Route("/api/picture", _picture),
+        Route("/api/workload", _answer(Answers.workload)),
+        Route("/api/node", _answer(Answers.node)),
+        Route("/api/why", _answer(Answers.why)),
+        Route("/drill", _drill),
+        Route("/events", _events),
+        Mount("/static", StaticFiles(directory=STATIC)),
+    ]
+    made = Starlette(
+        routes=[*routes, *own],
+        middleware=list(middleware),
+        exception_handlers={TopospreadError: _refused, NotThereError: _not_there},
+    )
+    made.state.served = served
+    made.state.pages = Pages(served)
+    made.state.answers = Answers(served, made.state.pages)
+    return made
+
+
+def asked(request: Request) -> Asked:
+    """What a URL asks: the steps of a trial, the frame, and the other words.
+
+    Raises:
+        UsageError: a step or a number is none.
+    """
+    words = request.query_params
+    return Asked(read_trial(words.getlist("step")), words.get("at", ""), dict(words))
+
+
+def _answer(what: Callable[[Answers, Asked], object]) -> Handler:
+    """An answer of the engine, as JSON; it is worked out beside the loop."""
+
+    async def answer(request: Request) -> Response:
+        found = await run_in_threadpool(what, request.app.state.answers, asked(request))
+        return JSONResponse(found, headers=_NEVER_STORED)
+
+    return answer
+
+
+async def _picture(request: Request) -> Response:
+    found = await run_in_threadpool(request.app.state.answers.picture, asked(request))
+    return Response(found, media_type="application/json", headers=_NEVER_STORED)
+
+
+async def _page(request: Request) -> Response:
+    return HTMLResponse(request.app.state.pages.page("map.html", here="/"), headers=_NEVER_STORED)
+
+
+async def _state(request: Request) -> Response:
+    return JSONResponse(request.app.state.pages.state(), headers=_NEVER_STORED)
+
+
+async def _drill(request: Request) -> Response:
+    name, content = await run_in_threadpool(request.app.state.answers.drill_file, asked(request))
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', **_NEVER_STORED}
+    kind = "application/zip" if name.endswith(".zip") else "application/yaml"
+    return Response(content, media_type=kind, headers=headers)
+
+
+async def _events(request: Request) -> Response:
+    stream = events_of(request.app.state.served, request.app.state.pages.state, request.is_disconnected)
+    return StreamingResponse(stream, media_type="text/event-stream", headers=_NEVER_STORED)
+
+
+async def _refused(_: Request, error: Exception) -> Response:
+    """What was asked for cannot be: 422 with the words, and which step it is where it is one."""
+    step = error.number if isinstance(error, StepError) else None
+    return JSONResponse({"error": str(error), "step": step}, status_code=422, headers=_NEVER_STORED)
+
+
+async def _not_there(_: Request, error: Exception) -> Response:
+    return JSONResponse({"error": str(error)}, status_code=404, headers=_NEVER_STORED)

@@ -1,0 +1,55 @@
+"""Templates to HTML; every value is escaped by Jinja2 itself, and what the pages say is computed by others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from topospread.version import __version__
+
+from .served import Served
+
+Json = dict[str, Any]
+
+_MOST_ROWS = 100
+"""So many rows of a table are written, the rest are counted."""
+
+PAGES = (("/", "Map"),)
+"""Address → name, in the order of the navigation."""
+
+
+class Pages:
+    """Renders the templates of the package."""
+
+    def __init__(self, served: Served) -> None:
+        self._served = served
+        self._templates = Environment(
+            loader=PackageLoader("topospread.web"),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+
+    def page(self, template: str, **values: object) -> str:
+        """A whole page, or a part of one.
+
+        All templates have ``state``, ``version``, ``pages`` and ``most``; a page of the navigation is given its
+        address as ``here``.
+        """
+        always = {"state": self.state(), "version": __version__, "pages": PAGES, "here": "", "most": _MOST_ROWS}
+        return self._templates.get_template(template).render(always | values)
+
+    def state(self) -> Json:
+        """Which state is served, how old it is, and whether there is trouble with newer ones."""
+        served = self._served
+        return {
+            "revision": served.reading.revision,
+            "name": served.input.name,
+            "live": served.input.live,
+            "age": round(served.age, 1),
+            "trouble": served.trouble,
+            "nodes": len(served.reading.inventory.nodes),
+            "kubeVersion": served.options.kube_version,
+        }

@@ -1,0 +1,148 @@
+"""An object of the cluster changed by a JSON patch (RFC 6902): the manifest that a drill applies; it applies none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from topospread.api.decoding import decode
+from topospread.api.inventory import Inventory
+from topospread.api.kinds import KINDS
+from topospread.api.meta import KubeObject
+from topospread.api.validation import validate_object
+from topospread.errors import InvalidError, Place, UsageError
+
+from .trials import PatchedObject
+
+Json = dict[str, Any]
+_MISSING = object()
+
+
+def patched(inventory: Inventory, change: PatchedObject) -> Inventory:
+    """What is to be applied: the object as the patch leaves it; nothing of an object that the patch removes.
+
+    Raises:
+        InputError: the API server would refuse the object.
+        UsageError: there is no such object, or the patch does not fit it.
+    """
+    return _of([manifest(inventory, change)])
+
+
+def manifest(inventory: Inventory, change: PatchedObject) -> Json:
+    """The object as the patch leaves it, as plain data.
+
+    Raises:
+        UsageError: there is no such object, or the patch does not fit it.
+    """
+    made = _new_object(change)
+    if made is not None:
+        return made
+    if change.kind not in KINDS:
+        raise UsageError(f"patch {change.object}: {change.kind} is no kind that decides on placements")
+    before = _document(inventory, change)
+    document = apply_patch(before, change.operations)
+    if not isinstance(document, dict):
+        raise UsageError(f"patch {change.object}: it leaves no object")
+    known = {str(each) for each in validate_object(before)}
+    problems = [str(each) for each in validate_object(document) if str(each) not in known]
+    if problems:
+        raise InvalidError(problems, Place(object=change.object))
+    return document
+
+
+def _new_object(change: PatchedObject) -> Json | None:
+    """The object that a patch of a list adds, ``None`` where it patches another thing."""
+    first, *more = change.operations or [{}]
+    value = first.get("value")
+    if more or first.get("path") != "/items/-" or not isinstance(value, dict):
+        return None
+    kind = change.kind.removesuffix("List")
+    return {"apiVersion": "v1", "kind": kind, **value}
+
+
+def _document(inventory: Inventory, change: PatchedObject) -> Json:
+    """The object as it is.
+
+    Raises:
+        UsageError: there is none.
+    """
+    for each in getattr(inventory, KINDS[change.kind].attribute):
+        item: KubeObject = each
+        if item.name == change.name and (not change.namespace or item.namespace == change.namespace):
+            found: Json = msgspec.to_builtins(item)
+            return found
+    raise UsageError(f"patch {change.object}: there is no such object")
+
+
+def _of(documents: Sequence[Json]) -> Inventory:
+    made = Inventory()
+    for each in documents:
+        kind = str(each.get("kind"))
+        if kind not in KINDS:
+            raise UsageError(f"patch: {kind} is no kind that decides on placements")
+        item = decode(each, KINDS[kind].struct, Place(object=kind))
+        getattr(made, KINDS[kind].attribute).append(item)
+    return made
+
+
+def apply_patch(document: Any, operations: Sequence[Json]) -> Any:
+    """RFC 6902's add, replace and remove; the document itself stays as it is.
+
+    A field that is replaced need not be there: what has its default is not written.
+
+    Raises:
+        UsageError: a path leads nowhere, or an operation is another one.
+    """
+    made = msgspec.json.decode(msgspec.json.encode(document))
+    for each in operations:
+        made = _applied(made, str(each.get("op")), str(each.get("path", "")), each.get("value", _MISSING))
+    return made
+
+
+def _applied(document: Any, op: str, path: str, value: Any) -> Any:
+    if op not in ("add", "replace", "remove") or (value is _MISSING) != (op == "remove"):
+        raise UsageError(f"patch: {op} {path}: an operation is add, replace or remove, the first two with a value")
+    if not path:
+        return None if op == "remove" else value
+    *way, last = [part.replace("~1", "/").replace("~0", "~") for part in path.split("/")[1:]]
+    inner = document
+    for part in way:
+        inner = _child(inner, part, path)
+    if isinstance(inner, list):
+        _in_list(inner, op, last, value, path)
+    elif isinstance(inner, dict):
+        if op == "remove" and last not in inner:
+            raise UsageError(f"patch: {path} is not there")
+        if op == "remove":
+            del inner[last]
+        else:
+            inner[last] = value
+    else:
+        raise UsageError(f"patch: {path} leads nowhere")
+    return document
+
+
+def _in_list(inner: list[Any], op: str, last: str, value: Any, path: str) -> None:
+    at = len(inner) if last == "-" and op == "add" else _index(last, len(inner) + (op == "add"), path)
+    if op == "add":
+        inner.insert(at, value)
+    elif op == "replace":
+        inner[at] = value
+    else:
+        del inner[at]
+
+
+def _child(inner: Any, part: str, path: str) -> Any:
+    if isinstance(inner, dict) and part in inner:
+        return inner[part]
+    if isinstance(inner, list):
+        return inner[_index(part, len(inner), path)]
+    raise UsageError(f"patch: {path} is not there")
+
+
+def _index(text: str, size: int, path: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) >= size:
+        raise UsageError(f"patch: {path} is not there")
+    return int(text)

@@ -1,0 +1,105 @@
+"""A moment as the compact data that the map is drawn from: columns by node, pods as counts by workload on each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from topospread.api.node import Node
+from topospread.report.json import API_VERSION
+
+from .standing import Standing
+
+Json = dict[str, Any]
+
+CORDONED, TAINTED, NOT_READY = 1, 2, 4
+"""Bits of ``flags``. A node that lacks the label of the chosen key has the code −1 in it."""
+
+_KEYS_FIRST = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region", "topology.kubernetes.io/rack")
+_HOSTNAME = "kubernetes.io/hostname"
+_MOST_COLUMNS, _MOST_KEYS = 64, 16
+_MIB = 1 << 20
+_OWN_TAINTS = ("node.kubernetes.io/unschedulable", "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+
+
+def picture(standing: Standing) -> Json:
+    """The map's data; see docs/reference/page.md for the fields."""
+    workloads = standing.workloads
+    waiting = Counter(standing.pods.workload[standing.pods.node < 0].tolist())
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Picture",
+        "nodes": {
+            "name": [each.name for each in standing.nodes],
+            "flags": [_flags(each, standing.silent) for each in standing.nodes],
+            "allocatable": _amounts(standing.allocatable),
+            "used": _amounts(standing.used),
+            "pods": _pods_by_node(standing),
+        },
+        "keys": _keys(standing),
+        "workloads": {
+            "kind": [each.key[0] for each in workloads],
+            "namespace": [each.key[1] for each in workloads],
+            "name": [each.key[2] for each in workloads],
+            "replicas": [each.replicas for each in workloads],
+            "waiting": [waiting[row] for row in range(len(workloads))],
+            "excess": [_excess(standing, row) for row in range(len(workloads))],
+        },
+        "waiting": sum(waiting.values()),
+    }
+
+
+def _flags(node: Node, silent: frozenset[str]) -> int:
+    tainted = any(each.key not in _OWN_TAINTS for each in node.spec.taints or ())
+    cordoned = bool(node.spec.unschedulable)
+    return CORDONED * cordoned | TAINTED * tainted | NOT_READY * (node.name in silent)
+
+
+def _amounts(columns: Any) -> Json:
+    """Millicores, MiB and pods."""
+    return {
+        "cpu": columns[:, 0].tolist(),
+        "memory": (columns[:, 1] // _MIB).tolist(),
+        "pods": columns[:, 2].tolist(),
+    }
+
+
+def _pods_by_node(standing: Standing) -> list[list[int]]:
+    """Node → workload, number, workload, number, …"""
+    pods = standing.pods
+    found: list[list[int]] = [[] for _ in standing.nodes]
+    there = pods.node >= 0
+    width = len(standing.workloads)
+    pairs, numbers = np.unique(pods.node[there] * width + pods.workload[there], return_counts=True)
+    for pair, number in zip(pairs.tolist(), numbers.tolist(), strict=True):
+        node, workload = divmod(pair, width)
+        found[node] += (workload, number)
+    return found
+
+
+def _keys(standing: Standing) -> list[Json]:
+    """Topology keys that make columns: those of constraints first, the usual ones, then other labels of few values."""
+    used = dict.fromkeys(each.topology_key for found in standing.spreads.values() for each in found)
+    wanted = [each for each in dict.fromkeys((*_KEYS_FIRST, *used)) if each != _HOSTNAME]
+    values: dict[str, set[str]] = {}
+    for node in standing.nodes:
+        for key, value in node.labels.items():
+            values.setdefault(key, set()).add(value)
+    wanted += [
+        each for each in sorted(values) if each not in (*wanted, _HOSTNAME) and 1 < len(values[each]) <= _MOST_COLUMNS
+    ]
+    there = [each for each in wanted if each in values and (each in used or len(values[each]) <= _MOST_COLUMNS * 8)]
+    return [_column(standing.nodes, key, sorted(values[key])) for key in there[:_MOST_KEYS]]
+
+
+def _column(nodes: list[Node], key: str, values: list[str]) -> Json:
+    code: dict[str | None, int] = {value: number for number, value in enumerate(values)}
+    return {"key": key, "values": values, "of": [code.get(each.labels.get(key), -1) for each in nodes]}
+
+
+def _excess(standing: Standing, row: int) -> int:
+    """By how much the worst hard constraint is exceeded."""
+    found = standing.spreads.get(standing.workloads[row].key, ())
+    return max((max(each.skew - each.max_skew, 0) for each in found if each.hard), default=0)

@@ -1,0 +1,101 @@
+"""What a page shows: the last known state of a cluster, how it was read, and how old it is; it reads nothing."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from topospread.api.inventory import Inventory
+from topospread.simulation.run import SimulationOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One state of the cluster.
+
+    Attributes:
+        revision: counts the states, from 1.
+        at: when it was read, in seconds since 1970.
+    """
+
+    revision: int
+    inventory: Inventory
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class InputWords:
+    """How the input was named, for who shows it or copies a command.
+
+    Attributes:
+        name: a few words for the page's head.
+        words: of the command line, behind ``topospread COMMAND``: paths and the options that say what is read.
+        paths: files and folders that were read, as they were given.
+        cluster: a made-up cluster or a file, "" for none.
+        live: whether it goes on being read.
+    """
+
+    name: str
+    words: Sequence[str] = ()
+    paths: Sequence[str] = ()
+    cluster: str = ""
+    live: bool = False
+
+
+@dataclass
+class Served:
+    """The last known state; it stays when what it is read from goes away, and says so.
+
+    Attributes:
+        options: version, gates and configuration to act with.
+        trouble: why there is nothing newer, "" where all is well.
+    """
+
+    options: SimulationOptions
+    input: InputWords
+    reading: Reading
+    trouble: str = ""
+    _changed: threading.Condition = field(default_factory=threading.Condition, repr=False)
+    _events: int = 0
+
+    @classmethod
+    def begin(cls, inventory: Inventory, options: SimulationOptions, words: InputWords) -> Served:
+        """What was read just now."""
+        return cls(options, words, Reading(1, inventory, time.time()))
+
+    @property
+    def age(self) -> float:
+        """Seconds since the state was read."""
+        return max(time.time() - self.reading.at, 0.0)
+
+    @property
+    def events(self) -> int:
+        """Counts what happened: new states, and troubles that came or went."""
+        return self._events
+
+    def replace(self, inventory: Inventory) -> None:
+        """A newer state was read."""
+        with self._changed:
+            self.reading = Reading(self.reading.revision + 1, inventory, time.time())
+            self.trouble = ""
+            self._events += 1
+            self._changed.notify_all()
+
+    def confirmed(self) -> None:
+        """Nothing has changed: what is known is as good as read now."""
+        with self._changed:
+            self.reading = Reading(self.reading.revision, self.reading.inventory, time.time())
+            self._settle("")
+
+    def failed(self, why: str) -> None:
+        """There is nothing newer, and why; what is known stays."""
+        with self._changed:
+            self._settle(why)
+
+    def _settle(self, trouble: str) -> None:
+        if trouble != self.trouble:
+            self.trouble = trouble
+            self._events += 1
+            self._changed.notify_all()

@@ -1,0 +1,134 @@
+"""Who stands where at one moment, in columns: what a map is drawn from. Nothing is placed or judged here."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from topospread.api.node import Node
+from topospread.cluster import Cluster
+from topospread.cluster.arrays import Bools, Ints
+from topospread.cluster.nodes import CPU, MEMORY, PODS
+from topospread.drills.pods import FollowedPod, WorkloadKey, key_of
+from topospread.drills.world import World
+from topospread.plugins.spread_arithmetic import ConstraintArithmetic
+from topospread.simulation.run import Run, spreads
+from topospread.spread_status.members import owners_of
+from topospread.workloads.node_lifecycle import is_silent
+from topospread.workloads.planned import Workload
+
+NOWHERE = -1
+"""The node of a pod that waits."""
+
+Spreads = dict[WorkloadKey, tuple[ConstraintArithmetic, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadRow:
+    """A workload with what it is to have."""
+
+    key: WorkloadKey
+    replicas: int
+
+
+@dataclass(frozen=True, slots=True)
+class StandingPods:
+    """Pods as columns.
+
+    Attributes:
+        names: pod → its name.
+        workload: pod → row of its workload, int64[pods].
+        node: pod → row of its node, `NOWHERE` where it waits, int64[pods].
+        terminating: whether it is being deleted, bool[pods].
+    """
+
+    names: list[str]
+    workload: Ints
+    node: Ints
+    terminating: Bools
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One moment.
+
+    Attributes:
+        nodes: in the order of the input.
+        allocatable, used: node → millicores, bytes and pods, int64[nodes, 3].
+        silent: names of nodes that tell nothing of themselves.
+        spreads: workload → how its constraints stand.
+    """
+
+    nodes: list[Node]
+    allocatable: Ints
+    used: Ints
+    silent: frozenset[str]
+    workloads: list[WorkloadRow]
+    pods: StandingPods
+    spreads: Spreads
+
+    def row_of(self, name: str) -> int | None:
+        """The row of a node, ``None`` where there is none of this name."""
+        return next((row for row, each in enumerate(self.nodes) if each.name == name), None)
+
+    def workload_row(self, key: WorkloadKey) -> int | None:
+        """The row of a workload, ``None`` where there is none."""
+        return next((row for row, each in enumerate(self.workloads) if each.key == key), None)
+
+
+def standing_of_world(world: World) -> Standing:
+    """How a drill's world stands now."""
+    run = world.run
+    silent = world.down | {each.name for each in _nodes(run.cluster) if is_silent(each)}
+    return _standing(run, world.pods.by_key.values(), silent)
+
+
+def standing_as_read(run: Run, pods: Iterable[FollowedPod]) -> Standing:
+    """How things stand before anything is placed or removed; what controllers want gone is there yet."""
+    owners = owners_of(run)
+    there = list(pods)
+    for pod in run.plan.removed:
+        if pod.spec.node_name:
+            run.cluster.add_pod(pod)
+            owner = owners.get(f"{pod.namespace}/{pod.name}")
+            there.append(FollowedPod(pod, pod.namespace, pod.name, owner, pod.spec.node_name))
+    return _standing(run, there, {each.name for each in _nodes(run.cluster) if is_silent(each)})
+
+
+def _nodes(cluster: Cluster) -> list[Node]:
+    return [each for each in cluster.nodes.nodes if each is not None]
+
+
+def _standing(run: Run, pods: Iterable[FollowedPod], silent: Collection[str]) -> Standing:
+    table = run.cluster.nodes
+    rows = np.flatnonzero(table.alive[: table.size])
+    place = {table.names[row]: position for position, row in enumerate(rows.tolist())}
+    amounts = [CPU, MEMORY, PODS]
+    workloads: dict[WorkloadKey, int] = {}
+    named = _replicas(run.plan.workloads)
+    names: list[str] = []
+    columns: list[tuple[int, int, bool]] = []
+    for pod in pods:
+        key = key_of(pod.workload) if pod.workload is not None else ("Pod", pod.namespace, pod.name)
+        names.append(pod.name)
+        row = workloads.setdefault(key, len(workloads))
+        columns.append((row, place.get(pod.node, NOWHERE), pod.terminating))
+    for key in named:
+        workloads.setdefault(key, len(workloads))
+    filled = np.array(columns, dtype=np.int64).reshape(len(columns), 3)
+    found = spreads(run)
+    return Standing(
+        nodes=[node for row in rows.tolist() if (node := table.nodes[row]) is not None],
+        allocatable=table.allocatable[rows][:, amounts].copy(),
+        used=table.used[rows][:, amounts].copy(),
+        silent=frozenset(silent),
+        workloads=[WorkloadRow(key, named.get(key, 1)) for key in workloads],
+        pods=StandingPods(names, filled[:, 0], filled[:, 1], filled[:, 2].astype(bool)),
+        spreads={key_of(each): found[id(each)] for each in run.plan.workloads if id(each) in found},
+    )
+
+
+def _replicas(workloads: Iterable[Workload]) -> dict[WorkloadKey, int]:
+    return {key_of(each): each.replicas for each in workloads}

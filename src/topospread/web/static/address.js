@@ -1,0 +1,33 @@
+// What is looked at, as it stands in the address: whoever opens it sees the same.
+
+const ONE = ["at", "beside", "key", "fill", "workload", "node", "pod"];
+
+export function readAddress(search = location.search) {
+  const words = new URLSearchParams(search);
+  const found = { steps: words.getAll("step") };
+  for (const name of ONE) found[name] = words.get(name) ?? "";
+  return found;
+}
+
+export function written(view) {
+  const words = new URLSearchParams();
+  for (const step of view.steps) words.append("step", step);
+  for (const name of ONE) if (view[name] !== "") words.set(name, view[name]);
+  return words;
+}
+
+export function putAddress(view, push) {
+  const text = written(view).toString();
+  const address = text ? `?${text}` : location.pathname;
+  if (push) history.pushState(null, "", address);
+  else history.replaceState(null, "", address);
+}
+
+// Words of a request about one frame: the steps, the frame, and what else is asked.
+export function request(path, steps, at, more = {}) {
+  const words = new URLSearchParams();
+  for (const step of steps) words.append("step", step);
+  if (at !== "") words.set("at", at);
+  for (const [name, value] of Object.entries(more)) words.set(name, value);
+  return `${path}?${words}`;
+}

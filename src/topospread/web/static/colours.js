@@ -1,0 +1,53 @@
+// Colours and shapes of workloads: Okabe and Ito's eight, which the colour-blind tell apart, and a shape for each round.
+
+const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#f0e442", "#999999"];
+const SHAPES = ["circle", "square", "triangle", "diamond"];
+
+export function markOf(row) {
+  return { colour: COLOURS[row % COLOURS.length], shape: SHAPES[Math.floor(row / COLOURS.length) % SHAPES.length] };
+}
+
+// A path of the shape around a point; the caller fills it, many of one colour at once.
+export function addShape(path, shape, x, y, r) {
+  if (shape === "circle") {
+    path.moveTo(x + r, y);
+    path.arc(x, y, r, 0, 2 * Math.PI);
+  } else if (shape === "square") {
+    path.rect(x - r, y - r, 2 * r, 2 * r);
+  } else if (shape === "triangle") {
+    path.moveTo(x, y - r);
+    path.lineTo(x + r, y + r);
+    path.lineTo(x - r, y + r);
+    path.closePath();
+  } else {
+    path.moveTo(x, y - r * 1.2);
+    path.lineTo(x + r * 1.2, y);
+    path.lineTo(x, y + r * 1.2);
+    path.lineTo(x - r * 1.2, y);
+    path.closePath();
+  }
+}
+
+// The same mark as a small picture in a list; its colour is set as a property, as no style may stand in the page.
+export function markElement(row) {
+  const mark = markOf(row);
+  const canvas = document.createElement("canvas");
+  canvas.width = canvas.height = 24;
+  canvas.className = "mark";
+  canvas.setAttribute("aria-hidden", "true");
+  const context = canvas.getContext("2d");
+  const path = new Path2D();
+  addShape(path, mark.shape, 12, 12, 8);
+  context.fillStyle = mark.colour;
+  context.fill(path);
+  return canvas;
+}
+
+// What a canvas is drawn in follows the page's own colours, light or dark.
+export function theme() {
+  const style = getComputedStyle(document.documentElement);
+  const of = (name) => style.getPropertyValue(`--${name}`).trim();
+  return Object.fromEntries(
+    ["paper", "ink", "soft", "line", "cell", "used", "full", "accent", "bad", "warn"].map((name) => [name, of(name)]),
+  );
+}

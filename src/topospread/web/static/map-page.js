@@ -1,0 +1,248 @@
+// The page of the map: what is in the address is asked for and shown, and whatever is chosen goes into the address.
+
+import { putAddress, readAddress, request } from "./address.js";
+import { markElement } from "./colours.js";
+import { copy, element } from "./elements.js";
+import { ask } from "./fetching.js";
+import { drawLegend } from "./legend.js";
+import { countOf, NodeMap } from "./map.js";
+import { domainTable, percent, words } from "./table.js";
+import { Trial } from "./trial.js";
+import { workloadList } from "./workloads.js";
+
+const by = (id) => document.getElementById(id);
+const panel = by("panel");
+const pictures = new Map();
+let view = readAddress();
+let frames = [];
+let now = null;
+let constraint = null;
+let rejected = null;
+let turn = 0;
+
+const map = new NodeMap(by("now").querySelector("canvas"), { point: (node) => pointAt(now, node), choose: (node) => chooseNode(now, node) });
+const other = new NodeMap(by("before").querySelector("canvas"), { point: (node) => pointAt(other.picture, node), choose: (node) => chooseNode(other.picture, node) });
+const trial = new Trial(by("trial"), { go: (changes) => go(changes), choose: (steps) => go({ steps, at: "", beside: view.beside }) });
+
+// Changes of what is looked at: a new entry in the history, as Back has to go back.
+function go(changes) {
+  view = { ...view, ...changes };
+  putAddress(view, true);
+  return refresh();
+}
+
+async function picture(at) {
+  const address = request("/api/picture", view.steps, at);
+  if (!pictures.has(address)) {
+    pictures.set(address, await ask(address));
+    if (pictures.size > 12) pictures.delete(pictures.keys().next().value);
+  }
+  return pictures.get(address);
+}
+
+async function refresh() {
+  const mine = ++turn;
+  try {
+    // The first picture needs no list of frames: both are asked for at once.
+    const [told, drawn] = await Promise.all([ask(request("/api/trial", view.steps, view.at)), picture(view.at)]);
+    if (mine !== turn) return;
+    frames = told.frames;
+    now = drawn;
+    by("maps").dataset.at = told.at;
+    showFrames(told.at);
+    fillKeys();
+    trial.show(view, told, now);
+    await showBeside(told.at);
+    say("");
+  } catch (error) {
+    if (mine === turn) say(error.message);
+    trial.refused(view, error);
+    if (!now) throw error;
+  }
+  await showChosen();
+}
+
+function say(trouble) {
+  by("trouble").textContent = trouble;
+  by("trouble").hidden = !trouble;
+}
+
+function showFrames(at) {
+  by("frames").replaceChildren(...frames.map((frame, number) => element("li", {},
+    element("button", { type: "button", onclick: () => go({ at: String(number) }), ...(number === at ? { "aria-current": "step" } : {}) },
+      `${number}. ${frame.label}${frame.waiting ? ` (${frame.waiting} waiting)` : ""}`))));
+  by("now").querySelector("figcaption").textContent = view.beside === "" ? "" : frames[at].label;
+  const choice = by("beside"), chosen = view.beside;
+  choice.replaceChildren(element("option", { value: "" }, "nothing"), ...frames.map((frame, number) => element("option", { value: String(number) }, frame.label)));
+  choice.value = chosen;
+}
+
+async function showBeside() {
+  const there = view.beside !== "" && frames[Number(view.beside)];
+  by("before").hidden = !there;
+  if (!there) return;
+  by("before").querySelector("figcaption").textContent = there.label;
+  other.picture = await picture(view.beside);
+}
+
+function fillKeys() {
+  const choice = by("key");
+  const names = now.keys.map((each) => each.key);
+  if (choice.dataset.names !== names.join()) {
+    choice.dataset.names = names.join();
+    choice.replaceChildren(...(names.length ? names.map((name) => element("option", { value: name }, name)) : [element("option", { value: "" }, "none")]));
+  }
+  choice.value = names.includes(view.key) ? view.key : names[0] ?? "";
+  by("fill").value = view.fill || "most";
+}
+
+// What the map shows beside the picture: the workload, its constraint on this key, who is rejected, the node.
+function shown(of) {
+  const key = of.keys.findIndex((each) => each.key === (view.key || of.keys[0]?.key));
+  const row = view.workload ? rowOf(of, view.workload) : -1;
+  return { key: Math.max(key, 0), fill: view.fill || "most", workload: row, constraint: of === now ? constraint : null, rejected: of === now ? rejected : null, node: view.node };
+}
+
+function rowOf(of, text) {
+  const [kind, namespace, ...name] = text.split("/");
+  const { workloads } = of;
+  return workloads.name.findIndex((each, row) => each === name.join("/") && workloads.namespace[row] === namespace && workloads.kind[row] === kind);
+}
+
+function drawMaps() {
+  if (!now) return;
+  map.show(now, shown(now));
+  if (!by("before").hidden && other.picture) other.show(other.picture, shown(other.picture));
+  const box = by("table");
+  if (box.open) fillTable();
+}
+
+function fillTable() {
+  by("table").querySelector("div").replaceChildren(...domainTable(now, map.layout.columns, shown(now), (node) => chooseNode(now, node)));
+}
+
+async function showChosen() {
+  constraint = rejected = null;
+  drawMaps();
+  const mine = turn;
+  const asked = view.pod ? "pod" : view.node ? "node" : view.workload ? "workload" : "";
+  try {
+    const [own, spread] = await Promise.all([asked ? answer(asked) : null, view.workload && asked !== "workload" ? answer("workload") : null]);
+    if (mine !== turn) return;
+    const workload = asked === "workload" ? own : spread;
+    const key = now.keys[shown(now).key]?.key;
+    constraint = workload?.constraints.find((each) => each.topologyKey === key) ?? null;
+    rejected = asked === "pod" ? own.rejected.nodes : null;
+    drawMaps();
+    if (own) fillPanel(own.html);
+    else listWorkloads();
+  } catch (error) {
+    if (mine !== turn) return;
+    panel.replaceChildren(element("p", { className: "bad" }, error.message), backButton());
+  }
+}
+
+function answer(what) {
+  const at = by("maps").dataset.at;
+  if (what === "pod") {
+    panel.replaceChildren(element("p", { role: "status" }, `Asking why ${view.pod} …`), element("progress", { "aria-label": "Asking" }));
+    return ask(request("/api/why", view.steps, at, { target: view.pod }));
+  }
+  if (what === "node") return ask(request("/api/node", view.steps, at, { name: view.node }));
+  const [kind, namespace, ...name] = view.workload.split("/");
+  return ask(request("/api/workload", view.steps, at, { kind, namespace, name: name.join("/") }));
+}
+
+// The server's own templates, in which every name is escaped.
+function fillPanel(html) {
+  const box = element("div");
+  box.innerHTML = html;
+  panel.replaceChildren(backButton(), box);
+  const head = box.querySelector("h2");
+  if (document.activeElement === document.body || panel.contains(document.activeElement) || panel.dataset.wanted) head?.focus({ preventScroll: true });
+  delete panel.dataset.wanted;
+}
+
+function backButton() {
+  const step = view.pod && view.node ? { pod: "" } : view.pod && view.workload ? { pod: "" } : { pod: "", node: "", workload: "" };
+  const name = step.workload === "" ? "All workloads" : "Back";
+  return element("button", { type: "button", onclick: () => { panel.dataset.wanted = "1"; go(step); } }, `← ${name}`);
+}
+
+function listWorkloads() {
+  panel.replaceChildren(...workloadList(now, (text) => { panel.dataset.wanted = "1"; go({ workload: text, node: "", pod: "" }); }));
+  if (panel.dataset.wanted) panel.querySelector("h2").focus({ preventScroll: true });
+  delete panel.dataset.wanted;
+}
+
+function chooseNode(of, node) {
+  panel.dataset.wanted = "1";
+  go({ node: of.nodes.name[node], pod: "" });
+}
+
+function pointAt(of, node) {
+  const line = by("pointed");
+  if (!of || node < 0) {
+    line.textContent = "";
+    return;
+  }
+  const { name, allocatable, used, flags, pods } = of.nodes, row = shown(of).workload;
+  const share = ["cpu", "memory"].map((each) => `${each === "cpu" ? "CPU" : each} ${percent(used[each][node], allocatable[each][node])}`);
+  const parts = [name[node], ...share, `${used.pods[node]} pods`];
+  if (flags[node]) parts.push(words(flags[node]));
+  if (row >= 0) parts.push(`${countOf(pods[node], row)} of ${of.workloads.name[row]}`);
+  line.replaceChildren(parts.join(" · "));
+  if (row >= 0) line.append(" ", markElement(row));
+}
+
+// Buttons in what the server wrote: a pod to explain, a step to try, a text to copy.
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button[data-pod], button[data-step], button[data-copy]");
+  if (!button) return;
+  if (button.dataset.pod) {
+    panel.dataset.wanted = "1";
+    go({ pod: button.dataset.pod });
+  } else if (button.dataset.step) {
+    go({ steps: [...view.steps, button.dataset.step], beside: by("maps").dataset.at, at: "", pod: "" });
+  } else {
+    copy(button.dataset.copy, button);
+  }
+});
+
+by("key").addEventListener("change", (event) => go({ key: event.target.value }));
+by("fill").addEventListener("change", (event) => go({ fill: event.target.value === "most" ? "" : event.target.value }));
+by("beside").addEventListener("change", (event) => go({ beside: event.target.value }));
+by("larger").addEventListener("click", () => [map, other].forEach((each) => each.layout && each.zoom(1.5)));
+by("smaller").addEventListener("click", () => [map, other].forEach((each) => each.layout && each.zoom(1 / 1.5)));
+by("whole").addEventListener("click", () => [map, other].forEach((each) => each.layout && each.whole()));
+by("table").addEventListener("toggle", () => by("table").open && now && fillTable());
+addEventListener("popstate", () => { view = readAddress(); refresh(); });
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => drawLegend(by("legend")));
+
+// Another state was read, or none can be had: what is shown follows, or says how old it is.
+function listen() {
+  const events = new EventSource("/events");
+  let revision = Number(by("state").dataset.revision);
+  const told = (event) => {
+    const state = JSON.parse(event.data);
+    const age = state.live || state.trouble ? ` · read ${ageWords(state.age)} ago` : "";
+    by("state").textContent = `${state.name} · ${state.nodes} nodes · Kubernetes ${state.kubeVersion}${age}`;
+    say(state.trouble ? `${state.trouble}. What is shown was read ${ageWords(state.age)} ago.` : "");
+    if (state.revision !== revision) {
+      revision = state.revision;
+      pictures.clear();
+      refresh();
+    }
+  };
+  events.addEventListener("state", told);
+  events.addEventListener("age", told);
+  events.onerror = () => say("The server does not answer: what is shown stays as it was.");
+}
+
+function ageWords(seconds) {
+  if (seconds < 90) return `${Math.round(seconds)} s`;
+  return seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
+}
+
+drawLegend(by("legend"));
+refresh().then(listen, listen);

@@ -1,0 +1,401 @@
+// The map on a canvas: drawn from a picture, pointed at, walked through with arrows, made larger and smaller.
+// Levels: from afar a node is its fill alone, nearer it has its pods as dots, nearest its name.
+
+import { addShape, markOf, theme } from "./colours.js";
+import { HEAD, layOut } from "./layout.js";
+
+const DOTS_FROM = 13, NAME_FROM = 46;
+export const CORDONED = 1, TAINTED = 2, NOT_READY = 4;
+
+export class NodeMap {
+  // told: {point(node or -1), choose(node)}
+  constructor(canvas, told) {
+    this.canvas = canvas;
+    this.told = told;
+    this.scale = 1;
+    this.left = this.top = 0;
+    this.pointed = this.walked = -1;
+    this.shown = { key: 0, fill: "most", workload: -1, constraint: null, rejected: null, node: "" };
+    new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
+    canvas.addEventListener("pointermove", (event) => this.moved(event));
+    canvas.addEventListener("pointerleave", () => this.point(-1));
+    canvas.addEventListener("pointerdown", (event) => { this.from = { x: event.offsetX, y: event.offsetY, left: this.left, top: this.top }; });
+    canvas.addEventListener("pointerup", (event) => this.released(event));
+    canvas.addEventListener("wheel", (event) => this.wheeled(event), { passive: false });
+    canvas.addEventListener("keydown", (event) => this.pressed(event));
+  }
+
+  show(picture, shown) {
+    const anew = picture !== this.picture || shown.key !== this.shown.key;
+    this.picture = picture;
+    this.shown = shown;
+    if (anew) this.arrange();
+    this.draw();
+  }
+
+  resize() {
+    if (!this.picture) return;
+    this.arrange();
+    this.draw();
+  }
+
+  arrange() {
+    const width = Math.max(this.canvas.parentElement.clientWidth, 200);
+    const height = Math.max(Math.min(innerHeight * 0.62, 1400), 260);
+    this.layout = layOut(this.picture, this.shown.key, width, height);
+    this.width = width;
+    this.height = Math.min(this.layout.height, Math.max(height, 260) * 1.6);
+    const ratio = devicePixelRatio || 1;
+    this.canvas.width = Math.round(width * ratio);
+    this.canvas.height = Math.round(this.height * ratio);
+    this.canvas.style.height = `${this.height}px`;
+    this.keepInside();
+  }
+
+  keepInside() {
+    const across = Math.max(0, this.layout.width * this.scale - this.width);
+    const down = Math.max(0, this.layout.height * this.scale - this.height);
+    this.left = Math.min(Math.max(this.left, 0), across);
+    this.top = Math.min(Math.max(this.top, 0), down);
+  }
+
+  zoom(factor, x = this.width / 2, y = this.height / 2) {
+    const scale = Math.min(Math.max(this.scale * factor, 1), 24);
+    this.left = (this.left + x) * (scale / this.scale) - x;
+    this.top = (this.top + y) * (scale / this.scale) - y;
+    this.scale = scale;
+    this.keepInside();
+    this.draw();
+  }
+
+  whole() {
+    this.scale = 1;
+    this.left = this.top = 0;
+    this.draw();
+  }
+
+  draw() {
+    if (!this.picture || this.waits) return;
+    this.waits = true;
+    requestAnimationFrame(() => {
+      this.waits = false;
+      this.paint();
+    });
+  }
+
+  paint() {
+    const ratio = devicePixelRatio || 1;
+    const context = this.canvas.getContext("2d");
+    this.theme = theme();
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.fillStyle = this.theme.paper;
+    context.fillRect(0, 0, this.width, this.height);
+    this.paintColumns(context);
+    const seen = this.seen();
+    this.paintCells(context, seen);
+    this.paintDots(context, seen);
+    this.paintSigns(context, seen);
+    this.paintHeads(context);
+  }
+
+  place(node) {
+    const at = 4 * node, cells = this.layout.cells, scale = this.scale;
+    return [cells[at] * scale - this.left, cells[at + 1] * scale - this.top, cells[at + 2] * scale, cells[at + 3] * scale];
+  }
+
+  // Rows of the nodes that are inside of what is shown.
+  seen() {
+    const found = [], number = this.picture.nodes.name.length;
+    for (let node = 0; node < number; node++) {
+      const [x, y, w, h] = this.place(node);
+      if (x + w >= 0 && y + h >= 0 && x <= this.width && y <= this.height) found.push(node);
+    }
+    return found;
+  }
+
+  paintColumns(context) {
+    const { soft, line } = this.theme, scale = this.scale;
+    for (const column of this.layout.columns) {
+      context.fillStyle = soft;
+      context.strokeStyle = line;
+      const box = [column.x * scale - this.left, column.y * scale - this.top, column.w * scale, column.h * scale];
+      context.fillRect(...box);
+      if (column.missing) {
+        context.setLineDash([5, 4]);
+        context.strokeRect(...box);
+        context.setLineDash([]);
+      }
+    }
+  }
+
+  use(node) {
+    const { allocatable, used } = this.picture.nodes;
+    const share = (name) => (allocatable[name][node] ? used[name][node] / allocatable[name][node] : 0);
+    const fill = this.shown.fill;
+    return Math.min(fill === "most" ? Math.max(share("cpu"), share("memory"), share("pods")) : share(fill), 1);
+  }
+
+  paintCells(context, seen) {
+    const { cell, used, full, line } = this.theme, flags = this.picture.nodes.flags;
+    const empty = new Path2D(), some = new Path2D(), filled = new Path2D();
+    for (const node of seen) {
+      const [x, y, w, h] = this.place(node), share = this.use(node);
+      empty.rect(x, y, w, h);
+      if (flags[node] & NOT_READY) continue;
+      (share > 0.9 ? filled : some).rect(x, y + h * (1 - share), w, h * share);
+    }
+    context.fillStyle = cell;
+    context.fill(empty);
+    context.fillStyle = used;
+    context.fill(some);
+    context.fillStyle = full;
+    context.fill(filled);
+    context.strokeStyle = line;
+    context.lineWidth = 0.6;
+    context.stroke(empty);
+  }
+
+  // A dot for each pod, where there is room for dots; of a chosen workload always.
+  paintDots(context, seen) {
+    const chosen = this.shown.workload, paths = new Map();
+    for (const node of seen) {
+      const [x, y, w, h] = this.place(node);
+      const pods = this.picture.nodes.pods[node];
+      if (w < DOTS_FROM) {
+        if (chosen >= 0 && countOf(pods, chosen)) this.dot(paths, chosen, x + w / 2, y + h / 2, Math.max(w * 0.32, 1.6));
+        continue;
+      }
+      this.dotsOf(paths, pods, x, y, w, h);
+    }
+    for (const [row, path] of paths) {
+      context.globalAlpha = chosen < 0 || row === chosen ? 1 : 0.16;
+      context.fillStyle = markOf(row).colour;
+      context.fill(path);
+      if (row === chosen || w0(seen, this) > 30) {
+        context.strokeStyle = this.theme.paper;
+        context.lineWidth = 0.8;
+        context.stroke(path);
+      }
+    }
+    context.globalAlpha = 1;
+  }
+
+  dotsOf(paths, pods, x, y, w, h) {
+    let number = 0;
+    for (let at = 1; at < pods.length; at += 2) number += pods[at];
+    if (!number) return;
+    const head = w >= NAME_FROM ? 13 : 2;
+    const room = [w - 4, h - head - 3];
+    let step = Math.min(12, Math.sqrt((room[0] * room[1]) / number));
+    while (step > 1 && Math.floor(room[0] / step) * Math.floor(room[1] / step) < number) step *= 0.94;
+    const across = Math.max(1, Math.floor(room[0] / step));
+    let place = 0;
+    for (let at = 0; at < pods.length; at += 2) {
+      for (let one = 0; one < pods[at + 1]; one++, place++) {
+        const left = x + 2 + (place % across) * step + step / 2;
+        const top = y + head + Math.floor(place / across) * step + step / 2;
+        this.dot(paths, pods[at], left, top, Math.max(step * 0.4, 0.7));
+      }
+    }
+  }
+
+  dot(paths, row, x, y, r) {
+    if (!paths.has(row)) paths.set(row, new Path2D());
+    addShape(paths.get(row), markOf(row).shape, x, y, r);
+  }
+
+  // What is wrong with a node, by form and not by colour alone: stripes, a bar, a cross; and what is pointed at.
+  paintSigns(context, seen) {
+    const { ink, bad, warn, accent, paper } = this.theme, { flags, name } = this.picture.nodes;
+    const rejected = this.shown.rejected;
+    for (const node of seen) {
+      const [x, y, w, h] = this.place(node);
+      if (flags[node] & CORDONED) stripes(context, x, y, w, h, warn);
+      if (flags[node] & TAINTED) corner(context, x, y, w, ink);
+      if (flags[node] & NOT_READY) cross(context, x, y, w, h, bad);
+      if (rejected && rejected[name[node]] !== undefined) shade(context, x, y, w, h, paper);
+      if (w >= NAME_FROM) label(context, name[node], x + 2, y + 10, w - 4, ink);
+      if (node === this.pointed || node === this.walked || name[node] === this.shown.node) {
+        context.strokeStyle = accent;
+        context.lineWidth = 2.5;
+        context.strokeRect(x - 1, y - 1, w + 2, h + 2);
+      }
+    }
+  }
+
+  paintHeads(context) {
+    const { ink, bad, soft } = this.theme, scale = this.scale, found = this.shown.constraint;
+    for (const column of this.layout.columns) {
+      const x = Math.max(column.x * scale - this.left, 0) + 6, y = Math.max(column.y * scale - this.top, 0);
+      const room = Math.min(column.w * scale, this.width) - 12;
+      if (x > this.width || (column.y + column.h) * scale < this.top) continue;
+      context.fillStyle = soft;
+      context.fillRect(x - 6, y, room + 12, HEAD - 8);
+      context.fillStyle = ink;
+      context.font = "600 14px system-ui, sans-serif";
+      label(context, column.name, x, y + 17, room, ink, 14);
+      const domain = found && !column.missing ? found.domains.find((each) => each.name === column.name) : null;
+      if (domain) {
+        const skew = domain.matching - found.minimum;
+        const over = skew > found.maxSkew;
+        context.font = `${over ? "700 " : ""}13px system-ui, sans-serif`;
+        label(context, `${domain.matching} pods`, x, y + 33, room, ink, 13);
+        label(context, `${over ? "! " : ""}skew ${skew} of ${found.maxSkew}`, x, y + 48, room, over ? bad : ink, 12);
+      } else {
+        label(context, `${column.nodes.length} nodes`, x, y + 33, room, ink, 12);
+      }
+      if (column.named) {
+        for (const group of column.groups) label(context, group.name, x, group.y * scale - this.top + 11, room, ink, 11);
+      }
+    }
+  }
+
+  at(x, y) {
+    const found = this.picture ? this.seen() : [];
+    return found.find((node) => {
+      const [left, top, w, h] = this.place(node);
+      return x >= left && y >= top && x < left + w && y < top + h;
+    }) ?? -1;
+  }
+
+  moved(event) {
+    if (this.from && event.buttons) {
+      this.left = this.from.left + this.from.x - event.offsetX;
+      this.top = this.from.top + this.from.y - event.offsetY;
+      this.keepInside();
+      this.draw();
+      return;
+    }
+    this.point(this.at(event.offsetX, event.offsetY));
+  }
+
+  released(event) {
+    const from = this.from;
+    this.from = null;
+    if (from && Math.hypot(from.x - event.offsetX, from.y - event.offsetY) < 5) {
+      const node = this.at(event.offsetX, event.offsetY);
+      if (node >= 0) this.told.choose(node);
+    }
+  }
+
+  point(node) {
+    if (node === this.pointed) return;
+    this.pointed = node;
+    this.told.point(node);
+    this.draw();
+  }
+
+  // Only with Ctrl, as the page itself is scrolled by the wheel.
+  wheeled(event) {
+    if (!event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    this.zoom(event.deltaY < 0 ? 1.25 : 0.8, event.offsetX, event.offsetY);
+  }
+
+  pressed(event) {
+    const steps = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: "down", ArrowUp: "up" };
+    if (event.key in steps) this.walk(steps[event.key]);
+    else if ((event.key === "Enter" || event.key === " ") && this.walked >= 0) this.told.choose(this.walked);
+    else if (event.key === "+" || event.key === "=") this.zoom(1.25);
+    else if (event.key === "-") this.zoom(0.8);
+    else if (event.key === "0") this.whole();
+    else return;
+    event.preventDefault();
+  }
+
+  walk(step) {
+    const order = this.layout.order, at = order.indexOf(this.walked);
+    if (at < 0) this.walked = order[0] ?? -1;
+    else if (typeof step === "number") this.walked = order[(at + step + order.length) % order.length];
+    else this.walked = this.below(this.walked, step === "down" ? 1 : -1);
+    this.into(this.walked);
+    this.pointed = -1;
+    this.point(this.walked);
+    this.draw();
+  }
+
+  below(node, sign) {
+    const [x, y, w, h] = this.place(node);
+    let best = node, least = Infinity;
+    for (const other of this.layout.order) {
+      const [left, top, width, height] = this.place(other);
+      const down = sign * (top + height / 2 - y - h / 2);
+      const aside = Math.abs(left + width / 2 - x - w / 2);
+      if (down > h / 3 && down + 3 * aside < least) [best, least] = [other, down + 3 * aside];
+    }
+    return best;
+  }
+
+  into(node) {
+    if (node < 0) return;
+    const [x, y, w, h] = this.place(node);
+    if (x < 0 || x + w > this.width) this.left += x - this.width / 2;
+    if (y < HEAD || y + h > this.height) this.top += y - this.height / 2;
+    this.keepInside();
+  }
+}
+
+function w0(seen, map) {
+  return seen.length ? map.place(seen[0])[2] : 0;
+}
+
+export function countOf(pods, workload) {
+  for (let at = 0; at < pods.length; at += 2) if (pods[at] === workload) return pods[at + 1];
+  return 0;
+}
+
+function stripes(context, x, y, w, h, colour) {
+  context.save();
+  context.beginPath();
+  context.rect(x, y, w, h);
+  context.clip();
+  context.strokeStyle = colour;
+  context.lineWidth = Math.max(1, w / 14);
+  context.beginPath();
+  for (let at = -h; at < w; at += Math.max(4, w / 5)) {
+    context.moveTo(x + at, y + h);
+    context.lineTo(x + at + h, y);
+  }
+  context.stroke();
+  context.restore();
+}
+
+function corner(context, x, y, w, colour) {
+  const side = Math.max(3, w * 0.22);
+  context.fillStyle = colour;
+  context.beginPath();
+  context.moveTo(x + w - side, y);
+  context.lineTo(x + w, y);
+  context.lineTo(x + w, y + side);
+  context.fill();
+}
+
+function cross(context, x, y, w, h, colour) {
+  context.strokeStyle = colour;
+  context.lineWidth = Math.max(1.5, w / 14);
+  context.beginPath();
+  context.moveTo(x + 2, y + 2);
+  context.lineTo(x + w - 2, y + h - 2);
+  context.moveTo(x + w - 2, y + 2);
+  context.lineTo(x + 2, y + h - 2);
+  context.stroke();
+}
+
+function shade(context, x, y, w, h, colour) {
+  context.globalAlpha = 0.62;
+  context.fillStyle = colour;
+  context.fillRect(x, y, w, h);
+  context.globalAlpha = 1;
+}
+
+// A name that is too long is shortened in its middle; the whole stands in the line below the map and in the table.
+function label(context, text, x, y, room, colour, size = 10) {
+  context.font = context.font.replace(/\d+px/, `${size}px`);
+  context.fillStyle = colour;
+  let shown = text;
+  for (let keep = text.length - 1; keep > 2 && context.measureText(shown).width > room; keep--) {
+    shown = `${text.slice(0, Math.ceil(keep / 2))}…${text.slice(text.length - Math.floor(keep / 2))}`;
+  }
+  if (context.measureText(shown).width <= room + 4) context.fillText(shown, x, y);
+}

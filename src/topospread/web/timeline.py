@@ -1,0 +1,137 @@
+"""A trial played step by step, with how everything stands after each: what the page goes back and forth in.
+
+What a step does is the drill's (`topospread.drills`); here frames are kept, and a trial that goes on where another one
+ended is played on from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import msgspec
+
+from topospread.api.inventory import Inventory
+from topospread.drills import Drill, StepOutcome
+from topospread.drills.play import Play
+from topospread.drills.pods import planned_pods
+from topospread.drills.steps import Apply, Step, Wait
+from topospread.errors import TopospreadError
+from topospread.simulation.run import SimulationOptions, prepare
+
+from .patching import Json, manifest, patched
+from .picture import picture
+from .standing import Standing, standing_as_read, standing_of_world
+from .trials import PatchedObject, TrialStep, manifest_name, title
+
+AS_READ, SCHEDULED = "as it was read", "with everything placed that waits"
+"""What the first two frames are called; those of steps follow."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """How things stand at a moment.
+
+    Attributes:
+        outcome: what came of the step before, ``None`` for things as they were read.
+    """
+
+    label: str
+    standing: Standing
+    outcome: StepOutcome | None = None
+
+    @cached_property
+    def picture(self) -> bytes:
+        """The map's data as JSON."""
+        return msgspec.json.encode(picture(self.standing))
+
+
+class StepError(TopospreadError):
+    """A step that cannot be played: which of them, from 0, and why."""
+
+    def __init__(self, number: int, why: TopospreadError) -> None:
+        super().__init__(str(why))
+        self.number = number
+
+
+@dataclass
+class Timeline:
+    """A trial that was played.
+
+    Attributes:
+        frames: as read, with what waits placed, and one for each step.
+        manifests: name → the object that a step patched, as it was applied.
+        play: to go on from the last frame; ``None`` when another trial did so.
+    """
+
+    steps: tuple[TrialStep, ...]
+    frames: list[Frame]
+    manifests: dict[str, Json]
+    drill: Drill
+    play: Play | None
+    _applied: dict[str, Inventory] = field(default_factory=dict)
+
+    @property
+    def inventory(self) -> Inventory | None:
+        """Everything as it is at the end, ``None`` when another trial went on from there."""
+        return self.play.world.inventory() if self.play is not None else None
+
+
+def begin(inventory: Inventory, options: SimulationOptions) -> Timeline:
+    """The first two frames.
+
+    Raises:
+        InputError: an object that the API server would refuse.
+    """
+    run = prepare(inventory, options, with_spreads=False)
+    first = Frame(AS_READ, standing_as_read(run, planned_pods(run)))
+    applied: dict[str, Inventory] = {}
+    play = Play(inventory, options, applied)
+    outcome = play.begin()
+    frames = [first, Frame(SCHEDULED, standing_of_world(play.world), outcome)]
+    return Timeline((), frames, {}, play.drill([outcome]), play, applied)
+
+
+def goes_on_from(before: Timeline, steps: Sequence[TrialStep]) -> bool:
+    """Whether a trial is another one that was played, and steps behind it; what a wait follows ends otherwise."""
+    number = len(before.steps)
+    return (
+        before.play is not None
+        and tuple(steps[:number]) == before.steps
+        and not (number and number < len(steps) and isinstance(steps[number], Wait))
+    )
+
+
+def go_on(before: Timeline, steps: Sequence[TrialStep]) -> Timeline:
+    """The trial from where another one ended, which cannot be gone on from any more.
+
+    Raises:
+        StepError: a step names what is not there, or the API server would refuse what it makes.
+    """
+    play, before.play = before.play, None
+    assert play is not None, "asked for before"
+    frames, manifests = list(before.frames), dict(before.manifests)
+    for number in range(len(before.steps), len(steps)):
+        following = steps[number + 1] if number + 1 < len(steps) else None
+        try:
+            step = _playable(steps[number], number, play, manifests, before._applied)
+            outcome = play.take(step, following if isinstance(following, Wait) else None)
+        except TopospreadError as error:
+            raise StepError(number, error) from error
+        frames.append(Frame(title(steps[number]), standing_of_world(play.world), outcome))
+    outcomes = [each.outcome for each in frames if each.outcome is not None]
+    return Timeline(tuple(steps), frames, manifests, play.drill(outcomes), play, before._applied)
+
+
+def _playable(
+    step: TrialStep, number: int, play: Play, manifests: dict[str, Json], applied: dict[str, Inventory]
+) -> Step:
+    """A patch becomes the manifest that is applied."""
+    if not isinstance(step, PatchedObject):
+        return step
+    name = manifest_name(number)
+    there = play.world.inventory()
+    manifests[name] = manifest(there, step)
+    applied[name] = patched(there, step)
+    return Apply(name)

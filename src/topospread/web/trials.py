@@ -1,0 +1,152 @@
+"""A what-if as text, so that it can stand in a URL, in a Drill file and on a command line; nothing is played here.
+
+A trial is a list of steps. Those of a drill are written as on the command line, ``fail zone=a``; an object that is to
+be otherwise is ``patch`` with a JSON patch (RFC 6902) of it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from topospread.drills import steps
+from topospread.errors import UsageError
+
+Json = dict[str, Any]
+
+MOST_STEPS = 50
+"""A trial has at most so many steps: a URL is not a program."""
+
+_NODES: Mapping[str, Callable[[steps.NodeChoice], steps.Step]] = {
+    "fail": steps.Fail,
+    "recover": steps.Recover,
+    "cordon": steps.Cordon,
+    "uncordon": steps.Uncordon,
+    "drain": steps.Drain,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PatchedObject:
+    """An object that is to be otherwise.
+
+    Attributes:
+        patch: RFC 6902 operations, as JSON text.
+    """
+
+    kind: str
+    namespace: str
+    name: str
+    patch: str
+
+    @property
+    def operations(self) -> list[Json]:
+        """The patch as data."""
+        found: list[Json] = json.loads(self.patch)
+        return found
+
+    @property
+    def object(self) -> str:
+        """``KIND/NAMESPACE/NAME``, ``KIND/NAME`` of what is in no namespace."""
+        return "/".join(each for each in (self.kind, self.namespace, self.name) if each)
+
+    def __str__(self) -> str:
+        return f"patch {self.object} {self.patch}"
+
+
+TrialStep = steps.Step | PatchedObject
+
+
+def read_trial(texts: Sequence[str]) -> tuple[TrialStep, ...]:
+    """The steps that a URL names.
+
+    Raises:
+        UsageError: one is not of its form, or there are too many.
+    """
+    if len(texts) > MOST_STEPS:
+        raise UsageError(f"{len(texts)} steps: there may be {MOST_STEPS}")
+    return tuple(map(_read, texts))
+
+
+def manifest_name(number: int) -> str:
+    """The file of what step ``number``, from 0, applies."""
+    return f"what-if-{number + 1}.yaml"
+
+
+def _read(text: str) -> TrialStep:
+    name, _, rest = text.strip().partition(" ")
+    if name in _NODES:
+        return _NODES[name](steps.read_choice(rest, name))
+    if name not in _READ:
+        raise UsageError(f"there is no step '{name}'; there are {', '.join((*_NODES, *_READ))}")
+    return _READ[name](rest)
+
+
+def _rollout(text: str) -> steps.Step:
+    found = steps.read_rollout(text, "rollout")
+    if found.path:
+        raise UsageError(f"rollout {text}: a page reads no files; patch the object instead")
+    return found
+
+
+def _add(text: str) -> steps.Step:
+    """``3 like node-1``, and ``in ZONE``."""
+    words = text.split()
+    in_zone = len(words) == 5 and words[3] == "in"
+    if (len(words) != 3 and not in_zone) or words[1] != "like" or not _is_number(words[0]):
+        raise UsageError(f"add {text}: write add NUMBER like NODE, or add NUMBER like NODE in ZONE")
+    return steps.AddNodes(int(words[0]), words[2], words[4] if in_zone else "")
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and 0 < int(text) <= 10_000
+
+
+def _patch(text: str) -> PatchedObject:
+    target, _, patch = text.partition(" ")
+    parts = target.split("/")
+    try:
+        operations = json.loads(patch)
+    except (ValueError, RecursionError):
+        operations = None
+    well = isinstance(operations, list) and all(isinstance(each, dict) for each in operations)
+    if len(parts) not in (2, 3) or not all(parts) or not well:
+        raise UsageError(f"patch {target}: write patch KIND/[NAMESPACE/]NAME and a JSON patch, a list of operations")
+    kind, *namespace, name = parts
+    return PatchedObject(kind, "".join(namespace), name, json.dumps(operations, separators=(",", ":")))
+
+
+_READ: Mapping[str, Callable[[str], TrialStep]] = {
+    "scale": partial(steps.read_scale, where="scale"),
+    "autoscale": partial(steps.read_autoscale, where="autoscale"),
+    "wait": partial(steps.read_wait, where="wait"),
+    "rollout": _rollout,
+    "add": _add,
+    "patch": _patch,
+}
+
+
+def title(step: TrialStep) -> str:
+    """The step in words for a person."""
+    if not isinstance(step, PatchedObject):
+        return str(step)
+    changes = [_change(each) for each in step.operations]
+    return f"{step.kind} {step.name}: {'; '.join(changes)}"
+
+
+def _change(operation: Json) -> str:
+    field = str(operation.get("path", "")).removeprefix("/spec/template/spec/").strip("/").replace("/", ".")
+    match operation.get("op"):
+        case "remove":
+            return f"without {field}" if field else "deleted"
+        case "add" | "replace":
+            return f"{field or 'added'} {_short(operation.get('value'))}"
+    return f"{operation.get('op')} {field}"
+
+
+def _short(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, separators=(", ", ": "))
+    return text if len(text) <= 60 else f"{text[:59]}…"

@@ -1,0 +1,117 @@
+"""Why a pod waits or is where it is, at a moment of a trial: `explain`'s answer, and what rejects each single node."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from shlex import join
+from typing import Any
+
+from topospread.api.yaml_text import yaml_text
+from topospread.explanation import Explanation
+from topospread.explanation.explain import explain
+from topospread.explanation.result import Suggestion
+from topospread.report.explanation_json import explanation_json
+from topospread.report.explanation_suggestions import command_lines, outcome_words
+from topospread.report.layout import Layout
+from topospread.report.style import Style
+
+from .served import Served
+from .trials import PatchedObject, TrialStep
+from .trying import Trials
+
+Json = dict[str, Any]
+_PLAIN = Layout(100_000, True, Style(False))
+
+
+@dataclass(frozen=True)
+class Explained:
+    """An answer.
+
+    Attributes:
+        explanation: as `explain -o json` has it.
+        rejected: ``reasons``, each with its plugin, and ``nodes``: name → which of them.
+        values: what the template is given.
+    """
+
+    explanation: Json
+    rejected: Json
+    values: dict[str, Any]
+
+
+class Why:
+    """Explains pods, one at a time."""
+
+    def __init__(self, served: Served, trials: Trials) -> None:
+        self._served = served
+        self._trials = trials
+
+    def explained(self, steps: tuple[TrialStep, ...], at: int, target: str) -> Explained:
+        """The whole answer on ``NAMESPACE/POD`` or ``NAMESPACE/KIND/NAME``, in a frame of a trial.
+
+        Raises:
+            InputError, StepError: the trial cannot be played.
+            UsageError: there is no such pod.
+        """
+        options = self._served.options
+        with self._trials.lock:
+            found = explain(
+                self._trials.inventory(steps, at),
+                target,
+                config=options.config,
+                kube_version=options.kube_version,
+                gates=options.gates,
+                apiserver_gates=options.apiserver_gates,
+                preemption=options.preemption,
+            )
+        written = explanation_json(found)
+        suggestions = [
+            {"title": each.title, "comes_to": outcome_words(each, found), "step": _step(each, found)}
+            | {"yaml": yaml_text(list(each.patch)) if each.patch else ""}
+            | {"command": "\n".join(line.strip() for line in command_lines(each, _PLAIN))}
+            for each in found.suggestions
+        ]
+        return Explained(
+            written,
+            _rejected(found),
+            {
+                "why": written,
+                "suggestions": suggestions,
+                "rejected": _by_reason(found),
+                "command": join(["topospread", "explain", target, *self._served.input.words]),
+            },
+        )
+
+
+def _step(each: Suggestion, found: Explanation) -> str:
+    """The suggestion as a step of a trial, "" where it cannot be one."""
+    if each.kind == "uncordon":
+        return f"uncordon node={each.object['name']}"
+    if each.kind == "rollout":
+        return f"rollout {found.namespace}/{found.workload}"
+    if not each.patch or each.means == "template" or each.kind == "deletePod":
+        return ""
+    target = each.object
+    patch = json.dumps(list(each.patch), separators=(",", ":"))
+    return str(PatchedObject(target["kind"], target.get("namespace", ""), target["name"] or "new", patch))
+
+
+def _rejected(found: Explanation) -> Json:
+    """Every node that a filter rejects, and why, each reason told once."""
+    if found.verdict is None or found.verdict.error:
+        return {"reasons": [], "nodes": {}}
+    reasons: dict[tuple[str, str], int] = {}
+    nodes = {
+        node: reasons.setdefault((each.plugin, ", ".join(each.reasons)), len(reasons))
+        for node, each in found.verdict.rejected.items()
+    }
+    return {"reasons": [{"plugin": plugin, "reason": reason} for plugin, reason in reasons], "nodes": nodes}
+
+
+def _by_reason(found: Explanation) -> list[Json]:
+    """The same, reason after reason with its nodes."""
+    told = _rejected(found)
+    rows: list[Json] = [{**each, "nodes": []} for each in told["reasons"]]
+    for node, number in told["nodes"].items():
+        rows[number]["nodes"].append(node)
+    return sorted(rows, key=lambda each: -len(each["nodes"]))

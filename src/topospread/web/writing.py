@@ -1,0 +1,92 @@
+"""A trial as it is written elsewhere: as a command, as a file of a drill, as patches; it reads and plays nothing."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from shlex import join
+from typing import Any
+
+from topospread.api.yaml_text import yaml_text
+from topospread.drills import steps
+from topospread.drills.drill_file import API_VERSION
+
+from .served import Served
+from .timeline import Timeline
+from .trials import PatchedObject, TrialStep, manifest_name
+
+Json = dict[str, Any]
+_FIXED = (1980, 1, 1, 0, 0, 0)
+"""The time of every file of an archive: the same trial is the same archive."""
+
+
+def as_command(timeline: Timeline, served: Served) -> str:
+    """``topospread drill …``; the manifests of patches are beside the drill's file."""
+    words = ["topospread", "drill", *served.input.words]
+    for number, step in enumerate(timeline.steps):
+        words += _option(step, number)
+    return join(words)
+
+
+def _option(step: TrialStep, number: int) -> list[str]:
+    match step:
+        case PatchedObject():
+            return ["--apply", manifest_name(number)]
+        case steps.AddNodes():
+            return ["--add-nodes", str(step.number), "--like", step.like, *(["--zone", step.zone] if step.zone else [])]
+        case steps.Wait():
+            return ["--wait", f"{round(step.seconds)}s"]
+    name, _, rest = str(step).partition(" ")
+    return [f"--{name}", rest]
+
+
+def _in_file(step: TrialStep, number: int) -> Json:
+    match step:
+        case PatchedObject():
+            return {"apply": manifest_name(number)}
+        case steps.AddNodes():
+            zone = {"zone": step.zone} if step.zone else {}
+            return {"addNodes": {"number": step.number, "like": step.like, **zone}}
+        case steps.Wait():
+            return {"wait": f"{round(step.seconds)}s"}
+    name, _, rest = str(step).partition(" ")
+    return {name: rest}
+
+
+def as_drill(timeline: Timeline, served: Served) -> str:
+    """``kind: Drill``: the steps, and that as many pods wait at the end and budgets are broken as here."""
+    words = served.input
+    spec: Json = {}
+    if words.cluster:
+        spec["cluster"] = words.cluster
+    if words.paths:
+        spec["manifests"] = list(words.paths)
+    spec["kubeVersion"] = served.options.kube_version
+    spec["steps"] = [_in_file(step, number) for number, step in enumerate(timeline.steps)]
+    pending = sum(len(each.pods) for each in timeline.drill.pending)
+    spec["expect"] = {"pending": pending, "brokenBudgets": len(timeline.drill.breaches)}
+    drill = {"apiVersion": API_VERSION, "kind": "Drill", "metadata": {"name": "what-if"}, "spec": spec}
+    return (
+        "# Paths are seen from this file. What is expected is what came of the steps when this was written;\n"
+        "# topospread drill --check what-if.yaml says whether it still does.\n" + yaml_text(drill)
+    )
+
+
+def as_file(timeline: Timeline, served: Served) -> tuple[str, bytes]:
+    """The drill's file, or an archive of it and the manifests that its steps apply: the name, and what is in it."""
+    text = as_drill(timeline, served)
+    if not timeline.manifests:
+        return "what-if.yaml", text.encode()
+    packed = io.BytesIO()
+    files = {"what-if.yaml": text} | {name: yaml_text(each) for name, each in timeline.manifests.items()}
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(zipfile.ZipInfo(name, _FIXED), content)
+    return "what-if.zip", packed.getvalue()
+
+
+def as_patch(step: PatchedObject) -> tuple[str, str]:
+    """The patch as YAML, and the command that applies it from a file."""
+    namespace = ["-n", step.namespace] if step.namespace else []
+    words = ["kubectl", *namespace, "patch", step.kind.lower(), step.name, "--type", "json"]
+    return yaml_text(step.operations), join([*words, "--patch-file", "patch.yaml"])
