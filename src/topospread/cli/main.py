@@ -46,8 +46,7 @@ Kubernetes topology spread, decided as kube-scheduler decides it, explained.
 
 \b
   topospread simulate app.yaml --cluster zones=3,nodes=12,cpu=8,memory=32Gi
-Exit codes: 0 yes, 1 no (pods stay pending, findings), 2 bad input or usage.
---version says which this is, COMMAND --help what a command does.
+Exit codes: 0 yes, 1 no, 2 bad input or usage. COMMAND --help says more.
 """
 
 BAD_INPUT = 2

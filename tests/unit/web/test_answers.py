@@ -1,0 +1,228 @@
+"""What the page's addresses answer, asked without a server."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import topospread
+from topospread.errors import TopospreadError, UsageError
+from topospread.simulation.run import SimulationOptions
+from topospread.web.answers import Answers, Asked, NotThereError
+from topospread.web.pages import Pages
+from topospread.web.served import InputWords, Served
+from topospread.web.timeline import StepError
+from topospread.web.trials import read_trial
+
+ZONE = "topology.kubernetes.io/zone"
+_MAX_SKEW_0 = '[{"op":"replace","path":"/spec/template/spec/topologySpreadConstraints/0/maxSkew","value":0}]'
+EVIL = "<script>alert(1)</script>"
+
+
+def deployment(name: str, replicas: int, cpu: str = "1") -> dict[str, Any]:
+    labels = {"app": name}
+    constraint = {
+        "maxSkew": 1,
+        "topologyKey": ZONE,
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": labels},
+    }
+    container = {"name": "c", "image": "x", "resources": {"requests": {"cpu": cpu}}}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name, "namespace": "shop"},
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": labels},
+            "template": {
+                "metadata": {"labels": labels},
+                "spec": {"topologySpreadConstraints": [constraint], "containers": [container]},
+            },
+        },
+    }
+
+
+@pytest.fixture
+def served(tmp_path: Any) -> Served:
+    file = tmp_path / "app.json"
+    items = [deployment("web", 6), deployment("db", 3)]
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    inventory = topospread.load(file, cluster="zones=3,nodes=3,cpu=8,taint=zone-c:dedicated=x:NoSchedule")
+    return Served.begin(inventory, SimulationOptions(), InputWords("app.json", ("app.json",), ("app.json",)))
+
+
+@pytest.fixture
+def answers(served: Served) -> Answers:
+    return Answers(served, Pages(served))
+
+
+def asked(*steps: str, at: str = "", **words: str) -> Asked:
+    return Asked(read_trial(steps), at, words)
+
+
+def picture(answers: Answers, *steps: str, at: str = "") -> Any:
+    return json.loads(answers.picture(asked(*steps, at=at)))
+
+
+def pods_of(drawn: Any, name: str) -> list[int]:
+    row = drawn["workloads"]["name"].index(name)
+    return [dict(zip(each[::2], each[1::2], strict=True)).get(row, 0) for each in drawn["nodes"]["pods"]]
+
+
+def test_manifests_alone_are_shown_as_they_would_be_placed(answers: Answers) -> None:
+    assert answers.trial(asked())["at"] == 1
+    assert pods_of(picture(answers, at="0"), "web") == [0, 0, 0]
+    # Zone c counts, as taints are not looked at by default, and takes nobody: one in each of the others, no more.
+    assert pods_of(picture(answers), "web") == [1, 1, 0]
+    assert picture(answers)["waiting"] == 5
+
+
+def test_a_picture_says_what_nodes_have_what_is_taken_and_what_is_wrong(answers: Answers) -> None:
+    nodes = picture(answers, "cordon node=node-1")["nodes"]
+
+    assert nodes["name"] == ["node-1", "node-2", "node-3"]
+    assert nodes["flags"] == [1, 0, 2]
+    assert nodes["allocatable"]["cpu"] == [8000, 8000, 8000]
+    assert nodes["used"]["cpu"] == [2000, 2000, 0]
+    assert picture(answers)["keys"][0] == {"key": ZONE, "values": ["zone-a", "zone-b", "zone-c"], "of": [0, 1, 2]}
+
+
+def test_a_chosen_workload_has_its_counts_minimum_and_skew(answers: Answers) -> None:
+    found = answers.workload(asked(kind="Deployment", namespace="shop", name="web"))
+
+    (constraint,) = found["constraints"]
+    assert (constraint["minimum"], constraint["skew"], constraint["maxSkew"]) == (0, 1, 1)
+    assert [each["matching"] for each in constraint["domains"]] == [1, 1, 0]
+    assert "DoNotSchedule, maxSkew 1" in found["html"]
+
+
+def test_why_is_explains_own_answer_with_every_nodes_rejection(served: Served, answers: Answers) -> None:
+    found = answers.why(asked(target="shop/deploy/web"))
+
+    own = topospread.explain(served.reading.inventory, "shop/deploy/web").to_dict()
+    assert found["explanation"]["message"] == own["message"]
+    assert [each["title"] for each in found["explanation"]["suggestions"]] == [
+        each["title"] for each in own["suggestions"]
+    ]
+    assert sorted(found["rejected"]["nodes"]) == ["node-1", "node-2", "node-3"]
+    assert own["message"].replace("'", "&#39;").replace('"', "&#34;") in found["html"]
+
+
+def test_every_suggestion_that_can_be_tried_lets_in_what_it_says(answers: Answers) -> None:
+    found = answers._why.explained((), 1, "shop/deploy/web")
+    tried = [
+        (each["step"], told)
+        for each, told in zip(found.values["suggestions"], found.explanation["suggestions"], strict=True)
+        if each["step"]
+    ]
+
+    assert tried
+    for step, told in tried:
+        pods = sum(pods_of(picture(answers, step), "web"))
+        assert pods == told["placed"], step
+
+
+def test_steps_are_played_and_can_be_gone_back_in(answers: Answers) -> None:
+    steps = ("fail zone=zone-a", "recover zone=zone-a", "scale shop/deploy/db=1")
+
+    told = answers.trial(asked(*steps))
+    assert [each["label"] for each in told["frames"]][2:] == list(steps)
+    assert told["at"] == 4
+    assert sum(pods_of(picture(answers, *steps), "db")) == 1
+    assert picture(answers, *steps, at="2")["nodes"]["flags"][0] & 4
+    assert not picture(answers, *steps, at="3")["nodes"]["flags"][0] & 4
+
+
+def test_a_trial_that_goes_on_ends_as_one_that_is_played_at_once(served: Served) -> None:
+    first, second = Answers(served, Pages(served)), Answers(served, Pages(served))
+    steps = ("cordon node=node-1", "fail node=node-2", "wait 60s", "scale shop/deploy/db=2")
+    for number in range(len(steps)):
+        first.trial(asked(*steps[: number + 1]))
+
+    assert first.trial(asked(*steps))["result"] == second.trial(asked(*steps))["result"]
+
+
+def test_a_trial_comes_to_what_the_drill_comes_to(served: Served, answers: Answers) -> None:
+    from topospread.drills.drill import drill
+    from topospread.drills.steps import Fail, NodeChoice, Wait
+
+    own = drill(served.reading.inventory, [Fail(NodeChoice("zone", "zone-a")), Wait(30)])
+
+    assert answers.trial(asked("fail zone=zone-a", "wait 30s"))["result"] == own.to_dict()
+
+
+def test_another_frame_is_explained_as_it_stands_there(answers: Answers) -> None:
+    steps = ("cordon zone=zone-b",)
+    answers.trial(asked(*steps, "scale shop/deploy/web=9"))
+
+    later = answers.why(asked(*steps, "scale shop/deploy/web=9", at="2", target="shop/deploy/web"))
+    assert later["explanation"]["pods"]["wanted"] == 6
+    assert "unschedulable" in later["explanation"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        ("fail zone=zone-x", "zone-x"),
+        (f"patch Deployment/shop/web {_MAX_SKEW_0}", "maxSkew"),
+        ("patch Deployment/shop/nobody [{\"op\":\"remove\",\"path\":\"/spec/replicas\"}]", "no such object"),
+        ("scale shop/deploy/nobody=3", "nobody"),
+    ],
+)  # fmt: skip
+def test_a_step_that_cannot_be_played_says_which_and_why(answers: Answers, step: str, words: str) -> None:
+    with pytest.raises(StepError, match=words) as found:
+        answers.trial(asked("cordon node=node-1", step))
+    assert found.value.number == 1
+    assert answers.trial(asked("cordon node=node-1"))["frames"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "explode",
+        "fail",
+        "wait soon",
+        "scale web",
+        "add 3",
+        "patch x",
+        "patch a/b/c {}",
+        "rollout deploy/web=/etc/passwd",
+    ],
+)
+def test_what_is_no_step_is_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        read_trial([text])
+
+
+def test_too_many_steps_are_refused() -> None:
+    with pytest.raises(UsageError, match="51 steps"):
+        read_trial(["fail zone=a"] * 51)
+
+
+def test_what_is_not_there_is_said(answers: Answers) -> None:
+    with pytest.raises(NotThereError):
+        answers.node(asked(name="nobody"))
+    with pytest.raises(NotThereError):
+        answers.picture(asked(at="7"))
+    with pytest.raises(TopospreadError):
+        answers.why(asked(target="shop/nobody"))
+
+
+def test_a_name_is_never_read_as_html(served: Served) -> None:
+    served.input = InputWords(EVIL)
+    pages = Pages(served)
+    page = pages.page("map.html", here="/")
+
+    assert EVIL not in page
+    assert "&lt;script&gt;alert(1)" in page
+
+
+def test_pages_have_no_inline_script_or_style_and_ask_nobody_else(served: Served) -> None:
+    import re
+
+    page = Pages(served).page("map.html", here="/")
+    assert not re.search(r"<script(?![^>]*src=)|\son\w+=|\sstyle=|<style", page)
+    assert not re.search(r"https?://", page)
