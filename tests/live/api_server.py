@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import socket
 import subprocess
@@ -13,10 +14,13 @@ CONTROL_PLANE = Path(__file__).parent / "controlplane.sh"
 
 
 @contextmanager
-def api_server(programs: Path, folder: Path) -> Iterator[Path]:
-    """One with nothing in it, beside its etcd: its kubeconfig. ``folder`` is where it keeps what it needs."""
+def api_server(programs: Path, folder: Path, flags: str = "") -> Iterator[Path]:
+    """One with nothing in it, beside its etcd: its kubeconfig. ``folder`` is where it keeps what it needs.
+
+    ``flags`` are more of kube-apiserver's, with spaces between them.
+    """
     words = (str(CONTROL_PLANE), "up", str(programs), str(folder), str(three_free_ports()))
-    subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(words, check=True, stdout=subprocess.DEVNULL, env=os.environ | {"APISERVER_FLAGS": flags})
     try:
         yield folder / "kubeconfig"
     finally:

@@ -76,6 +76,16 @@ def kubectl() -> Path:
     return _programs()
 
 
+@pytest.fixture(scope="session")
+def renderers() -> Path:
+    """The folder of helm and kustomize, built when they are missing or older than what pins them."""
+    folder = HERE.parent.parent / "build" / "renderers"
+    pinned = (HERE / "renderers" / "go.mod").stat().st_mtime
+    if not all((folder / n).exists() and (folder / n).stat().st_mtime >= pinned for n in ("helm", "kustomize")):
+        subprocess.run([HERE / "renderers" / "build.sh", folder], check=True)
+    return folder
+
+
 @contextmanager
 def _running(folder: Path) -> Iterator[ControlPlane]:
     programs = _programs()

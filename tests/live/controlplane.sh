@@ -3,6 +3,7 @@
 #   controlplane.sh build BIN           build etcd, kube-apiserver and the rest from Go modules (minutes the first time)
 #   controlplane.sh up BIN DIR PORT     start; writes DIR/kubeconfig; ready in a few seconds
 #   controlplane.sh down DIR            stop what `up` started
+# APISERVER_FLAGS holds more flags of kube-apiserver.
 # Needs Go, openssl and curl. The kubeconfig has the contexts `local` (may do everything) and `reader` (nothing).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -55,6 +56,7 @@ up)
     --token-auth-file="$dir/tokens.csv" --client-ca-file="$dir/clients.crt" --authorization-mode=RBAC --service-cluster-ip-range=10.0.0.0/24 \
     --service-account-issuer=https://kubernetes.default --service-account-signing-key-file="$dir/sa.key" \
     --service-account-key-file="$dir/sa.pub" --disable-admission-plugins=ServiceAccount,TaintNodesByCondition \
+    ${APISERVER_FLAGS:-} \
     > "$dir/apiserver.log" 2>&1 &
   echo $! > "$dir/apiserver.pid"
   cat > "$dir/kubeconfig" << K
@@ -82,7 +84,7 @@ K
   ;;
 down) stop "$2" ;;
 *)
-  sed -n '2,6p' "$0"
+  sed -n '2,7p' "$0"
   exit 2
   ;;
 esac

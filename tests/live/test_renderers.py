@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-BUILD = HERE / "renderers" / "build.sh"
 TOPOSPREAD = Path(sys.executable).parent / "topospread"
 CLUSTER = ("--cluster", "zones=3,nodes=6")
 Done = subprocess.CompletedProcess[str]
@@ -63,16 +62,6 @@ CHART = {
         "  priority: {{ . }}\n  restartPolicy: Sometimes\n  containers: [{name: a, image: b}]\n{{- end }}\n"
     ),
 }
-
-
-@pytest.fixture(scope="session")
-def renderers(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of helm and kustomize, built when they are missing or older than what pins them."""
-    folder = HERE.parent.parent / "build" / "renderers"
-    pinned = (HERE / "renderers" / "go.mod").stat().st_mtime
-    if not all((folder / n).exists() and (folder / n).stat().st_mtime >= pinned for n in ("helm", "kustomize")):
-        subprocess.run([BUILD, folder], check=True)
-    return folder
 
 
 @pytest.fixture
