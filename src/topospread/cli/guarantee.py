@@ -25,6 +25,10 @@ answer is always, never, or not always, with an order in which it does not hold.
 --states, or more than fits into --seconds, it is not decided. It is for small questions: a few workloads on a few dozen
 nodes.
 
+With --rollout everything is placed first, as a simulation would, and then the Deployment is rolled out: which of equal
+old pods goes, who is faster, controllers, kube-scheduler or kubelets, and which of equal nodes is taken is all looked
+at.
+
 Nothing is evicted for pods; where that might happen it is not decided, either. Pods of DaemonSets are there first.
 
 The exit code is 1 when anything does not always hold.
@@ -35,6 +39,7 @@ Examples:
   topospread guarantee app.yaml cluster.json.gz --max-skew 2 -o json
   topospread guarantee app.yaml --cluster cluster.yaml --survives zone --left deploy/web=2
   topospread guarantee app.yaml --cluster zones=2,nodes=4 --never-pending --drill order.yaml
+  topospread guarantee app.yaml --cluster zones=3,nodes=6 --rollout deploy/web --max-skew 2
 """
 
 FORMATS = click.Choice(["table", "wide", "json", "yaml"])
@@ -46,6 +51,7 @@ FORMATS = click.Choice(["table", "wide", "json", "yaml"])
 @click.option("--max-skew", type=click.IntRange(min=0), metavar="N", help="Has no constraint more skew than this?")
 @click.option("--survives", type=click.Choice(["zone", "node"]), help="Does the loss of any one leave …")
 @click.option("--left", multiple=True, metavar="[NS/]KIND/NAME=N", help="… so many pods of this workload?")
+@click.option("--rollout", metavar="[NS/]deploy/NAME", help="Ask of every way that this rollout may go.")
 @click.option("--states", type=click.IntRange(min=1), default=20_000, metavar="N", help="Look at so many (20000).")
 @click.option("--seconds", type=click.FloatRange(min=0), default=60.0, metavar="S", help="For each question (60).")
 @click.option("--drill", "drill", metavar="FILE", type=PATH, help="Write the first order that fails as a drill.")
@@ -61,6 +67,9 @@ def guarantee(**given: Any) -> int:
     import topospread
 
     namespace = given["namespace"]
+    rollout = given["rollout"]
+    if rollout and namespace and rollout.count("/") == 1:
+        rollout = f"{namespace}/{rollout}"
     left = [f"{namespace}/{each}" if namespace and each.count("/") == 1 else each for each in given["left"]]
     found = topospread.guarantee(
         inventory,
@@ -68,6 +77,7 @@ def guarantee(**given: Any) -> int:
         skew=given["max_skew"],
         survives=given["survives"],
         left=left,
+        rollout=rollout,
         config=configuration,
         kube_version=str(by.scheduler.kube_version),
         gates=by.scheduler,

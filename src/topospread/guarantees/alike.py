@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 
 import msgspec
 
@@ -43,9 +43,11 @@ class AlikeStates:
             self._kinds[row] = _kind(node, free)
             self._zones.setdefault(node.labels.get(ZONE) if ZONE in free else None, []).append(row)
 
-    def key(self) -> Hashable:
-        """The same for states that are alike."""
-        return tuple(sorted(tuple(sorted(map(self.of, rows))) for rows in self._zones.values()))
+    def key(self, extra: Mapping[int, Hashable] | None = None) -> Hashable:
+        """The same for states that are alike; ``extra``: what tells a node apart beside the pods there, by row."""
+        told = extra or {}
+        nodes = ([(self.of(row), told.get(row, ())) for row in rows] for rows in self._zones.values())
+        return tuple(sorted(tuple(sorted(each)) for each in nodes))
 
     def of(self, row: int) -> tuple[str, tuple[tuple[int, int], ...]]:
         """What a node is, and the pods that are there by class."""

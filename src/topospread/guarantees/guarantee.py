@@ -19,6 +19,7 @@ from .orders import OrderSearch, SearchBudget, Searched
 from .questions import LOSSES, EndQuestion, LeftAfterLoss, NoPending, SkewWithin, question_on_loss
 from .replay import drill_file
 from .result import Answered, Guarantee, GuaranteeAnswer
+from .rollout_orders import RolloutSearch, begin_rollout
 
 _MOST_PODS = 300
 """More pods than these have more orders than anybody looks at, and would go deeper than a program may."""
@@ -31,6 +32,7 @@ def guarantee(  # noqa: PLR0913 - keyword arguments of the public API
     skew: int | None = None,
     survives: str | None = None,
     left: Sequence[str] = (),
+    rollout: str | None = None,
     cluster: str | None = None,
     namespace: str | None = None,
     config: Configuration | str | os.PathLike[str] | None = None,
@@ -49,6 +51,8 @@ def guarantee(  # noqa: PLR0913 - keyword arguments of the public API
         skew: ask whether no constraint has more skew than this in the end.
         survives: ``zone`` or ``node``: ask what the loss of any one leaves …
         left: … of these workloads, ``[NS/]KIND/NAME=N``: at least so many.
+        rollout: of this Deployment, ``[NS/]deploy/NAME``: ask of every way its rolling update may go, everything else
+            having been placed before.
         cluster: beside paths: a made-up cluster, ``zones=3,nodes=12,cpu=8,memory=32Gi``, or a file that holds one.
         namespace: where objects of paths go that name none.
         config: kube-scheduler's configuration, or its file; by default that of a kube-scheduler without a file.
@@ -64,17 +68,21 @@ def guarantee(  # noqa: PLR0913 - keyword arguments of the public API
         UsageError: nothing is asked, or of something that is not there.
     """
     options = replace(SimulationOptions.of_version(kube_version, config, gates, apiserver_gates), preemption=False)
-    run = prepare(inventory_of(inputs, cluster, options.apiserver_gates, namespace), options, with_spreads=False)
+    inventory = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
+    begun = None if rollout is None else begin_rollout(inventory, options, rollout)
+    run = prepare(inventory, options, with_spreads=False) if begun is None else begun.run
     questions = _questions(run, never_pending=never_pending, skew=skew, survives=survives, left=left)
-    queue = _placed_first(run)
-    undecidable = _undecidable(run, queue)
+    queue = _placed_first(run) if begun is None else begun.new
+    undecidable = _undecidable(run, queue) or ("" if begun is None else begun.undecidable)
     budget = SearchBudget(states, seconds)
     answers = []
     for each in questions:
         if undecidable:
             answers.append(GuaranteeAnswer(str(each), "not decided", 0, 0, why=undecidable))
-        else:
+        elif begun is None:
             answers.append(_answer(run, each, OrderSearch(run, queue, each, budget).search(), sources or {}))
+        else:
+            answers.append(_answer(run, each, RolloutSearch(begun, each, budget).search(), None))
     plan = run.plan
     return Guarantee(
         len(run.cluster.nodes),
@@ -120,13 +128,14 @@ def _undecidable(run: Run, queue: Sequence[QueuedPod]) -> str:
     return ""
 
 
-def _answer(run: Run, question: EndQuestion, found: Searched, sources: Mapping[str, object]) -> GuaranteeAnswer:
+def _answer(run: Run, question: EndQuestion, found: Searched, sources: Mapping[str, object] | None) -> GuaranteeAnswer:
     answered: Answered
     if found.why:
         answered = "not always" if found.holds or found.gave_up else "never"
     else:
         answered = "not decided" if found.gave_up else "always"
-    drill = drill_file(run, found.order, sources, _expected(question)) if found.order else ""
+    is_drill = found.order and sources is not None
+    drill = drill_file(run, found.order, sources or {}, _expected(question)) if is_drill else ""
     return GuaranteeAnswer(
         str(question), answered, found.states, found.ends, found.order, found.why or found.gave_up, drill
     )

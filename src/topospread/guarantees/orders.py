@@ -73,7 +73,7 @@ class OrderSearch:
         self._seen: set[Hashable] = set()
         self._path: list[OrderStep] = []
         self._found = Searched()
-        self._placed = {id(each): _rows(run, each.existing) for each in run.plan.workloads}
+        self._placed = {id(each): rows_of(run, each.existing) for each in run.plan.workloads}
 
     def search(self) -> Searched:
         """Look at all orders, until one holds and one does not, or the budget is spent."""
@@ -95,7 +95,7 @@ class OrderSearch:
         for line in [each for each in self._lines if each.left]:
             ways = list(self._ways(line.left[0]))
             moved |= bool(ways)
-            if not ways and self._may_preempt(line.left[0]):
+            if not ways and may_preempt(self._run, line.left[0]):
                 queued = line.left[0]
                 found.gave_up = f"{queued.namespace}/{queued.workload.name} may evict pods of less priority"
                 return
@@ -116,13 +116,6 @@ class OrderSearch:
             if alike not in known:
                 known.add(alike)
                 yield _step(queued, node, tuple(each for each in best if each != node)), row_of[node]
-
-    def _may_preempt(self, queued: QueuedPod) -> bool:
-        """Whether a pod that finds no node may evict others, which is beyond what is looked at here."""
-        priority = queued.pod.spec.priority or 0
-        return queued.pod.spec.preemption_policy != "Never" and any(
-            each.priority < priority and each.occupancy for each in self._run.cluster.classes.values()
-        )
 
     def _go(self, line: _PodLine, step: OrderStep, row: int) -> None:
         queued, run = line.left[0], self._run
@@ -165,7 +158,16 @@ def _lines(run: Run, queue: Sequence[QueuedPod]) -> list[_PodLine]:
     return list(lines.values())
 
 
-def _rows(run: Run, pods: Sequence[Pod]) -> list[int]:
+def may_preempt(run: Run, queued: QueuedPod) -> bool:
+    """Whether a pod that finds no node may evict others, which is beyond what is looked at here."""
+    priority = queued.pod.spec.priority or 0
+    return queued.pod.spec.preemption_policy != "Never" and any(
+        each.priority < priority and each.occupancy for each in run.cluster.classes.values()
+    )
+
+
+def rows_of(run: Run, pods: Sequence[Pod]) -> list[int]:
+    """Rows of the nodes of pods that have one."""
     placed = run.cluster.placed
     keys = (pod_key(each.namespace, each.name) for each in pods)
     return [placed[key] for key in keys if key in placed]

@@ -7,6 +7,8 @@ from typing import Literal
 
 from topospread.plain_data import PlainData
 
+StepKind = Literal["placed", "ready", "deleted", "gone"]
+"""Of a pod: it gets a node, or stays pending; a kubelet says it is ready; its controller deletes it; it has ended."""
 Answered = Literal["always", "never", "not always", "not decided"]
 
 
@@ -16,8 +18,9 @@ class OrderStep:
 
     Attributes:
         workload: ``KIND/NAME``.
-        node: where it goes, "" for a pod that stays pending.
+        node: where it goes or was, "" for a pod that stays pending, and for one of several new ones that is ready.
         equal: other nodes that are as good; kube-scheduler takes any of them.
+        does: what happens to it; a rollout alone does more than place pods.
     """
 
     namespace: str
@@ -25,6 +28,7 @@ class OrderStep:
     name: str
     node: str
     equal: tuple[str, ...] = ()
+    does: StepKind = "placed"
 
 
 @dataclass(frozen=True, slots=True)

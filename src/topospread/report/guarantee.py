@@ -9,7 +9,7 @@ from .layout import Layout
 from .paragraphs import counted, hanging
 
 if TYPE_CHECKING:
-    from topospread.guarantees import Guarantee, GuaranteeAnswer
+    from topospread.guarantees import Guarantee, GuaranteeAnswer, OrderStep
 
 _STEPS = 24
 
@@ -36,11 +36,21 @@ def _answer(each: GuaranteeAnswer, layout: Layout) -> Iterator[str]:
         yield "  in this order:"
     digits = len(str(len(each.order)))
     for number, step in enumerate(shown, 1):
-        where = f"on {step.node}" if step.node else "stays pending"
-        others = f", as good: {layout.names(list(step.equal))}" if step.equal else ""
-        text = f"{step.namespace}/{step.workload.partition('/')[2]} {where}{others}"
+        text = _happens(step, f"{step.namespace}/{step.workload.partition('/')[2]}", layout)
         yield from hanging(f"    {number:>{digits}}  ", text, layout.width, digits + 6)
     if len(shown) < len(each.order):
         yield f"    and {len(each.order) - len(shown)} more; -o wide lists them"
     if each.drill:
         yield from hanging("  ", "--drill FILE writes this order as a drill that plays it again", layout.width, 4)
+
+
+def _happens(step: OrderStep, name: str, layout: Layout) -> str:
+    match step.does:
+        case "ready":
+            return f"a new pod of {name} is ready"
+        case "deleted":
+            return f"an old pod of {name} on {step.node} is deleted"
+        case "gone":
+            return f"the deleted pod of {name} on {step.node} is gone"
+    others = f", as good: {layout.names(list(step.equal))}" if step.equal else ""
+    return f"{name} on {step.node}{others}" if step.node else f"{name} stays pending"

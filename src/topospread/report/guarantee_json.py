@@ -40,6 +40,7 @@ def _answer(each: GuaranteeAnswer) -> Json:
                 "name": step.name,
                 "node": step.node or None,
                 "equal": list(step.equal),
+                "does": step.does,
             }
             for step in each.order
         ],

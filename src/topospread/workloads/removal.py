@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cmp_to_key
 
@@ -44,6 +44,10 @@ class _Candidate:
     created: float | None
 
 
+_Tie = Callable[[_Candidate, _Candidate], int]
+"""What decides where nothing else does."""
+
+
 def removal_order(pods: Sequence[Pod], related: Iterable[Pod], now: float | None) -> list[Pod]:
     """Pods of a ReplicaSet or ReplicationController, first the one that is removed first.
 
@@ -57,7 +61,8 @@ def removal_order(pods: Sequence[Pod], related: Iterable[Pod], now: float | None
         now: time the logarithms are measured from; None compares times as they are.
     """
     on_node = Counter(pod.spec.node_name for pod in related if is_active(pod))
-    return _sorted([_candidate(pod, _cost(pod), on_node[pod.spec.node_name]) for pod in pods], now)
+    candidates = [_candidate(pod, _cost(pod), on_node[pod.spec.node_name]) for pod in pods]
+    return [each.pod for each in _sorted(candidates, now, _by_uid)]
 
 
 def related_pods(pods: Iterable[Pod], namespace: str, selectors: Sequence[Selector]) -> list[Pod]:
@@ -76,22 +81,44 @@ def related_pods(pods: Iterable[Pod], namespace: str, selectors: Sequence[Select
 
 def removal_order_of_job(pods: Sequence[Pod]) -> list[Pod]:
     """The same for pods of a Job: without costs, ranks and logarithms."""
-    return _sorted([_candidate(pod, 0, 0) for pod in pods], None)
+    return [each.pod for each in _sorted([_candidate(pod, 0, 0) for pod in pods], None, _by_uid)]
 
 
-def _sorted(candidates: list[_Candidate], now: float | None) -> list[Pod]:
+def removal_groups(pods: Sequence[Pod], related: Iterable[Pod], now: float | None) -> list[list[Pod]]:
+    """The same order as groups: which of a group goes first, only a uid decides."""
+    on_node = Counter(pod.spec.node_name for pod in related if is_active(pod))
+    candidates = [_candidate(pod, _cost(pod), on_node[pod.spec.node_name]) for pod in pods]
+    ordered = _sorted(candidates, now, _undecided)
+    groups: list[list[_Candidate]] = []
+    for each in ordered:
+        if groups and not _compared(groups[-1][0], each, now, _undecided):
+            groups[-1].append(each)
+        else:
+            groups.append([each])
+    return [[each.pod for each in group] for group in groups]
+
+
+def _sorted(candidates: list[_Candidate], now: float | None, tie: _Tie) -> list[_Candidate]:
     def compare(left: _Candidate, right: _Candidate) -> int:
-        if left.first != right.first:
-            return -1 if left.first < right.first else 1
-        if left.first[2] and left.ready_since != right.ready_since:
-            return _later_first(left.ready_since, right.ready_since, now) or _by_uid(left, right)
-        if left.restarts != right.restarts:
-            return -1 if left.restarts > right.restarts else 1
-        if left.created != right.created:
-            return _later_first(left.created, right.created, now) or _by_uid(left, right)
-        return 0
+        return _compared(left, right, now, tie)
 
-    return [each.pod for each in sorted(candidates, key=cmp_to_key(compare))]
+    return sorted(candidates, key=cmp_to_key(compare))
+
+
+def _compared(left: _Candidate, right: _Candidate, now: float | None, tie: _Tie) -> int:
+    if left.first != right.first:
+        return -1 if left.first < right.first else 1
+    if left.first[2] and left.ready_since != right.ready_since:
+        return _later_first(left.ready_since, right.ready_since, now) or tie(left, right)
+    if left.restarts != right.restarts:
+        return -1 if left.restarts > right.restarts else 1
+    if left.created != right.created:
+        return _later_first(left.created, right.created, now) or tie(left, right)
+    return 0
+
+
+def _undecided(left: _Candidate, right: _Candidate) -> int:
+    return 0
 
 
 def _candidate(pod: Pod, cost: int, on_same_node: int) -> _Candidate:

@@ -1,0 +1,101 @@
+"""No drill of a rollout comes to what is said never to be, and the way that is shown comes to what is said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace as with_fields
+
+from tests.unit.drills.builders import inventory, node, spread, workload
+from topospread.cluster.cluster import pod_key
+from topospread.drills.drill import drill
+from topospread.drills.steps import read_rollout
+from topospread.guarantees.guarantee import guarantee
+from topospread.guarantees.orders import SearchBudget
+from topospread.guarantees.questions import SkewWithin
+from topospread.guarantees.result import OrderStep
+from topospread.guarantees.rollout_orders import RolloutBegin, RolloutSearch, begin_rollout
+from topospread.simulation.run import SimulationOptions, spreads
+
+Json = dict[str, Any]
+OPTIONS = SimulationOptions(preemption=False)
+MOST = 4
+SEEDS = 12
+"""Eight drills with each: about a hundred a case, and a thousand in all."""
+
+
+@st.composite
+def rolled(draw: st.DrawFn) -> list[Json]:
+    """Two to four nodes in two or three zones, and a Deployment that fits."""
+    number = draw(st.integers(2, 4))
+    made = [node(f"n{i}", draw(st.sampled_from("abc")), cpu=str(draw(st.integers(2, 5)))) for i in range(number)]
+    keys = draw(st.sampled_from([{}, {"matchLabelKeys": ["pod-template-hash"]}]))
+    constraint = spread(draw(st.integers(1, 2)), **keys)
+    spec = {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}]}
+    web = workload("Deployment", "web", draw(st.integers(1, 4)), spec | {"topologySpreadConstraints": [constraint]})
+    surge = draw(st.integers(0, 2))
+    numbers = {"maxSurge": surge, "maxUnavailable": draw(st.integers(0 if surge else 1, 2))}
+    web["spec"]["strategy"] = {"type": "RollingUpdate", "rollingUpdate": numbers}
+    return [*made, web]
+
+
+def skew_of(begun: RolloutBegin) -> int:
+    return max(each.skew for each in spreads(begun.run)[id(begun.workload)])
+
+
+@settings(max_examples=12, deadline=None)
+@given(objects=rolled())
+def test_always_survives_drills_of_the_same_rollout(objects: list[Json]) -> None:
+    asked = [guarantee(inventory(*objects), rollout="deploy/web", never_pending=True, skew=k) for k in range(MOST)]
+    pending, *skews = (asked[0].answers[0], *(each.answers[1] for each in asked))
+    if pending.answer == "not decided":
+        return
+    for seed in range(SEEDS):
+        found = drill(inventory(*objects), [read_rollout("deploy/web", "")], seed=seed * 8, runs=8, preemption=False)
+        for each in (found, *found.others):
+            (state,) = each.workloads
+            assert not (each.pending and pending.answer == "always")
+            assert each.pending or pending.answer != "never"
+            for most, answer in enumerate(skews):
+                assert state.spread[0].skew <= most or answer.answer != "always"
+                assert state.spread[0].skew > most or answer.answer != "never"
+
+
+def _replayed(begun: RolloutBegin, order: tuple[OrderStep, ...]) -> None:
+    """Carry out what is shown, each step held to what kube-scheduler and the cluster say of it."""
+    run, names = begun.run, iter(begun.new)
+    old = {pod_key(each.namespace, each.name): each for each in begun.old}
+    for step in order:
+        key = f"shop/{step.name}"
+        if step.does == "placed":
+            queued = next(names)
+            assert queued.name == step.name
+            best = run.scheduler.verdict(queued.pod, queued.name).best
+            assert sorted(best) == sorted([step.node, *step.equal] if step.node else [])
+            if step.node:
+                run.scheduler.bind(key, run.cluster.shared_class(queued.pod), run.cluster.nodes.row_of[step.node])
+        elif step.does == "deleted":
+            pod = old.pop(key)
+            assert pod.spec.node_name == step.node
+            metadata = with_fields(pod.metadata, deletion_timestamp="1970-01-01T00:00:00Z")
+            run.cluster.put_pod(with_fields(pod, metadata=metadata))
+        elif step.does == "gone":
+            assert run.cluster.nodes.names[run.cluster.placed[key]] == step.node
+            run.cluster.unbind(key)
+
+
+@settings(max_examples=25, deadline=None)
+@given(objects=rolled(), most=st.integers(0, 3))
+def test_the_way_that_is_shown_comes_to_what_is_said(objects: list[Json], most: int) -> None:
+    begun = begin_rollout(inventory(*objects), OPTIONS, "deploy/web")
+    if begun.undecidable:
+        return
+    found = RolloutSearch(begun, SkewWithin(most), SearchBudget()).search()
+    if not found.why:
+        return
+    again = begin_rollout(inventory(*objects), OPTIONS, "deploy/web")
+    _replayed(again, found.order)
+    assert skew_of(again) > most
+    assert f"skew {skew_of(again)}" in found.why

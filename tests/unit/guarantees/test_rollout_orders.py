@@ -1,0 +1,87 @@
+"""Every way that a rollout may go: how far skew gets, who gets stuck, what a loss leaves afterwards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.drills.builders import Json, inventory, node, nodes, spread, workload
+from topospread.errors import UsageError
+from topospread.guarantees import GuaranteeAnswer
+from topospread.guarantees.guarantee import guarantee
+from topospread.report.guarantee import guarantee_text
+from topospread.report.layout import Layout
+
+
+def web(replicas: int = 6, **more: Any) -> Json:
+    """A Deployment with a hard constraint; ``more``: of the constraint, and the Deployment's ``strategy``."""
+    strategy = more.pop("strategy", None)
+    made = workload("Deployment", "web", replicas, {"topologySpreadConstraints": [spread(**more)]})
+    if strategy is not None:
+        made["spec"]["strategy"] = strategy
+    return made
+
+
+def asked(objects: list[Json], **options: Any) -> GuaranteeAnswer:
+    (answer,) = guarantee(inventory(*objects), rollout="deploy/web", **options).answers
+    return answer
+
+
+def rolling(surge: int | str, unavailable: int | str) -> Json:
+    return {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": surge, "maxUnavailable": unavailable}}
+
+
+def test_the_skew_after_a_rollout_has_a_most_that_is_reached() -> None:
+    """Old pods count until they are deleted, and what was placed beside them stays."""
+    answer = asked([*nodes("a", "b", "c"), web()], skew=2)
+    assert (answer.answer, answer.why) == ("not always", "shop/web: skew 3 on topology.kubernetes.io/zone")
+    assert {each.does for each in answer.order} == {"placed", "ready", "deleted", "gone"}
+    assert [each.does for each in answer.order].count("placed") == 6
+    assert asked([*nodes("a", "b", "c"), web()], skew=3).answer == "always"
+
+
+def test_match_label_keys_keep_the_skew() -> None:
+    assert asked([*nodes("a", "b", "c"), web(matchLabelKeys=["pod-template-hash"])], skew=1).answer == "always"
+
+
+def test_a_rollout_that_gets_stuck_says_so() -> None:
+    """One node a zone with room for one pod: without a surge a pod goes first, with one nothing ever fits."""
+    full = [node(f"{zone}1", zone, cpu="1") for zone in "abc"]
+    assert asked([*full, web(3, strategy=rolling(0, 1))], never_pending=True).answer == "always"
+    answer = asked([*full, web(3, strategy=rolling(1, 0))], never_pending=True)
+    assert (answer.answer, answer.why) == ("never", "pending: 1 of shop/web")
+    assert answer.order[-1].node == ""
+
+
+def test_a_loss_after_the_rollout_is_asked() -> None:
+    objects = [*nodes("a", "b", "c"), web(3, matchLabelKeys=["pod-template-hash"])]
+    assert asked(objects, survives="zone", left=["deploy/web=2"]).answer == "always"
+    plain = asked([*nodes("a", "b", "c"), web(3)], survives="zone", left=["deploy/web=2"])
+    assert (plain.answer, "left" in plain.why) == ("not always", True)
+
+
+def test_who_goes_first_is_told_by_pods_and_not_by_chance() -> None:
+    """Of the old pods the doubled-up one goes first: with one node a zone and four pods always that of the first."""
+    answer = asked([*nodes("a", "b", "c"), web(4, strategy=rolling(0, 1))], skew=0)
+    first = next(each for each in answer.order if each.does == "deleted")
+    assert first.node == "a1"
+
+
+def test_what_cannot_be_searched_is_refused_or_not_decided() -> None:
+    with pytest.raises(UsageError, match="not a StatefulSet"):
+        guarantee(inventory(*nodes("a"), workload("StatefulSet", "db")), skew=1, rollout="sts/db")
+    with pytest.raises(UsageError, match="recreated"):
+        asked([*nodes("a"), web(2, strategy={"type": "Recreate"})], skew=1)
+    with pytest.raises(UsageError, match="shop/deployment/web"):
+        guarantee(inventory(*nodes("a"), web(2)), skew=1, rollout="deploy/wep")
+    few = asked([node("a1", "a", cpu="1"), web(2)], skew=1)
+    assert (few.answer, few.why) == ("not decided", "not all pods are ready before the rollout begins")
+    assert asked([*nodes("a", "b", "c"), web()], skew=3, states=10).answer == "not decided"
+
+
+def test_the_report_names_who_acts() -> None:
+    text = guarantee_text(guarantee(inventory(*nodes("a", "b", "c"), web()), rollout="deploy/web", skew=2), Layout(80))
+    assert "an old pod of shop/web on " in text
+    assert "a new pod of shop/web is ready" in text
+    assert "--drill" not in text
