@@ -49,7 +49,7 @@ def serve(**given: Any) -> int:
     inventory = read_inventory(given, by=[by])
     from topospread.simulation.run import SimulationOptions
     from topospread.web.application import application
-    from topospread.web.served import Served
+    from topospread.web.served import ServedCluster
     from topospread.web.serving import listen, run
 
     options = SimulationOptions(
@@ -58,7 +58,7 @@ def serve(**given: Any) -> int:
         gates=by.scheduler,
         apiserver_gates=by.apiserver,
     )
-    served = Served.begin(inventory, options, _words(given))
+    served = ServedCluster.begin(inventory, options, _words(given))
     made = application(served)
     made.state.answers.warm_up()
     listening = listen(given["host"], given["port"])

@@ -12,11 +12,11 @@ from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domains
 from topospread.report.drill_json import drill_json
 
 from .pages import Pages
-from .served import Served
-from .standing import Standing
+from .served import ServedCluster
+from .standing import ClusterStanding
 from .timeline import Frame, Timeline
 from .trials import PatchedObject, TrialStep, title
-from .trying import Trials
+from .trying import PlayedTrials
 from .why import Why
 from .writing import as_command, as_file, as_patch
 
@@ -31,7 +31,7 @@ class NotThereError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PageQuestion:
     """What a URL asks.
 
     Attributes:
@@ -57,10 +57,10 @@ class Asked:
 class Answers:
     """Answers what is asked about what is served."""
 
-    def __init__(self, served: Served, pages: Pages) -> None:
+    def __init__(self, served: ServedCluster, pages: Pages) -> None:
         self._served = served
         self._pages = pages
-        self.trials = Trials(served)
+        self.trials = PlayedTrials(served)
         self._why = Why(served, self.trials)
 
     def warm_up(self) -> None:
@@ -73,7 +73,7 @@ class Answers:
         for frame in found.frames:
             assert frame.picture
 
-    def timeline(self, asked: Asked) -> tuple[Timeline, int]:
+    def timeline(self, asked: PageQuestion) -> tuple[Timeline, int]:
         """The trial, and which of its frames is meant.
 
         Raises:
@@ -86,15 +86,15 @@ class Answers:
             raise NotThereError(f"there are {len(found.frames)} frames, counted from 0")
         return found, at
 
-    def _frame(self, asked: Asked) -> Frame:
+    def _frame(self, asked: PageQuestion) -> Frame:
         found, at = self.timeline(asked)
         return found.frames[at]
 
-    def picture(self, asked: Asked) -> bytes:
+    def picture(self, asked: PageQuestion) -> bytes:
         """The map's data."""
         return self._frame(asked).picture
 
-    def trial(self, asked: Asked) -> Json:
+    def trial(self, asked: PageQuestion) -> Json:
         """What came of each step, how the trial is written elsewhere, and which frame to show first."""
         found, at = self.timeline(asked)
         return {
@@ -106,7 +106,7 @@ class Answers:
             "result": drill_json(found.drill),
         }
 
-    def workload(self, asked: Asked) -> Json:
+    def workload(self, asked: PageQuestion) -> Json:
         """A workload: its constraints domain by domain, and its pods."""
         frame = self._frame(asked)
         key = (asked.word("kind"), asked.word("namespace"), asked.word("name"))
@@ -124,7 +124,7 @@ class Answers:
         )
         return {"constraints": constraints, "html": html}
 
-    def node(self, asked: Asked) -> Json:
+    def node(self, asked: PageQuestion) -> Json:
         """A node: its labels, taints, room, and pods."""
         standing = self._frame(asked).standing
         row = standing.row_of(asked.word("name"))
@@ -141,14 +141,14 @@ class Answers:
         )
         return {"html": html}
 
-    def why(self, asked: Asked) -> Json:
+    def why(self, asked: PageQuestion) -> Json:
         """`explain`'s whole answer on a pod, and what rejects each node."""
         _, at = self.timeline(asked)
         found = self._why.explained(asked.steps, at, asked.word("target"))
         html = self._pages.page("why.html", **found.values)
         return {"html": html, "rejected": found.rejected, "explanation": found.explanation}
 
-    def drill_file(self, asked: Asked) -> tuple[str, bytes]:
+    def drill_file(self, asked: PageQuestion) -> tuple[str, bytes]:
         """The trial as a file of a drill: its name and what is in it.
 
         Raises:
@@ -214,7 +214,7 @@ def _ends(domains: Any) -> list[tuple[str, int, int]]:
     return [(domains[at].name, domains[at].matching, domains[at].nodes) for at in dict.fromkeys(which)]
 
 
-def _pods(standing: Standing, *, workload: int | None = None, node: int | None = None) -> list[Json]:
+def _pods(standing: ClusterStanding, *, workload: int | None = None, node: int | None = None) -> list[Json]:
     """Pods of a workload or on a node: those that wait first, then by node and name."""
     pods = standing.pods
     column, value = (pods.workload, workload) if node is None else (pods.node, node)

@@ -15,10 +15,10 @@ from starlette.staticfiles import StaticFiles
 
 from topospread.errors import TopospreadError
 
-from .answers import Answers, Asked, NotThereError
+from .answers import Answers, NotThereError, PageQuestion
 from .events import events_of
 from .pages import Pages
-from .served import Served
+from .served import ServedCluster
 from .timeline import StepError
 from .trials import read_trial
 
@@ -30,7 +30,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 def application(
-    served: Served, *, middleware: Sequence[Middleware] = (), routes: Sequence[BaseRoute] = ()
+    served: ServedCluster, *, middleware: Sequence[Middleware] = (), routes: Sequence[BaseRoute] = ()
 ) -> Starlette:
     """The whole application.
 
@@ -62,17 +62,17 @@ def application(
     return made
 
 
-def asked(request: Request) -> Asked:
+def asked(request: Request) -> PageQuestion:
     """What a URL asks: the steps of a trial, the frame, and the other words.
 
     Raises:
         UsageError: a step or a number is none.
     """
     words = request.query_params
-    return Asked(read_trial(words.getlist("step")), words.get("at", ""), dict(words))
+    return PageQuestion(read_trial(words.getlist("step")), words.get("at", ""), dict(words))
 
 
-def _answer(what: Callable[[Answers, Asked], object]) -> Handler:
+def _answer(what: Callable[[Answers, PageQuestion], object]) -> Handler:
     """An answer of the engine, as JSON; it is worked out beside the loop."""
 
     async def answer(request: Request) -> Response:

@@ -7,14 +7,14 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
-from .served import Served
+from .served import ServedCluster
 
 _LOOK = 0.5
 _KEEP_ALIVE = 15.0
 
 
 async def events_of(
-    served: Served, state: Callable[[], dict[str, Any]], is_gone: Callable[[], Awaitable[bool]]
+    served: ServedCluster, state: Callable[[], dict[str, Any]], is_gone: Callable[[], Awaitable[bool]]
 ) -> AsyncIterator[str]:
     """The state now, and whenever it becomes another one, until nobody listens."""
     told, quiet = -1, 0.0

@@ -8,7 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from topospread.version import __version__
 
-from .served import Served
+from .served import ServedCluster
 
 Json = dict[str, Any]
 
@@ -22,7 +22,7 @@ PAGES = (("/", "Map"),)
 class Pages:
     """Renders the templates of the package."""
 
-    def __init__(self, served: Served) -> None:
+    def __init__(self, served: ServedCluster) -> None:
         self._served = served
         self._templates = Environment(
             loader=PackageLoader("topospread.web"),

@@ -10,7 +10,7 @@ import numpy as np
 from topospread.api.node import Node
 from topospread.report.json import API_VERSION
 
-from .standing import Standing
+from .standing import ClusterStanding
 
 Json = dict[str, Any]
 
@@ -24,7 +24,7 @@ _MIB = 1 << 20
 _OWN_TAINTS = ("node.kubernetes.io/unschedulable", "node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 
 
-def picture(standing: Standing) -> Json:
+def picture(standing: ClusterStanding) -> Json:
     """The map's data; see docs/reference/page.md for the fields."""
     workloads = standing.workloads
     waiting = Counter(standing.pods.workload[standing.pods.node < 0].tolist())
@@ -66,7 +66,7 @@ def _amounts(columns: Any) -> Json:
     }
 
 
-def _pods_by_node(standing: Standing) -> list[list[int]]:
+def _pods_by_node(standing: ClusterStanding) -> list[list[int]]:
     """Node → workload, number, workload, number, …"""
     pods = standing.pods
     found: list[list[int]] = [[] for _ in standing.nodes]
@@ -79,7 +79,7 @@ def _pods_by_node(standing: Standing) -> list[list[int]]:
     return found
 
 
-def _keys(standing: Standing) -> list[Json]:
+def _keys(standing: ClusterStanding) -> list[Json]:
     """Topology keys that make columns: those of constraints first, the usual ones, then other labels of few values."""
     used = dict.fromkeys(each.topology_key for found in standing.spreads.values() for each in found)
     wanted = [each for each in dict.fromkeys((*_KEYS_FIRST, *used)) if each != _HOSTNAME]
@@ -99,7 +99,7 @@ def _column(nodes: list[Node], key: str, values: list[str]) -> Json:
     return {"key": key, "values": values, "of": [code.get(each.labels.get(key), -1) for each in nodes]}
 
 
-def _excess(standing: Standing, row: int) -> int:
+def _excess(standing: ClusterStanding, row: int) -> int:
     """By how much the worst hard constraint is exceeded."""
     found = standing.spreads.get(standing.workloads[row].key, ())
     return max((max(each.skew - each.max_skew, 0) for each in found if each.hard), default=0)

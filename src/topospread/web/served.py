@@ -12,7 +12,7 @@ from topospread.simulation.run import SimulationOptions
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ClusterState:
     """One state of the cluster.
 
     Attributes:
@@ -45,7 +45,7 @@ class InputWords:
 
 
 @dataclass
-class Served:
+class ServedCluster:
     """The last known state; it stays when what it is read from goes away, and says so.
 
     Attributes:
@@ -55,15 +55,15 @@ class Served:
 
     options: SimulationOptions
     input: InputWords
-    reading: Reading
+    reading: ClusterState
     trouble: str = ""
     _changed: threading.Condition = field(default_factory=threading.Condition, repr=False)
     _events: int = 0
 
     @classmethod
-    def begin(cls, inventory: Inventory, options: SimulationOptions, words: InputWords) -> Served:
+    def begin(cls, inventory: Inventory, options: SimulationOptions, words: InputWords) -> ServedCluster:
         """What was read just now."""
-        return cls(options, words, Reading(1, inventory, time.time()))
+        return cls(options, words, ClusterState(1, inventory, time.time()))
 
     @property
     def age(self) -> float:
@@ -78,7 +78,7 @@ class Served:
     def replace(self, inventory: Inventory) -> None:
         """A newer state was read."""
         with self._changed:
-            self.reading = Reading(self.reading.revision + 1, inventory, time.time())
+            self.reading = ClusterState(self.reading.revision + 1, inventory, time.time())
             self.trouble = ""
             self._events += 1
             self._changed.notify_all()
@@ -86,7 +86,7 @@ class Served:
     def confirmed(self) -> None:
         """Nothing has changed: what is known is as good as read now."""
         with self._changed:
-            self.reading = Reading(self.reading.revision, self.reading.inventory, time.time())
+            self.reading = ClusterState(self.reading.revision, self.reading.inventory, time.time())
             self._settle("")
 
     def failed(self, why: str) -> None:

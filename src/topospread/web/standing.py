@@ -51,7 +51,7 @@ class StandingPods:
 
 
 @dataclass(frozen=True)
-class Standing:
+class ClusterStanding:
     """One moment.
 
     Attributes:
@@ -78,14 +78,14 @@ class Standing:
         return next((row for row, each in enumerate(self.workloads) if each.key == key), None)
 
 
-def standing_of_world(world: World) -> Standing:
+def standing_of_world(world: World) -> ClusterStanding:
     """How a drill's world stands now."""
     run = world.run
     silent = world.down | {each.name for each in _nodes(run.cluster) if is_silent(each)}
     return _standing(run, world.pods.by_key.values(), silent)
 
 
-def standing_as_read(run: Run, pods: Iterable[FollowedPod]) -> Standing:
+def standing_as_read(run: Run, pods: Iterable[FollowedPod]) -> ClusterStanding:
     """How things stand before anything is placed or removed; what controllers want gone is there yet."""
     owners = owners_of(run)
     there = list(pods)
@@ -101,7 +101,7 @@ def _nodes(cluster: Cluster) -> list[Node]:
     return [each for each in cluster.nodes.nodes if each is not None]
 
 
-def _standing(run: Run, pods: Iterable[FollowedPod], silent: Collection[str]) -> Standing:
+def _standing(run: Run, pods: Iterable[FollowedPod], silent: Collection[str]) -> ClusterStanding:
     table = run.cluster.nodes
     rows = np.flatnonzero(table.alive[: table.size])
     place = {table.names[row]: position for position, row in enumerate(rows.tolist())}
@@ -119,7 +119,7 @@ def _standing(run: Run, pods: Iterable[FollowedPod], silent: Collection[str]) ->
         workloads.setdefault(key, len(workloads))
     filled = np.array(columns, dtype=np.int64).reshape(len(columns), 3)
     found = spreads(run)
-    return Standing(
+    return ClusterStanding(
         nodes=[node for row in rows.tolist() if (node := table.nodes[row]) is not None],
         allocatable=table.allocatable[rows][:, amounts].copy(),
         used=table.used[rows][:, amounts].copy(),

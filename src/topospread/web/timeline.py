@@ -22,7 +22,7 @@ from topospread.simulation.run import SimulationOptions, prepare
 
 from .patching import Json, manifest, patched
 from .picture import picture
-from .standing import Standing, standing_as_read, standing_of_world
+from .standing import ClusterStanding, standing_as_read, standing_of_world
 from .trials import PatchedObject, TrialStep, manifest_name, title
 
 AS_READ, SCHEDULED = "as it was read", "with everything placed that waits"
@@ -38,7 +38,7 @@ class Frame:
     """
 
     label: str
-    standing: Standing
+    standing: ClusterStanding
     outcome: StepOutcome | None = None
 
     @cached_property

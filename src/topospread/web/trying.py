@@ -1,4 +1,4 @@
-"""Trials that were played, the last few kept; one is played at a time, on the state that is served just then."""
+"""PlayedTrials that were played, the last few kept; one is played at a time, on the state that is served just then."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import OrderedDict
 
 from topospread.api.inventory import Inventory
 
-from .served import Reading, Served
+from .served import ClusterState, ServedCluster
 from .timeline import Timeline, begin, go_on, goes_on_from
 from .trials import TrialStep
 
@@ -17,14 +17,14 @@ _KEPT = 6
 Key = tuple[int, tuple[str, ...]]
 
 
-class Trials:
+class PlayedTrials:
     """Plays trials on the state that is served.
 
     Attributes:
         lock: held by who asks the engine anything; it answers one at a time.
     """
 
-    def __init__(self, served: Served) -> None:
+    def __init__(self, served: ServedCluster) -> None:
         self._served = served
         self._kept: OrderedDict[Key, Timeline] = OrderedDict()
         self.lock = threading.RLock()
@@ -56,7 +56,7 @@ class Trials:
             assert found is not None, "a trial that was just played can be gone on from"
             return found
 
-    def _timeline(self, reading: Reading, steps: tuple[TrialStep, ...]) -> Timeline:
+    def _timeline(self, reading: ClusterState, steps: tuple[TrialStep, ...]) -> Timeline:
         key = _key(reading, steps)
         found = self._kept.get(key)
         if found is None:
@@ -67,7 +67,7 @@ class Trials:
         self._kept.move_to_end(key)
         return found
 
-    def _played(self, reading: Reading, steps: tuple[TrialStep, ...]) -> Timeline:
+    def _played(self, reading: ClusterState, steps: tuple[TrialStep, ...]) -> Timeline:
         """From the longest trial that it goes on from, or from the beginning."""
         own = [each for (revision, _), each in self._kept.items() if revision == reading.revision]
         before = max(
@@ -78,5 +78,5 @@ class Trials:
         return go_on(before, steps) if steps else before
 
 
-def _key(reading: Reading, steps: tuple[TrialStep, ...]) -> Key:
+def _key(reading: ClusterState, steps: tuple[TrialStep, ...]) -> Key:
     return reading.revision, tuple(map(str, steps))

@@ -16,16 +16,16 @@ from topospread.report.explanation_suggestions import command_lines, outcome_wor
 from topospread.report.layout import Layout
 from topospread.report.style import Style
 
-from .served import Served
+from .served import ServedCluster
 from .trials import PatchedObject, TrialStep
-from .trying import Trials
+from .trying import PlayedTrials
 
 Json = dict[str, Any]
 _PLAIN = Layout(100_000, True, Style(False))
 
 
 @dataclass(frozen=True)
-class Explained:
+class PodAnswer:
     """An answer.
 
     Attributes:
@@ -42,11 +42,11 @@ class Explained:
 class Why:
     """Explains pods, one at a time."""
 
-    def __init__(self, served: Served, trials: Trials) -> None:
+    def __init__(self, served: ServedCluster, trials: PlayedTrials) -> None:
         self._served = served
         self._trials = trials
 
-    def explained(self, steps: tuple[TrialStep, ...], at: int, target: str) -> Explained:
+    def explained(self, steps: tuple[TrialStep, ...], at: int, target: str) -> PodAnswer:
         """The whole answer on ``NAMESPACE/POD`` or ``NAMESPACE/KIND/NAME``, in a frame of a trial.
 
         Raises:
@@ -71,7 +71,7 @@ class Why:
             | {"command": "\n".join(line.strip() for line in command_lines(each, _PLAIN))}
             for each in found.suggestions
         ]
-        return Explained(
+        return PodAnswer(
             written,
             _rejected(found),
             {

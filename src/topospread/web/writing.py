@@ -11,7 +11,7 @@ from topospread.api.yaml_text import yaml_text
 from topospread.drills import steps
 from topospread.drills.drill_file import API_VERSION
 
-from .served import Served
+from .served import ServedCluster
 from .timeline import Timeline
 from .trials import PatchedObject, TrialStep, manifest_name
 
@@ -20,7 +20,7 @@ _FIXED = (1980, 1, 1, 0, 0, 0)
 """The time of every file of an archive: the same trial is the same archive."""
 
 
-def as_command(timeline: Timeline, served: Served) -> str:
+def as_command(timeline: Timeline, served: ServedCluster) -> str:
     """``topospread drill …``; the manifests of patches are beside the drill's file."""
     words = ["topospread", "drill", *served.input.words]
     for number, step in enumerate(timeline.steps):
@@ -53,7 +53,7 @@ def _in_file(step: TrialStep, number: int) -> Json:
     return {name: rest}
 
 
-def as_drill(timeline: Timeline, served: Served) -> str:
+def as_drill(timeline: Timeline, served: ServedCluster) -> str:
     """``kind: Drill``: the steps, and that as many pods wait at the end and budgets are broken as here."""
     words = served.input
     spec: Json = {}
@@ -72,7 +72,7 @@ def as_drill(timeline: Timeline, served: Served) -> str:
     )
 
 
-def as_file(timeline: Timeline, served: Served) -> tuple[str, bytes]:
+def as_file(timeline: Timeline, served: ServedCluster) -> tuple[str, bytes]:
     """The drill's file, or an archive of it and the manifests that its steps apply: the name, and what is in it."""
     text = as_drill(timeline, served)
     if not timeline.manifests:

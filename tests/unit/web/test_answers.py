@@ -10,9 +10,9 @@ import pytest
 import topospread
 from topospread.errors import TopospreadError, UsageError
 from topospread.simulation.run import SimulationOptions
-from topospread.web.answers import Answers, Asked, NotThereError
+from topospread.web.answers import Answers, NotThereError, PageQuestion
 from topospread.web.pages import Pages
-from topospread.web.served import InputWords, Served
+from topospread.web.served import InputWords, ServedCluster
 from topospread.web.timeline import StepError
 from topospread.web.trials import read_trial
 
@@ -46,21 +46,21 @@ def deployment(name: str, replicas: int, cpu: str = "1") -> dict[str, Any]:
 
 
 @pytest.fixture
-def served(tmp_path: Any) -> Served:
+def served(tmp_path: Any) -> ServedCluster:
     file = tmp_path / "app.json"
     items = [deployment("web", 6), deployment("db", 3)]
     file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
     inventory = topospread.load(file, cluster="zones=3,nodes=3,cpu=8,taint=zone-c:dedicated=x:NoSchedule")
-    return Served.begin(inventory, SimulationOptions(), InputWords("app.json", ("app.json",), ("app.json",)))
+    return ServedCluster.begin(inventory, SimulationOptions(), InputWords("app.json", ("app.json",), ("app.json",)))
 
 
 @pytest.fixture
-def answers(served: Served) -> Answers:
+def answers(served: ServedCluster) -> Answers:
     return Answers(served, Pages(served))
 
 
-def asked(*steps: str, at: str = "", **words: str) -> Asked:
-    return Asked(read_trial(steps), at, words)
+def asked(*steps: str, at: str = "", **words: str) -> PageQuestion:
+    return PageQuestion(read_trial(steps), at, words)
 
 
 def picture(answers: Answers, *steps: str, at: str = "") -> Any:
@@ -99,7 +99,7 @@ def test_a_chosen_workload_has_its_counts_minimum_and_skew(answers: Answers) -> 
     assert "DoNotSchedule, maxSkew 1" in found["html"]
 
 
-def test_why_is_explains_own_answer_with_every_nodes_rejection(served: Served, answers: Answers) -> None:
+def test_why_is_explains_own_answer_with_every_nodes_rejection(served: ServedCluster, answers: Answers) -> None:
     found = answers.why(asked(target="shop/deploy/web"))
 
     own = topospread.explain(served.reading.inventory, "shop/deploy/web").to_dict()
@@ -136,7 +136,7 @@ def test_steps_are_played_and_can_be_gone_back_in(answers: Answers) -> None:
     assert not picture(answers, *steps, at="3")["nodes"]["flags"][0] & 4
 
 
-def test_a_trial_that_goes_on_ends_as_one_that_is_played_at_once(served: Served) -> None:
+def test_a_trial_that_goes_on_ends_as_one_that_is_played_at_once(served: ServedCluster) -> None:
     first, second = Answers(served, Pages(served)), Answers(served, Pages(served))
     steps = ("cordon node=node-1", "fail node=node-2", "wait 60s", "scale shop/deploy/db=2")
     for number in range(len(steps)):
@@ -145,7 +145,7 @@ def test_a_trial_that_goes_on_ends_as_one_that_is_played_at_once(served: Served)
     assert first.trial(asked(*steps))["result"] == second.trial(asked(*steps))["result"]
 
 
-def test_a_trial_comes_to_what_the_drill_comes_to(served: Served, answers: Answers) -> None:
+def test_a_trial_comes_to_what_the_drill_comes_to(served: ServedCluster, answers: Answers) -> None:
     from topospread.drills.drill import drill
     from topospread.drills.steps import Fail, NodeChoice, Wait
 
@@ -211,7 +211,7 @@ def test_what_is_not_there_is_said(answers: Answers) -> None:
         answers.why(asked(target="shop/nobody"))
 
 
-def test_a_name_is_never_read_as_html(served: Served) -> None:
+def test_a_name_is_never_read_as_html(served: ServedCluster) -> None:
     served.input = InputWords(EVIL)
     pages = Pages(served)
     page = pages.page("map.html", here="/")
@@ -220,7 +220,7 @@ def test_a_name_is_never_read_as_html(served: Served) -> None:
     assert "&lt;script&gt;alert(1)" in page
 
 
-def test_pages_have_no_inline_script_or_style_and_ask_nobody_else(served: Served) -> None:
+def test_pages_have_no_inline_script_or_style_and_ask_nobody_else(served: ServedCluster) -> None:
     import re
 
     page = Pages(served).page("map.html", here="/")
