@@ -18,6 +18,8 @@ PATHS = {
     "Service": "/api/v1/services",
     "ReplicaSet": "/apis/apps/v1/replicasets",
     "Deployment": "/apis/apps/v1/deployments",
+    "StatefulSet": "/apis/apps/v1/statefulsets",
+    "Namespace": "/api/v1/namespaces",
 }
 
 

@@ -58,14 +58,14 @@ def run(answers: AnsweringServer, *words: str) -> subprocess.CompletedProcess[st
 def test_without_a_name_it_is_the_one_that_the_help_says(answers: AnsweringServer) -> None:
     done = run(answers, "dump")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("cluster.json.gz: 6 nodes, 11 pods and 7 other objects, ")
+    assert done.stdout.startswith("cluster.json.gz: 6 nodes, 11 pods and 9 other objects, ")
     assert run(answers, "status", "cluster.json.gz").returncode == 0
 
 
 def test_standard_output_is_the_snapshot_alone(answers: AnsweringServer) -> None:
     done = run(answers, "dump", "-")
-    assert len(json.loads(done.stdout)["items"]) == 24
-    assert done.stderr == "6 nodes, 11 pods and 7 other objects\n"
+    assert len(json.loads(done.stdout)["items"]) == 26
+    assert done.stderr == "6 nodes, 11 pods and 9 other objects\n"
 
 
 def test_two_snapshots_have_the_same_words_with_the_same_salt_only(answers: AnsweringServer) -> None:

@@ -9,13 +9,15 @@ import click
 from topospread.errors import UsageError
 
 from .inputs import PATH, input_options, namespace_options, read_configuration, read_control_plane, read_inventory
+from .live_options import access_options
 from .terminal import layout, progress, show, warn, written
 from .usage import Explained
 
 HELP = """\
 Say how many more replicas of a workload fit until the first stays pending, with everything there that is there.
 
-PATHs are as for simulate. Their own pods are placed first; then replicas come one after the other, each placed as
+PATHs are as for simulate; without, the cluster is read that kubectl points at.
+Their own pods are placed first; then replicas come one after the other, each placed as
 kube-scheduler would, and nothing is evicted for them. Of several workloads in a ratio they come in rounds.
 
 The report shows how many more fit in each domain, what the next one meets there, and what ends it. --each zone asks the
@@ -26,6 +28,7 @@ With --headroom the exit code is 1 when less fits than such a share of the repli
 
 \b
 Examples:
+  topospread capacity --of deploy/web -n shop
   topospread capacity cluster.json.gz --of deploy/web
   topospread capacity cluster.json.gz --of deploy/web=2,deploy/api=1
   topospread capacity cluster.json.gz --pod pod.yaml -o json
@@ -38,6 +41,7 @@ FORMATS = click.Choice(["table", "wide", "summary", "json", "yaml"])
 
 @click.command(cls=Explained, help=HELP)
 @input_options
+@access_options
 @click.option("--of", multiple=True, metavar="[NS/]KIND/NAME[=N],…", help="More of what; N replicas of it a round.")
 @click.option("--pod", metavar="FILE", type=PATH, help="More pods like this one.")
 @click.option("--each", type=click.Choice(["zone"]), help="Ask again after each zone's loss.")

@@ -8,7 +8,8 @@ import click
 
 from topospread.errors import Place
 
-from .inputs import COLOUR, PATH, read_configuration, read_gates, standard_input
+from .inputs import COLOUR, PATH, read_configuration, read_gates
+from .standard_input import standard_input
 from .terminal import layout, warn, written
 from .terminal import show as show_text
 from .usage import Explained, ExplainedGroup

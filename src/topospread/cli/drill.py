@@ -23,6 +23,7 @@ from .inputs import (
     read_inventory,
     traffic_options,
 )
+from .live_options import access_options
 from .pictures import check_graph, write_graph
 from .terminal import layout, progress, show, warn, written
 from .usage import Explained
@@ -40,7 +41,8 @@ HELP = """\
 Let things happen to a cluster, one after the other, and show what comes of each: nodes fail and return, are cordoned
 and drained, workloads are scaled, manifests applied.
 
-PATHs are as for simulate. Steps are options, carried out in the order in which they are given. After each the cluster
+PATHs are as for simulate; without, the cluster is read that kubectl points at.
+Steps are options, carried out in the order in which they are given. After each the cluster
 settles: the node lifecycle controller taints silent nodes, pods are evicted when they tolerate that no longer,
 controllers create pods anew, and kube-scheduler's queue places them. A step that --wait follows is given that much
 time instead.
@@ -63,6 +65,7 @@ them. The exit code is 1 when a drill falls short of that. They are shared out o
 
 \b
 Examples:
+  topospread drill --fail zone=eu-west-1a
   topospread drill cluster.json.gz --fail zone=eu-west-1a --recover zone=eu-west-1a
   topospread drill cluster.json.gz --fail node=node-7 --wait 2m --recover node=node-7
   topospread drill cluster.json.gz --drain node=node-3 --uncordon node=node-3
@@ -110,6 +113,7 @@ def _step(name: str, metavar: str, text: str) -> Callable[[Any], Any]:
 
 @click.command(cls=_InOrder, help=HELP)
 @input_options
+@access_options
 @_step("fail", _NODES, "Nodes fall silent: their kubelets tell nothing any more.")
 @_step("recover", _NODES, "Silent nodes are back.")
 @_step("cordon", _NODES, "Nodes take no new pods.")

@@ -12,7 +12,8 @@ import click
 from topospread.errors import UsageError
 
 from .inputs import PATH
-from .live_options import ReadingLine, access_options, read_access
+from .live_options import access_options, read_access
+from .reading_line import ReadingLine
 from .terminal import warn
 from .usage import Explained
 

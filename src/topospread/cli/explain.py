@@ -23,6 +23,7 @@ from .inputs import (
     read_inventory,
     shown_namespace,
 )
+from .live_options import access_options
 from .pictures import check_graph, write_graph
 from .terminal import layout, progress, show, warn, written
 from .usage import Explained
@@ -35,8 +36,8 @@ HELP = """\
 Explain one pod: why it is pending and what would let it in, or why it is where it is.
 
 TARGET is POD or KIND/NAME, either with NAMESPACE/ before it: web-0, deploy/web, shop/sts/db. Of a workload it is a pod
-that is pending, else one that the simulation places, else one on a node. PATHs are as for simulate: YAML or JSON
-files, folders, or - for standard input.
+that is pending, else one that the simulation places, else one on a node. Without PATH the cluster is read that kubectl
+points at. PATHs are as for simulate: YAML or JSON files, folders, or - for standard input.
 
 For a pending pod: kube-scheduler's event, every constraint domain by domain, what each plugin rejects, the nodes
 nearest to fitting, and changes that were tried and let it in, each with its JSON patch. For a pod on a node: the
@@ -47,6 +48,7 @@ The exit code is 1 when the pod is pending.
 
 \b
 Examples:
+  topospread explain web-0 -n shop
   topospread explain deploy/web cluster.json
   topospread explain web-0 cluster.json -n shop -o json
   topospread explain -f new.yaml cluster.json
@@ -68,6 +70,7 @@ def _grammar() -> str:
 @click.command(cls=Explained, help=HELP, below=_grammar)
 @click.argument("target", required=False)
 @input_options
+@access_options
 @click.option("-f", "--filename", "manifests", multiple=True, metavar="PATH", type=PATH, help="Explain a pod of this.")
 @click.option("--scale", multiple=True, metavar="[NS/]KIND/NAME=N", help="Other replicas than the manifest says.")
 @click.option("--autoscale", type=AUTOSCALE, default="keep", help="Autoscaled workloads: in their bounds, or at one.")

@@ -10,6 +10,7 @@ import click
 from topospread.errors import UsageError
 
 from .inputs import PATH, input_options, read_configuration, read_control_plane, read_inventory
+from .live_options import access_options
 from .terminal import layout, show, warn, written
 from .usage import Explained
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 HELP = """\
 Say whether something holds in every order in which pods may come, whichever of equal nodes kube-scheduler takes.
 
-PATHs are as for simulate. Controllers create pods side by side, and pods that fail wait for as long as it happens: no
+PATHs are as for simulate; without, the cluster is read that kubectl points at.
+Controllers create pods side by side, and pods that fail wait for as long as it happens: no
 single simulation is all that may come. Here all orders are looked at, states of the cluster that are alike once; the
 answer is always, never, or not always, with an order in which it does not hold. Where there are more states than
 --states, or more than fits into --seconds, it is not decided. It is for small questions: a few workloads on a few dozen
@@ -47,6 +49,7 @@ FORMATS = click.Choice(["table", "wide", "json", "yaml"])
 
 @click.command(cls=Explained, help=HELP)
 @input_options
+@access_options
 @click.option("--never-pending", is_flag=True, help="Does every pod get a node?")
 @click.option("--max-skew", type=click.IntRange(min=0), metavar="N", help="Has no constraint more skew than this?")
 @click.option("--survives", type=click.Choice(["zone", "node"]), help="Does the loss of any one leave …")
@@ -64,6 +67,10 @@ def guarantee(**given: Any) -> int:
     by = read_control_plane(given)
     configuration = read_configuration(given["config_path"], by.scheduler)
     inventory = read_inventory(given, by=[by])
+    if given["drill"] and getattr(inventory.read_from, "live", False):
+        raise UsageError(
+            "--drill names the cluster's file in the drill: write one with topospread dump, and ask with it"
+        )
     import topospread
 
     namespace = given["namespace"]

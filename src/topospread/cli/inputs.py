@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import gc
-import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from io import BytesIO
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import click
 
 from topospread.errors import Place, UsageError
 
+from .live_options import NOTHING_GIVEN, is_meant, is_there, live_words, named_options, read_access, read_live
+from .standard_input import is_piped, standard_input
 from .terminal import progress
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from topospread.config.profile import Configuration
     from topospread.service_traffic import Traffic
     from topospread.service_traffic.traffic import TrafficQuestion
+    from topospread.sources.load import LiveObjects
     from topospread.sources.rendering import Rendering
     from topospread.workloads.control_plane import ControlPlane
 
@@ -29,6 +32,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 COLOUR = click.Choice(["auto", "always", "never"])
 AUTOSCALE = click.Choice(["keep", "min", "max"])
 """Replicas of workloads that a HorizontalPodAutoscaler scales."""
+STANDARD_INPUT = "-"
 PATH = click.Path()
 """Only so that shells complete files: what is there is found out when it is read."""
 
@@ -142,7 +146,9 @@ def read_rendering(given: Mapping[str, Any], kube_version: str) -> Rendering:
 
 
 def read_inventory(given: Mapping[str, Any], *paths: str, by: Collection[ControlPlane] = ()) -> Inventory:
-    """What the paths and ``--cluster`` hold, with ``-n`` for what names no namespace.
+    """What the paths and ``--cluster`` hold, or the cluster that kubectl points at.
+
+    ``-n`` is where objects go that name no namespace.
 
     Args:
         given: the options of `input_options` and `namespace_options`.
@@ -151,37 +157,77 @@ def read_inventory(given: Mapping[str, Any], *paths: str, by: Collection[Control
 
     Raises:
         InputError: something cannot be read or used.
-        UsageError: nothing is given.
+        UsageError: nothing is given, and there is no live cluster.
     """
+    paths, cluster = paths or given["paths"], given["cluster"]
+    if not paths and cluster is None and not named_options(given) and is_piped():
+        paths = (STANDARD_INPUT,)
+    stdin = standard_input()
+    if is_meant(given, paths):
+        inventory = _loaded(given, paths, by, stdin, read_live(given))
+    elif not paths and cluster is None:
+        raise UsageError(NOTHING_GIVEN)
+    else:
+        inventory = _or_applied(given, paths, by, stdin)
+    # What was read stays until the process ends: garbage is not looked for there any more.
+    gc.freeze()
+    return inventory
+
+
+def _or_applied(
+    given: Mapping[str, Any], paths: Sequence[str], by: Collection[ControlPlane], stdin: BinaryIO | None
+) -> Inventory:
+    """What is given; manifests that bring no nodes are applied to the cluster that kubectl points at, if there is one.
+
+    Raises:
+        InputError: something cannot be read or used.
+    """
+    from topospread.sources.load import NoNodesError
+
+    if STANDARD_INPUT in paths and stdin is not None and given["cluster"] is None and is_there(given):
+        stdin = BytesIO(stdin.read())
+    try:
+        return _loaded(given, paths, by, stdin)
+    except NoNodesError as error:
+        if not error.manifests or given["cluster"] is not None or not is_there(given):
+            raise
+    if isinstance(stdin, BytesIO):
+        stdin.seek(0)
+    return _loaded(given, paths, by, stdin, read_live(given))
+
+
+def _loaded(
+    given: Mapping[str, Any],
+    paths: Sequence[str],
+    by: Collection[ControlPlane],
+    stdin: BinaryIO | None,
+    live: LiveObjects | None = None,
+) -> Inventory:
     from topospread.sources.custom_kinds import find_kinds
     from topospread.sources.load import load
 
-    paths, cluster = paths or given["paths"], given["cluster"]
-    if not paths and cluster is None:
-        raise UsageError("name files or folders to read, - for standard input, or make a cluster up with --cluster")
+    namespace = given["namespace"] or ("default" if live is None else read_access(given).namespace())
     with progress("reading") as bar:
-        inventory = load(
+        return load(
             paths,
-            cluster=cluster,
-            stdin=standard_input(),
+            cluster=given["cluster"] if live is None else None,
+            stdin=stdin,
             strict=given["strict"],
-            namespace=given["namespace"] or "default",
+            namespace=namespace,
             with_hooks=given["with_hooks"],
             kinds=find_kinds(),
             rendering=read_rendering(given, given["kube_version"].strip()),
             comparison_operators=any(each.apiserver.enabled("TaintTolerationComparisonOperators") for each in by),
+            live=live,
             progress=bar,
         )
-    # What was read stays until the process ends: garbage is not looked for there any more.
-    gc.freeze()
-    return inventory
 
 
 def beside(given: Mapping[str, Any], *paths: str) -> str:
     """``topospread rebalance``, as it is typed for the same input; ``paths``: in place of the command line's."""
     from shlex import join
 
-    words = ["topospread", "rebalance", *(paths or given["paths"])]
+    words = ["topospread", "rebalance", *(paths or given["paths"]), *live_words(given)]
     words += [] if given["cluster"] is None else ["--cluster", given["cluster"]]
     words += [] if given["config_path"] is None else ["--config", given["config_path"]]
     words += [] if given["namespace"] is None else ["-n", given["namespace"]]
@@ -230,11 +276,6 @@ def read_configuration(path: str | None, gates: Gates) -> Configuration | None:
     from topospread.sources.configuration import read_configuration as read
 
     return read(path, gates, standard_input())
-
-
-def standard_input() -> BinaryIO | None:
-    """Standard input, ``None`` where it is closed."""
-    return sys.stdin.buffer if sys.stdin is not None else None
 
 
 def parse_scale(given: Mapping[str, Any]) -> dict[str, int]:

@@ -11,10 +11,12 @@ import click
 from topospread.errors import ConfigError, InputError, Place, UsageError
 
 from .inputs import COLOUR, PATH, POOLS, checked_namespace, given_pools, read_rendering, rendering_options
+from .live_options import access_options, is_meant, is_named, read_access, read_live
 from .terminal import layout, progress, show, written
 from .usage import Explained
 
 if TYPE_CHECKING:
+    from topospread.api.inventory import Inventory
     from topospread.linting.fixing import Mended
     from topospread.linting.reading import Question
     from topospread.linting.run import LintReport
@@ -26,7 +28,8 @@ that no rollout survives, fields that the API server refuses, nodes and schedule
 
 PATHs are YAML or JSON files, folders, or - for standard input; the working directory when none is named. Folders that
 are Helm charts or kustomizations are rendered, with helm and kustomize or kubectl; --raw reads files as they are. What
-is no object of Kubernetes is left out. With nodes, among the PATHs or as --cluster, more can be found.
+is no object of Kubernetes is left out. With nodes, among the PATHs or as --cluster, more can be found; --cluster live
+is the cluster that kubectl points at.
 
 Each finding has a rule: `topospread rules` lists them, --explain tells why. A comment `# topospread: ignore RULE
 reason`, on the line or above it, keeps one from being reported. The exit code is 1 when there are warnings or errors.
@@ -55,7 +58,10 @@ def _completed(context: click.Context, parameter: click.Parameter, incomplete: s
 
 @click.command(cls=Explained, help=HELP)
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=PATH)
-@click.option("--cluster", type=PATH, metavar="SPEC|FILE", help="Hold the manifests against a cluster, as in simulate.")
+@click.option(
+    "--cluster", type=PATH, metavar="SPEC|FILE|live", help="Hold the manifests against a cluster, as in simulate."
+)
+@access_options
 @click.option("--config", type=PATH, metavar="FILE", help="kube-scheduler's configuration: used, and linted as well.")
 @click.option("--kube-version", metavar="VERSION", help="The Kubernetes version they are for (1.18 … 1.37).")
 @click.option(
@@ -85,16 +91,17 @@ def lint(**given: Any) -> int:
     from topospread.linting.fixing import mend
     from topospread.linting.run import run
 
+    cluster = _live_cluster(given)
     question = _question(given)
     stdin = sys.stdin.buffer if sys.stdin is not None else None
     mended: list[Mended] = []
     if given["fix"] or given["diff"]:
         if given["fix"] and "-" in question.paths:
             raise UsageError("--fix changes files, and - is none; --diff shows the changes")
-        outcome, mended = mend(question, stdin, given["level"])
+        outcome, mended = mend(question, stdin, given["level"], cluster)
     else:
         with progress("linting") as bar:
-            outcome = run(question, stdin, progress=bar).at_least(given["level"])
+            outcome = run(question, stdin, cluster=cluster, progress=bar).at_least(given["level"])
     _say_what_was_not_linted(outcome, question, allow_empty=given["allow_empty"])
     if given["diff"]:
         show("".join(each.diff() for each in mended))
@@ -104,6 +111,21 @@ def lint(**given: Any) -> int:
         click.echo(f"fixed: {each.source.name}", err=True)
     show(_text(outcome, given["output"], given["color"]))
     return 2 if outcome.read.broken else int(not outcome.passed)
+
+
+def _live_cluster(given: dict[str, Any]) -> Inventory | None:
+    """What the live cluster holds that manifests are to be held against; ``None`` where it is not meant by name.
+
+    Raises:
+        InputError: it cannot be read.
+        UsageError: another cluster is named, too.
+    """
+    if not is_named(given):
+        return None
+    is_meant(given, ())
+    from topospread.sources.load import load
+
+    return load((), live=read_live(given))
 
 
 def _question(given: dict[str, Any]) -> Question:
@@ -120,14 +142,18 @@ def _question(given: dict[str, Any]) -> Question:
         paths = wholes_of(paths, rendering)
     return Question(
         paths=paths,
-        cluster=given["cluster"] or settings.cluster,
+        cluster=None if is_named(given) else given["cluster"] or settings.cluster,
         config=given["config"] or settings.config,
         kube_version=given["kube_version"] or settings.kube_version or NEWEST,
-        namespace=given["namespace"] or settings.namespace or "default",
+        namespace=given["namespace"] or settings.namespace or _live_namespace(given),
         settings=settings,
         rendering=rendering,
         pools=given_pools(given),
     )
+
+
+def _live_namespace(given: dict[str, Any]) -> str:
+    return read_access(given).namespace() if is_named(given) else "default"
 
 
 def _settings(given: dict[str, Any]) -> Settings:

@@ -1,21 +1,24 @@
-"""Options that say which live cluster is read, and the line that counts what has been read of it."""
+"""Options that say which live cluster is read, whether one is meant at all, and its reading. Files are `inputs`'."""
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from topospread.errors import UsageError
+
 if TYPE_CHECKING:
     from topospread.live.access import Access
+    from topospread.sources.load import LiveObjects
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 PATH = click.Path()
-_REDRAW = 0.1
+LIVE = "live"
+"""``--cluster live``: the cluster that kubectl points at."""
+NOTHING_GIVEN = "name files or folders to read, - for standard input, or make a cluster up with --cluster"
 
 ACCESS_OPTIONS = (
     click.option("--context", metavar="NAME", help="The kubeconfig's context, as for kubectl."),
@@ -24,6 +27,10 @@ ACCESS_OPTIONS = (
     click.option("--as-group", multiple=True, metavar="GROUP", help="With --as: of this group; may be given again."),
     click.option("--as-uid", metavar="UID", help="With --as: with this UID."),
 )
+
+
+NOBODY: Mapping[str, Any] = {"context": None, "kubeconfig": None, "user": None, "as_group": (), "as_uid": None}
+"""The options where nothing is said."""
 
 
 def access_options(command: Command) -> Command:
@@ -47,30 +54,84 @@ def read_access(given: Mapping[str, Any]) -> Access:
     return Access(given["kubeconfig"], given["context"], given["user"], tuple(given["as_group"]), given["as_uid"])
 
 
-class ReadingLine:
-    """On a terminal, a line on stderr that counts what has been read of a cluster."""
+def is_meant(given: Mapping[str, Any], paths: Sequence[str]) -> bool:
+    """Whether a live cluster is to be read: it is named, or nothing else is.
 
-    def __init__(self) -> None:
-        self._shown = sys.stderr.isatty()
-        self._drawn = 0.0
-        self._read: dict[str, tuple[int, int]] = {}
+    Raises:
+        UsageError: another cluster is named as well, or nothing is and there is no live cluster.
+    """
+    if "context" not in given:
+        return False
+    cluster = given["cluster"]
+    named = named_options(given)
+    if named and cluster not in (None, LIVE):
+        option = {"user": "as"}.get(named[0], named[0].replace("_", "-"))
+        raise UsageError(f"--{option} says which live cluster is read, and --cluster {cluster} is another")
+    if named or cluster == LIVE:
+        return True
+    if paths or cluster is not None:
+        return False
+    if not is_there(given):
+        raise UsageError(f"{NOTHING_GIVEN}; {_why_none()}")
+    return True
 
-    def __call__(self, resource: str, done: int, left: int | None) -> None:
-        """See ListsProgress."""
-        self._read[resource] = (done, left or 0)
-        now = time.monotonic()
-        if not self._shown or now - self._drawn < _REDRAW:
-            return
-        self._drawn = now
-        read = sum(done for done, _ in self._read.values())
-        left = sum(left for _, left in self._read.values())
-        under_way = max(self._read, key=lambda each: self._read[each][1])
-        of = f" of {read + left:,}" if left else ""
-        sys.stderr.write(f"\r\x1b[2Kreading the cluster  {read:,}{of} objects ({under_way})")
-        sys.stderr.flush()
 
-    def clear(self) -> None:
-        """Leave the line empty."""
-        if self._drawn:
-            sys.stderr.write("\r\x1b[2K")
-            sys.stderr.flush()
+def named_options(given: Mapping[str, Any]) -> list[str]:
+    """Which of the options say something."""
+    return [name for name in NOBODY if given.get(name)]
+
+
+def is_named(given: Mapping[str, Any]) -> bool:
+    """Whether a live cluster is meant by name."""
+    return bool(named_options(given)) or given["cluster"] == LIVE
+
+
+def is_there(given: Mapping[str, Any]) -> bool:
+    """Whether there is a live cluster to be read by a command that was told of none."""
+    from topospread.live.extra import missing_packages
+
+    if "context" not in given or missing_packages():
+        return False
+    from topospread.live.access import Access
+
+    return Access().finds_something()
+
+
+def _why_none() -> str:
+    from topospread.live.extra import missing_packages
+
+    if missing_packages():
+        return "the cluster that kubectl points at can be read with the extra 'live': pip install 'topospread[live]'"
+    return "there is no kubeconfig of a cluster that could be read"
+
+
+def read_live(given: Mapping[str, Any]) -> LiveObjects:
+    """What the cluster holds; where not all namespaces may be read, that of ``-n``.
+
+    Raises:
+        InputError: there is no way to it, it cannot be reached, or it refuses nodes or pods.
+        UsageError: the extra ``live`` is not installed.
+    """
+    access = read_access(given)
+    from topospread.live.cluster_lists import WantedLists
+    from topospread.live.read_cluster import live_objects
+
+    from .reading_line import ReadingLine
+
+    line = ReadingLine()
+    try:
+        return live_objects(access, WantedLists(otherwise=given["namespace"] or ""), line)
+    finally:
+        line.clear()
+
+
+def live_words(given: Mapping[str, Any]) -> list[str]:
+    """The options as they are typed."""
+    words: list[str] = []
+    if "context" not in given:
+        return words
+    for name, option in (("context", "--context"), ("kubeconfig", "--kubeconfig"), ("user", "--as")):
+        words += [option, given[name]] if given[name] else []
+    for group in given["as_group"]:
+        words += ["--as-group", group]
+    return words + (["--as-uid", given["as_uid"]] if given["as_uid"] else [])

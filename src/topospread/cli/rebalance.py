@@ -6,10 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from topospread.errors import UsageError
-
 from .inputs import (
-    PATH,
     input_options,
     namespace_options,
     read_configuration,
@@ -17,6 +14,7 @@ from .inputs import (
     read_inventory,
     shown_namespace,
 )
+from .live_options import NOBODY, access_options, read_access
 from .terminal import layout, progress, show, warn, written
 from .usage import Explained
 
@@ -29,7 +27,8 @@ HELP = """\
 Say which pods to evict, in which order, so that kube-scheduler itself puts those that come in their place where
 constraints hold again: the fewest evictions, and a bound below which none can do it.
 
-PATHs are as for simulate; `topospread dump` writes one of a cluster. Hard constraints are mended; with --max-skew soft
+Without PATH the cluster is read that kubectl points at. PATHs are as for simulate; `topospread dump` writes one of a
+cluster. Hard constraints are mended; with --max-skew soft
 ones are brought to that skew, too. Every eviction waits for the new pod of the one before it: no disruption budget is
 broken, nothing is left pending, and no constraint gets worse. Pods of Jobs and DaemonSets and bare pods stay.
 
@@ -47,7 +46,7 @@ Examples:
   topospread rebalance cluster.json.gz
   topospread rebalance cluster.json.gz -n shop --max-skew 1
   topospread rebalance cluster.json.gz -l app=web -o commands > move.sh
-  topospread dump now.json && topospread rebalance now.json -n shop --apply --context prod
+  topospread rebalance -n shop --apply --context prod
 """
 
 FORMATS = click.Choice(["table", "wide", "summary", "commands", "json", "yaml"])
@@ -55,6 +54,7 @@ FORMATS = click.Choice(["table", "wide", "summary", "commands", "json", "yaml"])
 
 @click.command(cls=Explained, help=HELP)
 @input_options
+@access_options
 @namespace_options("Mend workloads of")
 @click.option("-l", "--selector", metavar="SELECTOR", help="Mend workloads whose pods have these labels.")
 @click.option("--max-skew", type=click.IntRange(min=1), metavar="N", help="Bring soft constraints to this skew, too.")
@@ -66,8 +66,6 @@ FORMATS = click.Choice(["table", "wide", "summary", "commands", "json", "yaml"])
     help="Time for the proof (10); 0 for the counts alone.",
 )
 @click.option("--apply", is_flag=True, help="Evict the pods in the cluster; needs the extra 'live'.")
-@click.option("--kubeconfig", type=PATH, metavar="FILE", help="With --apply: the kubeconfig, as for kubectl.")
-@click.option("--context", metavar="NAME", help="With --apply: the kubeconfig's context.")
 @click.option(
     "--timeout",
     type=click.FloatRange(min=1),
@@ -79,14 +77,11 @@ FORMATS = click.Choice(["table", "wide", "summary", "commands", "json", "yaml"])
 def rebalance(**given: Any) -> int:
     """Show what to evict, and evict it where asked to; 1 when a constraint cannot be mended, or a surprise came."""
     if given["apply"]:
-        from topospread.live.extra import require_extra
-
-        require_extra()
-    elif given["kubeconfig"] or given["context"]:
-        raise UsageError("--kubeconfig and --context say where --apply evicts, which is not given")
+        read_access(given)
     by = read_control_plane(given)
     configuration = read_configuration(given["config_path"], by.scheduler)
-    inventory = read_inventory(given, by=[by])
+    # With --apply beside a snapshot the options say where pods are evicted, and the snapshot is what is looked at.
+    inventory = read_inventory({**given, **NOBODY} if given["apply"] and given["paths"] else given, by=[by])
     import topospread
 
     with progress("rebalancing") as bar:
@@ -114,7 +109,6 @@ def _applied(given: dict[str, Any], found: Rebalance, inventory: Inventory) -> A
     import asyncio
 
     from topospread.live.client import ApiClient
-    from topospread.live.connection import connect
     from topospread.rebalancing.applying import apply_moves
     from topospread.rebalancing.result import AppliedMove
 
@@ -125,7 +119,7 @@ def _applied(given: dict[str, Any], found: Rebalance, inventory: Inventory) -> A
         click.echo(f"evicted {move.namespace}/{move.name} on {move.node}; {done.created} is on {done.node}", err=True)
 
     async def evict() -> Applied:
-        async with ApiClient(await connect(given["kubeconfig"], given["context"])) as client:
+        async with ApiClient(await read_access(given).connect()) as client:
             where = lambda node, key: labels.get(node, {}).get(key, "")  # noqa: E731 - passed on once
             return await apply_moves(client, found, where, given["timeout"], told)
 

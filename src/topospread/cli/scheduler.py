@@ -10,7 +10,8 @@ import click
 
 from topospread.errors import ConfigError, Place, UsageError
 
-from .inputs import PATH, read_gates, standard_input
+from .inputs import PATH, read_gates
+from .standard_input import standard_input
 from .usage import Explained
 
 if TYPE_CHECKING:

@@ -26,6 +26,7 @@ from .inputs import (
     shown_namespace,
     traffic_options,
 )
+from .live_options import access_options
 from .terminal import layout, progress, show, warn, written
 from .usage import Explained
 
@@ -46,6 +47,7 @@ Place every pod that the manifests want, exactly as kube-scheduler would, and sh
 PATHs are YAML or JSON files, folders, or - for standard input, applied in their order. They hold nodes (or use
 --cluster), workloads, and whatever else decides: pods that are there, Services, PriorityClasses, volumes. Folders that
 are Helm charts or kustomizations are rendered, with helm and kustomize or kubectl; --raw reads files as they are.
+Without PATH, or where PATHs are manifests alone, the cluster is read that kubectl points at; --cluster live says so.
 
 The table shows each workload, its spread constraints with the pods of each domain before → after, and for pods that
 stay pending the sum that forbids each domain. Of more than ten workloads those that are pending, skewed or at risk come
@@ -63,6 +65,7 @@ bring about, drawing among equal nodes, and shows ranges. The exit code is 1 whe
 
 \b
 Examples:
+  topospread simulate app.yaml --context prod
   topospread simulate nodes.yaml app.yaml
   topospread simulate app.yaml --cluster zones=3,nodes=12,cpu=8,memory=32Gi
   topospread simulate snapshot.json app.yaml --scale deploy/web=30 -o json
@@ -86,6 +89,7 @@ def _grammar() -> str:
 
 @click.command(cls=Explained, help=HELP, below=_grammar)
 @input_options
+@access_options
 @click.option("--scale", multiple=True, metavar="[NS/]KIND/NAME=N", help="Other replicas than the manifest says.")
 @click.option("--autoscale", type=AUTOSCALE, default="keep", help="Autoscaled workloads: in their bounds, or at one.")
 @click.option("--seed", type=int, metavar="N", help="Draw among equals where kube-scheduler does, repeatably.")

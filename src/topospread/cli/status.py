@@ -18,6 +18,7 @@ from .inputs import (
     shown_namespace,
     traffic_options,
 )
+from .live_options import access_options
 from .terminal import layout, progress, show, warn, written
 from .usage import Explained
 
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 HELP = """\
 Show how the pods that are there are spread: what is skewed now, and what is at risk. Nothing is placed.
 
-PATHs are as for simulate: YAML or JSON files, folders, or - for standard input; `topospread dump` writes one of a
-cluster.
+Without PATH the cluster is read that kubectl points at. PATHs are as for simulate: YAML or JSON files, folders, or -
+for standard input; `topospread dump` writes one of a cluster.
 
 Workloads stand worst first: hard constraints that are exceeded, pods that kube-scheduler would refuse on the node that
 they are on if they were placed anew, soft constraints that are unsatisfied, and what the failure of one domain takes.
@@ -41,6 +42,7 @@ With --check the exit code is 1 when a hard constraint of the workloads that wer
 
 \b
 Examples:
+  topospread status --context prod
   topospread status cluster.json.gz
   topospread status cluster.json.gz -n shop -l app=web -o wide
   topospread status cluster.json.gz --key topology.kubernetes.io/zone --min-skew 2
@@ -53,6 +55,7 @@ FORMATS = click.Choice(["table", "wide", "summary", "json", "yaml"])
 
 @click.command(cls=Explained, help=HELP)
 @input_options
+@access_options
 @namespace_options("Show workloads of")
 @click.option("-l", "--selector", metavar="SELECTOR", help="Show workloads whose pods have these labels.")
 @click.option("--key", "keys", multiple=True, metavar="KEY", help="Look at this topology key alone; may be repeated.")

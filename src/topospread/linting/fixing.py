@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
+from topospread.api.inventory import Inventory
 from topospread.errors import DecodeError, DuplicateError, InputError, Place
 from topospread.sources.files import STANDARD_INPUT, Source
 from topospread.sources.text import Text
@@ -81,7 +82,7 @@ def _replace(path: str, data: bytes) -> None:
 
 
 def mend(
-    question: Question, stdin: BinaryIO | None = None, level: Severity = "hint"
+    question: Question, stdin: BinaryIO | None = None, level: Severity = "hint", cluster: Inventory | None = None
 ) -> tuple[LintReport, list[Mended]]:
     """Ask the rules, make the fixes they offer in memory, and ask again.
 
@@ -89,6 +90,7 @@ def mend(
         question: what is to be linted.
         stdin: what ``-`` stands for.
         level: only findings that are at least so bad are fixed, and reported.
+        cluster: what the manifests are held against, where it was read before.
 
     Returns:
         What is still found, and the texts that have changed.
@@ -96,7 +98,7 @@ def mend(
     Raises:
         InputError: as `run`.
     """
-    outcome = run(question, stdin).at_least(level)
+    outcome = run(question, stdin, cluster=cluster).at_least(level)
     before = {source.path: (source, text) for source, text in outcome.read.texts}
     texts = {path: text for path, (_, text) in before.items()}
     for _ in range(_ROUNDS):

@@ -30,6 +30,12 @@ class Access:
         if not self.user and (self.groups or self.uid):
             raise UsageError("--as-group and --as-uid say more of the user of --as, which is not given")
 
+    def finds_something(self) -> bool:
+        """Whether there is a kubeconfig, or a pod's service account, for who says nothing else."""
+        named = os.environ.get("KUBECONFIG")
+        files = named.split(os.pathsep) if named else [str(Path.home() / ".kube" / "config")]
+        return any(map(os.path.exists, files)) or bool(os.environ.get("KUBERNETES_SERVICE_HOST"))
+
     @property
     def is_given(self) -> bool:
         """Whether anything was said: then a cluster is meant, and no file."""
@@ -44,6 +50,17 @@ class Access:
         return await connect(
             self.kubeconfig or self._home(), self.context, as_user=self.user, as_groups=self.groups, as_uid=self.uid
         )
+
+    def namespace(self) -> str:
+        """Where kubectl puts objects that name no namespace: the context's, or ``default``.
+
+        Raises:
+            InputError: a kubeconfig cannot be used.
+        """
+        from .credentials import namespace_of
+
+        files = self.kubeconfig or os.environ.get("KUBECONFIG") or self._home()
+        return (namespace_of(files, self.context) if files else "") or "default"
 
     def _home(self) -> str | None:
         home = Path.home() / ".kube" / "config"

@@ -141,17 +141,23 @@ class ClusterLists:
     async def _kind(self, kind: str, receiver: Receiver, facts: SnapshotFacts) -> None:
         """Read a kind, or note that it may not be read."""
         try:
-            facts.counts[kind] = await self._listed(ListRequest(kind, self.wanted.namespace), receiver)
+            facts.counts[kind] = await self._as_wide_as_allowed(kind, receiver, facts)
+        except ApiError as error:
+            if kind in REQUIRED:
+                raise in_words(error, self.connection, self.purpose) from error
+            facts.missing[kind] = error.reason or error.message
+        receiver.finished(kind)
+
+    async def _as_wide_as_allowed(self, kind: str, receiver: Receiver, facts: SnapshotFacts) -> int:
+        """Read a kind in all namespaces, or in the one that may be read."""
+        try:
+            return await self._listed(ListRequest(kind, self.wanted.namespace), receiver)
         except ApiError as error:
             narrower = self._narrower(kind, error)
-            if narrower is not None:
-                facts.counts[kind] = await self._listed(narrower, receiver)
-                facts.namespace = self.wanted.otherwise
-            elif kind in REQUIRED:
-                raise in_words(error, self.connection, self.purpose) from error
-            else:
-                facts.missing[kind] = error.reason or error.message
-        receiver.finished(kind)
+            if narrower is None:
+                raise
+        facts.namespace = self.wanted.otherwise
+        return await self._listed(narrower, receiver)
 
     def _narrower(self, kind: str, error: ApiError) -> ListRequest | None:
         """The list of one namespace in place of one that may not be read."""

@@ -89,6 +89,20 @@ async def in_cluster_credentials() -> Credentials:
     return found
 
 
+def namespace_of(paths: str, context: str | None) -> str:
+    """The namespace of a kubeconfig's context, "" where it names none.
+
+    Raises:
+        InputError: no file, not YAML, or an unknown context.
+    """
+    config = _merged(paths).config
+    assert config is not None
+    name = context or config.value.get("current-context")
+    _checked_context(config, name, Place(source=paths))
+    chosen = next(each.value for each in config.value["contexts"] if each.value["name"] == name)
+    return str((chosen.get("context") or {}).get("namespace") or "")
+
+
 async def kubeconfig_credentials(paths: str, context: str | None) -> Credentials:
     """What the current (or the named) context of kubeconfig files says; several as ``KUBECONFIG`` lists them.
 

@@ -10,13 +10,18 @@ NEEDED = {"aiohttp": "aiohttp", "kubernetes_asyncio": "kubernetes-asyncio", "pro
 """Module → the package that brings it."""
 
 
+def missing_packages() -> list[str]:
+    """The packages that are not installed."""
+    return [package for module, package in NEEDED.items() if find_spec(module) is None]
+
+
 def require_extra() -> None:
     """Say what is missing, before the first import fails.
 
     Raises:
         UsageError: the extra is not installed, or not whole.
     """
-    missing = [package for module, package in NEEDED.items() if find_spec(module) is None]
+    missing = missing_packages()
     if missing:
         raise UsageError(
             f"this command needs the extra 'live', and {', '.join(missing)} "

@@ -28,7 +28,7 @@ from .namesakes import notes_on_namesakes
 from .objects import ObjectReader, ReadObject
 from .rendering import Rendering
 from .snapshot import leave_out_stranded_pods, warn_of_missing_owners
-from .snapshot_facts import SnapshotFacts, note_of, warnings_when_read
+from .snapshot_facts import SnapshotFacts, note_of, warnings_of, warnings_when_read
 from .text import Text
 from .yaml import read_documents
 
@@ -40,8 +40,17 @@ _LARGEST_JSON_READ_AS_YAML: Final = 16 << 20
 """YAML takes a hundred times as long as JSON: a larger text that is not JSON is broken JSON rather than YAML."""
 
 
-LIVE: Final = "live"
-"""``--cluster live``: the cluster itself, as who calls reads it."""
+class NoNodesError(InputError):
+    """What was given holds no node.
+
+    Attributes:
+        manifests: there are objects, and none was ever stored in a cluster: they may be meant for one.
+    """
+
+    def __init__(self, inventory: Inventory) -> None:
+        found = list(inventory.objects())
+        self.manifests = bool(found) and not any(each.metadata.uid or each.metadata.resource_version for each in found)
+        super().__init__(NO_NODES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +70,13 @@ class LiveObjects:
 
 @dataclass(frozen=True, slots=True)
 class ReadFrom:
-    """What an inventory was read from, and how; the arguments of `load`."""
+    """What an inventory was read from, and how; the arguments of `load`, and whether a live cluster was read, too."""
 
     paths: tuple[str, ...]
     cluster: str | None
     namespace: str
     rendering: Rendering
+    live: bool = False
 
 
 def load(  # noqa: PLR0913 - keyword arguments
@@ -124,7 +134,7 @@ def load(  # noqa: PLR0913 - keyword arguments
             objects = _read(sources, stdin, reader, meter)
             collection.add_path(objects if with_hooks else hooks.without(objects))
         inventory = _inventory(collection, reader, needs_nodes=needs_nodes)
-        inventory.read_from = ReadFrom(tuple(paths), cluster, namespace, rendering or Rendering())
+        inventory.read_from = ReadFrom(tuple(paths), cluster, namespace, rendering or Rendering(), live is not None)
         inventory.notes += [*hooks.notes(), *(note for each in found for note in each.notes)]
         if cluster is not None and is_made_up(cluster):
             _leave_out_unasked_class(inventory, cluster)
@@ -247,7 +257,7 @@ def _inventory(collection: Collection, reader: ObjectReader, *, needs_nodes: boo
     inventory = Inventory(skipped=reader.skipped)
     collection.fill(inventory)
     if needs_nodes and not inventory.nodes:
-        raise InputError(NO_NODES)
+        raise NoNodesError(inventory)
     inventory.warnings += reader.repeats
     inventory.notes += collection.notes()
     inventory.notes += note_of_deliveries(reader.deliveries)
@@ -259,10 +269,12 @@ def _inventory(collection: Collection, reader: ObjectReader, *, needs_nodes: boo
         inventory.warnings.append(f"{place}: {kind} is no kind of Kubernetes and is skipped; is {similar} meant?")
     for facts, place in reader.snapshots:
         inventory.notes.append(f"{place}: {note_of(facts)}")
-        inventory.warnings += [f"{place}: {warning}" for warning in warnings_when_read(facts)]
+        inventory.warnings += [
+            f"{place}: {warning}" for warning in (warnings_of if facts.live else warnings_when_read)(facts)
+        ]
     inventory.notes += notes_on_namesakes(inventory.objects(), reader.placed)
     leave_out_stranded_pods(inventory)
-    known = any("Service" in facts.counts for facts, _ in reader.snapshots)
+    known = any(facts.live or "Service" in facts.counts for facts, _ in reader.snapshots)
     warn_of_missing_owners(inventory, services_known=known)
     return inventory
 

@@ -78,7 +78,7 @@ def note_of(facts: SnapshotFacts) -> str:
     """``a snapshot of Kubernetes v1.31.4 taken 2026-01-01T00:00:00Z; --kube-version 1.31 acts as that version``."""
     of = f" of Kubernetes {facts.kube_version}" if facts.kube_version else ""
     if facts.live:
-        what = f"read{of}"
+        what = f"the live cluster{of}, read"
     else:
         what = "what a simulation left, saved" if facts.simulated else f"a snapshot{of} taken"
     note = f"{what} {facts.taken or 'at an unknown time'}" + (", names hashed" if facts.hashed else "")

@@ -1,0 +1,37 @@
+"""The line on a terminal's stderr that counts what has been read of a cluster. It reads nothing."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+_REDRAW = 0.1
+
+
+class ReadingLine:
+    """On a terminal, a line on stderr that counts what has been read of a cluster."""
+
+    def __init__(self) -> None:
+        self._shown = sys.stderr.isatty()
+        self._drawn = 0.0
+        self._read: dict[str, tuple[int, int]] = {}
+
+    def __call__(self, resource: str, done: int, left: int | None) -> None:
+        """See ListsProgress."""
+        self._read[resource] = (done, left or 0)
+        now = time.monotonic()
+        if not self._shown or now - self._drawn < _REDRAW:
+            return
+        self._drawn = now
+        read = sum(done for done, _ in self._read.values())
+        left = sum(left for _, left in self._read.values())
+        under_way = max(self._read, key=lambda each: self._read[each][1])
+        of = f" of {read + left:,}" if left else ""
+        sys.stderr.write(f"\r\x1b[2Kreading the cluster  {read:,}{of} objects ({under_way})")
+        sys.stderr.flush()
+
+    def clear(self) -> None:
+        """Leave the line empty."""
+        if self._drawn:
+            sys.stderr.write("\r\x1b[2K")
+            sys.stderr.flush()

@@ -1,0 +1,42 @@
+"""Standard input: whether something was piped in, so that it is read without ``-``. What it says others read."""
+
+from __future__ import annotations
+
+import io
+import os
+import select
+import stat
+import sys
+from typing import BinaryIO
+
+import click
+
+_PATIENCE = 3.0
+"""Seconds after which who waits for a pipe is told so."""
+_WAITING = (
+    "waiting for what is piped in; to read the cluster that kubectl points at instead, name it (--context, or "
+    "--cluster live) or give </dev/null"
+)
+
+
+def standard_input() -> BinaryIO | None:
+    """Standard input, ``None`` where it is closed."""
+    return sys.stdin.buffer if sys.stdin is not None else None
+
+
+def is_piped() -> bool:
+    """Whether standard input is a pipe or a file, and there is something in it.
+
+    A terminal, /dev/null, a socket and a closed standard input are not; nor is a pipe that ends without a word, as
+    programs that start others leave it. Of a pipe the first byte is waited for.
+    """
+    given = standard_input()
+    try:
+        mode = os.fstat(given.fileno()).st_mode if given is not None else 0
+    except (OSError, ValueError, io.UnsupportedOperation):
+        return False
+    if not (stat.S_ISFIFO(mode) or stat.S_ISREG(mode)) or not isinstance(given, io.BufferedReader):
+        return False
+    if stat.S_ISFIFO(mode) and not select.select([given], [], [], _PATIENCE)[0]:
+        click.echo(_WAITING, err=True)
+    return bool(given.peek(1))

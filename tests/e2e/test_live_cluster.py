@@ -1,0 +1,171 @@
+"""Commands that read the cluster of the kubeconfig, as users run them; `tests/live` has a real API server."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.answering_server import AnsweringServer, answering_server
+
+ROOT = Path(__file__).parent.parent.parent
+SHOP = ROOT / "docs/how-to/shop.json"
+TOPOSPREAD = Path(sys.executable).parent / "topospread"
+APP = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: new, labels: {app: new}}
+spec: {containers: [{name: c, image: i}]}
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AnsweringServer]:
+    """An API server with the shop of the documentation, whose context names a namespace."""
+    with answering_server(tmp_path_factory.mktemp("server")) as made:
+        made.hold(json.loads(SHOP.read_text())["items"])
+        config = json.loads(made.kubeconfig.read_text())
+        config["contexts"][0]["context"]["namespace"] = "staging"
+        made.kubeconfig.write_text(json.dumps(config))
+        yield made
+
+
+def run(
+    server: AnsweringServer | None, *words: str, stdin: Any = subprocess.DEVNULL, **more: Any
+) -> subprocess.CompletedProcess[str]:
+    kept = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
+    config = {"KUBECONFIG": str(server.kubeconfig if server else "/nowhere/kubeconfig")}
+    source = {} if "input" in more else {"stdin": stdin}
+    return subprocess.run(
+        [TOPOSPREAD, *words],
+        env=kept | {"PATH": "/usr/bin:/bin"} | config,
+        capture_output=True,
+        text=True,
+        check=False,
+        **source,
+        **more,
+    )
+
+
+def plain(text: str) -> Any:
+    """A JSON answer without what says where it was read."""
+    return {key: value for key, value in json.loads(text).items() if key not in ("notes", "warnings")}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("status",),
+        ("explain", "shop/deploy/web"),
+        ("simulate", "--scale", "shop/deploy/web=9"),
+        ("capacity", "--of", "shop/deploy/web"),
+        ("drill", "--fail", "zone=eu-1a"),
+        ("rebalance",),
+    ],
+    ids=lambda words: words[0],
+)
+def test_without_a_path_the_cluster_is_read_and_answered_as_from_a_file(
+    words: tuple[str, ...], server: AnsweringServer
+) -> None:
+    from_file = (
+        run(None, words[0], *words[1:2], str(SHOP), *words[2:], "-o", "json")
+        if words[0] == "explain"
+        else run(None, words[0], str(SHOP), *words[1:], "-o", "json")
+    )
+    live = run(server, *words, "-o", "json")
+    assert live.returncode == from_file.returncode, live.stderr
+    assert plain(live.stdout) == plain(from_file.stdout)
+
+
+def test_manifests_alone_are_applied_to_the_cluster_in_the_namespace_of_the_context(
+    server: AnsweringServer, tmp_path: Path
+) -> None:
+    (tmp_path / "app.yaml").write_text(APP)
+    done = run(server, "simulate", str(tmp_path / "app.yaml"), "-o", "json")
+    placed = {(each["namespace"], each["name"]): each["node"] for each in json.loads(done.stdout)["placements"]}
+    assert placed["staging", "new"]
+    piped = run(server, "simulate", "-", "-o", "json", "-n", "shop", input=APP)
+    assert ("shop", "new") in {(each["namespace"], each["name"]) for each in json.loads(piped.stdout)["placements"]}
+    nowhere = run(None, "simulate", str(tmp_path / "app.yaml"))
+    assert (nowhere.returncode, nowhere.stdout) == (2, "")
+    assert "no nodes are given" in nowhere.stderr
+
+
+def test_what_is_piped_in_is_read_and_an_empty_pipe_is_not(server: AnsweringServer) -> None:
+    piped = run(server, "status", "-o", "json", input=json.dumps({"kind": "List", "apiVersion": "v1", "items": []}))
+    assert (piped.returncode, piped.stdout) == (2, "")
+    assert "no nodes are given" in piped.stderr
+    assert run(server, "status", "-o", "json", input="").returncode == 0
+    named = run(server, "status", "--context", "shop", "-o", "json", input="no list")
+    assert named.returncode == 0, named.stderr
+
+
+def test_lint_reads_it_only_when_asked_to(server: AnsweringServer, tmp_path: Path) -> None:
+    path = tmp_path / "app.yaml"
+    path.write_text(APP.replace("name: new, ", "name: checkout-new, namespace: shop, "))
+    before = len(server.asked)
+    assert run(server, "lint", str(path)).returncode in (0, 1)
+    assert len(server.asked) == before
+    assert run(server, "lint", str(path), "--cluster", "live").returncode in (0, 1)
+    assert len(server.asked) > before
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("status", "--context", "nope"), 'there is no context "nope"; there are shop'),
+        (("status", "--context", "shop", "--cluster", "zones=3,nodes=3"), "--context says which live cluster is read"),
+        (("status", "--as-group", "ops"), "--as-group and --as-uid say more of the user of --as"),
+        (("status", "--kubeconfig", "/nowhere/config"), "there is no such kubeconfig"),
+    ],
+)
+def test_what_does_not_go_together_is_said(words: tuple[str, ...], said: str, server: AnsweringServer) -> None:
+    done = run(server, *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "said"),
+    [
+        (401, "Unauthorized", "does not know who asks (401 Unauthorized): log in anew"),
+        (403, "Forbidden", "pods is refused (Forbidden); without them there is no answer"),
+    ],
+)
+def test_refusals_are_said_with_what_to_do(status: int, reason: str, said: str, tmp_path: Path) -> None:
+    with answering_server(tmp_path) as server:
+        server.hold(json.loads(SHOP.read_text())["items"])
+        server.refusals["/api/v1/pods"] = (status, reason)
+        done = run(server, "status")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    away = run(server, "status")
+    assert away.returncode == 2
+    assert "cannot be reached: the connection was refused" in away.stderr
+
+
+def test_one_namespace_is_read_where_no_more_may_be_and_the_reader_is_warned(tmp_path: Path) -> None:
+    with answering_server(tmp_path) as server:
+        server.hold(json.loads(SHOP.read_text())["items"])
+        server.answers["/api/v1/namespaces/shop/pods"] = server.answers["/api/v1/pods"]
+        server.refusals["/api/v1/pods"] = (403, "Forbidden")
+        server.refusals["/api/v1/services"] = (403, "Forbidden")
+        server.refusals["/api/v1/namespaces/shop/services"] = (403, "Forbidden")
+        done = run(server, "status", "-n", "shop", "-o", "json")
+    assert done.returncode == 0, done.stderr
+    assert 'holds the namespace "shop" alone: nodes look emptier' in done.stderr
+    assert "lacks Service objects (Forbidden)" in done.stderr
+
+
+def test_without_any_cluster_it_is_said_what_to_give() -> None:
+    done = run(None, "status")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "name files or folders to read" in done.stderr
+    assert "there is no kubeconfig" in done.stderr
