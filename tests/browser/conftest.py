@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from tests.browser.serving import DEMO, served
 from tests.browser.watched import Watched
 
 HERE = Path(__file__).parent
@@ -25,15 +26,22 @@ ARGUMENTS = (
 PATIENCE = 60_000
 """Milliseconds after which what was waited for will not come: much more than a slow machine needs."""
 
+expect.set_options(timeout=PATIENCE)
+
 NewPage = Callable[..., Page]
+
+
+def chromium() -> str:
+    """Where the browser is."""
+    told = subprocess.run([HERE / "chromium.sh"], stdout=subprocess.PIPE, text=True, check=False)
+    assert told.returncode == 0, "there is no chromium, without which nothing here can be tested"
+    return told.stdout.strip()
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    told = subprocess.run([HERE / "chromium.sh"], stdout=subprocess.PIPE, text=True, check=False)
-    assert told.returncode == 0, "there is no chromium, without which nothing here can be tested"
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=told.stdout.strip(), args=list(ARGUMENTS))
+        running = playwright.chromium.launch(executable_path=chromium(), args=list(ARGUMENTS))
         yield running
         running.close()
 
@@ -60,3 +68,10 @@ def new_page(browser: Browser) -> Iterator[NewPage]:
 @pytest.fixture
 def page(new_page: NewPage) -> Page:
     return new_page()
+
+
+@pytest.fixture(scope="session")
+def demo() -> Iterator[str]:
+    """The URL of the demo shop's page."""
+    with served(*DEMO) as url:
+        yield url

@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from topospread.errors import UsageError
+
 from .inputs import (
     input_options,
     namespace_options,
@@ -24,20 +26,29 @@ cluster. Nothing is written to the cluster.
 The map has a column for each domain of a topology key and a cell for each node, filled by what its pods take. Choose a
 workload to see its counts, the minimum and the skew; a pod to see why it waits, or why it is where it is. What-ifs are
 steps of a drill, or changed objects; each is an address that can be shared, a command, and a file for
-`topospread drill --check`.
+`topospread drill --check`. On the page Write a manifest is linted and placed while it is typed.
+
+Only this machine can ask. With another --host whoever reaches it needs a token, which is in the URL that is printed;
+one that is chosen stands in TOPOSPREAD_TOKEN. Names other than the host's, behind a proxy or a forwarded port, are
+given with --known-as.
 
 \b
 Examples:
   topospread serve cluster.json.gz
   topospread serve app.yaml --cluster zones=3,nodes=12,cpu=8,memory=32Gi
   topospread serve cluster.json.gz --port 9000
+  topospread serve cluster.json.gz --host 0.0.0.0 --known-as desk.example
 """
+
+_TOKEN_AT_LEAST = 16
 
 
 @click.command(cls=Explained, help=HELP)
 @input_options
 @namespace_options("Put objects in")
 @click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="The address to listen on.")
+@click.option("--known-as", multiple=True, metavar="NAME", help="Another name by which a browser reaches it.")
+@click.option("--token", metavar="TEXT", envvar="TOPOSPREAD_TOKEN", help="What a browser has to bring, once.")
 @click.option("--port", default=8375, type=click.IntRange(0, 65535), metavar="N", help="The port; 0 takes a free one.")
 def serve(**given: Any) -> int:
     """Serve the page until it is interrupted."""
@@ -49,6 +60,8 @@ def serve(**given: Any) -> int:
     inventory = read_inventory(given, by=[by])
     from topospread.simulation.run import SimulationOptions
     from topospread.web.application import application
+    from topospread.web.editor import editor_routes
+    from topospread.web.guard import Entrance, Guard
     from topospread.web.served import ServedCluster
     from topospread.web.serving import listen, run
 
@@ -59,12 +72,25 @@ def serve(**given: Any) -> int:
         apiserver_gates=by.apiserver,
     )
     served = ServedCluster.begin(inventory, options, _words(given))
-    made = application(served)
+    made = application(served, routes=editor_routes())
     made.state.answers.warm_up()
     listening = listen(given["host"], given["port"])
-    click.echo(f"topospread serves {served.input.name} at http://{listening.address}/ (Ctrl-C ends it)", err=True)
-    run(made, listening)
+    entrance = Entrance.listening_on(given["host"], given["known_as"], _token(given["token"]))
+    url = entrance.url(given["host"], listening.port)
+    click.echo(f"topospread serves {served.input.name} at {url} (Ctrl-C ends it)", err=True)
+    run(Guard(made, entrance), listening)
     return 0
+
+
+def _token(given: str | None) -> str | None:
+    """The token that was chosen.
+
+    Raises:
+        UsageError: it can be guessed.
+    """
+    if given is not None and len(given) < _TOKEN_AT_LEAST:
+        raise UsageError(f"--token takes a text of at least {_TOKEN_AT_LEAST} characters")
+    return given
 
 
 def _words(given: dict[str, Any]) -> Any:

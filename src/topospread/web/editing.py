@@ -25,13 +25,15 @@ from topospread.report.lint_json import finding_json
 from topospread.simulation import Simulation
 from topospread.simulation.outcome import result_of
 from topospread.simulation.placing import place_all
-from topospread.simulation.run import Run, SimulationOptions, prepare
+from topospread.simulation.run import SimulationOptions, prepare
 from topospread.sources.collection import applied
 from topospread.sources.files import STANDARD_INPUT
-from topospread.sources.load import NO_NODES, load
+from topospread.sources.load import load
 from topospread.sources.made_up import is_made_up, made_up_nodes
 
 Json = dict[str, Any]
+
+ManifestKey = tuple[str, str, str]
 
 MOST_TEXT: Final = 256 << 10
 """Bytes of a manifest that is judged while it is typed."""
@@ -41,6 +43,8 @@ MOST_PODS: Final = 5_000
 
 MOST_NODES: Final = 1_000
 """Nodes of a cluster that is made up for it."""
+
+MADE_UP: Final = "zones=3,nodes=6,cpu=4,memory=16Gi"
 
 OF_EXAMPLE: Final = "example:"
 """Before the name of an example, whose cluster is meant."""
@@ -81,14 +85,16 @@ class WrittenManifest:
     Attributes:
         lint: the findings; None when nothing was judged.
         result: where the pods land; None when that cannot be said.
-        run: the cluster as it is then, where there is a result.
-        problem: why not.
+        own: (kind, namespace, name) of what the text itself holds.
+        whole: the cluster with it, nothing placed yet.
+        problem: why there is no result, unless lint says it.
     """
 
     lint: LintReport | None
-    result: Simulation | None
-    run: Run | None
-    problem: InputError | None
+    result: Simulation | None = None
+    own: frozenset[ManifestKey] = frozenset()
+    whole: Inventory | None = None
+    problem: InputError | None = None
 
     def to_dict(self) -> Json:
         """What the editor shows: see ``docs/reference/page.md``."""
@@ -99,7 +105,23 @@ class WrittenManifest:
             "kind": "Draft",
             "findings": [finding_json(each) for each in self.lint or ()],
             "problems": [_problem(each) for each in problems],
-            "simulation": self.result.to_dict() if self.result is not None else None,
+            "simulation": self._simulation(self.result.to_dict()) if self.result is not None else None,
+        }
+
+    def _simulation(self, told: Json) -> Json:
+        """Of a simulation what concerns the text's own workloads, and how many pods of others wait."""
+        names = {f"{kind}/{name}": namespace for kind, namespace, name in self.own}
+        pending = [each for each in told["pending"] if names.get(each["workload"]) == each["namespace"]]
+        others = sum(len(each["pods"]) for each in told["pending"]) - sum(len(each["pods"]) for each in pending)
+        return {
+            "nodes": told["nodes"],
+            "workloads": [
+                each for each in told["workloads"] if (each["kind"], each["namespace"], each["name"]) in self.own
+            ],
+            "pending": pending,
+            "evictions": told["evictions"],
+            "othersPending": others,
+            "warnings": told["warnings"],
         }
 
 
@@ -125,15 +147,16 @@ def judge_draft(
         question = Question(paths=[STANDARD_INPUT], config=options.config, kube_version=options.kube_version)
         report = run(question, io.BytesIO(text), cluster=nodes)
         if report.read.broken:
-            return WrittenManifest(report, None, None, None)
+            return WrittenManifest(report)
         added = load([STANDARD_INPUT], stdin=io.BytesIO(text), needs_nodes=False)
         whole = applied(nodes, added)
         _check_size(added, len(whole.nodes))
         simulated = prepare(whole, options)
         place_all(simulated)
-        return WrittenManifest(report, result_of(simulated), simulated, None)
+        own = frozenset((type(each).__name__, each.namespace or "", each.name) for each in added.objects())
+        return WrittenManifest(report, result_of(simulated), own, whole)
     except InputError as error:
-        return WrittenManifest(report, None, None, error)
+        return WrittenManifest(report, problem=error)
 
 
 def _cluster(given: str, served: Callable[[], Inventory]) -> Inventory:
@@ -150,7 +173,7 @@ def _cluster(given: str, served: Callable[[], Inventory]) -> Inventory:
             raise UsageError("there is no example of this name")
         return load([STANDARD_INPUT], stdin=io.BytesIO(found.cluster.encode()))
     if not is_made_up(given):
-        raise UsageError(NO_NODES)
+        raise UsageError(f"a cluster is made up in words like {MADE_UP}")
     if len(made_up_nodes(given)) > MOST_NODES:
         raise UsageError(f"the editor makes clusters of {MOST_NODES:,} nodes up, and no larger ones")
     return load([], cluster=given)

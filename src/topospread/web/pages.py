@@ -15,7 +15,7 @@ Json = dict[str, Any]
 _MOST_ROWS = 100
 """So many rows of a table are written, the rest are counted."""
 
-PAGES = (("/", "Map"),)
+PAGES = (("/", "Map"), ("/editor", "Write"))
 """Address → name, in the order of the navigation."""
 
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 import uvicorn
-from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
 from topospread.errors import UsageError
 
@@ -25,6 +25,12 @@ class Listening:
 
     socket: socket.socket
     address: str
+
+    @property
+    def port(self) -> int:
+        """The port, whichever it was that was free."""
+        found: int = self.socket.getsockname()[1]
+        return found
 
 
 def listen(host: str, port: int) -> Listening:
@@ -47,7 +53,7 @@ def listen(host: str, port: int) -> Listening:
     return Listening(made, f"{shown}:{made.getsockname()[1]}")
 
 
-def run(made: Starlette, listening: Listening) -> None:
+def run(made: ASGIApp, listening: Listening) -> None:
     """Serve until Ctrl-C or a termination; a page that still listens to events is not waited for long."""
     config = uvicorn.Config(
         made, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=_PATIENCE

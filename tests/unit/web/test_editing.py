@@ -73,6 +73,7 @@ def test_the_served_cluster_stays_as_it_is() -> None:
     for _ in range(2):
         told = judge_draft(WEB.encode(), "", lambda: served, SimulationOptions()).to_dict()
         assert told["simulation"]["nodes"] == 6
+        assert [each["name"] for each in told["simulation"]["workloads"]] == ["web"]
 
     assert list(served.objects()) == before
 
@@ -123,7 +124,7 @@ def test_bombs_are_refused_in_bounded_time(text: str) -> None:
 
     told = judged(text).to_dict()
 
-    assert told["simulation"] is None or told["simulation"]["placements"] == []
+    assert told["simulation"] is None or told["simulation"]["workloads"] == []
     assert time.process_time() - begin < 20
 
 

@@ -1,0 +1,62 @@
+"""The editor's page and what it asks: over HTTP what `editing` answers, a text at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from topospread.errors import UsageError
+
+from .answers import Answers
+from .editing import MADE_UP, MOST_NODES, examples, judge_draft
+from .picture import picture
+from .served import ServedCluster
+from .timeline import begin
+
+ADDRESS = "/editor"
+
+Json = dict[str, Any]
+
+
+def editor_routes() -> list[Route]:
+    """What the application gets."""
+    return [
+        Route(ADDRESS, _page),
+        Route("/api/example", _example),
+        Route("/api/draft", _draft, methods=["POST"]),
+    ]
+
+
+async def _page(request: Request) -> Response:
+    pages = request.app.state.pages
+    return HTMLResponse(pages.page("editor.html", examples=examples().values(), made_up=MADE_UP, here=ADDRESS))
+
+
+async def _example(request: Request) -> Response:
+    found = examples().get(request.query_params.get("name", ""))
+    if found is None:
+        return JSONResponse({"error": "there is no example of this name"}, status_code=404)
+    return JSONResponse({"why": found.why, "manifest": found.manifest})
+
+
+async def _draft(request: Request) -> Response:
+    state, cluster = request.app.state, request.query_params.get("cluster", "")
+    return JSONResponse(await run_in_threadpool(_judged, await request.body(), cluster, state.served, state.answers))
+
+
+def _judged(text: bytes, cluster: str, served: ServedCluster, answers: Answers) -> Json:
+    """What the editor shows; the map, too, of a cluster that is small enough to be drawn at every key."""
+    with answers.trials.lock:
+        try:
+            found = judge_draft(text, cluster, lambda: served.reading.inventory, served.options)
+        except UsageError as error:
+            return {"findings": [], "problems": [{"message": str(error), "line": None}], "simulation": None}
+        told = found.to_dict()
+        if found.whole is not None and len(found.whole.nodes) <= MOST_NODES:
+            frames = begin(found.whole, served.options).frames
+            told["picture"] = picture(frames[-1].standing)
+        return told

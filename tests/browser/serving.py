@@ -1,0 +1,65 @@
+"""Pages that are served for the tests: `topospread serve` as its users start it, on a port that is free."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+DEMO = [str(ROOT / "examples" / "demo" / name) for name in ("cluster.yaml", "shop.yaml")]
+COMMAND = (sys.executable, "-c", "import sys; from topospread.cli.main import main; sys.exit(main())")
+
+
+@contextmanager
+def served(*words: str) -> Iterator[str]:
+    """The URL of a page about an input, while it is served."""
+    command = [*COMMAND, "serve", "--port", "0", *words]
+    environment = os.environ | {"PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stderr is not None
+        said = []
+        try:
+            for line in process.stderr:
+                said.append(line)
+                found = re.search(r"http://\S+", line)
+                if found:
+                    yield found[0]
+                    break
+            else:
+                raise AssertionError("topospread serve ended: " + "".join(said))
+        finally:
+            process.terminate()
+            process.wait(60)
+
+
+def many_nodes(folder: Path, nodes: int = 5_000, workloads: int = 40, replicas: int = 500) -> list[str]:
+    """Words for a cluster of so many nodes, with workloads on it."""
+    path = folder / "workloads.yaml"
+    path.write_text("---\n".join(_deployment(f"app-{number:02}", replicas) for number in range(workloads)))
+    return [str(path), "--cluster", f"zones=3,racks=10,nodes={nodes},cpu=16,memory=64Gi"]
+
+
+def _deployment(name: str, replicas: int) -> str:
+    return f"""\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: {name}}}
+spec:
+  replicas: {replicas}
+  selector: {{matchLabels: {{app: {name}}}}}
+  template:
+    metadata: {{labels: {{app: {name}}}}}
+    spec:
+      topologySpreadConstraints:
+        - maxSkew: 1
+          topologyKey: topology.kubernetes.io/zone
+          whenUnsatisfiable: DoNotSchedule
+          labelSelector: {{matchLabels: {{app: {name}}}}}
+      containers:
+        - {{name: app, image: app, resources: {{requests: {{cpu: 100m, memory: 128Mi}}}}}}
+"""
