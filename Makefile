@@ -11,6 +11,7 @@ ARGS ?=
 SEED ?=
 # Histories that `make side-by-side` plays.
 COUNT ?= 100
+OBJECTS ?= 2000
 # Processes that tests run in; 0 for none, as a debugger wants.
 WORKERS ?= 2
 # Seconds that the tests on a real API server may take, the first build of its programs included.
@@ -19,7 +20,7 @@ LIVE_SECONDS ?= 3600
 BROWSER_SECONDS ?= 900
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test browser live side-by-side upstream lint format bench bench-live bench-quick conformance \
+.PHONY: help setup demo test browser live side-by-side upstream lint format policies bench bench-live bench-quick conformance \
 	release-check lock clean
 .SUFFIXES:
 
@@ -54,6 +55,9 @@ live: $(READY) ## run the tests on a real API server, helm and kustomize, built 
 
 side-by-side: $(READY) ## play COUNT random histories beside kube-scheduler on two API servers, and compare what came of them
 	@$(BIN)/python -m tests.live.side_by_side --count $(COUNT) $(if $(SEED),--seed $(SEED)) $(ARGS)
+
+policies: $(READY) ## ask the policies of lint --export-policy and the linter about OBJECTS random objects, on a real API server
+	@$(BIN)/python -m tests.live.policies --count $(OBJECTS) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 upstream: $(READY) ## run Kubernetes' own e2e and integration tests of the scheduler against ours, the quick part (needs Go)
 	@test -x build/upstream/taint.test || tests/upstream/run.sh build

@@ -42,6 +42,7 @@ Examples:
   topospread lint deploy/ -o sarif > topospread.sarif
   topospread lint chart/ --helm-values prod.yaml
   topospread lint --explain rollout-counts-old-pods
+  topospread lint --export-policy --level warning | kubectl apply -f -
 """
 
 LEVELS = click.Choice(["error", "warning", "hint"])
@@ -81,6 +82,13 @@ def _completed(context: click.Context, parameter: click.Parameter, incomplete: s
 @click.option("--fix", is_flag=True, help="Make the fixes that take no decision, in the files.")
 @click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing.")
 @click.option("--explain", metavar="RULE", shell_complete=_completed, help="Explain a rule.")
+@click.option(
+    "--export-policy",
+    type=click.Choice(["vap", "kyverno"]),
+    is_flag=False,
+    flag_value="vap",
+    help="Print the rules that CEL can say as ValidatingAdmissionPolicies (vap) or for Kyverno.",
+)
 @click.option("--allow-empty", is_flag=True, help="Do not mind when there is nothing to lint.")
 @click.option("-o", "--output", type=FORMATS, default="text", help="How to show the findings.")
 @click.option("--color", type=COLOUR, default="auto", help="Colours: on a terminal, always or never.")
@@ -88,6 +96,8 @@ def lint(**given: Any) -> int:
     """Lint; 1 when there are warnings or errors (with --diff: fixes), 2 when something could not be read."""
     if given["explain"] is not None:
         return _explain(given["explain"], given["color"])
+    if given["export_policy"] is not None:
+        return _export_policy(given)
     from topospread.linting.fixing import mend
     from topospread.linting.run import run
 
@@ -126,6 +136,31 @@ def _live_cluster(given: dict[str, Any]) -> Inventory | None:
     from topospread.sources.load import load
 
     return load((), live=read_live(given))
+
+
+def _export_policy(given: dict[str, Any]) -> int:
+    """Print policies, and on stderr how many rules are not in them.
+
+    Raises:
+        UsageError: something to be linted is named as well, or no rule that is asked can be said in CEL.
+    """
+    from topospread.linting.policies.cel import EXPRESSED
+    from topospread.linting.policies.policies import exported, left_out, policies
+    from topospread.report.lint_policies import policies_text
+
+    if given["paths"]:
+        raise UsageError("--export-policy prints rules, and lints nothing: it takes no PATH")
+    settings = _settings(given)
+    rules, missing = exported(settings, given["level"]), left_out(settings)
+    for rule, why in missing if settings.select is not None else ():
+        click.echo(f"note: {rule} is in no policy: {why}", err=True)
+    if not rules:
+        raise UsageError("none of these rules can be said in CEL")
+    notes = [(rule.id, EXPRESSED[rule.id].note) for rule, _ in rules if EXPRESSED[rule.id].note]
+    show(policies_text(policies(rules, given["export_policy"]), notes, missing))
+    are = "rule is a policy" if len(rules) == 1 else "rules are policies"
+    click.echo(f"note: {len(rules)} {are}, {len(missing)} cannot be; why stands in the comments", err=True)
+    return 0
 
 
 def _question(given: dict[str, Any]) -> Question:

@@ -104,6 +104,8 @@ def selects_itself(term: PodAffinityTerm, pods: PodSource) -> bool:
         return False
     if everywhere is None and term.namespaces and pods.item.namespace not in term.namespaces:
         return False
+    if any(key in pods.labels for key in term.mismatch_label_keys or ()):
+        return False  # The API server adds the pod's own value to the selector, as one that is not wanted.
     try:
         return Selector.from_label_selector(term.label_selector).matches(pods.labels)
     except InvalidSelectorError:

@@ -16,18 +16,19 @@ from topospread.linting.rule import Example, Rule, of_pods
 
 from .selectors import SPREAD
 
-_RENAMED = {
+RENAMED = {
     "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
     "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
     "beta.kubernetes.io/os": "kubernetes.io/os",
     "beta.kubernetes.io/arch": "kubernetes.io/arch",
     "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
 }
+"""Labels that nodes had → what they are called now."""
 
 
 def _beta_key(pods: PodSource) -> Iterator[Problem]:
     for path, each in pods.constraints():
-        current = _RENAMED.get(each.topology_key or "")
+        current = RENAMED.get(each.topology_key or "")
         if current:
             field = f"{path}.topologyKey"
             message = f"{each.topology_key} is deprecated, it is {current} now"
@@ -86,13 +87,15 @@ ADDED_BY_CONTROLLERS: Mapping[type[KubeObject], frozenset[str]] = {
 }
 """Labels that pods have besides those of their template."""
 
-_OF_ONE_POD = frozenset(
+OF_ONE_POD = frozenset(
     {
         "statefulset.kubernetes.io/pod-name",
         "apps.kubernetes.io/pod-index",
         "batch.kubernetes.io/job-completion-index",
     }
 )
+"""Labels of which each pod has a value of its own."""
+
 _WELL_KNOWN = {
     "zone": "topology.kubernetes.io/zone",
     "region": "topology.kubernetes.io/region",
@@ -135,7 +138,7 @@ def _key_of_one_pod(pods: PodSource) -> Iterator[Problem]:
     added = ADDED_BY_CONTROLLERS.get(type(pods.item), frozenset())
     for path, each in pods.constraints():
         for index, key in enumerate(each.match_label_keys or ()):
-            if key in _OF_ONE_POD & added:
+            if key in OF_ONE_POD & added:
                 message = f"each pod has a {key} of its own: it counts nothing but itself"
                 yield Problem(f"{path}.matchLabelKeys[{index}]", message)
 

@@ -28,7 +28,7 @@ from .selectors import SPREAD
 
 _ASSIGN = "https://kubernetes.io/docs/concepts/scheduling-eviction/assign-pod-node/"
 _ZONE, _REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
-_PART_OF: dict[str, tuple[str, ...]] = {HOSTNAME: (_ZONE, _REGION), _ZONE: (_REGION,)}
+PART_OF: dict[str, tuple[str, ...]] = {HOSTNAME: (_ZONE, _REGION), _ZONE: (_REGION,)}
 """Topology key → the keys of which each of its domains is a part."""
 
 
@@ -68,7 +68,7 @@ def _against_affinity(pods: PodSource) -> Iterator[Problem]:
         key, skew = each.topology_key or "", each.max_skew
         if each.when_unsatisfiable != DO_NOT_SCHEDULE or skew is None or not _counts_itself(pods, each):
             continue
-        by = next((near for near in gathered if near == key or key in _PART_OF.get(near, ())), None)
+        by = next((near for near in gathered if near == key or key in PART_OF.get(near, ())), None)
         if by is not None and (replicas is None or replicas > skew):
             message = (
                 f"required pod affinity keeps the pods together in one {by}, and maxSkew {skew} lets no more than "

@@ -16,7 +16,7 @@ from topospread.linting.rule import Example, Rule, of_pods
 SPREAD = "https://kubernetes.io/docs/concepts/scheduling-eviction/topology-spread-constraints/"
 _MATCH_LABEL_KEYS_SINCE = 27
 _EMPTY_COUNTS_NONE_SINCE = 26
-_OF_ONE_WORKLOAD = (HASH, "controller-revision-hash", "controller-uid", "batch.kubernetes.io/controller-uid")
+OF_ONE_WORKLOAD = (HASH, "controller-revision-hash", "controller-uid", "batch.kubernetes.io/controller-uid")
 """Labels that controllers give the pods of one workload alone."""
 
 
@@ -40,7 +40,7 @@ def _empty(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
             if selector is None or not _is_empty(selector):
                 continue
             keys = each.match_label_keys or [] if given.version.minor >= _MATCH_LABEL_KEYS_SINCE else []
-            if any(key in _OF_ONE_WORKLOAD for key in keys):
+            if any(key in OF_ONE_WORKLOAD for key in keys):
                 continue
             message = "the empty labelSelector counts every pod of the namespace"
             if keys:

@@ -58,6 +58,8 @@ def test_a_node_selector_that_the_constraint_ignores_leaves_other_domains() -> N
     [
         (pod_affinity(ZONE) + ZONES, True),
         (pod_affinity(HOSTNAME) + ZONES, True),
+        (pod_affinity(ZONE, more=", mismatchLabelKeys: [app]") + ZONES, False),
+        (pod_affinity(ZONE, more=", mismatchLabelKeys: [other]") + ZONES, True),
         (pod_affinity(ZONE) + constraint(OWN, key=HOSTNAME), False),
         (pod_affinity(ZONE, app="cache") + ZONES, False),
         (pod_affinity(ZONE, more=", namespaces: [other]") + ZONES, False),

@@ -1,0 +1,236 @@
+"""The rules that look at one object alone, said in CEL as the API server evaluates it; not the objects around them.
+
+A policy sees what the API server has completed: defaults are written (``replicas: 1``), and of a pod ``matchLabelKeys``
+are in the selector already, since 1.34 (pkg/registry/core/pod/strategy.go: ``applyMatchLabelKeysInTopologySpread``).
+Where a rule asks what its author wrote, such requirements are left out, as `pod_source.own_selector` leaves them out.
+
+CEL: k8s.io/apiserver/pkg/cel/environment. ``dyn`` keeps the type check of one policy for several kinds quiet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
+
+from topospread.linting.ignores import ANNOTATION
+from topospread.linting.pod_source import HASH, HOSTNAME
+from topospread.linting.rules.constraint_fields import ADDED_BY_CONTROLLERS, OF_ONE_POD, RENAMED
+from topospread.linting.rules.pod_spec import PART_OF
+from topospread.linting.rules.selectors import OF_ONE_WORKLOAD
+
+SCALED: Final = ("Deployment", "ReplicaSet", "StatefulSet", "ReplicationController")
+KINDS: Final = (*SCALED, "DaemonSet", "Job", "CronJob", "Pod")
+"""Kinds that are pods or make them."""
+
+_SEVERAL_SEEN = "an autoscaler's maxReplicas is not seen, which the linter takes in place of replicas"
+_DEFAULTED = "replicas that are left out are 1 already, where the linter takes them as open, to an autoscaler"
+
+
+class Expressed(NamedTuple):
+    """A rule in CEL.
+
+    Attributes:
+        finding: true where the rule finds something; `VARIABLES` may stand in it.
+        kinds: the kinds that it is asked of.
+        note: what the linter knows more; "" when both find the same.
+    """
+
+    finding: str
+    kinds: tuple[str, ...] = KINDS
+    note: str = ""
+
+
+def _listed(words: Iterable[str]) -> str:
+    return "[" + ", ".join(f"'{word}'" for word in words) + "]"
+
+
+def _mapped(words: Mapping[str, Iterable[str]]) -> str:
+    return "{" + ", ".join(f"'{key}': {_listed(values)}" for key, values in words.items()) + "}"
+
+
+def _any(condition: str) -> str:
+    return f"variables.constraints.exists(c, {condition})"
+
+
+def _given_key(key: str) -> str:
+    """Whether the constraint ``c`` names a label in matchLabelKeys."""
+    return f"(has(c.matchLabelKeys) && {key} in c.matchLabelKeys)"
+
+
+_LABELS = "variables.labels"
+_HARD = "c.whenUnsatisfiable == 'DoNotSchedule'"
+
+
+def _unmet(key: str) -> str:
+    """Whether a requirement ``e`` of matchExpressions is unmet by the pods' labels, unless ``key`` leaves it out."""
+    within = f"(e.key in {_LABELS} && {_LABELS}[e.key] in e.values)"
+    there = f"e.key in {_LABELS}"
+    by_operator = (
+        f"(e.operator == 'In' ? !{within} : e.operator == 'NotIn' ? {within} : "
+        f"e.operator == 'Exists' ? !({there}) : {there})"
+    )
+    return f"{key}{by_operator}"
+
+
+def _not_matching(selector: str, left_out: str = "") -> str:
+    """Whether a selector that is there does not match the pods' own labels."""
+    but = f"!{left_out} && " if left_out else ""
+    labels = f"{selector}.matchLabels"
+    by_label = f"{labels}.exists(k, {but.replace('KEY', 'k')}!(k in {_LABELS} && {_LABELS}[k] == {labels}[k]))"
+    by_expression = f"{selector}.matchExpressions.exists(e, {_unmet(but.replace('KEY', 'e.key'))})"
+    return f"((has({labels}) && {by_label}) || (has({selector}.matchExpressions) && {by_expression}))"
+
+
+_NOT_OWN = _not_matching("c.labelSelector", _given_key("KEY"))
+_EMPTY = (
+    "((!has(c.labelSelector.matchLabels) || size(c.labelSelector.matchLabels) == 0) && "
+    f"(!has(c.labelSelector.matchExpressions) || c.labelSelector.matchExpressions.all(e, {_given_key('e.key')})))"
+)
+_COUNTS_ITSELF = f"has(c.labelSelector) && !{_NOT_OWN}"
+_HARD_ALIKE = (
+    "variables.constraints.exists(d, d.whenUnsatisfiable == 'DoNotSchedule' && d.topologyKey == c.topologyKey)"
+)
+_NAMESPACE = "object.metadata.namespace"
+
+
+def _selects_itself(term: str) -> str:
+    """Whether a term of pod affinity is about the pods' own group, as `pod_source.selects_itself`."""
+    every = f"{term}.namespaceSelector"
+    everywhere = (
+        f"(!has({every}.matchLabels) || size({every}.matchLabels) == 0) && "
+        f"(!has({every}.matchExpressions) || size({every}.matchExpressions) == 0)"
+    )
+    named = f"!has({term}.namespaces) || size({term}.namespaces) == 0 || {_NAMESPACE} in {term}.namespaces"
+    apart = f"has({term}.mismatchLabelKeys) && {term}.mismatchLabelKeys.exists(k, k in {_LABELS})"
+    return (
+        f"(has({every}) ? {everywhere} : {named}) && !({apart}) && has({term}.labelSelector) && "
+        f"!{_not_matching(f'{term}.labelSelector')}"
+    )
+
+
+def _required(kind: str) -> str:
+    """The required terms of podAffinity or podAntiAffinity, a list that may be empty."""
+    at = f"variables.spec.affinity.{kind}"
+    terms = f"{at}.requiredDuringSchedulingIgnoredDuringExecution"
+    return f"(has(variables.spec.affinity) && has({at}) && has({terms}) ? {terms} : [])"
+
+
+def _in(key: str) -> str:
+    """The values that a node selector's term ``t`` leaves of a label by one ``In``, those of them that are single."""
+    same = "e.values.all(v, v == e.values[0])"
+    return f"t.matchExpressions.filter(e, e.key == {key} && e.operator == 'In' && size(e.values) > 0 && {same})"
+
+
+def _one_value() -> str:
+    required = "variables.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+    terms = f"{required}.nodeSelectorTerms"
+    there = f"has(variables.spec.affinity) && has(variables.spec.affinity.nodeAffinity) && has({required})"
+    each = f"{terms}.all(t, has(t.matchExpressions) && size({_in('c.topologyKey')}) > 0)"
+    values = f"{terms}.map(t, {_in('c.topologyKey')}[0].values[0])"
+    selected = "has(variables.spec.nodeSelector) && c.topologyKey in variables.spec.nodeSelector"
+    alike = f"{values}.all(v, v == {values}[0])"
+    return f"({selected} || ({there} && size({terms}) > 0 && {each} && {alike}))"
+
+
+def _nodes_alike() -> str:
+    label, name = f"object.metadata.labels['{HOSTNAME}'].lowerAscii()", "object.metadata.name.lowerAscii()"
+    there = f"has(object.metadata.labels) && '{HOSTNAME}' in object.metadata.labels"
+    within = f"{label}.startsWith({name} + '.') || {name}.startsWith({label} + '.')"
+    return f"{there} && !({label} == {name} || {within})"
+
+
+_ADDED = _mapped({kind.__name__: sorted(labels) for kind, labels in ADDED_BY_CONTROLLERS.items()})
+_ADDED_HERE = f"(object.kind in {_ADDED} ? {_ADDED}[object.kind] : [])"
+_PARTS = _mapped(PART_OF)
+_PART = f"(t.topologyKey in {_PARTS} && c.topologyKey in {_PARTS}[t.topologyKey])"
+_TOGETHER = f"(t.topologyKey == c.topologyKey || {_PART})"
+_GATHERED = f"{_required('podAffinity')}.exists(t, {_TOGETHER} && {_selects_itself('t')})"
+_APART = f"{_required('podAntiAffinity')}.exists(t, t.topologyKey == '{HOSTNAME}' && {_selects_itself('t')})"
+
+_ON_HOSTS = _any(f"c.topologyKey == '{HOSTNAME}'")
+_OF_ONE_POD = f"k in {_listed(sorted(OF_ONE_POD))} && k in {_ADDED_HERE}"
+
+VARIABLES: Final[Mapping[str, str]] = {
+    "template": "object.kind == 'Pod' ? dyn(object) : object.kind == 'CronJob' ? "
+    "dyn(object).spec.jobTemplate.spec.template : dyn(object).spec.template",
+    "spec": "variables.template.spec",
+    "labels": "has(variables.template.metadata) && has(variables.template.metadata.labels) ? "
+    "variables.template.metadata.labels : {}",
+    "constraints": "has(variables.spec.topologySpreadConstraints) ? variables.spec.topologySpreadConstraints : []",
+    "replicas": f"object.kind in {_listed(SCALED)} && has(dyn(object).spec.replicas) ? dyn(object).spec.replicas : -1",
+}
+"""What findings are said in; each may stand in those after it. ``replicas`` is -1 where the object has none."""
+
+EXPRESSED: Final[Mapping[str, Expressed]] = {
+    "selector-missing": Expressed(_any("!has(c.labelSelector)")),
+    "selector-empty": Expressed(
+        _any(
+            f"has(c.labelSelector) && {_EMPTY} && "
+            f"!(has(c.matchLabelKeys) && c.matchLabelKeys.exists(k, k in {_listed(OF_ONE_WORKLOAD)}))"
+        )
+    ),
+    "selector-not-own": Expressed(_any(f"has(c.labelSelector) && {_NOT_OWN}")),
+    "rollout-counts-old-pods": Expressed(
+        "!(has(object.spec.strategy) && object.spec.strategy.type == 'Recreate') && variables.replicas > 1 && "
+        + _any(
+            f"{_HARD} && !{_given_key(repr(HASH))} && has(c.labelSelector) && "
+            f"((has(c.matchLabelKeys) && size(c.matchLabelKeys) > 0) || !{_EMPTY})"
+        ),
+        ("Deployment",),
+    ),
+    "beta-topology-key": Expressed(_any(f"c.topologyKey in {_listed(RENAMED)}")),
+    "hard-and-soft": Expressed(_any(f"c.whenUnsatisfiable != 'DoNotSchedule' && {_HARD_ALIKE}")),
+    "max-skew-never-binds": Expressed(
+        f"variables.replicas > 1 && {_any(f'{_HARD} && c.maxSkew >= variables.replicas')}", SCALED, _SEVERAL_SEEN
+    ),
+    "min-domains-over-replicas": Expressed(
+        f"variables.replicas > 1 && {_any('has(c.minDomains) && c.minDomains > variables.replicas')}",
+        SCALED,
+        _SEVERAL_SEEN,
+    ),
+    "private-topology-key": Expressed(_any("c.topologyKey != '' && !c.topologyKey.contains('/')")),
+    "match-label-key-missing": Expressed(
+        _any(f"has(c.matchLabelKeys) && c.matchLabelKeys.exists(k, !(k in {_LABELS}) && !(k in {_ADDED_HERE}))")
+    ),
+    "match-label-key-of-one-pod": Expressed(
+        _any(f"has(c.matchLabelKeys) && c.matchLabelKeys.exists(k, {_OF_ONE_POD})")
+    ),
+    "one-domain-selected": Expressed(
+        _any(f"(!has(c.nodeAffinityPolicy) || c.nodeAffinityPolicy == 'Honor') && {_one_value()}")
+    ),
+    "affinity-against-spread": Expressed(
+        _any(
+            f"{_HARD} && (variables.replicas < 0 || variables.replicas > c.maxSkew) && {_COUNTS_ITSELF} && {_GATHERED}"
+        ),
+        note=_DEFAULTED,
+    ),
+    "anti-affinity-for-spread": Expressed(
+        f"(variables.replicas < 0 || variables.replicas > 1) && !{_ON_HOSTS} && {_APART}",
+        (*SCALED, "Job", "CronJob"),
+        _DEFAULTED,
+    ),
+    "daemon-set-spread": Expressed("size(variables.constraints) > 0", ("DaemonSet",)),
+    "node-name-in-template": Expressed(
+        "has(variables.spec.nodeName) && variables.spec.nodeName != '' && size(variables.constraints) > 0",
+        tuple(kind for kind in KINDS if kind != "Pod"),
+    ),
+    "hostname-unlike-name": Expressed(_nodes_alike(), ("Node",)),
+}
+"""Rule → its CEL, in the order of the rules."""
+
+_WORD = "[A-Za-z0-9_-]+"
+
+
+def not_ignored(rule: str) -> str:
+    """True unless the object's annotation says that the rule is not to be reported (`linting.ignores`)."""
+    pattern = f"(^|[;\\n])[ \\t]*({_WORD}[ \\t]*,[ \\t]*)*{rule}([ \\t]*,[ \\t]*{_WORD})*([ \\t]*:|\\s|;|$)"
+    annotations = "object.metadata.annotations"
+    there = f"has({annotations}) && '{ANNOTATION}' in {annotations}"
+    return f"!({there} && {annotations}['{ANNOTATION}'].matches(r'{pattern}'))"
+
+
+NOT_OF_A_CONTROLLER: Final = (
+    "!has(object.metadata.ownerReferences) || "
+    "!object.metadata.ownerReferences.exists(o, has(o.controller) && o.controller)"
+)
+"""True unless a controller made the object: only the owner's template is judged then."""
