@@ -11,6 +11,7 @@ from topospread.errors import UsageError
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domains
 from topospread.report.drill_json import drill_json
 
+from .editable import editable
 from .pages import Pages
 from .served import ServedCluster
 from .standing import ClusterStanding
@@ -21,9 +22,9 @@ from .why import Why
 from .writing import as_command, as_file, as_patch
 
 Json = dict[str, Any]
-_MOST_DOMAINS = 512
+_MOST_DOMAINS = 64
 """Of more domains than this only those with the most and the fewest pods are told."""
-_ENDS = 20
+_ENDS = 5
 
 
 class NotThereError(Exception):
@@ -122,7 +123,7 @@ class Answers:
             pods=pods,
             waiting=sum(not each["node"] for each in pods),
         )
-        return {"constraints": constraints, "html": html}
+        return {"constraints": constraints, "editable": editable(frame.standing.workloads[row]), "html": html}
 
     def node(self, asked: PageQuestion) -> Json:
         """A node: its labels, taints, room, and pods."""

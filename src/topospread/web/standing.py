@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from topospread.api.node import Node
+from topospread.api.pod import Pod
 from topospread.cluster import Cluster
 from topospread.cluster.arrays import Bools, Ints
 from topospread.cluster.nodes import CPU, MEMORY, PODS
@@ -27,10 +28,11 @@ Spreads = dict[WorkloadKey, tuple[ConstraintArithmetic, ...]]
 
 @dataclass(frozen=True, slots=True)
 class WorkloadRow:
-    """A workload with what it is to have."""
+    """A workload with what it is to have, and a pod of its newest template, ``None`` where that is not known."""
 
     key: WorkloadKey
     replicas: int
+    template: Pod | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,7 @@ def _standing(run: Run, pods: Iterable[FollowedPod], silent: Collection[str]) ->
     place = {table.names[row]: position for position, row in enumerate(rows.tolist())}
     amounts = [CPU, MEMORY, PODS]
     workloads: dict[WorkloadKey, int] = {}
-    named = _replicas(run.plan.workloads)
+    named = {key_of(each): each for each in run.plan.workloads}
     names: list[str] = []
     columns: list[tuple[int, int, bool]] = []
     for pod in pods:
@@ -124,11 +126,11 @@ def _standing(run: Run, pods: Iterable[FollowedPod], silent: Collection[str]) ->
         allocatable=table.allocatable[rows][:, amounts].copy(),
         used=table.used[rows][:, amounts].copy(),
         silent=frozenset(silent),
-        workloads=[WorkloadRow(key, named.get(key, 1)) for key in workloads],
+        workloads=[_row(key, named.get(key)) for key in workloads],
         pods=StandingPods(names, filled[:, 0], filled[:, 1], filled[:, 2].astype(bool)),
         spreads={key_of(each): found[id(each)] for each in run.plan.workloads if id(each) in found},
     )
 
 
-def _replicas(workloads: Iterable[Workload]) -> dict[WorkloadKey, int]:
-    return {key_of(each): each.replicas for each in workloads}
+def _row(key: WorkloadKey, workload: Workload | None) -> WorkloadRow:
+    return WorkloadRow(key, workload.replicas, workload.template) if workload is not None else WorkloadRow(key, 1)

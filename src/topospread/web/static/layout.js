@@ -75,7 +75,7 @@ function sizes(cpu) {
 }
 
 function cellUnit(nodes, groups, width, room) {
-  let unit = Math.min(96, width - 8);
+  let unit = Math.min(150, width - 8);
   while (unit > 4) {
     const across = Math.max(1, Math.floor((width - 8) / unit));
     const down = Math.ceil(nodes / groups / across) * groups;

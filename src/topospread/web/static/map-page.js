@@ -16,19 +16,26 @@ const pictures = new Map();
 let view = readAddress();
 let frames = [];
 let now = null;
+let beforehand = null;
 let constraint = null;
 let rejected = null;
 let turn = 0;
 
 const map = new NodeMap(by("now").querySelector("canvas"), { point: (node) => pointAt(now, node), choose: (node) => chooseNode(now, node) });
-const other = new NodeMap(by("before").querySelector("canvas"), { point: (node) => pointAt(other.picture, node), choose: (node) => chooseNode(other.picture, node) });
+const other = new NodeMap(by("before").querySelector("canvas"), { point: (node) => pointAt(beforehand, node), choose: (node) => chooseNode(beforehand, node) });
 const trial = new Trial(by("trial"), { go: (changes) => go(changes), choose: (steps) => go({ steps, at: "", beside: view.beside }) });
 
 // Changes of what is looked at: a new entry in the history, as Back has to go back.
 function go(changes) {
+  const before = view;
   view = { ...view, ...changes };
   putAddress(view, true);
-  return refresh();
+  // What only chooses something in the same moment needs nothing of the trial anew.
+  const same = now && before.at === view.at && before.beside === view.beside && before.steps.join("\n") === view.steps.join("\n");
+  if (!same) return refresh();
+  turn++;
+  fillKeys();
+  return showChosen();
 }
 
 async function picture(at) {
@@ -82,7 +89,7 @@ async function showBeside() {
   by("before").hidden = !there;
   if (!there) return;
   by("before").querySelector("figcaption").textContent = there.label;
-  other.picture = await picture(view.beside);
+  beforehand = await picture(view.beside);
 }
 
 function fillKeys() {
@@ -112,7 +119,7 @@ function rowOf(of, text) {
 function drawMaps() {
   if (!now) return;
   map.show(now, shown(now));
-  if (!by("before").hidden && other.picture) other.show(other.picture, shown(other.picture));
+  if (!by("before").hidden && beforehand) other.show(beforehand, shown(beforehand));
   const box = by("table");
   if (box.open) fillTable();
 }
@@ -131,6 +138,7 @@ async function showChosen() {
     if (mine !== turn) return;
     const workload = asked === "workload" ? own : spread;
     const key = now.keys[shown(now).key]?.key;
+    trial.choose(view, workload, now, map.layout.columns);
     constraint = workload?.constraints.find((each) => each.topologyKey === key) ?? null;
     rejected = asked === "pod" ? own.rejected.nodes : null;
     drawMaps();

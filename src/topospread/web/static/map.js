@@ -75,7 +75,9 @@ export class NodeMap {
     this.draw();
   }
 
-  draw() {
+  // `whole`: everything is to be painted anew; what is pointed at alone is drawn over what was painted.
+  draw(whole = true) {
+    this.stale = this.stale || whole;
     if (!this.picture || this.waits) return;
     this.waits = true;
     requestAnimationFrame(() => {
@@ -85,8 +87,27 @@ export class NodeMap {
   }
 
   paint() {
+    if (this.stale) this.paintAll();
+    this.stale = false;
+    const context = this.canvas.getContext("2d"), ratio = devicePixelRatio || 1;
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.drawImage(this.painted, 0, 0);
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.strokeStyle = this.theme.accent;
+    context.lineWidth = 2.5;
+    for (const node of new Set([this.pointed, this.walked])) {
+      if (node < 0 || node >= this.picture.nodes.name.length) continue;
+      const [x, y, w, h] = this.place(node);
+      context.strokeRect(x - 1, y - 1, w + 2, h + 2);
+    }
+  }
+
+  paintAll() {
     const ratio = devicePixelRatio || 1;
-    const context = this.canvas.getContext("2d");
+    this.painted = this.painted ?? document.createElement("canvas");
+    this.painted.width = this.canvas.width;
+    this.painted.height = this.canvas.height;
+    const context = this.painted.getContext("2d");
     this.theme = theme();
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.fillStyle = this.theme.paper;
@@ -97,6 +118,7 @@ export class NodeMap {
     this.paintDots(context, seen);
     this.paintSigns(context, seen);
     this.paintHeads(context);
+    this.canvas.dataset.painted = String(Number(this.canvas.dataset.painted ?? 0) + 1);
   }
 
   place(node) {
@@ -187,7 +209,7 @@ export class NodeMap {
     if (!number) return;
     const head = w >= NAME_FROM ? 13 : 2;
     const room = [w - 4, h - head - 3];
-    let step = Math.min(12, Math.sqrt((room[0] * room[1]) / number));
+    let step = Math.min(Math.max(12, w / 7), Math.sqrt((room[0] * room[1]) / number));
     while (step > 1 && Math.floor(room[0] / step) * Math.floor(room[1] / step) < number) step *= 0.94;
     const across = Math.max(1, Math.floor(room[0] / step));
     let place = 0;
@@ -215,8 +237,8 @@ export class NodeMap {
       if (flags[node] & TAINTED) corner(context, x, y, w, ink);
       if (flags[node] & NOT_READY) cross(context, x, y, w, h, bad);
       if (rejected && rejected[name[node]] !== undefined) shade(context, x, y, w, h, paper);
-      if (w >= NAME_FROM) label(context, name[node], x + 2, y + 10, w - 4, ink);
-      if (node === this.pointed || node === this.walked || name[node] === this.shown.node) {
+      if (w >= NAME_FROM) whole(context, name[node], x + 2, y + 10, w - 4, ink);
+      if (name[node] === this.shown.node) {
         context.strokeStyle = accent;
         context.lineWidth = 2.5;
         context.strokeRect(x - 1, y - 1, w + 2, h + 2);
@@ -240,10 +262,11 @@ export class NodeMap {
         const skew = domain.matching - found.minimum;
         const over = skew > found.maxSkew;
         context.font = `${over ? "700 " : ""}13px system-ui, sans-serif`;
-        label(context, `${domain.matching} pods`, x, y + 33, room, ink, 13);
+        label(context, plural(domain.matching, "pod"), x, y + 33, room, ink, 13);
         label(context, `${over ? "! " : ""}skew ${skew} of ${found.maxSkew}`, x, y + 48, room, over ? bad : ink, 12);
       } else {
-        label(context, `${column.nodes.length} nodes`, x, y + 33, room, ink, 12);
+        context.font = "13px system-ui, sans-serif";
+        label(context, plural(column.nodes.length, "node"), x, y + 33, room, ink, 13);
       }
       if (column.named) {
         for (const group of column.groups) label(context, group.name, x, group.y * scale - this.top + 11, room, ink, 11);
@@ -283,7 +306,7 @@ export class NodeMap {
     if (node === this.pointed) return;
     this.pointed = node;
     this.told.point(node);
-    this.draw();
+    this.draw(false);
   }
 
   // Only with Ctrl, as the page itself is scrolled by the wheel.
@@ -334,6 +357,17 @@ export class NodeMap {
     if (y < HEAD || y + h > this.height) this.top += y - this.height / 2;
     this.keepInside();
   }
+}
+
+function plural(number, word) {
+  return `${number} ${word}${number === 1 ? "" : "s"}`;
+}
+
+// A node's name only where there is room for all of it.
+function whole(context, text, x, y, room, colour) {
+  context.font = "10px system-ui, sans-serif";
+  context.fillStyle = colour;
+  if (context.measureText(text).width <= room) context.fillText(text, x, y);
 }
 
 function w0(seen, map) {

@@ -2,26 +2,51 @@
 
 import { written } from "./address.js";
 import { copyButton, element } from "./elements.js";
+import { constraintForm, nodesForm, othersForm, workloadForm } from "./what-if.js";
 
 export class Trial {
+  // told.choose(steps): the steps are to be these.
   constructor(box, told) {
-    this.box = box;
     this.told = told;
+    this.steps = element("div");
+    this.forms = element("div");
+    this.outcome = element("div", { role: "region", "aria-label": "What came of it" });
+    this.trouble = element("div", { role: "alert" });
+    box.replaceChildren(element("h2", {}, "What if"), this.trouble, this.steps, this.forms, this.outcome);
   }
 
-  show(view, told, picture) {
+  show(view, told) {
     this.view = view;
-    const steps = told.steps;
-    const list = element("ol", { className: "steps" }, ...steps.map((step, number) => element("li", {}, `${step.title} `,
-      element("button", { type: "button", "aria-label": `Take back: ${step.title}`, onclick: () => this.without(number) }, "Take back"))));
-    const outcome = element("div");
-    outcome.innerHTML = told.html;
-    this.box.replaceChildren(element("h2", {}, "What if"), ...(steps.length ? [list, this.copies(told)] : []), outcome);
+    this.trouble.replaceChildren();
+    const items = told.steps.map((step, number) => element("li", {}, `${step.title} `, ...patchButtons(step),
+      element("button", { type: "button", "aria-label": `Take back: ${step.title}`, onclick: () => this.without(number) }, "Take back")));
+    this.steps.replaceChildren(...(items.length ? [element("ol", { className: "steps" }, ...items), this.copies(told)] : []));
+    this.outcome.innerHTML = told.html;
+  }
+
+  // The forms for what is chosen; the one that was used keeps the focus.
+  choose(view, workload, picture, columns) {
+    this.view = view;
+    const focused = document.activeElement?.id, open = [...this.forms.querySelectorAll("details")].map((each) => each.open);
+    const add = (step, replaced = () => false) => this.told.choose([...this.view.steps.filter((each) => !replaced(each)), step]);
+    const key = picture.keys.find((each) => each.key === view.key) ?? picture.keys[0];
+    const forms = [element("details", { open: true }, element("summary", {}, "Nodes"), nodesForm(key, columns, view.node, add))];
+    if (workload) {
+      forms.push(element("details", { open: true }, element("summary", {}, workload.editable.object),
+        workloadForm(workload.editable, add), ...workload.editable.constraints.map((each, at) => constraintForm(workload.editable, each, at, add))));
+    } else {
+      forms.push(element("p", { className: "quiet" }, "Choose a workload to change its replicas and its constraints."));
+    }
+    forms.push(element("details", {}, element("summary", {}, "More nodes, and time"), othersForm(key, view.node, add)));
+    this.forms.replaceChildren(...forms);
+    const now = [...this.forms.querySelectorAll("details")];
+    if (now.length === open.length) now.forEach((each, at) => { each.open = open[at]; });
+    if (focused && this.forms.querySelector(`#${CSS.escape(focused)}`)) document.getElementById(focused).focus({ preventScroll: true });
   }
 
   refused(view, error) {
     if (error.step === null || error.step === undefined) return;
-    this.box.prepend(element("p", { className: "bad", role: "alert" }, `Step ${error.step + 1}: ${error.message} `,
+    this.trouble.replaceChildren(element("p", { className: "bad" }, `Step ${error.step + 1}: ${error.message} `,
       element("button", { type: "button", onclick: () => this.told.choose(view.steps.filter((_, at) => at !== error.step)) }, "Take it back")));
   }
 
@@ -35,4 +60,9 @@ export class Trial {
     return element("p", { className: "copy" }, copyButton(address, "Copy the address"), copyButton(told.command, "Copy as command"),
       element("a", { href: `/drill?${words}`, download: "" }, "Download as a drill"));
   }
+}
+
+function patchButtons(step) {
+  if (!step.patch) return [];
+  return [copyButton(step.patch, "Copy as YAML patch"), " ", copyButton(step.command, "Copy as command"), " "];
 }

@@ -1,0 +1,96 @@
+"""A served cluster kept as a followed one is: newer states come, troubles are told; it does not watch itself."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from topospread.errors import InputError
+from topospread.live.access import Access
+from topospread.live.follow_state import FollowState
+from topospread.live.followed_cluster import FollowedCluster, following
+
+from .served import ServedCluster
+
+log = logging.getLogger(__name__)
+
+_LOOK = 0.5
+_AT_LEAST = 2.0
+_SHARE = 4.0
+"""Working a state out takes at most one part in so many of the time, however fast the cluster changes."""
+_PATIENCE = 300.0
+
+
+@contextmanager
+def first_state(access: Access, patience: float = _PATIENCE) -> Iterator[FollowedCluster]:
+    """A cluster that is followed and was read as a whole once.
+
+    Raises:
+        InputError: there is no way to it, it refuses nodes or pods, or is not read in time.
+    """
+    with following(access) as followed:
+        until = time.monotonic() + patience
+        while not followed.state.ready:
+            if time.monotonic() > until:
+                why = followed.state.last_error or "it does not answer"
+                raise InputError(f"the cluster could not be read in {patience:.0f} s: {why}")
+            time.sleep(_LOOK)
+        yield followed
+
+
+@contextmanager
+def kept_up(served: ServedCluster, followed: FollowedCluster, refreshed: Callable[[], None]) -> Iterator[None]:
+    """Let what is served follow a cluster, in a thread; ``refreshed`` is called after each newer state."""
+    end = threading.Event()
+    keeper = Keeper(served, followed, refreshed)
+
+    def run() -> None:
+        while not end.wait(_LOOK):
+            keeper.look()
+
+    thread = threading.Thread(target=run, name="kept-up", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        end.set()
+        thread.join()
+
+
+class Keeper:
+    """Looks at a followed cluster again and again; ``version``: the one that is served."""
+
+    def __init__(self, served: ServedCluster, followed: FollowedCluster, refreshed: Callable[[], None]) -> None:
+        self._served = served
+        self._followed = followed
+        self._refreshed = refreshed
+        self._next = 0.0
+        self.version = followed.state.version
+
+    def look(self) -> None:
+        """Take a newer state, where there is one and the last one was not too short a time ago; tell of trouble."""
+        state = self._followed.state
+        if state.version != self.version and time.monotonic() >= self._next:
+            self._take(state)
+        elif state.last_error:
+            if state.last_error != self._served.trouble:
+                log.warning("the cluster cannot be followed: %s", state.last_error)
+            self._served.failed(state.last_error)
+        elif state.version == self.version:
+            if self._served.trouble:
+                log.warning("the cluster is followed again")
+            self._served.confirmed()
+
+    def _take(self, state: FollowState) -> None:
+        begin = time.monotonic()
+        self.version = state.version
+        try:
+            self._served.replace(self._followed.inventory())
+            self._refreshed()
+        except InputError as error:
+            log.warning("the cluster cannot be shown: %s", error)
+            self._served.failed(str(error))
+        self._next = time.monotonic() + max(_AT_LEAST, _SHARE * (time.monotonic() - begin))
