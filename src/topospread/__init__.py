@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from topospread.linting.rule import Finding
     from topospread.linting.run import LintReport, lint
     from topospread.linting.settings import Settings, find_settings, read_settings
+    from topospread.promises import Description
+    from topospread.promises.describe import describe
     from topospread.rebalancing import Rebalance
     from topospread.rebalancing.rebalance import rebalance
     from topospread.service_traffic import Traffic
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "CapacityReport": "topospread.spare_capacity",
     "Configuration": "topospread.config.profile",
+    "Description": "topospread.promises",
     "Drill": "topospread.drills",
     "Explanation": "topospread.explanation",
     "Finding": "topospread.linting.rule",
@@ -68,6 +71,7 @@ _MODULES = {
     "Traffic": "topospread.service_traffic",
     "capacity": "topospread.spare_capacity.capacity",
     "default_configuration": "topospread.config.load",
+    "describe": "topospread.promises.describe",
     "drill": "topospread.drills.drill",
     "explain": "topospread.explanation.explain",
     "find_settings": "topospread.linting.settings",
@@ -90,6 +94,7 @@ _MODULES = {
 __all__ = [
     "CapacityReport",
     "Configuration",
+    "Description",
     "Drill",
     "Explanation",
     "Finding",
@@ -110,6 +115,7 @@ __all__ = [
     "__version__",
     "capacity",
     "default_configuration",
+    "describe",
     "drill",
     "explain",
     "find_settings",

@@ -47,6 +47,7 @@ GATE_OPTIONS = (
     click.option("--scheduler-feature-gates", default="", metavar=_GATES, help="… of kube-scheduler alone."),
 )
 
+_GATE_NAMES = ("feature_gates", "apiserver_feature_gates", "scheduler_feature_gates")
 
 RENDERING_OPTIONS = (
     click.option(
@@ -233,6 +234,22 @@ def beside(given: Mapping[str, Any], *paths: str) -> str:
     words += [] if given["namespace"] is None else ["-n", given["namespace"]]
     words += ["-l", given["selector"]] if given.get("selector") else []
     return join(words)
+
+
+def retyped(given: Mapping[str, Any], *paths: str) -> list[str]:
+    """The options of `input_options` and ``-n`` as words, for another command on the same input.
+
+    Args:
+        paths: in place of the command line's.
+    """
+    words = list(paths or given["paths"])
+    for option in ("cluster", "config_path", "namespace", "kube_version", "helm_release", *_GATE_NAMES):
+        default = "1.37" if option == "kube_version" else ""
+        if given[option] and given[option] != default:
+            words += ["--config" if option == "config_path" else f"--{option.replace('_', '-')}", given[option]]
+    for option in ("helm_values", "helm_set"):
+        words += [word for each in given[option] for word in (f"--{option.replace('_', '-')}", each)]
+    return words + [f"--{each.replace('_', '-')}" for each in ("raw", "with_hooks", "strict") if given[each]]
 
 
 def read_control_plane(given: Mapping[str, Any], kube_version: str | None = None) -> ControlPlane:

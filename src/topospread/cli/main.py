@@ -33,6 +33,7 @@ COMMANDS = {
     "rebalance": ("topospread.cli.rebalance:rebalance", "Which few evictions mend what is skewed?"),
     "guarantee": ("topospread.cli.guarantee:guarantee", "What holds in every order, whatever is drawn?"),
     "serve": ("topospread.cli.serve:serve", "Show a page to look at the cluster and to try by hand."),
+    "describe": ("topospread.cli.describe:describe", "What do a workload's constraints promise here?"),
     "dump": ("topospread.cli.dump:dump", "Write a snapshot of the cluster that kubectl points at."),
     "scheduler": ("topospread.cli.scheduler:scheduler", "Schedule the pods of a real cluster."),
     "config": ("topospread.cli.config:config", "Check, convert and show scheduler configurations."),

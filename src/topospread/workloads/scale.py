@@ -37,7 +37,7 @@ def scaled(scale: Mapping[str, int], controllers: Collection[ObjectKey]) -> dict
     for target, replicas in scale.items():
         key = _target(target, controllers)
         if key in found:
-            raise UsageError(f"--scale {target}={replicas}: {_shown(key)} is scaled twice")
+            raise UsageError(f"--scale {target}={replicas}: {short_target(key)} is scaled twice")
         if replicas < 0:
             raise UsageError(f"--scale {target}={replicas}: replicas cannot be negative")
         found[key] = replicas
@@ -90,9 +90,9 @@ def _the_one(option: str, wanted: ObjectKey, there: Collection[ObjectKey]) -> Ob
     if len(found) == 1:
         return found[0]
     if found:
-        where = ", ".join(_shown(key) for key in found)
+        where = ", ".join(short_target(key) for key in found)
         raise UsageError(f"{option}: there are several, name one of {where}")
-    shown = {_shown(key): key for key in there if key[0] == kind}
+    shown = {short_target(key): key for key in there if key[0] == kind}
     names = {key[2]: text for text, key in shown.items()}
     near = get_close_matches(name, names, n=1, cutoff=0.5)
     hint = f"; did you mean {names[near[0]]}?" if near else "; there is none of this kind" * (not shown)
@@ -102,5 +102,6 @@ def _the_one(option: str, wanted: ObjectKey, there: Collection[ObjectKey]) -> Ob
     raise UsageError(f"{option}: there is no {kind} {name}{where}{hint}")
 
 
-def _shown(key: ObjectKey) -> str:
+def short_target(key: ObjectKey) -> str:
+    """``shop/deploy/web``, as commands take it."""
     return f"{key[1]}/{_SHORT[key[0]]}/{key[2]}"

@@ -1,0 +1,79 @@
+"""``topospread describe``: what the constraints of a workload promise on a cluster, each sentence checked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .inputs import PATH, input_options, read_configuration, read_control_plane, read_inventory, retyped
+from .terminal import layout, show, warn, written
+from .usage import Explained
+
+if TYPE_CHECKING:
+    from topospread.promises import Description
+
+HELP = """\
+Say in plain sentences what a workload is promised on a cluster, and what it is not.
+
+TARGET is [NAMESPACE/]KIND/NAME. PATHs are as for simulate; -f names them as well. Every sentence was checked: the loss
+of any zone, of any node and of any domain of its constraints by drills, and the return of one; drains, a rollout and
+fewer replicas by drills, too; how many more replicas fit by placing them; what holds in every order by looking at all
+orders, where the pods are still to come. With each stands how it was checked and the command that repeats it.
+
+It says what came of these drills on this cluster: not what another cluster or other failures would do. Of more domains
+than --most those that hold most of its pods are drilled, and the sentence says so.
+
+\b
+Examples:
+  topospread describe deploy/web cluster.json.gz
+  topospread describe shop/deploy/web -f app.yaml --cluster zones=3,nodes=6
+  topospread describe sts/db cluster.json.gz -n shop -o json
+"""
+
+FORMATS = click.Choice(["table", "json", "yaml"])
+
+
+@click.command(cls=Explained, help=HELP)
+@click.argument("target")
+@input_options
+@click.option("-f", "--filename", "more", multiple=True, metavar="PATH", type=PATH, help="A PATH, as kubectl takes it.")
+@click.option(
+    "--most", type=click.IntRange(min=1), default=20, metavar="N", help="Drill so many domains of a key (20)."
+)
+@click.option("--states", type=click.IntRange(min=1), default=5_000, metavar="N", help="Of all orders look at (5000).")
+@click.option("--seconds", type=click.FloatRange(min=0), default=10.0, metavar="S", help="… for so long each (10).")
+@click.option("-n", "--namespace", metavar="NAMESPACE", help="Of a TARGET that names none, and of such objects.")
+@click.option("-o", "--output", type=FORMATS, default="table", help="How to show the sentences.")
+def describe(**given: Any) -> int:
+    """Show the sentences; 0, as nothing was asked that could be answered with no."""
+    paths = (*given["paths"], *given["more"])
+    by = read_control_plane(given)
+    configuration = read_configuration(given["config_path"], by.scheduler)
+    inventory = read_inventory(given, *paths, by=[by])
+    import topospread
+
+    found = topospread.describe(
+        inventory,
+        given["target"],
+        namespace=given["namespace"],
+        config=configuration,
+        kube_version=str(by.scheduler.kube_version),
+        gates=by.scheduler,
+        apiserver_gates=by.apiserver,
+        most=given["most"],
+        states=given["states"],
+        seconds=given["seconds"],
+        typed=retyped(given, *paths),
+    )
+    show(_text(found, given["output"], given["color"]))
+    return 0
+
+
+def _text(found: Description, output: str, color: str) -> str:
+    if output == "table":
+        from topospread.report.description import description_text
+
+        return description_text(found, layout(color))
+    warn(found.warnings)
+    return written(found.to_dict(), output)

@@ -1,0 +1,33 @@
+"""The workload that sentences are about, on its cluster, and the commands that repeat what was checked on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from shlex import join
+
+from topospread.spread_status import WorkloadStatus
+
+from .trials import WorkloadDrills
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedWorkload:
+    """The workload that is described, on its cluster.
+
+    Attributes:
+        status: how it stands when all pods are placed that can be.
+        target: as commands take it.
+        is_there: whether its pods have nodes in what was read, none of them placed by us.
+        typed: the inputs as they were typed, for commands.
+    """
+
+    trials: WorkloadDrills
+    status: WorkloadStatus
+    target: str
+    is_there: bool
+    typed: Sequence[str]
+
+    def command(self, *words: str) -> str:
+        """A command of topospread on the same input."""
+        return join(["topospread", words[0], *self.typed, *words[1:]])

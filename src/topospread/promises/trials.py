@@ -1,0 +1,146 @@
+"""Drills of one workload, each from the same beginning, and what each came to for it; nothing is judged here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from topospread.api.inventory import Inventory, ObjectKey
+from topospread.drills import Drill
+from topospread.drills.drill import drill
+from topospread.drills.steps import Fail, NodeChoice, Step
+from topospread.simulation.run import SimulationOptions
+
+ZONE = "topology.kubernetes.io/zone"
+HOSTNAME = "kubernetes.io/hostname"
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What a drill came to for the workload: of drills that differ in what is drawn, the worst.
+
+    Attributes:
+        steps: as they were given.
+        begun: how many were ready before the first step.
+        fewest: the fewest that were ready at any moment after it.
+        ready, pending: how many are ready, and how many wait, at the end.
+        why: kube-scheduler's sentence on one that waits, "" where none does.
+        skews: key of a hard or soft constraint of its own, and whether it is hard → the greatest skew at the end.
+        broken: budgets over its pods or others' that were broken.
+        left: pods that a drain could not evict.
+        stuck: a rollout was not over at the end.
+        runs: how many drills that is.
+    """
+
+    steps: tuple[Step, ...]
+    begun: int
+    fewest: int
+    ready: int
+    pending: int
+    why: str
+    skews: dict[tuple[str, bool], int]
+    broken: tuple[str, ...]
+    left: int
+    stuck: bool
+    runs: int
+
+    @property
+    def taken(self) -> int:
+        """How many fewer were ready at the worst moment than before."""
+        return max(self.begun - self.fewest, 0)
+
+    @property
+    def words(self) -> list[str]:
+        """The steps as options of `topospread drill`."""
+        return [word for each in self.steps for word in _option(each)]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadDrills:
+    """Where drills of a workload begin.
+
+    Attributes:
+        key: kind, namespace and name of the workload.
+    """
+
+    inventory: Inventory
+    options: SimulationOptions
+    key: ObjectKey
+
+    def play(self, *steps: Step, runs: int = 1) -> Trial:
+        """What becomes of the workload in these steps, each of which goes on until nothing happens any more."""
+        how = self.options
+        found = drill(
+            self.inventory,
+            steps,
+            config=how.config,
+            kube_version=how.kube_version,
+            gates=how.gates,
+            apiserver_gates=how.apiserver_gates,
+            seed=how.seed,
+            preemption=how.preemption,
+            pools=how.pools,
+            runs=runs,
+        )
+        return _worst([_of_one(each, self.key, steps) for each in (found, *found.others)])
+
+    def lose(self, key: str, domain: str) -> Trial:
+        """What the failure of a domain comes to."""
+        return self.play(Fail(self.choice(key, domain)))
+
+    def choice(self, key: str, domain: str) -> NodeChoice:
+        """The nodes of a domain, as short as they can be meant."""
+        if key == ZONE:
+            return NodeChoice("zone", domain)
+        named = [each for each in self.inventory.nodes if each.labels.get(key) == domain]
+        if key == HOSTNAME and [each.name for each in named] == [domain]:
+            return NodeChoice("node", domain)
+        return NodeChoice(key, domain)
+
+
+def _of_one(found: Drill, key: ObjectKey, steps: tuple[Step, ...]) -> Trial:
+    end = next(each for each in found.workloads if (each.kind, each.namespace, each.name) == key)
+    told = [
+        state for step in found.steps[1:] for state in step.changed if (state.kind, state.namespace, state.name) == key
+    ]
+    waiting = [each for each in found.pending if (each.namespace, each.workload) == (key[1], f"{key[0]}/{key[2]}")]
+    skews: dict[tuple[str, bool], int] = {}
+    for each in end.spread:
+        if each.origin != "system":
+            skews[each.topology_key, each.hard] = max(each.skew, skews.get((each.topology_key, each.hard), 0))
+    return Trial(
+        steps=steps,
+        begun=told[0].ready_before if told else end.ready,
+        fewest=min((each.fewest for each in told), default=end.ready),
+        ready=end.ready,
+        pending=end.pending,
+        why=waiting[0].message if waiting else "",
+        skews=skews,
+        broken=tuple(each.budget for each in found.breaches),
+        left=sum(len(each.not_evicted) for each in found.steps),
+        stuck=bool(found.stuck),
+        runs=1,
+    )
+
+
+def _worst(trials: Sequence[Trial]) -> Trial:
+    """All of them as one, each figure at its worst."""
+    keys = dict.fromkeys(key for each in trials for key in each.skews)
+    return Trial(
+        steps=trials[0].steps,
+        begun=trials[0].begun,
+        fewest=min(each.fewest for each in trials),
+        ready=min(each.ready for each in trials),
+        pending=max(each.pending for each in trials),
+        why=next((each.why for each in trials if each.why), ""),
+        skews={key: max(each.skews.get(key, 0) for each in trials) for key in keys},
+        broken=tuple(dict.fromkeys(name for each in trials for name in each.broken)),
+        left=max(each.left for each in trials),
+        stuck=any(each.stuck for each in trials),
+        runs=len(trials),
+    )
+
+
+def _option(step: Step) -> list[str]:
+    name, _, value = str(step).partition(" ")
+    return [f"--{name}", value]
