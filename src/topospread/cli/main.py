@@ -35,6 +35,7 @@ COMMANDS = {
     "serve": ("topospread.cli.serve:serve", "Show a page to look at the cluster and to try by hand."),
     "describe": ("topospread.cli.describe:describe", "What do a workload's constraints promise here?"),
     "dump": ("topospread.cli.dump:dump", "Write a snapshot of the cluster that kubectl points at."),
+    "export": ("topospread.cli.export:export", "Serve how pods are spread as metrics for Prometheus."),
     "scheduler": ("topospread.cli.scheduler:scheduler", "Schedule the pods of a real cluster."),
     "config": ("topospread.cli.config:config", "Check, convert and show scheduler configurations."),
     "fields": ("topospread.cli.fields:fields", "Explain the fields of topologySpreadConstraints."),
@@ -56,7 +57,8 @@ INTERRUPTED = 130
 PIPE_CLOSED = 141
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
 """Modules and what is read stay until a command ends: looking for garbage as often as Python does is a twentieth of
-a short command. A scheduler runs on, and is left as it is."""
+a short command. What runs on is left as it is."""
+_RUN_ON = ("scheduler", "serve", "export")
 DEBUG = "TOPOSPREAD_DEBUG"
 """Environment variable that makes a fault show its traceback."""
 
@@ -72,7 +74,7 @@ class LazyGroup(ExplainedGroup):
         """The command of a name, ``None`` when there is none."""
         if cmd_name not in COMMANDS:
             return None
-        if cmd_name not in ("scheduler", "serve"):
+        if cmd_name not in _RUN_ON:
             gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
         where, about = COMMANDS[cmd_name]
         module, _, name = where.partition(":")

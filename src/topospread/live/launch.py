@@ -77,10 +77,14 @@ class Launch:
 
 
 class Stop:
-    """SIGTERM and SIGINT as events: the first asks to end, the second ends at once."""
+    """SIGTERM and SIGINT as events: the first asks to end, the second ends at once.
 
-    def __init__(self) -> None:
+    ``then``: what happens before the end, for the log.
+    """
+
+    def __init__(self, then: str = ": bindings in flight are finished") -> None:
         self.asked = asyncio.Event()
+        self._then = then
 
     def listen(self) -> None:
         """Take the signals over."""
@@ -91,7 +95,7 @@ class Stop:
     def _take(self, which: signal.Signals) -> None:
         if self.asked.is_set():
             raise SystemExit(128 + which)
-        log.info("asked to stop (%s): bindings in flight are finished", which.name)
+        log.info("asked to stop (%s)%s", which.name, self._then)
         self.asked.set()
 
 
@@ -110,7 +114,7 @@ async def launch(wanted: Launch) -> int:
     reporting = Reporting(urlsplit(connection.server).netloc, wanted.gates)
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(_client(wanted, connection, reporting))
-        if not await _unless_asked(stop, _check_rights(wanted, client, connection)):
+        if not await unless_asked(stop, _check_rights(wanted, client, connection)):
             return DONE
         for warning in _warnings(wanted):
             log.warning("%s", warning)
@@ -127,7 +131,7 @@ async def launch(wanted: Launch) -> int:
         return await (_schedule(scheduler, stop) if election is None else _lead(scheduler, election, stop))
 
 
-async def _unless_asked(stop: Stop, work: Coroutine[None, None, None]) -> bool:
+async def unless_asked(stop: Stop, work: Coroutine[None, None, None]) -> bool:
     """Do something that may take long; False where it was asked to stop before that ended."""
     working, asked = asyncio.create_task(work), asyncio.create_task(stop.asked.wait())
     await asyncio.wait((working, asked), return_when=asyncio.FIRST_COMPLETED)
@@ -241,7 +245,7 @@ async def _check_rights(wanted: Launch, client: ApiClient, connection: Connectio
         InputError: it does not answer in time, does not know who asks, or refuses a right.
     """
     started = time.monotonic()
-    lacking = await _patiently(lambda: missing(client, _needed(wanted)), connection)
+    lacking = await patiently(lambda: missing(client, _needed(wanted)), connection)
     if lacking:
         words = "\n  ".join(["rights that a scheduler needs are missing:", *listed(lacking)])
         raise InputError(
@@ -269,7 +273,12 @@ def _needed(wanted: Launch) -> Iterator[Right]:
         yield from leading(election.resource_namespace, election.resource_name)
 
 
-async def _patiently(ask: Callable[[], Awaitable[T]], connection: Connection) -> T:
+async def patiently(ask: Callable[[], Awaitable[T]], connection: Connection) -> T:
+    """The answer of an API server that may be about to start.
+
+    Raises:
+        InputError: it does not answer in time, does not know who asks, or refuses.
+    """
     place, until = Place(source=connection.source), time.monotonic() + float(os.environ.get(PATIENCE, _PATIENCE))
     while True:
         try:

@@ -10,15 +10,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, disable_created_metrics
-from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.exposition import generate_latest
+from prometheus_client.registry import Collector
 
 from topospread.config.gates import Gates, gates_known
+from topospread.live.exposition import exposition_of
 from topospread.live.metric_table import Metric, metrics
 from topospread.live.observer import AttemptResult, Code, PendingPods, WatchChange
 from topospread.live.spread_figures import ConstraintOf
 from topospread.version import __version__
 
-CONTENT_TYPE = CONTENT_TYPE_LATEST
 MANY_ATTEMPTS = 15
 _MAKE: dict[str, Any] = {"counter": Counter, "gauge": Gauge}
 # kube-scheduler writes no time of creation beside its counters.
@@ -49,6 +50,14 @@ class Metrics:
     def text(self) -> bytes:
         """All metrics in Prometheus' text format."""
         return generate_latest(self._registry)
+
+    def exposition(self, accept: str) -> tuple[bytes, str]:
+        """See Exposed."""
+        return exposition_of(self._registry, accept)
+
+    def add(self, collector: Collector) -> None:
+        """Serve what another collects beside this."""
+        self._registry.register(collector)
 
     def attempting(self, pod: str) -> None:
         """See Observer."""

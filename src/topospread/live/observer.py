@@ -11,8 +11,8 @@ from typing import Literal, Protocol
 AttemptResult = Literal["scheduled", "unschedulable", "error"]
 Code = Literal["Success", "Unschedulable", "UnschedulableAndUnresolvable", "Error", "Skip"]
 """What came of an extension point."""
-WatchChange = Literal["listing", "listed", "watching", "open", "relisting", "failed", "absent"]
-"""``watching``: a watch is asked for; ``open``: the server has begun to answer it."""
+WatchChange = Literal["listing", "listed", "watching", "open", "heard", "relisting", "failed", "absent"]
+"""``watching``: a watch is asked for; ``open``: the server has begun to answer it; ``heard``: nothing happened, it says."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from topospread.api.decoding import decode
 from topospread.api.meta import KubeObject, KubeStruct
@@ -29,7 +30,6 @@ Key = tuple[str, str]
 _SHORTEST, _LONGEST = 0.2, 5.0
 """Seconds between two tries."""
 _ABSENT = 60.0
-"""Seconds after which a kind that is not served is asked for again."""
 _WATCH_SECONDS = (300, 600)
 _GONE = 410
 _NOBODY = "unreadable"
@@ -85,6 +85,8 @@ class Reflector:
     Attributes:
         name: of the kind, ``pods``.
         synced: set once the first list is through.
+        absent: seconds after which a kind that is not served, or not for us, is asked for again.
+        last_known: an object as it was before, in the place of one that cannot be read; ``None`` where there is none.
     """
 
     def __init__(self, client: ApiClient, watched: Watched, sink: Sink, observer: Observer) -> None:
@@ -101,6 +103,8 @@ class Reflector:
         self._delay = _SHORTEST
         self._streams = True
         self.synced = asyncio.Event()
+        self.absent = _ABSENT
+        self.last_known: Callable[[Key], Any] = lambda key: None
 
     async def run(self) -> None:
         """List and watch until cancelled."""
@@ -111,7 +115,7 @@ class Reflector:
                 if self._is_absent(error):
                     self._observer.watching(self._watched.name, "absent", str(error))
                     self.synced.set()
-                    await asyncio.sleep(_ABSENT)
+                    await asyncio.sleep(self.absent)
                     continue
                 self._observer.watching(self._watched.name, "failed", str(error))
                 await self._pause(error)
@@ -196,6 +200,7 @@ class Reflector:
                     self._delay = _SHORTEST
                     if kind == "BOOKMARK":
                         version = self._marks.decode(raw).metadata.resource_version
+                        self._observer.watching(self._watched.name, "heard")
                         continue
                     item = self._object(raw)
                     version = item.metadata.resource_version or version
@@ -240,11 +245,15 @@ class Reflector:
             return self._unreadable(data)
 
     def _unreadable(self, data: Any) -> Any:
-        """What is kept of an object that cannot be read at all: its identity.
+        """What is kept of an object that cannot be read at all: what was known of it, or its identity.
 
         A pod of which no more is known is nobody's to place.
         """
         metadata = data.get("metadata", {})
+        known = self.last_known((str(metadata.get("namespace") or ""), str(metadata.get("name") or "")))
+        if known is not None:
+            version = metadata.get("resourceVersion")
+            return replace(known, metadata=replace(known.metadata, resource_version=version))
         kept = {key: metadata.get(key) for key in ("name", "namespace", "uid", "resourceVersion")}
         spec = {"schedulerName": _NOBODY, "nodeName": str((data.get("spec") or {}).get("nodeName") or "")}
         return decode(

@@ -16,7 +16,7 @@ from typing import Any
 from aiohttp import web
 
 from topospread.errors import InputError, Place
-from topospread.live.metrics import CONTENT_TYPE, Metrics
+from topospread.live.exposition import Exposed
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ class ServedPages:
         before_scrape: called before the metrics are shown, for what is counted only then.
     """
 
-    metrics: Metrics
+    metrics: Exposed
     healthz: Mapping[str, Check]
     livez: Mapping[str, Check]
     readyz: Mapping[str, Check]
@@ -51,6 +51,8 @@ class Address:
     port: int = 10259
     certificate: str = ""
     key: str = ""
+    option: str = "--secure-port"
+    """What the port was given with."""
 
 
 async def serve(served: ServedPages, address: Address) -> web.AppRunner | None:
@@ -68,8 +70,8 @@ async def serve(served: ServedPages, address: Address) -> web.AppRunner | None:
         await web.TCPSite(runner, address.host, address.port, ssl_context=_context(address)).start()
     except OSError as error:
         await runner.cleanup()
-        hint = "; --secure-port takes another, 0 none" if "in use" in str(error) else ""
-        raise InputError(f"cannot listen on {shown}: {error.strerror}{hint}", Place(source="--secure-port")) from None
+        hint = f"; {address.option} takes another, 0 none" if "in use" in str(error) else ""
+        raise InputError(f"cannot listen on {shown}: {error.strerror}{hint}", Place(source=address.option)) from None
     log.info("serving on %s://%s", "https" if address.certificate else "http", shown)
     return runner
 
@@ -112,9 +114,10 @@ class _Pages:
         self._served = served
 
     async def metrics(self, request: web.Request) -> web.Response:
-        """Prometheus' text."""
+        """Prometheus' text, or OpenMetrics where that is accepted."""
         self._served.before_scrape()
-        return web.Response(body=self._served.metrics.text(), headers={"Content-Type": CONTENT_TYPE})
+        body, content_type = self._served.metrics.exposition(",".join(request.headers.getall("Accept", [])))
+        return web.Response(body=body, headers={"Content-Type": content_type})
 
     async def configz(self, request: web.Request) -> web.Response:
         """The configuration in force."""
@@ -125,7 +128,7 @@ class _Pages:
 class _Health:
     """The answers of one health endpoint."""
 
-    def __init__(self, name: str, checks: Mapping[str, Check], metrics: Metrics) -> None:
+    def __init__(self, name: str, checks: Mapping[str, Check], metrics: Exposed) -> None:
         self._name = name
         self._checks = checks
         self._metrics = metrics

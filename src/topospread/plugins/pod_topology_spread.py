@@ -163,6 +163,21 @@ class HardConstraints:
                 result[codes < 0] = self._missing_label
         return result
 
+    def refusing(self, rows: Rows) -> list[CountedConstraint]:
+        """The constraints that are the first to reject one of some nodes, in their order."""
+        found: list[CountedConstraint] = []
+        left = np.ones(length(rows), dtype=np.bool_)
+        for each in self.spread.hard:
+            codes = each.column.codes[rows]
+            assert each.counts is not None
+            minimum = minimum_in_force(each.counts.domains, each.counts.minimum, each.constraint.min_domains)
+            skew = skew_of(each.counts.at(codes), each.counts_itself, minimum)
+            rejects = left & ((skew > each.constraint.max_skew) | (codes < 0))
+            if rejects.any():
+                found.append(each)
+            left &= ~rejects
+        return found
+
     def filter_each(self, rows: Sequence[int]) -> list[int]:
         """The same, node by node."""
         result = [0] * len(rows)

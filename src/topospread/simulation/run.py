@@ -187,7 +187,7 @@ def prepare(inventory: Inventory, options: SimulationOptions, *, with_spreads: b
         run.before = spreads(run)
     for pod in planned.removed:
         if pod.spec.node_name:
-            run.cluster.unbind(pod_key(pod.namespace, pod.name))
+            run.cluster.delete_pod(pod_key(pod.namespace, pod.name))  # its node may be gone
     for workload in planned.workloads:
         run.owners.update((f"{pod.namespace}/{pod.name}", workload) for pod in workload.existing)
     for queued in run.queue:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,24 +33,50 @@ _REVISIONS = {"Deployment": "pod-template-hash", "StatefulSet": "controller-revi
 """Kind → the label that tells its revisions apart."""
 
 
-def constraints_of(
-    scheduler: Scheduler, workload: Workload, members: Members, owners: PodOwners
-) -> tuple[tuple[ConstraintStatus, ...], str]:
-    """The constraints in force, hard ones first, and what is wrong with them where they cannot be judged.
+class Spreads(NamedTuple):
+    """What is counted for the constraints of a workload.
 
-    Those of older pods that are still there stand behind those of the newest, where they differ in anything.
+    Attributes:
+        of: the newest revision ("") first, then older ones that have pods on nodes.
+        problem: what is wrong with constraints that cannot be judged.
     """
-    found: list[ConstraintStatus] = []
+
+    of: tuple[tuple[str, Spread], ...]
+    problem: str
+
+
+def spreads_of(scheduler: Scheduler, workload: Workload, members: Members) -> Spreads:
+    """The counts behind the constraints of a workload's pods, revision by revision."""
+    found: list[tuple[str, Spread]] = []
     problem = ""
     for revision, pod_class in _revisions(scheduler.cluster, workload, members):
         try:
-            stated = _stated(scheduler, pod_class, partial(owners.counted, workload))
+            spread = _spread(scheduler, pod_class)
         except PluginError as error:
             problem = str(error)
             continue
+        if spread is not None:
+            found.append((revision, spread))
+    return Spreads(tuple(found), problem)
+
+
+def constraints_of(spreads: Spreads, workload: Workload, owners: PodOwners | None) -> tuple[ConstraintStatus, ...]:
+    """The constraints in force, hard ones first.
+
+    Those of older pods that are still there stand behind those of the newest, where they differ in anything.
+    ``owners``: ``None`` where nobody asks whose pods are counted.
+    """
+    whose = partial(owners.counted, workload) if owners is not None else _nobody_asks
+    found: list[ConstraintStatus] = []
+    for revision, spread in spreads.of:
         known = {replace(each, revision="") for each in found}
+        stated = [_constraint(each, spread, whose) for each in (*spread.hard, *spread.soft)]
         found += [replace(each, revision=revision) for each in stated if each not in known]
-    return tuple(found), problem
+    return tuple(found)
+
+
+def _nobody_asks(_selector: Selector, _takes_part: Bools, _total: int) -> CountedPods:
+    return {}
 
 
 def _revisions(cluster: Cluster, workload: Workload, members: Members) -> list[tuple[str, PodClass]]:
@@ -65,14 +92,12 @@ def _revisions(cluster: Cluster, workload: Workload, members: Members) -> list[t
     return [("", first), *older]
 
 
-def _stated(scheduler: Scheduler, pod_class: PodClass, whose: Whose) -> list[ConstraintStatus]:
+def _spread(scheduler: Scheduler, pod_class: PodClass) -> Spread | None:
     plugin = scheduler.framework_of(pod_class).plugins.get("PodTopologySpread")
     if not isinstance(plugin, PodTopologySpread):
-        return []
+        return None
     spread = plugin.prepare(pod_class, scheduler.cluster).watcher
-    if not isinstance(spread, Spread):
-        return []
-    return [_constraint(each, spread, whose) for each in (*spread.hard, *spread.soft)]
+    return spread if isinstance(spread, Spread) else None
 
 
 def _constraint(counted: CountedConstraint, spread: Spread, whose: Whose) -> ConstraintStatus:

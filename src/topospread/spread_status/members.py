@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from topospread.api.pod import FINISHED_PHASES, Pod
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.cluster import PodKey, pod_key
 from topospread.simulation.run import Run
-from topospread.workloads.planned import Workload
+from topospread.workloads.planned import Plan, Workload
 
 OF_THEIR_NODE = frozenset({"DaemonSet", "Node"})
 """Owners that make a pod for a node: where it is was nobody's choice."""
@@ -73,10 +73,13 @@ def owners_of(run: Run) -> dict[PodKey, Workload]:
     return owners
 
 
-def workloads_of(run: Run) -> Iterator[Workload]:
-    """The plan's workloads, and the bare pods that are on nodes; not what the kubelet itself has made."""
-    yield from (each for each in run.plan.workloads if each.kind != "Node")
-    for pod in run.plan.bound:
+def workloads_of(plan: Plan, owned: Container[PodKey]) -> Iterator[Workload]:
+    """The plan's workloads, and the bare pods that are on nodes; not what the kubelet itself has made.
+
+    ``owned``: the pods of the plan's workloads.
+    """
+    yield from (each for each in plan.workloads if each.kind != "Node")
+    for pod in plan.bound:
         bare = pod.metadata.controller is None and not pod.terminating and pod.phase not in FINISHED_PHASES
-        if bare and pod_key(pod.namespace, pod.name) not in run.owners:
+        if bare and pod_key(pod.namespace, pod.name) not in owned:
             yield Workload("Pod", pod.namespace, pod.name, 1, existing=[pod])

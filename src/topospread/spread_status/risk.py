@@ -15,6 +15,19 @@ WELL_KNOWN = ("topology.kubernetes.io/zone", "kubernetes.io/hostname")
 """Keys that are looked at besides those of constraints, where nodes have them."""
 
 
+def keys_at_risk(workloads: Iterable[WorkloadStatus], cluster: Cluster) -> tuple[str, ...]:
+    """Zone and hostname, and every key of a constraint, as long as nodes have it."""
+    keys = dict.fromkeys(WELL_KNOWN)
+    for workload in workloads:
+        keys.update((each.topology_key, None) for each in workload.constraints)
+    return tuple(key for key in keys if is_on_nodes(key, cluster))
+
+
+def is_on_nodes(key: str, cluster: Cluster) -> bool:
+    """Whether a node has a label of this key."""
+    return cluster.nodes.labels(key).missing < len(cluster.nodes)
+
+
 def losses(kind: str, members: Members, keys: Iterable[str], cluster: Cluster) -> tuple[Loss, ...]:
     """What the failure of each domain would take of a workload, by key, most first."""
     if kind in OF_THEIR_NODE:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -17,18 +17,12 @@ from topospread.simulation.run import Run, SimulationOptions, prepare
 from topospread.sources.inputs import Input, inventory_of
 from topospread.workloads.planned import Workload
 
-from .constraints import constraints_of
-from .members import OF_THEIR_NODE, Members, owners_of, workloads_of
+from .constraints import spreads_of
+from .members import Members, owners_of, workloads_of
+from .one_workload import Asked, looked_at
 from .refused import Refusals
 from .result import ConstraintStatus, SpreadStatus, WorkloadStatus
-from .risk import WELL_KNOWN, domains_at_risk, losses
-
-
-class Asked(NamedTuple):
-    """What is asked about every workload's pods: who would be refused where it is, and whose they are."""
-
-    refusals: Refusals
-    owners: PodOwners
+from .risk import domains_at_risk, is_on_nodes, keys_at_risk, losses
 
 
 class LookedFor(NamedTuple):
@@ -92,10 +86,11 @@ def _status_of(run: Run, wanted: LookedFor, progress: Progress | None) -> Spread
     for done, (workload, members) in enumerate(chosen):
         if progress is not None:
             progress(done, len(chosen))
-        found.append((members, _looked_at(run, workload, members, wanted.keys, asked)))
-    keys = tuple(wanted.keys) or _keys_of(run, (each for _, each in found))
+        looked = looked_at(workload, members, spreads_of(run.scheduler, workload, members), asked)
+        found.append((members, _with_keys(looked, wanted.keys)))
+    keys = tuple(wanted.keys) or keys_at_risk((each for _, each in found), run.cluster)
     told = [replace(each, losses=losses(each.kind, members, keys, run.cluster)) for members, each in found]
-    workloads = tuple(sorted(told, key=_goodness))
+    workloads = tuple(sorted(told, key=goodness))
     return SpreadStatus(
         nodes=len(run.cluster.nodes),
         workloads=workloads,
@@ -111,7 +106,7 @@ def _chosen(run: Run, wanted: LookedFor) -> list[tuple[Workload, Members]]:
     Raises:
         UsageError: there is nothing in the namespace, or no node has a key.
     """
-    every = list(workloads_of(run))
+    every = list(workloads_of(run.plan, run.owners))
     _check(run, every, wanted.namespace, wanted.keys)
     there = [each for each in every if wanted.namespace in (None, each.namespace)]
     found = [(each, Members.found(each.existing, run.cluster)) for each in there]
@@ -147,12 +142,8 @@ def _check(run: Run, every: list[Workload], namespace: str | None, keys: Collect
         there_are = f"there are {', '.join(namespaces)}" if namespaces else "there are no workloads at all"
         raise UsageError(f'there is no workload in the namespace "{namespace}"; {there_are}')
     for key in keys:
-        if not _is_on_nodes(run, key):
+        if not is_on_nodes(key, run.cluster):
             raise UsageError(f'no node has the label "{key}"')
-
-
-def _is_on_nodes(run: Run, key: str) -> bool:
-    return run.cluster.nodes.labels(key).missing < len(run.cluster.nodes)
 
 
 def _is_selected(run: Run, workload: Workload, members: Members, selector: Selector) -> bool:
@@ -162,31 +153,13 @@ def _is_selected(run: Run, workload: Workload, members: Members, selector: Selec
     return any(selector.matches(each.labels) for each in members.classes)
 
 
-def _looked_at(run: Run, workload: Workload, members: Members, keys: Collection[str], asked: Asked) -> WorkloadStatus:
-    """All but what domains take, as its keys are not known yet."""
-    constraints, problem = constraints_of(run.scheduler, workload, members, asked.owners)
-    refused = () if workload.kind in OF_THEIR_NODE else asked.refusals.of(members)
-    return WorkloadStatus(
-        kind=workload.kind,
-        namespace=workload.namespace,
-        name=workload.name,
-        replicas=workload.replicas,
-        existing=sum(members.by_row.values()),
-        constraints=tuple(each for each in constraints if not keys or each.topology_key in keys),
-        refused=refused,
-        notes=(*workload.notes, *([f"its constraints cannot be judged: {problem}"] if problem else [])),
-    )
+def _with_keys(found: WorkloadStatus, keys: Collection[str]) -> WorkloadStatus:
+    """With the constraints that are looked at."""
+    shown = tuple(each for each in found.constraints if not keys or each.topology_key in keys)
+    return replace(found, constraints=shown)
 
 
-def _keys_of(run: Run, found: Iterable[WorkloadStatus]) -> tuple[str, ...]:
-    """Zone and hostname, and every key of a constraint, as long as nodes have it."""
-    keys = dict.fromkeys(WELL_KNOWN)
-    for workload in found:
-        keys.update((each.topology_key, None) for each in workload.constraints)
-    return tuple(key for key in keys if _is_on_nodes(run, key))
-
-
-def _goodness(workload: WorkloadStatus) -> tuple[object, ...]:
+def goodness(workload: WorkloadStatus) -> tuple[object, ...]:
     """The least comes first: the worst workload, and of those that are alike the first by name."""
     share = max((each.share for each in workload.worst_losses), default=0.0)
     return (

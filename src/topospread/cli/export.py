@@ -1,0 +1,114 @@
+"""``topospread export``: how the pods of a live cluster are spread, as metrics for Prometheus."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from topospread.errors import UsageError
+
+from .inputs import PATH, read_configuration, read_gates
+from .usage import Explained
+
+if TYPE_CHECKING:
+    from topospread.exporter.process import Judging
+    from topospread.live.serving import Address
+
+HELP = """\
+Watch a cluster and serve how its pods are spread as metrics for Prometheus: for every workload and constraint skew,
+maxSkew, minimum and pods by domain, pods that kube-scheduler would refuse where they are, what the failure of a zone
+takes at worst, and pods that wait because of a constraint. Nothing is placed, and nothing is written to the cluster.
+
+The figures are those of `topospread status`, kept up to date event by event. When the API server is away, the last
+known state is shown: topospread_last_sync_age_seconds says how old it is, topospread_watch_up what is not followed.
+
+It runs until SIGTERM and exits with 0; with 2 when the configuration is wrong, the API server does not answer, or nodes
+or pods may not be read. Other kinds that may not be read are said in the log and in topospread_watch_errors_total.
+
+/metrics (also as OpenMetrics), /healthz, /livez and /readyz are served without authentication, hence on 127.0.0.1 by
+default. `topospread scheduler --export` serves the same beside its own metrics.
+This command needs the extra 'live': pip install 'topospread[live]'.
+
+\b
+Examples:
+  topospread export
+  topospread export --kubeconfig ~/.kube/config --context prod --port 9401
+  topospread export --config scheduler.yaml --kube-version 1.36 --bind-address 0.0.0.0
+  topospread export --max-workloads 500 --max-domains 0
+  curl -s localhost:9401/metrics | grep topospread_constraint_skew
+"""
+PORT = 9401
+
+
+@click.command(cls=Explained, help=HELP)
+@click.option("--kubeconfig", type=PATH, metavar="FILE", help="Where the API server is; in a pod its service account.")
+@click.option("--context", metavar="NAME", help="A context of the kubeconfig, not the current one.")
+@click.option("--config", "config_path", type=PATH, metavar="FILE", help="kube-scheduler's configuration, any version.")
+@click.option("--kube-version", default="1.37", metavar="VERSION", help="Judge as this kube-scheduler (1.18 … 1.37).")
+@click.option("--feature-gates", default="", metavar="A=true,B=false", help="kube-scheduler's feature gates.")
+@click.option(
+    "--max-workloads",
+    type=click.IntRange(min=0),
+    default=2_000,
+    show_default=True,
+    metavar="N",
+    help="Series for so many workloads, the worst ones.",
+)
+@click.option(
+    "--max-domains",
+    type=click.IntRange(0, 100),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="Series by domain for constraints over so many domains at most; 0 for none.",
+)
+@click.option("--bind-address", default="127.0.0.1", metavar="IP", help="Where to serve.")
+@click.option("--port", type=click.IntRange(1, 65535), default=PORT, show_default=True, help="… on which port.")
+@click.option("--tls-cert-file", type=PATH, metavar="FILE", help="Serve over HTTPS with this certificate.")
+@click.option("--tls-private-key-file", type=PATH, metavar="FILE", help="… and its key.")
+@click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="How much to log.")
+@click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="How to log.")
+def export(**given: Any) -> int:
+    """Run until SIGTERM."""
+    from topospread.live.extra import require_extra
+
+    require_extra()
+    judging = judging_of(given)
+    address = _address(given)
+    import asyncio
+
+    from topospread.exporter.process import Export
+    from topospread.exporter.process import export as run
+    from topospread.live.logs import set_up
+
+    set_up(given["verbosity"], given["logging_format"])
+    return asyncio.run(run(Export(judging, given["kubeconfig"], given["context"], address)))
+
+
+def judging_of(given: dict[str, Any]) -> Judging:
+    """As which scheduler to judge.
+
+    Raises:
+        InputError: the configuration cannot be read, or kube-scheduler would refuse it.
+    """
+    from topospread.config.load import default_configuration
+    from topospread.exporter.collector import Limits
+    from topospread.exporter.process import Judging
+
+    gates = read_gates(given["kube_version"], given["feature_gates"])
+    configuration = read_configuration(given["config_path"], gates)
+    return Judging(
+        configuration or default_configuration(gates.kube_version, gates),
+        gates,
+        Limits(given["max_workloads"], given["max_domains"]),
+    )
+
+
+def _address(given: dict[str, Any]) -> Address:
+    from topospread.live.serving import Address
+
+    certificate, key = given["tls_cert_file"] or "", given["tls_private_key_file"] or ""
+    if bool(certificate) != bool(key):
+        raise UsageError("--tls-cert-file and --tls-private-key-file belong together")
+    return Address(given["bind_address"], given["port"], certificate, key, "--port")

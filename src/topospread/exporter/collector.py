@@ -1,0 +1,149 @@
+"""Figures as Prometheus collects them: made at each scrape from what is known then, so that no series outlives it.
+
+At most so many workloads have series, those in most trouble; constraints over many domains have none by domain.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from heapq import nsmallest
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from topospread.live.spread_figures import ConstraintOf
+from topospread.spread_status import ConstraintStatus, WorkloadStatus
+from topospread.spread_status.status import goodness
+from topospread.version import __version__
+
+from .contact import Contact
+from .families import BY_NAME, FAMILIES
+from .tracker import Tracker
+
+Labels = tuple[str, ...]
+Samples = dict[str, dict[Labels, float]]
+"""Family → labels' values → value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many series there may be.
+
+    Attributes:
+        workloads: so many workloads have series.
+        domains: constraints over more domains have none by domain; 0 for none at all.
+    """
+
+    workloads: int = 2_000
+    domains: int = 20
+
+
+class SpreadCollector(Collector):
+    """Collects what a tracker and its contact know.
+
+    Args:
+        tracker: has the figures.
+        contact: knows how old they are.
+        kube_version: of the kube-scheduler that it decides as.
+        limits: of the number of series.
+    """
+
+    def __init__(self, tracker: Tracker, contact: Contact, kube_version: str, limits: Limits) -> None:
+        self._tracker = tracker
+        self._contact = contact
+        self._kube_version = kube_version
+        self._limits = limits
+
+    def describe(self) -> Iterable[GaugeMetricFamily | CounterMetricFamily]:
+        """The families, empty."""
+        return [_family(each.name) for each in FAMILIES]
+
+    def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
+        """All families with their samples as things stand."""
+        samples: Samples = {each.name: {} for each in FAMILIES}
+        self._of_workloads(samples)
+        self._of_all(samples)
+        self._of_contact(samples)
+        for name, found in samples.items():
+            family = _family(name)
+            for labels, value in found.items():
+                family.add_metric(labels, value)
+            yield family
+
+    def _of_workloads(self, samples: Samples) -> None:
+        figures = self._tracker.figures.values()
+        shown: Iterable[WorkloadStatus] = figures
+        if len(figures) > self._limits.workloads:
+            shown = nsmallest(self._limits.workloads, figures, key=goodness)
+        for each in shown:
+            self._of_workload(each, samples)
+        samples["topospread_workloads"][()] = len(figures)
+        samples["topospread_workloads_not_shown"][()] = max(len(figures) - self._limits.workloads, 0)
+
+    def _of_workload(self, each: WorkloadStatus, samples: Samples) -> None:
+        workload = each.namespace, f"{each.kind}/{each.name}"
+        samples["topospread_workload_pods"][workload] = each.existing
+        samples["topospread_workload_refused_pods"][workload] = len(each.refused)
+        for loss in each.worst_losses:
+            samples["topospread_workload_lost_pods"][*workload, loss.topology_key] = loss.lost
+        for labels, constraint in _worst(each).items():
+            samples["topospread_constraint_skew"][labels] = constraint.skew
+            samples["topospread_constraint_max_skew"][labels] = constraint.max_skew
+            samples["topospread_constraint_minimum_pods"][labels] = constraint.minimum
+            samples["topospread_constraint_domains"][labels] = constraint.eligible
+            if constraint.eligible <= self._limits.domains:
+                by_domain = samples["topospread_domain_pods"]
+                by_domain.update(((*labels, domain.name), domain.matching) for domain in constraint.domains)
+                by_domain.update(((*labels, name), 0) for name in constraint.empty_names)
+
+    def _of_all(self, samples: Samples) -> None:
+        tracker = self._tracker
+        nodes = tracker.world.cluster.nodes
+        samples["topospread_info"][__version__, self._kube_version] = 1
+        blocked = sorted(tracker.blocked.by.items(), key=lambda each: -each[1])[: self._limits.workloads]
+        samples["topospread_constraint_blocked_pods"] |= dict(blocked)
+        samples["topospread_pending_pods"][()] = tracker.blocked.waiting
+        samples["topospread_pending_pods_not_asked"][()] = tracker.blocked.not_asked
+        samples["topospread_workloads_not_judged"][()] = len(tracker.done.failures)
+        samples["topospread_nodes"][()] = len(nodes)
+        keys = {loss.topology_key for each in tracker.figures.values() for loss in each.losses}
+        alive = nodes.alive[: nodes.size]
+        for key in keys:
+            codes = nodes.labels(key).codes[: nodes.size][alive]
+            samples["topospread_topology_domains"][(key,)] = len(set(codes[codes >= 0].tolist()))
+        samples["topospread_workloads_looked_at_total"][()] = tracker.done.looked_at
+        age = 0.0 if tracker.since is None else time.monotonic() - tracker.since
+        samples["topospread_figures_age_seconds"][()] = age
+
+    def _of_contact(self, samples: Samples) -> None:
+        contact = self._contact
+        samples["topospread_changes_total"].update(contact.changes.items())
+        samples["topospread_last_sync_age_seconds"] |= _single(contact.ages())
+        samples["topospread_watch_up"] |= _single({kind: int(each.up) for kind, each in contact.kinds.items()})
+        samples["topospread_watch_errors_total"] |= _single(contact.errors)
+        samples["topospread_watch_relists_total"] |= _single(contact.relists)
+        samples["topospread_unreadable_objects_total"][()] = contact.unreadable
+        samples["topospread_api_requests_total"].update(contact.requests.items())
+
+
+def _single(values: Mapping[str, float]) -> dict[Labels, float]:
+    return {(name,): value for name, value in values.items()}
+
+
+def _worst(each: WorkloadStatus) -> dict[ConstraintOf, ConstraintStatus]:
+    """A constraint for each set of labels: of several revisions the one that is exceeded most."""
+    found: dict[ConstraintOf, ConstraintStatus] = {}
+    for one in each.constraints:
+        labels = ConstraintOf(each.namespace, f"{each.kind}/{each.name}", one.topology_key, one.when_unsatisfiable)
+        known = found.get(labels)
+        if known is None or one.skew - one.max_skew > known.skew - known.max_skew:
+            found[labels] = one
+    return found
+
+
+def _family(name: str) -> GaugeMetricFamily | CounterMetricFamily:
+    metric = BY_NAME[name]
+    make = CounterMetricFamily if metric.kind == "counter" else GaugeMetricFamily
+    return make(name, metric.help, labels=metric.labels)

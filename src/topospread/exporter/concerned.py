@@ -1,0 +1,138 @@
+"""Which workloads a change concerns: those whose constraints count it, that it keeps away, or that share its node.
+
+It names too many rather than too few: whoever is named is looked at anew, and nothing else is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from topospread.api.labels import Selector
+from topospread.api.meta import KubeObject
+from topospread.api.workload import ReplicaSet, ReplicationController, Service, StatefulSet
+from topospread.cluster import Cluster, PodClass
+from topospread.cluster.cluster import PodKey
+from topospread.plugins.affinity_terms import Term, terms_of
+from topospread.spread_status.members import Members
+from topospread.workloads.planned import Workload
+
+from .groups import Group
+from .world import Touched
+
+_OWNERS = (ReplicationController, ReplicaSet, StatefulSet)
+"""What default constraints look up by a pod's controller reference."""
+
+
+@dataclass(slots=True, eq=False)
+class Followed:
+    """A workload, and what its figures rest on.
+
+    Attributes:
+        keys: of its pods on nodes.
+        classes: of its pods there, and of its template.
+        selectors: of its constraints.
+        refused_on: names of nodes where a pod of its would be refused.
+        looked_at: once it was.
+    """
+
+    group: Group
+    workload: Workload
+    keys: frozenset[PodKey]
+    members: Members
+    classes: tuple[PodClass, ...] = ()
+    selectors: tuple[Selector, ...] = ()
+    refused_on: frozenset[str] = frozenset()
+    looked_at: bool = False
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """Required terms of its pods, towards others and away from them."""
+        found = (terms_of(each) for each in self.classes)
+        return tuple(term for terms in found for term in (*terms.affinity, *terms.anti_affinity))
+
+
+class Concerned:
+    """Finds them.
+
+    Args:
+        cluster: the state after the changes.
+        followed: by namespace, all workloads.
+        of_pod: whose a pod on a node is.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        followed: Mapping[str, Mapping[int, Followed]],
+        of_pod: Mapping[PodKey, Followed],
+    ) -> None:
+        self._cluster = cluster
+        self._followed = followed
+        self._of_pod = of_pod
+
+    def by(self, touched: Touched) -> Iterator[Followed]:
+        """Those that changes concern; one may come several times."""
+        if touched.everything:
+            yield from self._all()
+            return
+        classes = dict.fromkeys(pod_class for pod_class, _ in touched.pods)
+        for pod_class in classes:
+            yield from self._by_class(pod_class)
+        rows = set(touched.rows)
+        names = self._cluster.nodes.names
+        for row in {row for _, row in touched.pods} - rows:
+            if any(names[row] in each.refused_on for each in self._on(row)):
+                rows.add(row)
+        for row in rows:
+            yield from self._on(row)
+        for item in touched.objects:
+            yield from self._by_object(item)
+
+    def _all(self) -> Iterator[Followed]:
+        for each in self._followed.values():
+            yield from each.values()
+
+    def _on(self, row: int) -> Iterator[Followed]:
+        for key in self._cluster.on_node[row] if row < len(self._cluster.on_node) else ():
+            found = self._of_pod.get(key)
+            if found is not None:
+                yield found
+
+    def _by_class(self, pod_class: PodClass) -> Iterator[Followed]:
+        labels, space = pod_class.labels, pod_class.namespace
+        for each in self._followed.get(space, {}).values():
+            if any(selector.matches(labels) for selector in each.selectors):
+                yield each
+        of_space = self._labels_of(space)
+        keeps_away = terms_of(pod_class).anti_affinity
+        for each in self._all():
+            if any(term.matches(pod_class, of_space) for term in each.terms) or (
+                keeps_away and self._are_meant(keeps_away, each)
+            ):
+                yield each
+
+    def _are_meant(self, terms: Iterable[Term], each: Followed) -> bool:
+        of_space = self._labels_of(each.workload.namespace)
+        return any(term.matches(one, of_space) for term in terms for one in each.classes)
+
+    def _by_object(self, item: KubeObject) -> Iterator[Followed]:
+        """Default constraints select by Services and owners; the rest is behind volumes."""
+        if isinstance(item, Service):
+            selects = Selector.nothing() if item.spec.selector is None else Selector.from_set(item.spec.selector)
+            for each in self._followed.get(item.namespace, {}).values():
+                if any(selects.matches(one.labels) for one in each.classes):
+                    yield each
+            return
+        if isinstance(item, _OWNERS):
+            for each in self._followed.get(item.namespace, {}).values():
+                if any(one.owner is not None and one.owner.name == item.name for one in each.classes):
+                    yield each
+            return
+        for each in self._all():
+            if any(one.volumes for one in each.classes):
+                yield each
+
+    def _labels_of(self, namespace: str) -> Mapping[str, str]:
+        found = self._cluster.objects.namespaces.get(namespace)
+        return found.labels if found is not None else {}

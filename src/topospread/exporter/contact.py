@@ -1,0 +1,102 @@
+"""What was last heard of each kind, and what went wrong: the age of what is shown. Nothing is decided by it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from topospread.live.logs import facts, level
+from topospread.live.observer import NobodyWatches, WatchChange
+
+log = logging.getLogger("topospread.live.export")
+
+
+@dataclass(slots=True)
+class Heard:
+    """Of one kind, in seconds of the clock.
+
+    Attributes:
+        last: when the API server last said something; ``None`` before it did.
+        up: whether it is followed now.
+        failing_since: when following it failed; ``None`` while it does not.
+    """
+
+    last: float | None = None
+    up: bool = False
+    failing_since: float | None = None
+
+
+@dataclass
+class Contact(NobodyWatches):
+    """An observer that remembers, and says when contact is lost and is there again.
+
+    Attributes:
+        kinds: by name in paths, ``pods``.
+        changes: (kind, ``added``, ``modified`` or ``deleted``) → how many.
+        requests: (method, status) → how many.
+    """
+
+    clock: Callable[[], float] = time.monotonic
+    kinds: dict[str, Heard] = field(default_factory=dict)
+    errors: Counter[str] = field(default_factory=Counter)
+    relists: Counter[str] = field(default_factory=Counter)
+    changes: Counter[tuple[str, str]] = field(default_factory=Counter)
+    requests: Counter[tuple[str, str]] = field(default_factory=Counter)
+    unreadable: int = 0
+
+    def expect(self, kind: str) -> None:
+        """A kind is to be followed."""
+        self.kinds.setdefault(kind, Heard())
+        self.errors[kind] += 0
+        self.relists[kind] += 0
+
+    def changed(self, kind: str, change: str) -> None:
+        """An object of a kind came, changed or went."""
+        self.changes[kind, change] += 1
+        self.kinds[kind].last = self.clock()
+
+    def ages(self) -> dict[str, float]:
+        """Seconds since each kind was heard of."""
+        now = self.clock()
+        return {kind: now - each.last for kind, each in self.kinds.items() if each.last is not None}
+
+    def watching(self, kind: str, change: WatchChange, why: str = "") -> None:
+        """See Observer."""
+        heard = self.kinds.setdefault(kind, Heard())
+        if change in ("failed", "absent"):
+            self._lost(kind, heard, why)
+        elif change in ("open", "listed", "heard"):
+            self._there(kind, heard)
+        elif change == "relisting":
+            self.relists[kind] += 1
+            log.info("listing a kind again", extra=facts(resource=kind))
+
+    def requested(self, verb: str, code: str, seconds: float) -> None:
+        """See Observer."""
+        self.requests[verb, code] += 1
+
+    def failed(self, what: str, why: str) -> None:
+        """See Observer."""
+        self.unreadable += 1
+        log.warning("%s: what was known before is kept", what, extra=facts(err=why))
+
+    def _lost(self, kind: str, heard: Heard, why: str) -> None:
+        self.errors[kind] += 1
+        heard.up = False
+        again = heard.failing_since is not None
+        if not again:
+            heard.failing_since = self.clock()
+        say = log.info if again else log.warning
+        if again and not log.isEnabledFor(level(2)):
+            return
+        say("a kind cannot be followed: its last known state is kept", extra=facts(resource=kind, err=why))
+
+    def _there(self, kind: str, heard: Heard) -> None:
+        heard.last, heard.up = self.clock(), True
+        if heard.failing_since is not None:
+            seconds = round(heard.last - heard.failing_since, 1)
+            heard.failing_since = None
+            log.info("a kind is followed again", extra=facts(resource=kind, afterSeconds=seconds))

@@ -1,0 +1,259 @@
+"""Which objects are planned together: a controller, its ReplicaSets, its pods and its autoscaler. It plans nothing.
+
+A change then costs as much as the group that it is in, not as the cluster. Where a controller may adopt what nobody
+controls (pkg/controller/controller_ref_manager.go), all of the namespace is one group: who gets it depends on all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from topospread.api.autoscaling import HorizontalPodAutoscaler
+from topospread.api.inventory import Inventory
+from topospread.api.meta import KubeObject
+from topospread.api.pod import Pod
+from topospread.api.workload import (
+    DaemonSet,
+    Deployment,
+    Job,
+    ReplicaSet,
+    ReplicationController,
+    StatefulSet,
+)
+from topospread.errors import InvalidError, Place
+from topospread.workloads.controllers import controller
+
+PLANNED: dict[type[KubeObject], str] = {
+    Deployment: "deployments",
+    ReplicaSet: "replica_sets",
+    ReplicationController: "replication_controllers",
+    StatefulSet: "stateful_sets",
+    DaemonSet: "daemon_sets",
+    Job: "jobs",
+    HorizontalPodAutoscaler: "horizontal_pod_autoscalers",
+    Pod: "pods",
+}
+"""Kinds that make up groups → where an inventory has them."""
+
+
+class Group(NamedTuple):
+    """What is planned together; ``kind`` is `WHOLE` for all of a namespace."""
+
+    namespace: str
+    kind: str
+    name: str
+
+
+WHOLE = "*"
+_Owner = tuple[str, str]
+"""Kind and name of what a pod's controller reference names; an orphan's is the pod itself."""
+
+
+class Space:
+    """The objects of one namespace.
+
+    Attributes:
+        of: kind → name → object.
+        adopts: something here may be adopted.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.of: dict[type[KubeObject], dict[str, Any]] = {kind: {} for kind in PLANNED}
+        self.adopts = False
+        self._pods: dict[_Owner, dict[str, None]] = {}
+        self._sets: dict[Group, dict[str, None]] = {}
+        self._autoscalers: dict[Group, dict[str, None]] = {}
+        self._set_names: dict[str, dict[str, None]] = {}
+        self._adoptable: dict[tuple[type[KubeObject], str], bool] = {}
+
+    # Groups.
+
+    def groups(self) -> set[Group]:
+        """All of them."""
+        return {self.group_of(kind, item) for kind, items in self.of.items() for item in items.values()}
+
+    def group_of(self, kind: type[KubeObject], item: Any) -> Group:
+        """The group that an object is in, be it here or not."""
+        if self.adopts:
+            return Group(self.name, WHOLE, "")
+        if kind is Pod:
+            owner, name = _owner_of(item)
+            return self._group_of_set(name) if owner == "ReplicaSet" else Group(self.name, owner, name)
+        return self._own_group(kind, item)
+
+    def _own_group(self, kind: type[KubeObject], item: Any) -> Group:
+        if kind is HorizontalPodAutoscaler:
+            target = item.spec.scale_target_ref
+            return Group(self.name, target.kind, target.name)
+        owner = item.metadata.controller if kind is ReplicaSet else None
+        return Group(self.name, kind.__name__, item.name) if owner is None else Group(self.name, owner.kind, owner.name)
+
+    def _group_of_set(self, name: str) -> Group:
+        """The group of a ReplicaSet's pods; one that was not read may be a Deployment's (`Hierarchy.missing`)."""
+        known = self.of[ReplicaSet].get(name)
+        if known is not None:
+            return self._own_group(ReplicaSet, known)
+        deployment = name.rpartition("-")[0]
+        if deployment in self.of[Deployment]:
+            return Group(self.name, "Deployment", deployment)
+        return Group(self.name, "ReplicaSet", name)
+
+    # Changes.
+
+    def put(self, kind: type[KubeObject], item: Any) -> set[Group]:
+        """An object came or changed; the groups that it was and is in."""
+        before = self.of[kind].get(item.name)
+        touched = self._around(kind, before) if before is not None else set()
+        touched |= self._around(kind, item)
+        if before is not None:
+            self._unlink(kind, before)
+        self.of[kind][item.name] = item
+        self._link(kind, item)
+        return touched | self._around(kind, item) | self._adopted(kind, before, item)
+
+    def delete(self, kind: type[KubeObject], name: str) -> set[Group]:
+        """An object is gone; the groups that it was in."""
+        before = self.of[kind].get(name)
+        if before is None:
+            return set()
+        touched = self._around(kind, before)
+        self._unlink(kind, before)
+        del self.of[kind][name]
+        return touched | self._around(kind, before) | self._adopted(kind, before, None)
+
+    def _around(self, kind: type[KubeObject], item: Any) -> set[Group]:
+        """Its group, and those that pods of ReplicaSets that were not read may be in for it."""
+        found = {self.group_of(kind, item)}
+        if kind is ReplicaSet and not self.adopts:
+            found |= {
+                Group(self.name, "ReplicaSet", item.name),
+                Group(self.name, "Deployment", item.name.rpartition("-")[0]),
+            }
+        if kind is Deployment and not self.adopts:
+            found |= {Group(self.name, "ReplicaSet", each) for each in self._set_names.get(item.name, ())}
+        return found
+
+    def _link(self, kind: type[KubeObject], item: Any) -> None:
+        if kind is Pod:
+            owner = _owner_of(item)
+            self._pods.setdefault(owner, {})[item.name] = None
+            if owner[0] == "ReplicaSet":
+                self._set_names.setdefault(owner[1].rpartition("-")[0], {})[owner[1]] = None
+        elif kind is ReplicaSet:
+            self._sets.setdefault(self._own_group(kind, item), {})[item.name] = None
+        elif kind is HorizontalPodAutoscaler:
+            self._autoscalers.setdefault(self._own_group(kind, item), {})[item.name] = None
+
+    def _unlink(self, kind: type[KubeObject], item: Any) -> None:
+        if kind is Pod:
+            owner = _owner_of(item)
+            _take_out(self._pods, owner, item.name)
+            if owner[0] == "ReplicaSet" and owner not in self._pods:
+                _take_out(self._set_names, owner[1].rpartition("-")[0], owner[1])
+        elif kind is ReplicaSet:
+            _take_out(self._sets, self._own_group(kind, item), item.name)
+        elif kind is HorizontalPodAutoscaler:
+            _take_out(self._autoscalers, self._own_group(kind, item), item.name)
+
+    # Orphans.
+
+    def _adopted(self, kind: type[KubeObject], before: Any, after: Any) -> set[Group]:
+        """Find out anew what may be adopted; all groups where that makes the namespace one, or no longer."""
+        if kind is HorizontalPodAutoscaler:
+            return set()
+        key = (kind, (after or before).name)
+        self._adoptable.pop(key, None)
+        if kind is not Pod and (before is None or after is None or _selector(before) != _selector(after)):
+            for orphan_kind in (Pod, ReplicaSet):
+                for orphan in self.of[orphan_kind].values():
+                    self._look_at(orphan_kind, orphan)
+        elif after is not None:
+            self._look_at(kind, after)
+        if any(self._adoptable.values()) == self.adopts:
+            return set()
+        touched = self.groups()
+        self.adopts = not self.adopts
+        return touched | self.groups()
+
+    def _look_at(self, kind: type[KubeObject], orphan: Any) -> None:
+        """Whether a pod or ReplicaSet that nobody controls may be adopted."""
+        if kind not in (Pod, ReplicaSet):
+            return
+        if orphan.metadata.controller is not None:
+            self._adoptable.pop((kind, orphan.name), None)
+            return
+        self._adoptable[kind, orphan.name] = any(
+            _selects(adopter, each, orphan.labels)
+            for adopter in ((Deployment,) if kind is ReplicaSet else _ADOPT_PODS)
+            for each in self.of[adopter].values()
+        )
+
+    # What a group holds.
+
+    def members(self, group: Group) -> Iterator[tuple[type[KubeObject], Any]]:
+        """The objects of a group."""
+        if group.kind == WHOLE:
+            if self.adopts:
+                yield from ((kind, item) for kind, items in self.of.items() for item in items.values())
+            return
+        if self.adopts:
+            return
+        for kind in _CONTROLLERS:
+            if kind.__name__ == group.kind and group.name in self.of[kind] and kind is not ReplicaSet:
+                yield kind, self.of[kind][group.name]
+        sets = self._sets.get(group, {})
+        yield from ((ReplicaSet, self.of[ReplicaSet][each]) for each in sets)
+        autoscalers = self.of[HorizontalPodAutoscaler]
+        yield from ((HorizontalPodAutoscaler, autoscalers[each]) for each in self._autoscalers.get(group, ()))
+        for owner in self._owners(group, sets):
+            yield from ((Pod, self.of[Pod][each]) for each in self._pods.get(owner, ()))
+
+    def _owners(self, group: Group, sets: Iterable[str]) -> Iterator[_Owner]:
+        """What the controller references of a group's pods name."""
+        if group.kind != "ReplicaSet":
+            yield group.kind, group.name
+        names = dict.fromkeys(sets)
+        if group.kind == "Deployment":
+            names.update(dict.fromkeys(self._set_names.get(group.name, ())))
+        elif group.kind == "ReplicaSet":
+            names[group.name] = None
+        yield from (("ReplicaSet", each) for each in names if self._group_of_set(each) == group)
+
+
+_ADOPT_PODS = (ReplicaSet, ReplicationController, StatefulSet, DaemonSet, Job)
+_CONTROLLERS = (Deployment, *_ADOPT_PODS)
+
+
+def inventory_of(members: Iterable[tuple[type[KubeObject], Any]]) -> Inventory:
+    """The objects of a group as an inventory."""
+    found = Inventory()
+    for kind, item in members:
+        getattr(found, PLANNED[kind]).append(item)
+    return found
+
+
+def _owner_of(pod: Pod) -> _Owner:
+    owner = pod.metadata.controller
+    return ("Pod", pod.name) if owner is None else (owner.kind, owner.name)
+
+
+def _selector(item: Any) -> object:
+    return item.spec.selector
+
+
+def _selects(kind: type[KubeObject], item: Any, labels: Mapping[str, str]) -> bool:
+    """Whether a controller selects what bears these labels; one without a selector may select anything."""
+    try:
+        return controller(kind.__name__, item, Place()).selector.matches(labels)
+    except InvalidError:
+        return kind is ReplicationController
+
+
+def _take_out(index: dict[Any, dict[str, None]], key: Any, name: str) -> None:
+    names = index.get(key)
+    if names is not None:
+        names.pop(name, None)
+        if not names:
+            del index[key]

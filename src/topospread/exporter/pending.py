@@ -1,0 +1,74 @@
+"""Which constraints keep waiting pods off the nodes. What a pod is told is the scheduler's own verdict."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from topospread.live.spread_figures import ConstraintOf
+from topospread.plugins.interface import PluginError
+from topospread.plugins.pod_topology_spread import HardConstraints, PodTopologySpread
+from topospread.scheduling.cycle import Scheduler
+from topospread.workloads.planned import QueuedPod
+
+from .world import World
+
+MOST_ASKED = 200
+"""Of so many kinds of waiting pods the constraints are looked for; of the others only the number is told."""
+_SPREAD = PodTopologySpread.name
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """Pods that wait.
+
+    Attributes:
+        by: constraint → how many pods it keeps off nodes; a pod may be kept off by several.
+        waiting: how many pods of the profiles wait for a node, gated ones left out.
+        not_asked: of how many of them the constraints were not looked for.
+    """
+
+    by: Mapping[ConstraintOf, int] = field(default_factory=dict)
+    waiting: int = 0
+    not_asked: int = 0
+
+
+def blocked_by(world: World) -> Blocked:
+    """The constraints behind the pods that no node would take now.
+
+    A constraint keeps a pod off where it is the first to reject a node that every filter before lets pass
+    (pkg/scheduler/framework/runtime, ``RunFilterPlugins``: the first rejection is the one that is told).
+    """
+    alike: dict[tuple[tuple[int, str], str], list[QueuedPod]] = {}
+    for queued in world.pending():
+        key = world.cluster.shared_class(queued.pod).key
+        alike.setdefault((key, f"{queued.workload.kind}/{queued.workload.name}"), []).append(queued)
+    found: Counter[ConstraintOf] = Counter()
+    not_asked = 0
+    for number, ((_, workload), pods) in enumerate(alike.items()):
+        if number >= MOST_ASKED:
+            not_asked += len(pods)
+            continue
+        for topology_key in _keys_against(world.scheduler, pods[0]):
+            found[ConstraintOf(pods[0].namespace, workload, topology_key, "DoNotSchedule")] += len(pods)
+    return Blocked(dict(found), sum(map(len, alike.values())), not_asked)
+
+
+def _keys_against(scheduler: Scheduler, queued: QueuedPod) -> list[str]:
+    """Topology keys of the constraints that reject a node; none where a node takes the pod."""
+    verdict = scheduler.verdict(queued.pod, queued.name)
+    by_spread = [number for number, each in enumerate(verdict.rejections) if each.plugin == _SPREAD]
+    if verdict.error or not by_spread or (verdict.blame < 0).any():
+        return []
+    try:
+        prepared = scheduler.view(scheduler.cluster.shared_class(queued.pod)).plugins.prepared[_SPREAD]
+    except PluginError:
+        return []
+    if not isinstance(prepared.filter, HardConstraints):
+        return []
+    nodes = scheduler.cluster.nodes
+    rows = np.flatnonzero(nodes.alive[: nodes.size])[np.isin(verdict.blame, by_spread)]
+    return list(dict.fromkeys(each.constraint.topology_key for each in prepared.filter.refusing(rows)))

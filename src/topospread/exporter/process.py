@@ -1,0 +1,164 @@
+"""The process of ``topospread export``: connects, checks, follows, serves and ends; what is shown is made elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+from prometheus_client import CollectorRegistry, ProcessCollector
+from prometheus_client.registry import Collector
+
+from topospread.config.gates import Gates
+from topospread.config.profile import Configuration
+from topospread.errors import InputError, Place
+from topospread.live.client import ApiClient
+from topospread.live.connection import Connection, connect
+from topospread.live.exposition import exposition_of
+from topospread.live.launch import DONE, Stop, patiently, unless_asked
+from topospread.live.logs import facts
+from topospread.live.rights import Right, listed, missing
+from topospread.live.serving import Address, ServedPages, serve
+from topospread.simulation.run import SimulationOptions
+from topospread.version import __version__
+
+from .collector import Limits, SpreadCollector
+from .contact import Contact
+from .following import NEEDED, Following
+from .tracker import Tracker
+
+log = logging.getLogger("topospread.live.export")
+
+
+@dataclass(frozen=True)
+class Judging:
+    """As which scheduler the figures are made, and how many are shown."""
+
+    configuration: Configuration
+    gates: Gates
+    limits: Limits
+
+
+@dataclass(frozen=True)
+class Export:
+    """What the process is to do.
+
+    Attributes:
+        kubeconfig, context: where the API server is; both may be ``None``.
+        address: where to serve.
+        qps, burst: requests a second; watches are not counted.
+    """
+
+    judging: Judging
+    kubeconfig: str | None
+    context: str | None
+    address: Address
+    qps: float = 50
+    burst: int = 100
+
+
+class Exporter:
+    """A tracker with what feeds it and what shows it.
+
+    Attributes:
+        collector: for a registry.
+        following: feeds the tracker while it runs.
+    """
+
+    def __init__(self, judging: Judging, contact: Contact, client: ApiClient) -> None:
+        gates = judging.gates
+        options = SimulationOptions(judging.configuration, kube_version=str(gates.kube_version), gates=gates)
+        tracker = Tracker(options)
+        self.collector = SpreadCollector(tracker, contact, str(gates.kube_version), judging.limits)
+        self.following = Following(client, tracker, contact)
+
+    def synced(self) -> str:
+        """Why it is not ready, "" when it is."""
+        missing = self.following.missing()
+        if missing:
+            return f"not listed yet: {', '.join(missing)}"
+        return "" if self.following.ready else "the first figures are being made"
+
+
+class ExportMetrics:
+    """What an exporter of its own serves."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry(auto_describe=False)
+        ProcessCollector(registry=self._registry)
+
+    def add(self, collector: Collector) -> None:
+        """Serve what this collects."""
+        self._registry.register(collector)
+
+    def exposition(self, accept: str) -> tuple[bytes, str]:
+        """See Exposed."""
+        return exposition_of(self._registry, accept)
+
+    def checked(self, checks: Iterable[tuple[str, str, bool]]) -> None:
+        """See Exposed: health is not counted."""
+
+
+async def export(wanted: Export) -> int:
+    """Run until it is asked to stop.
+
+    Raises:
+        InputError: no API server, or no right to what is needed; the message says which.
+    """
+    stop = Stop("")
+    stop.listen()
+    decides_as = str(wanted.judging.gates.kube_version)
+    log.info("Starting topospread export", extra=facts(version=__version__, decidesAs=decides_as))
+    connection = await connect(wanted.kubeconfig, wanted.context)
+    contact = Contact()
+    async with AsyncExitStack() as stack:
+        client = await stack.enter_async_context(
+            ApiClient(connection, qps=wanted.qps, burst=wanted.burst, observer=contact)
+        )
+        if not await unless_asked(stop, _check_rights(client, connection)):
+            return DONE
+        exporter = Exporter(wanted.judging, contact, client)
+        metrics = ExportMetrics()
+        metrics.add(exporter.collector)
+
+        def stopping() -> str:
+            return "process is shutting down" if stop.asked.is_set() else ""
+
+        ready = {"shutdown": stopping, "sync": exporter.synced}
+        runner = await serve(ServedPages(metrics, {}, {}, ready, {}), wanted.address)
+        if runner is not None:
+            stack.push_async_callback(runner.cleanup)
+        await stack.enter_async_context(beside(exporter, stop))
+        await stop.asked.wait()
+    return DONE
+
+
+@asynccontextmanager
+async def beside(exporter: Exporter, stop: Stop) -> AsyncIterator[None]:
+    """Follow while the block runs; a fault of what follows asks to stop, and is raised at the end of the block."""
+    task = asyncio.create_task(exporter.following.run())
+    task.add_done_callback(lambda _: stop.asked.set())
+    try:
+        yield
+    finally:
+        task.cancel()
+        ended = await asyncio.gather(task, return_exceptions=True)
+        if isinstance(ended[0], Exception):
+            raise ended[0]
+
+
+async def _check_rights(client: ApiClient, connection: Connection) -> None:
+    """Ask for the rights without which there is nothing to show.
+
+    Raises:
+        InputError: the API server does not answer in time, does not know who asks, or refuses one.
+    """
+    wanted = [Right(verb, kind) for kind in NEEDED for verb in ("list", "watch")]
+    lacking = await patiently(lambda: missing(client, wanted), connection)
+    if lacking:
+        words = "\n  ".join(["rights that the exporter needs are missing:", *listed(lacking)])
+        raise InputError(
+            f"{words}\ndeploy/prometheus/rbac.yaml grants them and the others", Place(source=connection.source)
+        )

@@ -1,0 +1,337 @@
+"""Follows a cluster: objects in, figures out, by event. What a change concerns is looked at anew, and nothing else.
+
+What is said of a workload is what `status` says, by the same code. It reads nothing itself: who reads calls `put` and
+`delete`, and has the work done in small steps by `work`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from msgspec.structs import replace as with_fields
+
+from topospread.api.inventory import Inventory
+from topospread.api.meta import KubeObject, ObjectMeta
+from topospread.api.node import Namespace, Node, NodeCondition, NodeStatus
+from topospread.api.pod import Pod
+from topospread.api.policy import LimitRange, PriorityClass, RuntimeClass
+from topospread.api.storage import StorageClass
+from topospread.cluster.cluster import PodKey, pod_key
+from topospread.errors import InputError
+from topospread.simulation.run import SimulationOptions
+from topospread.spread_status import WorkloadStatus
+from topospread.spread_status.constraints import spreads_of
+from topospread.spread_status.members import Members, workloads_of
+from topospread.spread_status.one_workload import Asked, looked_at
+from topospread.spread_status.refused import Refusals
+from topospread.spread_status.risk import keys_at_risk, losses
+from topospread.workloads.timestamps import snapshot_time
+
+from .concerned import Concerned, Followed
+from .groups import PLANNED, Group, Space, inventory_of
+from .latest_time import LatestTime
+from .pending import Blocked, blocked_by
+from .world import Planned, World
+
+_OF_ALL: tuple[type[KubeObject], ...] = (PriorityClass, RuntimeClass)
+"""Kinds by which any pod may be planned otherwise."""
+_BESIDE: tuple[type[KubeObject], ...] = (*_OF_ALL, LimitRange, Namespace, StorageClass)
+"""Kinds that the planner is told of with every group."""
+
+
+@dataclass(slots=True)
+class Work:
+    """What has been done since the start.
+
+    Attributes:
+        planned: groups that were planned.
+        looked_at: workloads that were looked at.
+        failures: group → what is wrong with it; its figures are as they were.
+    """
+
+    planned: int = 0
+    looked_at: int = 0
+    failures: dict[Group, str] = field(default_factory=dict)
+
+
+class Tracker:
+    """Follows a cluster.
+
+    Args:
+        options: as `status` takes them: version, gates, profiles.
+
+    Attributes:
+        done: how much was done.
+        figures: by the workload's namespace, kind and name what `status` would say of it, but for domains' totals;
+            its losses are by zone, hostname and the keys of its own constraints.
+        blocked: pods that wait, by the constraint that keeps them off nodes.
+        since: when the first change came that is not in the figures yet, in seconds of `time.monotonic`; ``None``.
+    """
+
+    def __init__(self, options: SimulationOptions) -> None:
+        self.world = World(options)
+        self.done = Work()
+        self.figures: dict[Followed, WorkloadStatus] = {}
+        self.blocked = Blocked()
+        self.since: float | None = None
+        self._spaces: dict[str, Space] = {}
+        self._beside: dict[type[KubeObject], dict[tuple[str, str], Any]] = {kind: {} for kind in _BESIDE}
+        self._nodes: dict[str, Node] = {}
+        self._latest = LatestTime()
+        self._single: dict[tuple[type[KubeObject], str, str], KubeObject] = {}
+        self._unplanned: dict[Group, None] = {}
+        self._followed: dict[str, dict[int, Followed]] = {}
+        self._of_group: dict[Group, list[Followed]] = {}
+        self._of_pod: dict[PodKey, Followed] = {}
+        self._unseen: dict[Followed, None] = {}
+        self._ask_pending = False
+
+    # What happens.
+
+    def put(self, item: KubeObject) -> bool:
+        """An object came or changed; whether that may change a figure."""
+        kind = type(item)
+        if kind in PLANNED:
+            return self._put_planned(kind, item)
+        if kind in self._beside:
+            known = self._beside[kind].get((item.namespace, item.name))
+            self._beside[kind][item.namespace, item.name] = item
+            if known is None or not _is_same(known, item):
+                self._plan_for(item)
+        if isinstance(item, Node):
+            self._nodes[item.name] = item
+            self._hear_of(Node, "", item.name, item)
+        if kind not in _OF_ALL and kind is not LimitRange:
+            self._single[kind, item.namespace, item.name] = item
+        self._note_change()
+        return True
+
+    def delete(self, kind: type[KubeObject], namespace: str, name: str, item: KubeObject | None) -> bool:
+        """An object is gone; ``item``: its last state, where it is known."""
+        if kind in (Node, Pod):
+            self._hear_of(kind, namespace, name, None)
+        if kind in PLANNED:
+            space = self._spaces.get(namespace)
+            self._plan(space.delete(kind, name) if space is not None else ())
+            self._note_change()
+            return True
+        known = self._beside[kind].pop((namespace, name), None) if kind in self._beside else None
+        if known is not None:
+            self._plan_for(known)
+        if kind is Node:
+            known = self._nodes.pop(name, None)
+        waiting = self._single.pop((kind, namespace, name), None)
+        gone = item or known or waiting
+        if gone is not None:
+            self.world.delete(gone)
+        self._note_change()
+        return True
+
+    def _put_planned(self, kind: type[KubeObject], item: Any) -> bool:
+        space = self._spaces.get(item.namespace)
+        if space is None:
+            space = self._spaces[item.namespace] = Space(item.namespace)
+        before = space.of[kind].get(item.name)
+        if kind is Pod:
+            self._hear_of(Pod, item.namespace, item.name, item)
+        touched = space.put(kind, item)
+        if before is not None and _is_same(before, item) and not self._rests_on_status(touched):
+            return False
+        self._plan(touched)
+        self._note_change()
+        return True
+
+    def _rests_on_status(self, groups: Iterable[Group]) -> bool:
+        """Whether a controller is about to delete pods: which ones may rest on how they are."""
+        known = map(self.world.known, groups)
+        return any(each is None or each.surplus for each in known)
+
+    def _hear_of(self, kind: type[KubeObject], namespace: str, name: str, item: Any) -> None:
+        """Keep the latest time that anything tells of; what controllers are about to delete may rest on it."""
+        before = self._latest.seconds
+        told = None
+        if item is not None:
+            told = snapshot_time([item], ()) if kind is Node else snapshot_time((), [item])
+        self._latest.put((kind.__name__, namespace, name), told)
+        if self._latest.seconds != before:
+            self._plan(self.world.surplus)
+
+    def _plan_for(self, item: KubeObject) -> None:
+        """Plan all groups anew that an object beside them may change."""
+        if isinstance(item, _OF_ALL):
+            self._plan(self.world.groups())
+        elif isinstance(item, LimitRange | Namespace):
+            self._plan(self.world.groups(item.namespace or item.name))
+
+    def _plan(self, groups: Iterable[Group]) -> None:
+        self._unplanned.update(dict.fromkeys(groups))
+
+    def _note_change(self) -> None:
+        if self.since is None:
+            self.since = time.monotonic()
+
+    # What is done about it.
+
+    def work(self, until: float) -> bool:
+        """Bring the figures up to date, until a time of `time.monotonic`; whether they are."""
+        while True:
+            if self._single:
+                self._take_single()
+            elif self.world.touched.any:
+                self._see_touched()
+            elif self._unplanned:
+                self._plan_one()
+            elif self._unseen:
+                self._look_at_one()
+            elif self._ask_pending:
+                self.blocked = blocked_by(self.world)
+                self._ask_pending = False
+            else:
+                self.since = None
+                return True
+            if time.monotonic() >= until:
+                return False
+
+    def _take_single(self) -> None:
+        items, self._single = list(self._single.values()), {}
+        beside = self._inventory_beside("")
+        try:
+            self.world.put(items, beside)
+        except InputError:
+            for each in items:  # one of them is refused: the others are not to suffer
+                try:
+                    self.world.put([each], beside)
+                except InputError as error:
+                    self._fail(Group(each.namespace, type(each).__name__, each.name), str(error))
+
+    def _plan_one(self) -> None:
+        group = next(iter(self._unplanned))
+        del self._unplanned[group]
+        self.done.planned += 1
+        space = self._spaces.get(group.namespace)
+        members = list(space.members(group)) if space is not None else []
+        given = inventory_of(members)
+        self._add_beside(given, group.namespace)
+        given.nodes = list(self._nodes.values()) if given.daemon_sets else self._clock()
+        try:
+            planned = self.world.take(group, given)
+        except InputError as error:
+            self._fail(group, str(error))
+            return
+        self.done.failures.pop(group, None)
+        self._follow(group, planned)
+        self._ask_pending = True
+
+    def _clock(self) -> list[Node]:
+        """A node that tells the time, and nothing else."""
+        seconds = self._latest.seconds
+        if seconds is None:
+            return []
+        now = datetime.fromtimestamp(seconds, UTC).isoformat()
+        conditions = [NodeCondition(type="Ready", last_heartbeat_time=now)]
+        return [Node(metadata=ObjectMeta(name="clock", uid="clock"), status=NodeStatus(conditions=conditions))]
+
+    def _fail(self, group: Group, why: str) -> None:
+        self.done.failures[group] = why
+
+    def _inventory_beside(self, namespace: str) -> Inventory:
+        found = Inventory()
+        self._add_beside(found, namespace)
+        return found
+
+    def _add_beside(self, given: Inventory, namespace: str) -> None:
+        beside = self._beside
+        given.priority_classes = list(beside[PriorityClass].values())
+        given.runtime_classes = list(beside[RuntimeClass].values())
+        given.storage_classes = list(beside[StorageClass].values())
+        given.limit_ranges = [each for each in beside[LimitRange].values() if each.namespace == namespace]
+        own = beside[Namespace].get(("", namespace))
+        given.namespaces = [own] if own is not None else []
+
+    # Workloads.
+
+    def _follow(self, group: Group, planned: Planned | None) -> None:
+        """Put the workloads of a group in the place of those that it had."""
+        before = {(each.workload.kind, each.workload.name): each for each in self._of_group.pop(group, ())}
+        found: list[Followed] = []
+        if planned is not None:
+            plan = planned.plan
+            owned = {pod_key(pod.namespace, pod.name) for each in plan.workloads for pod in each.existing}
+            for workload in workloads_of(plan, owned):
+                keys = frozenset(pod_key(pod.namespace, pod.name) for pod in workload.existing)
+                known = before.pop((workload.kind, workload.name), None)
+                made = known or Followed(group, workload, keys, Members())
+                self._renew(made, Followed(group, workload, keys, Members()), is_new=known is None)
+                found.append(made)
+        for each in before.values():
+            self._forget(each)
+        if found:
+            self._of_group[group] = found
+            self._followed.setdefault(group.namespace, {}).update((id(each), each) for each in found)
+
+    def _renew(self, known: Followed, made: Followed, *, is_new: bool) -> None:
+        """Take over what was planned anew, and have it looked at where that may matter."""
+        cluster = self.world.cluster
+        templates = [each.workload.template for each in (known, made)]
+        before, after = (None if each is None else cluster.shared_class(each) for each in templates)
+        if is_new or known.keys != made.keys or before is not after:
+            self._unseen[known] = None
+        for key in known.keys - made.keys:
+            if self._of_pod.get(key) is known:
+                del self._of_pod[key]
+        known.workload, known.keys = made.workload, made.keys
+        self._of_pod.update(dict.fromkeys(made.keys, known))
+
+    def _forget(self, each: Followed) -> None:
+        self._followed.get(each.group.namespace, {}).pop(id(each), None)
+        self._unseen.pop(each, None)
+        self.figures.pop(each, None)
+        for key in each.keys:
+            if self._of_pod.get(key) is each:
+                del self._of_pod[key]
+
+    def _see_touched(self) -> None:
+        touched = self.world.take_touched()
+        if touched.any:
+            self._unseen.update(dict.fromkeys(Concerned(self.world.cluster, self._followed, self._of_pod).by(touched)))
+        self._ask_pending = True
+
+    def _look_at_one(self) -> None:
+        each = next(iter(self._unseen))
+        del self._unseen[each]
+        self.done.looked_at += 1
+        scheduler, cluster = self.world.scheduler, self.world.cluster
+        members = each.members = Members.found(each.workload.existing, cluster)
+        spreads = spreads_of(scheduler, each.workload, members)
+        found = looked_at(each.workload, members, spreads, Asked(Refusals(scheduler), None))
+        lost = losses(found.kind, members, keys_at_risk([found], cluster), cluster)
+        self.figures[each] = replace(found, losses=lost)
+        counted = [constraint for _, spread in spreads.of for constraint in (*spread.hard, *spread.soft)]
+        each.selectors = tuple(dict.fromkeys(one.constraint.selector for one in counted))
+        template = each.workload.template
+        own = () if template is None else (cluster.shared_class(template),)
+        each.classes = tuple(dict.fromkeys((*members.classes, *own)))
+        each.refused_on = frozenset(one.node for one in found.refused)
+
+
+def _is_same(before: KubeObject, after: KubeObject) -> bool:
+    """Whether two states of an object are planned alike, but for what is about to be deleted.
+
+    Of a pod's status only its phase and what it is promised count then.
+    """
+    if isinstance(before, Pod) and isinstance(after, Pod):
+        return (
+            before.spec == after.spec
+            and before.phase == after.phase
+            and before.nominated_node_name == after.nominated_node_name
+            and _unversioned(before).metadata == _unversioned(after).metadata
+        )
+    return _unversioned(before) == _unversioned(after)
+
+
+def _unversioned(item: KubeObject) -> KubeObject:
+    return with_fields(item, metadata=with_fields(item.metadata, resource_version=None))

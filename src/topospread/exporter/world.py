@@ -1,0 +1,282 @@
+"""The cluster as the exporter keeps it: what groups and single objects make of it, and what each change touches.
+
+Objects go through the planner as they do for `status`, a group or a handful at a time, so that both see the same. Who
+is concerned by what was touched is found out in `concerned`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from topospread.api.inventory import Inventory
+from topospread.api.kinds import KINDS
+from topospread.api.meta import KubeObject
+from topospread.api.node import Namespace, Node
+from topospread.api.pod import Pod
+from topospread.api.workload import ReplicaSet, ReplicationController, Service, StatefulSet
+from topospread.cluster import Cluster, PodClass
+from topospread.cluster.cluster import PodKey, pod_key
+from topospread.cluster.nodes import NON_ZERO_CPU, NON_ZERO_MEMORY
+from topospread.config.request_rules import request_rules
+from topospread.scheduling.cycle import Scheduler
+from topospread.scheduling.framework import Framework
+from topospread.simulation.run import SimulationOptions, as_served
+from topospread.workloads.planned import Plan, QueuedPod
+from topospread.workloads.planner import plan
+
+from .groups import PLANNED, Group
+
+IN_CLUSTER: dict[type[KubeObject], str] = {
+    each.struct: each.attribute for each in KINDS.values() if each.struct not in PLANNED
+}
+"""Kinds that are taken one by one → where an inventory, and the cluster too, has them."""
+_OF_GROUPS = frozenset({ReplicaSet, ReplicationController, StatefulSet, Namespace})
+"""Kinds of which the planner adds or completes objects."""
+_ObjectId = tuple[type[KubeObject], str, str]
+
+
+@dataclass(slots=True)
+class Touched:
+    """What changes have touched since somebody asked.
+
+    Attributes:
+        everything: nodes, or what any workload may rest on.
+        pods: classes of pods that came or went, each with the node's row.
+        rows: nodes on which no pod may fare as before.
+        objects: Services, owners, volumes, claims and the like that changed, as they were and are.
+    """
+
+    everything: bool = False
+    pods: dict[tuple[PodClass, int], None] = field(default_factory=dict)
+    rows: set[int] = field(default_factory=set)
+    objects: list[KubeObject] = field(default_factory=list)
+
+    @property
+    def any(self) -> bool:
+        """Whether there is anything."""
+        return bool(self.everything or self.pods or self.rows or self.objects)
+
+
+@dataclass(slots=True)
+class Planned:
+    """What a group was planned to be.
+
+    Attributes:
+        pods: those that the cluster has of it, with the object that says so.
+        objects: ReplicaSets, claims and the like that the cluster has of it.
+        promised: pods that wait → the node that each is promised.
+        queue: pods that wait.
+        surplus: its controllers are about to delete pods; which ones rests on more than the pods' specs.
+    """
+
+    plan: Plan
+    pods: dict[PodKey, Pod] = field(default_factory=dict)
+    objects: dict[_ObjectId, KubeObject] = field(default_factory=dict)
+    promised: dict[PodKey, str] = field(default_factory=dict)
+    queue: list[QueuedPod] = field(default_factory=list)
+    surplus: bool = False
+
+
+class World:
+    """A cluster that takes plans.
+
+    Args:
+        options: the version, its gates and the profiles, as `status` takes them.
+
+    Attributes:
+        touched: what changed since it was last taken.
+        surplus: groups of which controllers are about to delete pods.
+    """
+
+    def __init__(self, options: SimulationOptions) -> None:
+        assert options.config is not None, "the configuration is read before"
+        assert options.gates is not None, "the gates are known before"
+        gates = options.gates
+        frameworks = {each.scheduler_name: Framework(each, gates) for each in options.config.profiles}
+        self.cluster = Cluster(request_rules(gates))
+        self.scheduler = Scheduler(self.cluster, frameworks)
+        self.touched = Touched()
+        self.surplus: set[Group] = set()
+        self._control_plane = options.control_plane(gates, list(frameworks))
+        self._planned: dict[Group, Planned] = {}
+        self._whose: dict[PodKey, Group] = {}
+        self._whose_object: dict[_ObjectId, Group] = {}
+        self._crowded: set[int] = set()
+
+    def take_touched(self) -> Touched:
+        """What changed since this was last asked."""
+        touched, self.touched = self.touched, Touched()
+        return touched
+
+    # Objects that are in no group.
+
+    def put(self, items: Iterable[KubeObject], beside: Inventory) -> None:
+        """Objects that came or changed; ``beside``: what the planner has to know besides.
+
+        Raises:
+            InputError: the API server would refuse one.
+        """
+        given = Inventory(storage_classes=list(beside.storage_classes))
+        wanted = set()
+        for each in items:
+            getattr(given, IN_CLUSTER[type(each)]).append(each)
+            wanted.add((type(each), each.namespace, each.name))
+        for item in plan(given, control_plane=self._control_plane).inventory.objects():
+            if (type(item), item.namespace, item.name) not in wanted:
+                continue
+            if isinstance(item, Node):
+                self._put_node(item)
+            else:
+                self._put_object(item)
+
+    def _put_node(self, node: Node) -> None:
+        if self.cluster.put_node(as_served(node)):
+            self.touched.everything = True
+            row = self.cluster.nodes.row_of[node.name]
+            self._note_crowd(row)
+
+    def delete(self, item: KubeObject) -> None:
+        """An object is gone."""
+        if isinstance(item, Node):
+            self.touched.everything |= self.cluster.delete_node(item.name)
+        elif self.cluster.objects.delete(item):
+            self.touched.objects.append(item)
+
+    def _put_object(self, item: KubeObject) -> None:
+        before = self._known(item)
+        if self.cluster.objects.put(item):
+            self.touched.everything |= isinstance(item, Namespace) and before is not None
+            self.touched.objects += [item] if before is None else [before, item]
+
+    def _known(self, item: KubeObject) -> KubeObject | None:
+        """An object as the cluster has it."""
+        if isinstance(item, Service):
+            return self.cluster.objects.services.get(item.namespace, {}).get(item.name)
+        table: dict[Any, KubeObject] = getattr(self.cluster.objects, KINDS[type(item).__name__].attribute, {})
+        return table.get((item.namespace, item.name)) or table.get(item.name)
+
+    # Groups.
+
+    def take(self, group: Group, given: Inventory) -> Planned | None:
+        """Plan a group anew, and take what comes of it; ``None`` where nothing is left of it.
+
+        Raises:
+            InputError: the API server would refuse an object; the group stays as it was.
+        """
+        known = self._planned.get(group)
+        if not any(getattr(given, each) for each in PLANNED.values()):
+            if known is not None:
+                self._replace(group, known, Planned(Plan(Inventory())))
+                del self._planned[group]
+                self.surplus.discard(group)
+            return None
+        made = plan(given, control_plane=self._control_plane)
+        there = {pod_key(each.namespace, each.name) for each in given.pods if not each.spec.node_name}
+        found = Planned(made, surplus=bool(made.removed))
+        found.pods = {pod_key(each.namespace, each.name): each for each in (*made.bound, *made.removed)}
+        found.queue = [each for each in made.queue if pod_key(each.namespace, each.name) in there]
+        found.promised = {
+            pod_key(each.namespace, each.name): each.pod.nominated_node_name
+            for each in made.queue
+            if each.pod.nominated_node_name
+        }
+        for item in made.inventory.objects():
+            if type(item) in _OF_GROUPS:
+                found.objects[type(item), item.namespace, item.name] = item
+        self._replace(group, known or Planned(Plan(Inventory())), found)
+        self._planned[group] = found
+        (self.surplus.add if found.surplus else self.surplus.discard)(group)
+        return found
+
+    def known(self, group: Group) -> Planned | None:
+        """What a group was last planned to be."""
+        return self._planned.get(group)
+
+    def groups(self, namespace: str | None = None) -> list[Group]:
+        """The groups that there are."""
+        return [each for each in self._planned if namespace in (None, each.namespace)]
+
+    def pending(self) -> Iterable[QueuedPod]:
+        """Pods that are there and wait for a node."""
+        return (queued for each in self._planned.values() for queued in each.queue)
+
+    def _replace(self, group: Group, before: Planned, after: Planned) -> None:
+        """Put what a group is now in the place of what it was, but for what another group has taken over."""
+        for key, item in before.objects.items():
+            if key in after.objects or self._whose_object.get(key) != group or key[0] is Namespace:
+                continue
+            del self._whose_object[key]
+            if self.cluster.objects.delete(item):
+                self.touched.objects.append(item)
+        for key, item in after.objects.items():
+            if before.objects.get(key) is not item or self._whose_object.get(key) != group:
+                self._put_object(item)
+                self._whose_object[key] = group
+        for pod in before.pods.keys() - after.pods.keys():
+            if self._whose.get(pod) == group:
+                del self._whose[pod]
+                self._take_off(pod)
+        for pod, item in after.pods.items():
+            if before.pods.get(pod) is not item or self._whose.get(pod) != group:
+                self._put_pod(pod, item)
+                self._whose[pod] = group
+        self._promise(before, after)
+
+    def _promise(self, before: Planned, after: Planned) -> None:
+        for pod in before.promised.keys() - after.promised.keys():
+            self._touch_node(before.promised[pod])
+            self.cluster.withdraw(pod)
+        if not after.promised:
+            return
+        for queued in after.queue:
+            key = pod_key(queued.namespace, queued.name)
+            node = after.promised.get(key)
+            if node is not None:
+                self.cluster.nominate(key, self.cluster.shared_class(queued.pod), node)
+                self._touch_node(node)
+                self._touch_node(before.promised.get(key, ""))
+
+    def _touch_node(self, name: str) -> None:
+        row = self.cluster.nodes.row_of.get(name)
+        if row is not None:
+            self.touched.rows.add(row)
+
+    # Pods.
+
+    def _put_pod(self, key: PodKey, pod: Pod) -> None:
+        cluster = self.cluster
+        class_before, row_before = self._place(key)
+        cluster.put_pod(pod, key)
+        class_after, row_after = self._place(key)
+        if class_before is class_after and row_before == row_after:
+            return
+        self._moved(class_before, row_before)
+        self._moved(class_after, row_after)
+
+    def _take_off(self, key: PodKey) -> None:
+        before = self._place(key)
+        self.cluster.delete_pod(key)
+        self._moved(*before)
+
+    def _place(self, key: PodKey) -> tuple[PodClass | None, int]:
+        row = self.cluster.placed.get(key)
+        return (None, -1) if row is None else (self.cluster.on_node[row][key], row)
+
+    def _moved(self, pod_class: PodClass | None, row: int) -> None:
+        if pod_class is None:
+            return
+        self.touched.pods[pod_class, row] = None
+        if pod_class.host_ports or pod_class.volumes or row in self._crowded or self._note_crowd(row):
+            self.touched.rows.add(row)
+        self._note_crowd(row)
+
+    def _note_crowd(self, row: int) -> bool:
+        """Remember whether pods take more of a node than it has: one that leaves then lets others be."""
+        nodes = self.cluster.nodes
+        over = nodes.used[row] > nodes.allocatable[row]
+        over[[NON_ZERO_CPU, NON_ZERO_MEMORY]] = False
+        crowded = bool(over.any())
+        (self._crowded.add if crowded else self._crowded.discard)(row)
+        return crowded

@@ -1,0 +1,39 @@
+"""One workload as it stands in a cluster: its constraints and who would be refused. What domains take is in `risk`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from topospread.simulation.counted import PodOwners
+from topospread.workloads.planned import Workload
+
+from .constraints import Spreads, constraints_of
+from .members import OF_THEIR_NODE, Members
+from .refused import Refusals
+from .result import WorkloadStatus
+
+
+class Asked(NamedTuple):
+    """What is asked about every workload's pods: who would be refused where it is, and whose they are.
+
+    ``owners``: ``None`` where nobody asks whose they are.
+    """
+
+    refusals: Refusals
+    owners: PodOwners | None
+
+
+def looked_at(workload: Workload, members: Members, spreads: Spreads, asked: Asked) -> WorkloadStatus:
+    """All but what domains take, as the keys that are looked at may rest on all workloads."""
+    refused = () if workload.kind in OF_THEIR_NODE else asked.refusals.of(members)
+    problem = spreads.problem
+    return WorkloadStatus(
+        kind=workload.kind,
+        namespace=workload.namespace,
+        name=workload.name,
+        replicas=workload.replicas,
+        existing=sum(members.by_row.values()),
+        constraints=constraints_of(spreads, workload, asked.owners),
+        refused=refused,
+        notes=(*workload.notes, *([f"its constraints cannot be judged: {problem}"] if problem else [])),
+    )

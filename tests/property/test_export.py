@@ -1,0 +1,98 @@
+"""What the exporter says after any history of events is what `status` says of the objects that are left."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Collection
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+import topospread
+from tests.property.explained import clusters
+from topospread.api.inventory import Inventory
+from topospread.api.kinds import KINDS
+from topospread.api.meta import KubeObject
+from topospread.api.policy import PriorityClass
+from topospread.config.gates import gates_for
+from topospread.config.load import default_configuration
+from topospread.exporter.tracker import Tracker
+from topospread.simulation.run import SimulationOptions
+from topospread.spread_status import WorkloadStatus
+from topospread.spread_status.risk import WELL_KNOWN
+
+Key = tuple[type[KubeObject], str, str]
+
+
+def tracker() -> Tracker:
+    return Tracker(SimulationOptions(default_configuration(), gates=gates_for()))
+
+
+def key(item: KubeObject) -> Key:
+    return type(item), item.namespace, item.name
+
+
+def stored(item: Any) -> KubeObject:
+    """The object as an API server has it: in a namespace, with a uid, its owners' uids in its references."""
+    kind, metadata = type(item).__name__, item.metadata
+    space = (metadata.namespace or "default") if KINDS[kind].namespaced else None
+    owners = [replace(each, uid=f"{each.kind}.{each.name}") for each in metadata.owner_references or ()]
+    known = replace(metadata, namespace=space, uid=f"{kind}.{metadata.name}", owner_references=owners or None)
+    return replace(item, metadata=known)
+
+
+def inventory(objects: dict[Key, KubeObject]) -> Inventory:
+    found = Inventory()
+    for item in objects.values():
+        getattr(found, KINDS[type(item).__name__].attribute).append(item)
+    return found
+
+
+def told(each: WorkloadStatus, keys: Collection[str]) -> Any:
+    constraints = tuple(dataclasses.replace(one, counted={}) for one in each.constraints)
+    losses = [(one.topology_key, one.domain, one.lost, one.of) for one in each.losses if one.topology_key in keys]
+    return each.existing, constraints, each.refused, sorted(losses)
+
+
+def expected(objects: dict[Key, KubeObject]) -> dict[Any, Any]:
+    """What `status` says of objects, of each workload by its own keys."""
+    return {
+        (each.kind, each.namespace, each.name): told(
+            each, {*WELL_KNOWN, *(one.topology_key for one in each.constraints)}
+        )
+        for each in topospread.status(inventory(objects)).workloads
+    }
+
+
+def figures(of: Tracker) -> dict[Any, Any]:
+    assert of.work(time.monotonic() + 600)
+    assert of.done.failures == {}
+    return {
+        (each.kind, each.namespace, each.name): told(each, {one.topology_key for one in each.losses})
+        for each in of.figures.values()
+    }
+
+
+@settings(max_examples=100)
+@given(first=clusters(), second=clusters(), data=st.data())
+def test_figures_after_any_history_are_those_of_status(
+    first: tuple[Inventory, str], second: tuple[Inventory, str], data: st.DataObject
+) -> None:
+    follows = tracker()
+    objects: dict[Key, KubeObject] = {}
+    for given_inventory, _ in (first, second, first):
+        events = sorted(map(stored, given_inventory.objects()), key=lambda each: not isinstance(each, PriorityClass))
+        for item in events:
+            if objects and data.draw(st.integers(0, 3)) == 0:
+                gone = data.draw(st.sampled_from(sorted(objects, key=repr)))
+                if gone[0] is not PriorityClass:  # templates that name it would be refused
+                    follows.delete(*gone, objects.pop(gone))
+            if isinstance(item, PriorityClass) or data.draw(st.integers(0, 4)):
+                follows.put(item)
+                objects[key(item)] = item
+            if data.draw(st.integers(0, 3)) == 0:
+                follows.work(time.monotonic())
+        assert figures(follows) == expected(objects)
