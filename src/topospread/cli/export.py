@@ -93,7 +93,7 @@ def judging_of(given: dict[str, Any]) -> Judging:
         InputError: the configuration cannot be read, or kube-scheduler would refuse it.
     """
     from topospread.config.load import default_configuration
-    from topospread.exporter.collector import Limits
+    from topospread.exporter.collector import SeriesLimits
     from topospread.exporter.process import Judging
 
     gates = read_gates(given["kube_version"], given["feature_gates"])
@@ -101,7 +101,7 @@ def judging_of(given: dict[str, Any]) -> Judging:
     return Judging(
         configuration or default_configuration(gates.kube_version, gates),
         gates,
-        Limits(given["max_workloads"], given["max_domains"]),
+        SeriesLimits(given["max_workloads"], given["max_domains"]),
     )
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from topospread.config.gates import Gates
     from topospread.config.operation import LeaderElectionSettings, Operation
     from topospread.config.profile import Configuration
+    from topospread.live.launch import Beside
     from topospread.live.serving import Address
 
 HELP = """\
@@ -32,6 +33,9 @@ It runs until SIGTERM: bindings in flight are finished, the lease is released, a
 
 With --dry-run it binds nothing and needs no lease: it decides beside the scheduler that is there, and says of each real
 binding whether its node is among the best here (metric topospread_mirrored_share, a log line for each that is not).
+
+With --export it also serves how the pods of the cluster are spread, as `topospread export` does; that reads the cluster
+a second time, and takes turns with the scheduling in steps of 20 ms.
 
 /metrics, /healthz, /livez, /readyz and /configz are served without authentication, hence on 127.0.0.1 by default.
 This command needs the extra 'live': pip install 'topospread[live]'.
@@ -93,6 +97,7 @@ SECONDS = Seconds()
 @click.option("--tls-cert-file", type=PATH, metavar="FILE", help="Serve over HTTPS with this certificate.")
 @click.option("--tls-private-key-file", type=PATH, metavar="FILE", help="… and its key.")
 @click.option("--dry-run", is_flag=True, help="Bind nothing: compare how others bind the pods of the profiles.")
+@click.option("--export", is_flag=True, help="Serve the metrics of `topospread export` too.")
 @click.option("--explain-events", is_flag=True, help="Tell the sums behind a refusal by spread in events of their own.")
 @click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="How much to log.")
 @click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="How to log.")
@@ -115,8 +120,19 @@ def scheduler(**given: Any) -> int:
 
     set_up(given["verbosity"], given["logging_format"])
     server = given["kubeconfig"], given["context"]
-    wanted = Launch(configuration, operation, gates, *server, address, given["dry_run"], given["explain_events"])
+    told = given["dry_run"], given["explain_events"]
+    wanted = Launch(configuration, operation, gates, *server, address, *told, _beside(given, configuration, gates))
     return asyncio.run(launch(wanted))
+
+
+def _beside(given: dict[str, Any], configuration: Configuration, gates: Gates) -> Beside | None:
+    """The exporter, where it is asked for."""
+    if not given["export"]:
+        return None
+    from topospread.exporter.collector import SeriesLimits
+    from topospread.exporter.process import Judging, beside_scheduler
+
+    return beside_scheduler(Judging(configuration, gates, SeriesLimits()))
 
 
 def _read(path: str | None, gates: Gates) -> tuple[Configuration, Operation]:

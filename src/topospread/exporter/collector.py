@@ -28,7 +28,7 @@ Samples = dict[str, dict[Labels, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SeriesLimits:
     """How many series there may be.
 
     Attributes:
@@ -50,7 +50,7 @@ class SpreadCollector(Collector):
         limits: of the number of series.
     """
 
-    def __init__(self, tracker: Tracker, contact: Contact, kube_version: str, limits: Limits) -> None:
+    def __init__(self, tracker: Tracker, contact: Contact, kube_version: str, limits: SeriesLimits) -> None:
         self._tracker = tracker
         self._contact = contact
         self._kube_version = kube_version

@@ -17,8 +17,8 @@ from topospread.plugins.affinity_terms import Term, terms_of
 from topospread.spread_status.members import Members
 from topospread.workloads.planned import Workload
 
-from .groups import Group
-from .world import Touched
+from .groups import PlanGroup
+from .planned_cluster import Touched
 
 _OWNERS = (ReplicationController, ReplicaSet, StatefulSet)
 """What default constraints look up by a pod's controller reference."""
@@ -36,7 +36,7 @@ class Followed:
         looked_at: once it was.
     """
 
-    group: Group
+    group: PlanGroup
     workload: Workload
     keys: frozenset[PodKey]
     members: Members
@@ -76,6 +76,7 @@ class Concerned:
         if touched.everything:
             yield from self._all()
             return
+        yield from filter(None, map(self._of_pod.get, touched.moved))
         classes = dict.fromkeys(pod_class for pod_class, _ in touched.pods)
         for pod_class in classes:
             yield from self._by_class(pod_class)

@@ -37,7 +37,7 @@ PLANNED: dict[type[KubeObject], str] = {
 """Kinds that make up groups → where an inventory has them."""
 
 
-class Group(NamedTuple):
+class PlanGroup(NamedTuple):
     """What is planned together; ``kind`` is `WHOLE` for all of a namespace."""
 
     namespace: str
@@ -50,7 +50,7 @@ _Owner = tuple[str, str]
 """Kind and name of what a pod's controller reference names; an orphan's is the pod itself."""
 
 
-class Space:
+class GroupedNamespace:
     """The objects of one namespace.
 
     Attributes:
@@ -63,46 +63,50 @@ class Space:
         self.of: dict[type[KubeObject], dict[str, Any]] = {kind: {} for kind in PLANNED}
         self.adopts = False
         self._pods: dict[_Owner, dict[str, None]] = {}
-        self._sets: dict[Group, dict[str, None]] = {}
-        self._autoscalers: dict[Group, dict[str, None]] = {}
+        self._sets: dict[PlanGroup, dict[str, None]] = {}
+        self._autoscalers: dict[PlanGroup, dict[str, None]] = {}
         self._set_names: dict[str, dict[str, None]] = {}
         self._adoptable: dict[tuple[type[KubeObject], str], bool] = {}
 
     # Groups.
 
-    def groups(self) -> set[Group]:
+    def groups(self) -> set[PlanGroup]:
         """All of them."""
         return {self.group_of(kind, item) for kind, items in self.of.items() for item in items.values()}
 
-    def group_of(self, kind: type[KubeObject], item: Any) -> Group:
+    def group_of(self, kind: type[KubeObject], item: Any) -> PlanGroup:
         """The group that an object is in, be it here or not."""
         if self.adopts:
-            return Group(self.name, WHOLE, "")
+            return PlanGroup(self.name, WHOLE, "")
         if kind is Pod:
             owner, name = _owner_of(item)
-            return self._group_of_set(name) if owner == "ReplicaSet" else Group(self.name, owner, name)
+            return self._group_of_set(name) if owner == "ReplicaSet" else PlanGroup(self.name, owner, name)
         return self._own_group(kind, item)
 
-    def _own_group(self, kind: type[KubeObject], item: Any) -> Group:
+    def _own_group(self, kind: type[KubeObject], item: Any) -> PlanGroup:
         if kind is HorizontalPodAutoscaler:
             target = item.spec.scale_target_ref
-            return Group(self.name, target.kind, target.name)
+            return PlanGroup(self.name, target.kind, target.name)
         owner = item.metadata.controller if kind is ReplicaSet else None
-        return Group(self.name, kind.__name__, item.name) if owner is None else Group(self.name, owner.kind, owner.name)
+        return (
+            PlanGroup(self.name, kind.__name__, item.name)
+            if owner is None
+            else PlanGroup(self.name, owner.kind, owner.name)
+        )
 
-    def _group_of_set(self, name: str) -> Group:
+    def _group_of_set(self, name: str) -> PlanGroup:
         """The group of a ReplicaSet's pods; one that was not read may be a Deployment's (`Hierarchy.missing`)."""
         known = self.of[ReplicaSet].get(name)
         if known is not None:
             return self._own_group(ReplicaSet, known)
         deployment = name.rpartition("-")[0]
         if deployment in self.of[Deployment]:
-            return Group(self.name, "Deployment", deployment)
-        return Group(self.name, "ReplicaSet", name)
+            return PlanGroup(self.name, "Deployment", deployment)
+        return PlanGroup(self.name, "ReplicaSet", name)
 
     # Changes.
 
-    def put(self, kind: type[KubeObject], item: Any) -> set[Group]:
+    def put(self, kind: type[KubeObject], item: Any) -> set[PlanGroup]:
         """An object came or changed; the groups that it was and is in."""
         before = self.of[kind].get(item.name)
         touched = self._around(kind, before) if before is not None else set()
@@ -113,7 +117,7 @@ class Space:
         self._link(kind, item)
         return touched | self._around(kind, item) | self._adopted(kind, before, item)
 
-    def delete(self, kind: type[KubeObject], name: str) -> set[Group]:
+    def delete(self, kind: type[KubeObject], name: str) -> set[PlanGroup]:
         """An object is gone; the groups that it was in."""
         before = self.of[kind].get(name)
         if before is None:
@@ -123,16 +127,16 @@ class Space:
         del self.of[kind][name]
         return touched | self._around(kind, before) | self._adopted(kind, before, None)
 
-    def _around(self, kind: type[KubeObject], item: Any) -> set[Group]:
+    def _around(self, kind: type[KubeObject], item: Any) -> set[PlanGroup]:
         """Its group, and those that pods of ReplicaSets that were not read may be in for it."""
         found = {self.group_of(kind, item)}
         if kind is ReplicaSet and not self.adopts:
             found |= {
-                Group(self.name, "ReplicaSet", item.name),
-                Group(self.name, "Deployment", item.name.rpartition("-")[0]),
+                PlanGroup(self.name, "ReplicaSet", item.name),
+                PlanGroup(self.name, "Deployment", item.name.rpartition("-")[0]),
             }
         if kind is Deployment and not self.adopts:
-            found |= {Group(self.name, "ReplicaSet", each) for each in self._set_names.get(item.name, ())}
+            found |= {PlanGroup(self.name, "ReplicaSet", each) for each in self._set_names.get(item.name, ())}
         return found
 
     def _link(self, kind: type[KubeObject], item: Any) -> None:
@@ -159,7 +163,7 @@ class Space:
 
     # Orphans.
 
-    def _adopted(self, kind: type[KubeObject], before: Any, after: Any) -> set[Group]:
+    def _adopted(self, kind: type[KubeObject], before: Any, after: Any) -> set[PlanGroup]:
         """Find out anew what may be adopted; all groups where that makes the namespace one, or no longer."""
         if kind is HorizontalPodAutoscaler:
             return set()
@@ -192,7 +196,7 @@ class Space:
 
     # What a group holds.
 
-    def members(self, group: Group) -> Iterator[tuple[type[KubeObject], Any]]:
+    def members(self, group: PlanGroup) -> Iterator[tuple[type[KubeObject], Any]]:
         """The objects of a group."""
         if group.kind == WHOLE:
             if self.adopts:
@@ -210,7 +214,7 @@ class Space:
         for owner in self._owners(group, sets):
             yield from ((Pod, self.of[Pod][each]) for each in self._pods.get(owner, ()))
 
-    def _owners(self, group: Group, sets: Iterable[str]) -> Iterator[_Owner]:
+    def _owners(self, group: PlanGroup, sets: Iterable[str]) -> Iterator[_Owner]:
         """What the controller references of a group's pods name."""
         if group.kind != "ReplicaSet":
             yield group.kind, group.name
@@ -227,9 +231,9 @@ _CONTROLLERS = (Deployment, *_ADOPT_PODS)
 
 
 def inventory_of(members: Iterable[tuple[type[KubeObject], Any]]) -> Inventory:
-    """The objects of a group as an inventory."""
+    """The objects of a group as an inventory, in the order in which the API server lists them."""
     found = Inventory()
-    for kind, item in members:
+    for kind, item in sorted(members, key=lambda each: f"{each[1].namespace}/{each[1].name}"):
         getattr(found, PLANNED[kind]).append(item)
     return found
 

@@ -14,7 +14,7 @@ from topospread.plugins.pod_topology_spread import HardConstraints, PodTopologyS
 from topospread.scheduling.cycle import Scheduler
 from topospread.workloads.planned import QueuedPod
 
-from .world import World
+from .planned_cluster import PlannedCluster
 
 MOST_ASKED = 200
 """Of so many kinds of waiting pods the constraints are looked for; of the others only the number is told."""
@@ -22,7 +22,7 @@ _SPREAD = PodTopologySpread.name
 
 
 @dataclass(frozen=True, slots=True)
-class Blocked:
+class BlockedPods:
     """Pods that wait.
 
     Attributes:
@@ -36,7 +36,7 @@ class Blocked:
     not_asked: int = 0
 
 
-def blocked_by(world: World) -> Blocked:
+def blocked_by(world: PlannedCluster) -> BlockedPods:
     """The constraints behind the pods that no node would take now.
 
     A constraint keeps a pod off where it is the first to reject a node that every filter before lets pass
@@ -54,7 +54,7 @@ def blocked_by(world: World) -> Blocked:
             continue
         for topology_key in _keys_against(world.scheduler, pods[0]):
             found[ConstraintOf(pods[0].namespace, workload, topology_key, "DoNotSchedule")] += len(pods)
-    return Blocked(dict(found), sum(map(len, alike.values())), not_asked)
+    return BlockedPods(dict(found), sum(map(len, alike.values())), not_asked)
 
 
 def _keys_against(scheduler: Scheduler, queued: QueuedPod) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
@@ -17,14 +17,15 @@ from topospread.errors import InputError, Place
 from topospread.live.client import ApiClient
 from topospread.live.connection import Connection, connect
 from topospread.live.exposition import exposition_of
-from topospread.live.launch import DONE, Stop, patiently, unless_asked
+from topospread.live.launch import DONE, Beside, Stop, patiently, unless_asked
 from topospread.live.logs import facts
+from topospread.live.metrics import Metrics
 from topospread.live.rights import Right, listed, missing
 from topospread.live.serving import Address, ServedPages, serve
 from topospread.simulation.run import SimulationOptions
 from topospread.version import __version__
 
-from .collector import Limits, SpreadCollector
+from .collector import SeriesLimits, SpreadCollector
 from .contact import Contact
 from .following import NEEDED, Following
 from .tracker import Tracker
@@ -38,7 +39,7 @@ class Judging:
 
     configuration: Configuration
     gates: Gates
-    limits: Limits
+    limits: SeriesLimits
 
 
 @dataclass(frozen=True)
@@ -130,23 +131,50 @@ async def export(wanted: Export) -> int:
         runner = await serve(ServedPages(metrics, {}, {}, ready, {}), wanted.address)
         if runner is not None:
             stack.push_async_callback(runner.cleanup)
-        await stack.enter_async_context(beside(exporter, stop))
+        await stack.enter_async_context(_running(exporter, stop.asked.set))
         await stop.asked.wait()
     return DONE
 
 
 @asynccontextmanager
-async def beside(exporter: Exporter, stop: Stop) -> AsyncIterator[None]:
-    """Follow while the block runs; a fault of what follows asks to stop, and is raised at the end of the block."""
+async def _running(exporter: Exporter, ended: Callable[[], None]) -> AsyncIterator[None]:
+    """Follow while the block runs; a fault of what follows is told at once, and raised at the end of the block."""
     task = asyncio.create_task(exporter.following.run())
-    task.add_done_callback(lambda _: stop.asked.set())
+    task.add_done_callback(lambda _: ended())
     try:
         yield
     finally:
         task.cancel()
-        ended = await asyncio.gather(task, return_exceptions=True)
-        if isinstance(ended[0], Exception):
-            raise ended[0]
+        result = await asyncio.gather(task, return_exceptions=True)
+        if isinstance(result[0], Exception):
+            raise result[0]
+
+
+async def _following(exporter: Exporter) -> None:
+    """Follow; a fault of the figures is no reason to end a scheduler."""
+    try:
+        await exporter.following.run()
+    except Exception:
+        log.exception("how pods are spread is not followed any more")
+
+
+def beside_scheduler(judging: Judging) -> Beside:
+    """What exports in a scheduler's process: with connections of its own, among the scheduler's metrics."""
+
+    @asynccontextmanager
+    async def run(connection: Connection, metrics: Metrics) -> AsyncIterator[None]:
+        contact = Contact()
+        async with ApiClient(connection, observer=contact) as client:
+            exporter = Exporter(judging, contact, client)
+            metrics.add(exporter.collector)
+            task = asyncio.create_task(_following(exporter))
+            try:
+                yield
+            finally:
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+
+    return run
 
 
 async def _check_rights(client: ApiClient, connection: Connection) -> None:

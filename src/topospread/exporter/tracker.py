@@ -32,10 +32,10 @@ from topospread.spread_status.risk import keys_at_risk, losses
 from topospread.workloads.timestamps import snapshot_time
 
 from .concerned import Concerned, Followed
-from .groups import PLANNED, Group, Space, inventory_of
+from .groups import PLANNED, GroupedNamespace, PlanGroup, inventory_of
 from .latest_time import LatestTime
-from .pending import Blocked, blocked_by
-from .world import Planned, World
+from .pending import BlockedPods, blocked_by
+from .planned_cluster import PlannedCluster, PlannedGroup
 
 _OF_ALL: tuple[type[KubeObject], ...] = (PriorityClass, RuntimeClass)
 """Kinds by which any pod may be planned otherwise."""
@@ -44,7 +44,7 @@ _BESIDE: tuple[type[KubeObject], ...] = (*_OF_ALL, LimitRange, Namespace, Storag
 
 
 @dataclass(slots=True)
-class Work:
+class WorkDone:
     """What has been done since the start.
 
     Attributes:
@@ -55,7 +55,7 @@ class Work:
 
     planned: int = 0
     looked_at: int = 0
-    failures: dict[Group, str] = field(default_factory=dict)
+    failures: dict[PlanGroup, str] = field(default_factory=dict)
 
 
 class Tracker:
@@ -73,19 +73,19 @@ class Tracker:
     """
 
     def __init__(self, options: SimulationOptions) -> None:
-        self.world = World(options)
-        self.done = Work()
+        self.world = PlannedCluster(options)
+        self.done = WorkDone()
         self.figures: dict[Followed, WorkloadStatus] = {}
-        self.blocked = Blocked()
+        self.blocked = BlockedPods()
         self.since: float | None = None
-        self._spaces: dict[str, Space] = {}
+        self._spaces: dict[str, GroupedNamespace] = {}
         self._beside: dict[type[KubeObject], dict[tuple[str, str], Any]] = {kind: {} for kind in _BESIDE}
         self._nodes: dict[str, Node] = {}
         self._latest = LatestTime()
         self._single: dict[tuple[type[KubeObject], str, str], KubeObject] = {}
-        self._unplanned: dict[Group, None] = {}
+        self._unplanned: dict[PlanGroup, None] = {}
         self._followed: dict[str, dict[int, Followed]] = {}
-        self._of_group: dict[Group, list[Followed]] = {}
+        self._of_group: dict[PlanGroup, list[Followed]] = {}
         self._of_pod: dict[PodKey, Followed] = {}
         self._unseen: dict[Followed, None] = {}
         self._ask_pending = False
@@ -134,7 +134,7 @@ class Tracker:
     def _put_planned(self, kind: type[KubeObject], item: Any) -> bool:
         space = self._spaces.get(item.namespace)
         if space is None:
-            space = self._spaces[item.namespace] = Space(item.namespace)
+            space = self._spaces[item.namespace] = GroupedNamespace(item.namespace)
         before = space.of[kind].get(item.name)
         if kind is Pod:
             self._hear_of(Pod, item.namespace, item.name, item)
@@ -145,7 +145,7 @@ class Tracker:
         self._note_change()
         return True
 
-    def _rests_on_status(self, groups: Iterable[Group]) -> bool:
+    def _rests_on_status(self, groups: Iterable[PlanGroup]) -> bool:
         """Whether a controller is about to delete pods: which ones may rest on how they are."""
         known = map(self.world.known, groups)
         return any(each is None or each.surplus for each in known)
@@ -167,7 +167,7 @@ class Tracker:
         elif isinstance(item, LimitRange | Namespace):
             self._plan(self.world.groups(item.namespace or item.name))
 
-    def _plan(self, groups: Iterable[Group]) -> None:
+    def _plan(self, groups: Iterable[PlanGroup]) -> None:
         self._unplanned.update(dict.fromkeys(groups))
 
     def _note_change(self) -> None:
@@ -206,7 +206,7 @@ class Tracker:
                 try:
                     self.world.put([each], beside)
                 except InputError as error:
-                    self._fail(Group(each.namespace, type(each).__name__, each.name), str(error))
+                    self._fail(PlanGroup(each.namespace, type(each).__name__, each.name), str(error))
 
     def _plan_one(self) -> None:
         group = next(iter(self._unplanned))
@@ -235,7 +235,7 @@ class Tracker:
         conditions = [NodeCondition(type="Ready", last_heartbeat_time=now)]
         return [Node(metadata=ObjectMeta(name="clock", uid="clock"), status=NodeStatus(conditions=conditions))]
 
-    def _fail(self, group: Group, why: str) -> None:
+    def _fail(self, group: PlanGroup, why: str) -> None:
         self.done.failures[group] = why
 
     def _inventory_beside(self, namespace: str) -> Inventory:
@@ -254,21 +254,25 @@ class Tracker:
 
     # Workloads.
 
-    def _follow(self, group: Group, planned: Planned | None) -> None:
+    def _follow(self, group: PlanGroup, planned: PlannedGroup | None) -> None:
         """Put the workloads of a group in the place of those that it had."""
-        before = {(each.workload.kind, each.workload.name): each for each in self._of_group.pop(group, ())}
+        before: dict[tuple[str, str], list[Followed]] = {}
+        for each in self._of_group.pop(group, ()):
+            before.setdefault((each.workload.kind, each.workload.name), []).append(each)
         found: list[Followed] = []
         if planned is not None:
             plan = planned.plan
             owned = {pod_key(pod.namespace, pod.name) for each in plan.workloads for pod in each.existing}
             for workload in workloads_of(plan, owned):
                 keys = frozenset(pod_key(pod.namespace, pod.name) for pod in workload.existing)
-                known = before.pop((workload.kind, workload.name), None)
+                alike = before.get((workload.kind, workload.name))
+                known = alike.pop(0) if alike else None
                 made = known or Followed(group, workload, keys, Members())
                 self._renew(made, Followed(group, workload, keys, Members()), is_new=known is None)
                 found.append(made)
-        for each in before.values():
-            self._forget(each)
+        for left in before.values():
+            for each in left:
+                self._forget(each)
         if found:
             self._of_group[group] = found
             self._followed.setdefault(group.namespace, {}).update((id(each), each) for each in found)

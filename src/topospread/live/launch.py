@@ -14,7 +14,7 @@ import signal
 import socket
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
 from typing import TypeVar
 from urllib.parse import urlsplit
@@ -30,6 +30,7 @@ from topospread.live.connection import Connection, connect
 from topospread.live.election import Timing
 from topospread.live.lease import LeaderElection, LeaseLock, own_identity
 from topospread.live.logs import facts, level
+from topospread.live.metrics import Metrics
 from topospread.live.mirror import Mirror
 from topospread.live.reporting import Reporting
 from topospread.live.rights import Right, leading, listed, missing, placing, reading
@@ -52,6 +53,10 @@ DONE, LOST = 0, 1
 """Exit codes: asked to stop, and the lease was lost, as kube-scheduler's."""
 
 
+Beside = Callable[[Connection, Metrics], AbstractAsyncContextManager[None]]
+"""Runs for as long as the block does."""
+
+
 @dataclass(frozen=True)
 class Launch:
     """What the process is to do.
@@ -64,6 +69,7 @@ class Launch:
         address: where to serve.
         dry_run: decide beside the scheduler that is there, and bind nothing.
         explain_events: tell the sums behind a refusal in events of their own.
+        beside: what runs beside the scheduler in this process and adds metrics of its own; ``None`` for nothing.
     """
 
     configuration: Configuration
@@ -74,6 +80,7 @@ class Launch:
     address: Address
     dry_run: bool = False
     explain_events: bool = False
+    beside: Beside | None = None
 
 
 class Stop:
@@ -127,6 +134,8 @@ async def launch(wanted: Launch) -> int:
         runner = await serve(_served(wanted, reporting, scheduler, election, stop), wanted.address)
         if runner is not None:
             stack.push_async_callback(runner.cleanup)
+        if wanted.beside is not None:
+            await stack.enter_async_context(wanted.beside(connection, reporting))
         asyncio.get_running_loop().add_signal_handler(signal.SIGUSR2, _dump, scheduler)
         return await (_schedule(scheduler, stop) if election is None else _lead(scheduler, election, stop))
 

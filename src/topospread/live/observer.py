@@ -12,7 +12,7 @@ AttemptResult = Literal["scheduled", "unschedulable", "error"]
 Code = Literal["Success", "Unschedulable", "UnschedulableAndUnresolvable", "Error", "Skip"]
 """What came of an extension point."""
 WatchChange = Literal["listing", "listed", "watching", "open", "heard", "relisting", "failed", "absent"]
-"""``watching``: a watch is asked for; ``open``: the server has begun to answer it; ``heard``: nothing happened, it says."""
+"""``watching``: a watch is asked for; ``open``: the server has begun to answer it; ``heard``: nothing new."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ _REVISIONS = {"Deployment": "pod-template-hash", "StatefulSet": "controller-revi
 """Kind → the label that tells its revisions apart."""
 
 
-class Spreads(NamedTuple):
+class CountedSpreads(NamedTuple):
     """What is counted for the constraints of a workload.
 
     Attributes:
@@ -45,7 +45,7 @@ class Spreads(NamedTuple):
     problem: str
 
 
-def spreads_of(scheduler: Scheduler, workload: Workload, members: Members) -> Spreads:
+def spreads_of(scheduler: Scheduler, workload: Workload, members: Members) -> CountedSpreads:
     """The counts behind the constraints of a workload's pods, revision by revision."""
     found: list[tuple[str, Spread]] = []
     problem = ""
@@ -57,10 +57,12 @@ def spreads_of(scheduler: Scheduler, workload: Workload, members: Members) -> Sp
             continue
         if spread is not None:
             found.append((revision, spread))
-    return Spreads(tuple(found), problem)
+    return CountedSpreads(tuple(found), problem)
 
 
-def constraints_of(spreads: Spreads, workload: Workload, owners: PodOwners | None) -> tuple[ConstraintStatus, ...]:
+def constraints_of(
+    spreads: CountedSpreads, workload: Workload, owners: PodOwners | None
+) -> tuple[ConstraintStatus, ...]:
     """The constraints in force, hard ones first.
 
     Those of older pods that are still there stand behind those of the newest, where they differ in anything.

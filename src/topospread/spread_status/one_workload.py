@@ -7,7 +7,7 @@ from typing import NamedTuple
 from topospread.simulation.counted import PodOwners
 from topospread.workloads.planned import Workload
 
-from .constraints import Spreads, constraints_of
+from .constraints import CountedSpreads, constraints_of
 from .members import OF_THEIR_NODE, Members
 from .refused import Refusals
 from .result import WorkloadStatus
@@ -23,7 +23,7 @@ class Asked(NamedTuple):
     owners: PodOwners | None
 
 
-def looked_at(workload: Workload, members: Members, spreads: Spreads, asked: Asked) -> WorkloadStatus:
+def looked_at(workload: Workload, members: Members, spreads: CountedSpreads, asked: Asked) -> WorkloadStatus:
     """All but what domains take, as the keys that are looked at may rest on all workloads."""
     refused = () if workload.kind in OF_THEIR_NODE else asked.refusals.of(members)
     problem = spreads.problem

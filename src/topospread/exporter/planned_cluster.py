@@ -26,7 +26,7 @@ from topospread.simulation.run import SimulationOptions, as_served
 from topospread.workloads.planned import Plan, QueuedPod
 from topospread.workloads.planner import plan
 
-from .groups import PLANNED, Group
+from .groups import PLANNED, PlanGroup
 
 IN_CLUSTER: dict[type[KubeObject], str] = {
     each.struct: each.attribute for each in KINDS.values() if each.struct not in PLANNED
@@ -44,12 +44,14 @@ class Touched:
     Attributes:
         everything: nodes, or what any workload may rest on.
         pods: classes of pods that came or went, each with the node's row.
+        moved: those pods.
         rows: nodes on which no pod may fare as before.
         objects: Services, owners, volumes, claims and the like that changed, as they were and are.
     """
 
     everything: bool = False
     pods: dict[tuple[PodClass, int], None] = field(default_factory=dict)
+    moved: set[PodKey] = field(default_factory=set)
     rows: set[int] = field(default_factory=set)
     objects: list[KubeObject] = field(default_factory=list)
 
@@ -60,7 +62,7 @@ class Touched:
 
 
 @dataclass(slots=True)
-class Planned:
+class PlannedGroup:
     """What a group was planned to be.
 
     Attributes:
@@ -79,7 +81,7 @@ class Planned:
     surplus: bool = False
 
 
-class World:
+class PlannedCluster:
     """A cluster that takes plans.
 
     Args:
@@ -98,11 +100,11 @@ class World:
         self.cluster = Cluster(request_rules(gates))
         self.scheduler = Scheduler(self.cluster, frameworks)
         self.touched = Touched()
-        self.surplus: set[Group] = set()
+        self.surplus: set[PlanGroup] = set()
         self._control_plane = options.control_plane(gates, list(frameworks))
-        self._planned: dict[Group, Planned] = {}
-        self._whose: dict[PodKey, Group] = {}
-        self._whose_object: dict[_ObjectId, Group] = {}
+        self._planned: dict[PlanGroup, PlannedGroup] = {}
+        self._whose: dict[PodKey, PlanGroup] = {}
+        self._whose_object: dict[_ObjectId, PlanGroup] = {}
         self._crowded: set[int] = set()
 
     def take_touched(self) -> Touched:
@@ -159,7 +161,7 @@ class World:
 
     # Groups.
 
-    def take(self, group: Group, given: Inventory) -> Planned | None:
+    def take(self, group: PlanGroup, given: Inventory) -> PlannedGroup | None:
         """Plan a group anew, and take what comes of it; ``None`` where nothing is left of it.
 
         Raises:
@@ -168,13 +170,13 @@ class World:
         known = self._planned.get(group)
         if not any(getattr(given, each) for each in PLANNED.values()):
             if known is not None:
-                self._replace(group, known, Planned(Plan(Inventory())))
+                self._replace(group, known, PlannedGroup(Plan(Inventory())))
                 del self._planned[group]
                 self.surplus.discard(group)
             return None
         made = plan(given, control_plane=self._control_plane)
         there = {pod_key(each.namespace, each.name) for each in given.pods if not each.spec.node_name}
-        found = Planned(made, surplus=bool(made.removed))
+        found = PlannedGroup(made, surplus=bool(made.removed))
         found.pods = {pod_key(each.namespace, each.name): each for each in (*made.bound, *made.removed)}
         found.queue = [each for each in made.queue if pod_key(each.namespace, each.name) in there]
         found.promised = {
@@ -185,16 +187,16 @@ class World:
         for item in made.inventory.objects():
             if type(item) in _OF_GROUPS:
                 found.objects[type(item), item.namespace, item.name] = item
-        self._replace(group, known or Planned(Plan(Inventory())), found)
+        self._replace(group, known or PlannedGroup(Plan(Inventory())), found)
         self._planned[group] = found
         (self.surplus.add if found.surplus else self.surplus.discard)(group)
         return found
 
-    def known(self, group: Group) -> Planned | None:
+    def known(self, group: PlanGroup) -> PlannedGroup | None:
         """What a group was last planned to be."""
         return self._planned.get(group)
 
-    def groups(self, namespace: str | None = None) -> list[Group]:
+    def groups(self, namespace: str | None = None) -> list[PlanGroup]:
         """The groups that there are."""
         return [each for each in self._planned if namespace in (None, each.namespace)]
 
@@ -202,7 +204,7 @@ class World:
         """Pods that are there and wait for a node."""
         return (queued for each in self._planned.values() for queued in each.queue)
 
-    def _replace(self, group: Group, before: Planned, after: Planned) -> None:
+    def _replace(self, group: PlanGroup, before: PlannedGroup, after: PlannedGroup) -> None:
         """Put what a group is now in the place of what it was, but for what another group has taken over."""
         for key, item in before.objects.items():
             if key in after.objects or self._whose_object.get(key) != group or key[0] is Namespace:
@@ -224,7 +226,7 @@ class World:
                 self._whose[pod] = group
         self._promise(before, after)
 
-    def _promise(self, before: Planned, after: Planned) -> None:
+    def _promise(self, before: PlannedGroup, after: PlannedGroup) -> None:
         for pod in before.promised.keys() - after.promised.keys():
             self._touch_node(before.promised[pod])
             self.cluster.withdraw(pod)
@@ -252,6 +254,7 @@ class World:
         class_after, row_after = self._place(key)
         if class_before is class_after and row_before == row_after:
             return
+        self.touched.moved.add(key)
         self._moved(class_before, row_before)
         self._moved(class_after, row_after)
 
