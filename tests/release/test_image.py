@@ -89,7 +89,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_the_steps_make_has_all_that_clusters_need(installed: Path) -> None:
     assert not (installed / "bin" / "pip").exists() or b"topospread" in (installed / "bin" / "pip").read_bytes()
     assert list(installed.glob("lib/python*/site-packages/pip")) == []
-    for command in ("simulate", "scheduler"):
+    for command in ("simulate", "scheduler", "serve", "webhook"):
         asked = [installed / "bin" / "topospread", command, "--help"]
         assert subprocess.run(asked, env={"PATH": ""}, capture_output=True, check=False).returncode == 0
 

@@ -37,16 +37,18 @@ COMMANDS = {
     "dump": ("topospread.cli.dump:dump", "Write a snapshot of the cluster that kubectl points at."),
     "export": ("topospread.cli.export:export", "Serve how pods are spread as metrics for Prometheus."),
     "scheduler": ("topospread.cli.scheduler:scheduler", "Schedule the pods of a real cluster."),
+    "webhook": ("topospread.cli.webhook:webhook", "Answer the API server when objects are created."),
     "config": ("topospread.cli.config:config", "Check, convert and show scheduler configurations."),
     "fields": ("topospread.cli.fields:fields", "Explain the fields of topologySpreadConstraints."),
     "completion": ("topospread.cli.completion:completion", "Print the completion script of a shell."),
 }
 """Name → where the command is, and what it answers."""
+_BESIDE = ("rules", "fields", "config", "completion")
+"""Commands that share a line of the help, so that all fit a screen."""
 
 ABOUT = """\
-Kubernetes topology spread, decided as kube-scheduler decides it, explained.
-
 \b
+Kubernetes topology spread, decided as kube-scheduler decides it, explained.
   topospread simulate app.yaml --cluster zones=3,nodes=12,cpu=8,memory=32Gi
 Exit codes: 0 yes, 1 no, 2 bad input or usage. COMMAND --help says more.
 """
@@ -58,7 +60,7 @@ PIPE_CLOSED = 141
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
 """Modules and what is read stay until a command ends: looking for garbage as often as Python does is a twentieth of
 a short command. What runs on is left as it is."""
-_RUN_ON = ("scheduler", "serve", "export")
+_RUN_ON = ("scheduler", "serve", "export", "webhook")
 DEBUG = "TOPOSPREAD_DEBUG"
 """Environment variable that makes a fault show its traceback."""
 
@@ -89,7 +91,9 @@ class LazyGroup(ExplainedGroup):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands, without importing them."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, about) for name, (_, about) in COMMANDS.items()])
+            rows = [(name, about) for name, (_, about) in COMMANDS.items() if name not in _BESIDE]
+            formatter.write_dl(rows)
+            formatter.write_text(f"{', '.join(_BESIDE)}, each with its own --help.")
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -14,7 +14,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, TextIO
 
-ROOT = "topospread.live"
+_LOGGERS = ("topospread.live", "topospread.webhook", "aiohttp.server")
 FORMATS = ("text", "json")
 MAX_VERBOSITY = 10
 _HIDDEN = "<hidden>"
@@ -35,10 +35,10 @@ def level(verbosity: int) -> int:
 
 
 def set_up(verbosity: int, form: str, stream: TextIO | None = None) -> None:
-    """Log what this package says: errors and plain lines always, ``V(n)`` up to the verbosity."""
+    """Log what processes that run on say: errors and plain lines always, ``V(n)`` up to the verbosity."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(JsonLines() if form == "json" else KlogLines())
-    for name in (ROOT, "aiohttp.server"):
+    for name in _LOGGERS:
         logger = logging.getLogger(name)
         logger.handlers[:] = [handler]
         logger.propagate = False

@@ -1,0 +1,85 @@
+"""The certificate that a server shows, read anew when its files change; it makes none and asks nobody for one."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import ssl
+from typing import Final
+
+from topospread.errors import InputError, Place
+
+log = logging.getLogger(__name__)
+
+BETWEEN_LOOKS: Final = 1.0
+"""Seconds between two looks at the files: a Secret that changes is in a pod's volume within a minute or so."""
+
+
+class Certificate:
+    """A certificate and its key in two files.
+
+    Args:
+        certificate, key: PEM files, as a Secret of type kubernetes.io/tls has them.
+
+    Attributes:
+        context: for a server. Connections that are made later show what the files hold then, also another kind of key.
+
+    Raises:
+        InputError: the files cannot be used.
+    """
+
+    def __init__(self, certificate: str, key: str) -> None:
+        self._files = (certificate, key)
+        self._seen = self._stamps()
+        try:
+            self._newest = self._load()
+        except (OSError, ssl.SSLError) as error:
+            raise InputError(
+                f"certificate and key cannot be used ({_why(error)})", Place("--tls-cert-file", object=certificate)
+            ) from None
+        self.context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        self.context.sni_callback = self._choose
+
+    async def follow(self) -> None:
+        """Look at the files until cancelled."""
+        while True:
+            await asyncio.sleep(BETWEEN_LOOKS)
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Take what the files hold when they changed; what cannot be used is said, and the old one kept."""
+        stamps = self._stamps()
+        if stamps == self._seen or None in stamps:
+            return
+        self._seen = stamps
+        try:
+            self._newest = self._load()
+        except (OSError, ssl.SSLError) as error:
+            log.warning("the new certificate cannot be used, the old one is kept: %s", _why(error))
+            return
+        log.info("the certificate was read anew")
+
+    def _choose(self, connection: ssl.SSLObject, _name: str | None, _context: ssl.SSLContext) -> None:
+        connection.context = self._newest
+
+    def _load(self) -> ssl.SSLContext:
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.load_cert_chain(*self._files)
+        return context
+
+    def _stamps(self) -> tuple[tuple[int, int, int] | None, ...]:
+        return tuple(_stamp(path) for path in self._files)
+
+
+def _stamp(path: str) -> tuple[int, int, int] | None:
+    """What changes when a file does; ``None`` while it is not there."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _why(error: OSError) -> str:
+    return str(getattr(error, "reason", None) or error.strerror or error)
