@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from topospread.config.load import default_configuration, load_configuration
     from topospread.config.profile import Configuration
     from topospread.config.versions import KubeVersion
+    from topospread.designing import Design
+    from topospread.designing.design import design
     from topospread.drills import Drill
     from topospread.drills.drill import drill
     from topospread.errors import InputError, TopospreadError
@@ -52,6 +54,7 @@ _MODULES = {
     "CapacityReport": "topospread.spare_capacity",
     "Configuration": "topospread.config.profile",
     "Description": "topospread.promises",
+    "Design": "topospread.designing",
     "Drill": "topospread.drills",
     "Explanation": "topospread.explanation",
     "Finding": "topospread.linting.rule",
@@ -72,6 +75,7 @@ _MODULES = {
     "capacity": "topospread.spare_capacity.capacity",
     "default_configuration": "topospread.config.load",
     "describe": "topospread.promises.describe",
+    "design": "topospread.designing.design",
     "drill": "topospread.drills.drill",
     "explain": "topospread.explanation.explain",
     "find_settings": "topospread.linting.settings",
@@ -95,6 +99,7 @@ __all__ = [
     "CapacityReport",
     "Configuration",
     "Description",
+    "Design",
     "Drill",
     "Explanation",
     "Finding",
@@ -116,6 +121,7 @@ __all__ = [
     "capacity",
     "default_configuration",
     "describe",
+    "design",
     "drill",
     "explain",
     "find_settings",

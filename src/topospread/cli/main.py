@@ -34,6 +34,7 @@ COMMANDS = {
     "guarantee": ("topospread.cli.guarantee:guarantee", "What holds in every order, whatever is drawn?"),
     "serve": ("topospread.cli.serve:serve", "Show a page to look at the cluster and to try by hand."),
     "describe": ("topospread.cli.describe:describe", "What do a workload's constraints promise here?"),
+    "design": ("topospread.cli.design:design", "Which constraints promise what I want?"),
     "dump": ("topospread.cli.dump:dump", "Write a snapshot of the cluster that kubectl points at."),
     "export": ("topospread.cli.export:export", "Serve how pods are spread as metrics for Prometheus."),
     "scheduler": ("topospread.cli.scheduler:scheduler", "Schedule the pods of a real cluster."),

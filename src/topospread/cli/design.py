@@ -1,0 +1,85 @@
+"""``topospread design``: from what is wanted of a workload to the constraints that promise it, as YAML."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .inputs import POOLS, given_pools, input_options, read_configuration, read_control_plane, read_inventory
+from .terminal import layout, progress, show, warn, written
+from .usage import Explained
+
+if TYPE_CHECKING:
+    from topospread.designing import Design
+
+HELP = """\
+Search for the fewest constraints that promise what is wanted of a workload on a cluster, and print them as YAML.
+
+TARGET is a Deployment or a StatefulSet, [NAMESPACE/]KIND/NAME; PATHs are as for simulate. Every design that is tried is
+checked: each zone, node or domain of a key is lost in a drill, before and after a rollout; nodes are drained; and all
+orders of pods are looked at. What one design fails says which is tried next: constraints, looser ones first,
+minDomains, nodeTaintsPolicy, matchLabelKeys, anti-affinity, maxSurge and a PodDisruptionBudget. What is not needed is
+left out, and every part stands with what fails without it.
+
+The YAML is for `kubectl apply --server-side --force-conflicts -f -`: it holds only what is added. What cannot be
+promised stands above it. The exit code is 1 when what was asked cannot be promised.
+
+\b
+Examples:
+  topospread design deploy/web app.yaml --cluster zones=3,nodes=6 --survive zone --left 4 --of 6
+  topospread design deploy/web cluster.json.gz --survive zone --left 4 --lose-node-unnoticed
+  topospread design deploy/web cluster.json.gz --survive zone --left 4 --survive node --left 5 -o json
+"""
+
+FORMATS = click.Choice(["table", "json", "yaml"])
+
+
+@click.command(cls=Explained, help=HELP)
+@click.argument("target")
+@input_options
+@click.option("--survive", multiple=True, metavar="zone|node|KEY", help="The loss of any one leaves …")
+@click.option("--left", multiple=True, type=int, metavar="N", help="… so many pods; one for each --survive.")
+@click.option("--of", "replicas", type=click.IntRange(min=1), metavar="N", help="Of so many replicas (as it says).")
+@click.option("--lose-node-unnoticed", "unnoticed", is_flag=True, help="A node takes one pod, which comes back.")
+@click.option("--tries", type=click.IntRange(min=1), default=60, metavar="N", help="Check so many designs (60).")
+@click.option("--states", type=click.IntRange(min=1), default=5_000, metavar="N", help="Of all orders look at (5000).")
+@POOLS
+@click.option("-n", "--namespace", metavar="NAMESPACE", help="Of a TARGET that names none, and of such objects.")
+@click.option("-o", "--output", type=FORMATS, default="table", help="YAML with comments, or all as data.")
+def design(**given: Any) -> int:
+    """Show the design; 1 when what was asked cannot be promised."""
+    by = read_control_plane(given)
+    configuration = read_configuration(given["config_path"], by.scheduler)
+    inventory = read_inventory(given, by=[by])
+    import topospread
+
+    with progress("designing") as bar:
+        found = topospread.design(
+            inventory,
+            given["target"],
+            survive=given["survive"],
+            left=given["left"],
+            replicas=given["replicas"],
+            unnoticed=given["unnoticed"],
+            namespace=given["namespace"],
+            config=configuration,
+            kube_version=str(by.scheduler.kube_version),
+            gates=by.scheduler,
+            apiserver_gates=by.apiserver,
+            pools=given_pools(given),
+            tries=given["tries"],
+            states=given["states"],
+            progress=bar,
+        )
+    show(_text(found, given["output"], given["color"]))
+    return 0 if found.promises else 1
+
+
+def _text(found: Design, output: str, color: str) -> str:
+    if output == "table":
+        from topospread.report.design import design_text
+
+        return design_text(found, layout(color))
+    warn(found.warnings)
+    return written(found.to_dict(), output)

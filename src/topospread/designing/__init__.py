@@ -1,0 +1,5 @@
+"""From what is wanted of a workload to the constraints that promise it on a cluster: `topospread.design`."""
+
+from .result import Design, ReasonedLine
+
+__all__ = ["Design", "ReasonedLine"]

@@ -1,0 +1,164 @@
+"""What a design is held to, by drills and by looking at all orders, and the first thing that it fails; no search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from topospread.drills.steps import Drain, Fail, NodeChoice, Rollout
+from topospread.guarantees.guarantee import guarantee
+from topospread.promises.trials import HOSTNAME, ZONE, Trial, WorkloadDrills
+from topospread.workloads.scale import short_target
+
+from .unscored import unscored
+from .wanted import Intent, Survival
+
+FailedCheck = Literal["placed", "lost", "rollout", "after rollout", "drained", "drains", "returned"]
+RUNS = 3
+"""Drills of a rollout, alike but for what is drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class DesignFailure:
+    """Something that is not as wanted.
+
+    Attributes:
+        key: the topology key that it is about, "" for none.
+        text: a clause: ``the loss of zone a leaves 2 of 6``.
+        is_wanted: whether it was asked for; else it is what one would like to have besides.
+    """
+
+    check: FailedCheck
+    key: str
+    text: str
+    is_wanted: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class DesignChecks:
+    """What there is to check on one design.
+
+    Attributes:
+        states: how many states are looked at for what holds in every order.
+        undecided: filled with what could not be decided, a sentence each.
+    """
+
+    drills: WorkloadDrills
+    intent: Intent
+    states: int
+    undecided: dict[str, None]
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """What is checked, a phrase each."""
+        how = "a drill for each, before and after a rollout, and every order of pods, on any node that filters let in"
+        told = [f"{each}: {how}" for each in self._losses]
+        unnoticed = ["each node lost, and each drained: a drill for each"] if self.intent.unnoticed else []
+        return (*told, *unnoticed, "all nodes drained one after the other: a drill")
+
+    @property
+    def _losses(self) -> tuple[Survival, ...]:
+        return self.intent.of_domains
+
+    @property
+    def _unscored(self) -> WorkloadDrills:
+        """Where pods may go to any node that filters let in, the first by name if none is drawn."""
+        return replace(self.drills, options=unscored(self.drills.options))
+
+    def failures(self) -> Iterator[DesignFailure]:
+        """What is not as wanted, cheap checks first; who wants one only asks for the first."""
+        yield from self._placed()
+        for each in self._losses:
+            yield from self._lost(each)
+        yield from self._rollout()
+        for each in self._losses:
+            yield from self._after_rollout(each)
+        if self.intent.unnoticed:
+            yield from self._drained()
+        yield from self._all_drained()
+        for each in self._losses:
+            yield from self._orders(each)
+        for each in self._losses:
+            yield from self._returned(each)
+
+    def _placed(self) -> Iterator[DesignFailure]:
+        found = self.drills.play(Fail(self._any_node()))
+        if found.begun < self.intent.replicas:
+            waits = f"{self.intent.replicas - found.begun} of {self.intent.replicas} pods find no node"
+            yield DesignFailure("placed", "", waits)
+
+    def _any_node(self) -> NodeChoice:
+        return NodeChoice("node", self.drills.inventory.nodes[0].name)
+
+    def _domains(self, key: str) -> list[str]:
+        names = (each.labels.get(key) for each in self.drills.inventory.nodes)
+        return list(dict.fromkeys(each for each in names if each is not None))
+
+    def _lost(self, wanted: Survival) -> Iterator[DesignFailure]:
+        for domain in self._domains(wanted.key):
+            found = self._unscored.lose(wanted.key, domain)
+            if found.fewest < wanted.left:
+                yield DesignFailure("lost", wanted.key, _leaves(wanted, domain, found))
+
+    def _rollout(self) -> Iterator[DesignFailure]:
+        found = self.drills.play(Rollout(short_target(self.drills.key)), runs=RUNS)
+        if found.stuck or found.pending:
+            yield DesignFailure("rollout", "", f"a rollout may not end: {found.why or 'pods wait'}")
+        elif found.fewest < self.intent.least:
+            yield DesignFailure("rollout", "", f"a rollout may leave {found.fewest} of {found.begun} ready")
+
+    def _after_rollout(self, wanted: Survival) -> Iterator[DesignFailure]:
+        step = Rollout(short_target(self.drills.key))
+        for domain in self._domains(wanted.key):
+            found = self._unscored.play(step, Fail(self.drills.choice(wanted.key, domain)), runs=RUNS)
+            if found.fewest < wanted.left:
+                text = f"after a rollout {_leaves(wanted, domain, found)}"
+                yield DesignFailure("after rollout", wanted.key, text)
+
+    def _drained(self) -> Iterator[DesignFailure]:
+        for node in self.drills.inventory.nodes:
+            found = self.drills.play(Drain(NodeChoice("node", node.name)))
+            if found.left:
+                yield DesignFailure("drained", HOSTNAME, f"a drain of node {node.name} cannot evict {found.left} pods")
+            elif found.pending:
+                yield DesignFailure("drained", HOSTNAME, f"after a drain of node {node.name} {found.pending} wait")
+
+    def _all_drained(self) -> Iterator[DesignFailure]:
+        found = self.drills.play(*(Drain(NodeChoice("node", each.name)) for each in self.drills.inventory.nodes))
+        if found.fewest < self.intent.least:
+            yield DesignFailure("drains", "", f"drains of all nodes leave {found.fewest} of {found.begun} ready")
+
+    def _orders(self, wanted: Survival) -> Iterator[DesignFailure]:
+        if wanted.key not in (ZONE, HOSTNAME):
+            self.undecided[f"whether {wanted} in every order of pods: only zones and nodes are looked at"] = None
+            return
+        how = self._unscored.options
+        (answer,) = guarantee(
+            self.drills.inventory,
+            survives=wanted.word,
+            left=[f"{short_target(self.drills.key)}={wanted.left}"],
+            config=how.config,
+            kube_version=how.kube_version,
+            gates=how.gates,
+            apiserver_gates=how.apiserver_gates,
+            states=self.states,
+            seconds=10.0,
+        ).answers
+        if answer.answer == "not decided":
+            self.undecided[f"whether {wanted} in every order of pods: {answer.why}"] = None
+        elif answer.answer != "always":
+            yield DesignFailure("lost", wanted.key, f"not in every order: {answer.why}")
+
+    def _returned(self, wanted: Survival) -> Iterator[DesignFailure]:
+        for domain in self._domains(wanted.key):
+            found = self.drills.lose(wanted.key, domain)
+            is_wanted = self.intent.unnoticed and wanted.key == HOSTNAME
+            if found.ready < found.begun:
+                waits = f"after the loss of {wanted.word} {domain} {found.begun - found.ready} are not ready again"
+                why = f": {found.why}" if found.why else ""
+                yield DesignFailure("returned", wanted.key, f"{waits}{why}", is_wanted)
+
+
+def _leaves(wanted: Survival, domain: str, found: Trial) -> str:
+    return f"the loss of {wanted.word} {domain} leaves {found.fewest} of {found.begun}"

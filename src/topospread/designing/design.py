@@ -1,0 +1,180 @@
+"""The search for the least design that promises what is wanted: what one fails says which to try next."""
+
+from __future__ import annotations
+
+import heapq
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from topospread.api.inventory import ObjectKey
+from topospread.api.pools import NodePool
+from topospread.config.gates import Gates
+from topospread.config.profile import Configuration
+from topospread.errors import UsageError
+from topospread.promises.trials import WorkloadDrills
+from topospread.simulation.run import SimulationOptions
+from topospread.sources.inputs import Input, inventory_of
+from topospread.workloads.scale import the_workload
+
+from .amendments import amendments
+from .checks import DesignChecks, DesignFailure
+from .manifest import manifest_text
+from .result import Design, ReasonedLine
+from .rules import LISTS, DesignRules, with_rules, workload_of
+from .wanted import Intent, read_intent
+
+Progress = Callable[[int, int | None], None]
+
+
+def design(  # noqa: PLR0913 - keyword arguments of the public API
+    inputs: Input,
+    of: str,
+    *,
+    survive: Sequence[str] = (),
+    left: Sequence[int] = (),
+    replicas: int | None = None,
+    unnoticed: bool = False,
+    cluster: str | None = None,
+    namespace: str | None = None,
+    config: Configuration | str | os.PathLike[str] | None = None,
+    kube_version: str = "1.37",
+    gates: Gates | None = None,
+    apiserver_gates: Gates | None = None,
+    pools: Sequence[NodePool] = (),
+    tries: int = 60,
+    states: int = 5_000,
+    progress: Progress | None = None,
+) -> Design:
+    """Search for the fewest constraints that promise what is wanted on a cluster; every design is checked by drills.
+
+    Args:
+        inputs: what was read (`topospread.load`), which is not changed, or the paths to read.
+        of: a Deployment or a StatefulSet, ``[NAMESPACE/]KIND/NAME``.
+        survive: ``zone``, ``node`` or topology keys: the loss of any one domain of each …
+        left: … leaves so many pods, for each of them.
+        replicas: how many the workload is to have; by default as many as it says.
+        unnoticed: a node's loss takes one pod at most, which is ready again elsewhere, and any node can be drained.
+        cluster: beside paths: a made-up cluster, ``zones=3,nodes=12,cpu=8,memory=32Gi``, or a file that holds one.
+        namespace: of a workload that names none, and where objects of paths go that name none.
+        config: kube-scheduler's configuration, or its file; by default that of a kube-scheduler without a file.
+        kube_version: the Kubernetes version to act as.
+        gates: kube-scheduler's feature gates; by default the version's.
+        apiserver_gates: the API server's, which decide what fields its objects keep; by default the version's.
+        pools: pools of nodes that an autoscaler grows for pods that wait.
+        tries: how many designs are checked at most.
+        states: how many states of the cluster are looked at for what holds in every order.
+        progress: told how many designs were checked.
+
+    Raises:
+        InputError: an object that the API server would refuse, or a path that cannot be read.
+        UsageError: there is no such workload, or what is wanted cannot be meant.
+    """
+    options = replace(SimulationOptions.of_version(kube_version, config, gates, apiserver_gates), pools=pools)
+    given = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
+    there = [(kind, each.namespace, each.name) for kind, name in LISTS.items() for each in getattr(given, name)]
+    key = the_workload(f"{namespace}/{of}" if namespace and of.count("/") == 1 else of, there)
+    if not given.nodes:
+        raise UsageError("there are no nodes to design for; give a cluster")
+    item = workload_of(given, key)
+    declared = 1 if item.spec.replicas is None else item.spec.replicas
+    intent = read_intent(survive, left, declared if replicas is None else replicas, unnoticed=unnoticed)
+    _check_keys(intent, WorkloadDrills(given, options, key))
+    search = _Search(WorkloadDrills(given, options, key), intent, states, tries, progress)
+    rules, failures = search.best()
+    wanted = [each for each in failures if each.is_wanted]
+    lines = () if wanted else tuple(search.reasons(rules))
+    shown = "" if wanted else manifest_text(item, rules, intent.replicas, lines)
+    return Design(
+        *key,
+        intent.replicas,
+        intent.phrases,
+        not wanted,
+        lines,
+        shown,
+        search.checks(rules).phrases,
+        tuple(dict.fromkeys([*(each.text for each in failures), *search.undecided[rules]])),
+        search.tried,
+        tuple(given.warnings),
+        tuple(given.notes),
+    )
+
+
+def _check_keys(intent: Intent, drills: WorkloadDrills) -> None:
+    for each in intent.survivals:
+        if not any(each.key in node.labels for node in drills.inventory.nodes):
+            raise UsageError(f'--survive {each.word}: no node has the label "{each.key}"')
+
+
+@dataclass
+class _Search:
+    """Designs tried, cheapest first."""
+
+    begin: WorkloadDrills
+    intent: Intent
+    states: int
+    tries: int
+    progress: Progress | None = None
+    undecided: dict[DesignRules, dict[str, None]] = field(default_factory=dict)
+    found: dict[DesignRules, DesignFailure | None] = field(default_factory=dict)
+
+    @property
+    def tried(self) -> int:
+        """How many designs were checked."""
+        return len(self.found)
+
+    def checks(self, rules: DesignRules) -> DesignChecks:
+        """What a design is held to."""
+        key: ObjectKey = self.begin.key
+        undecided = self.undecided.setdefault(rules, {})
+        inventory = with_rules(self.begin.inventory, key, rules, self.intent.replicas)
+        return DesignChecks(WorkloadDrills(inventory, self.begin.options, key), self.intent, self.states, undecided)
+
+    def first_failure(self, rules: DesignRules) -> DesignFailure | None:
+        """The first thing that is not as wanted, ``None`` where all is."""
+        if rules not in self.found:
+            self.found[rules] = next(self.checks(rules).failures(), None)
+            if self.progress is not None:
+                self.progress(self.tried, self.tries)
+        return self.found[rules]
+
+    def best(self) -> tuple[DesignRules, list[DesignFailure]]:
+        """The cheapest design with which all is as wanted; else one that lacks what was not asked for; else any."""
+        queue: list[tuple[tuple[int, int], int, DesignRules]] = [((0, 0), 0, DesignRules())]
+        seen = {DesignRules()}
+        fallback: tuple[DesignRules, DesignFailure] | None = None
+        while queue and self.tried < self.tries:
+            rules = heapq.heappop(queue)[2]
+            failure = self.first_failure(rules)
+            if failure is None:
+                return self._least(rules), []
+            if fallback is None or (not failure.is_wanted and fallback[1].is_wanted):
+                fallback = rules, failure
+            for each in amendments(rules, failure, self.intent, self.begin.key[0]):
+                if each not in seen:
+                    seen.add(each)
+                    heapq.heappush(queue, (each.cost, len(seen), each))
+        assert fallback is not None, "the first design was tried"
+        rules, failure = fallback
+        if not failure.is_wanted:
+            rules = self._least(rules)
+            failure = self.found[rules] or failure
+            return rules, [failure]
+        last = [each for each in self.found.values() if each is not None]
+        return rules, [failure, *(each for each in last if each is not failure)]
+
+    def _least(self, rules: DesignRules) -> DesignRules:
+        """Without the parts that are not needed."""
+        good = self.found[rules]
+        for _, without in rules.parts():
+            lacks = self.first_failure(without)
+            if lacks is None or (good is not None and not lacks.is_wanted):
+                return self._least(without)
+        self.first_failure(rules)
+        return rules
+
+    def reasons(self, rules: DesignRules) -> Iterator[ReasonedLine]:
+        """Each part, with what fails without it."""
+        for line, without in rules.parts():
+            lacks = self.first_failure(without)
+            yield ReasonedLine(line, f"without it {lacks.text}" if lacks else "")

@@ -1,0 +1,25 @@
+"""A scheduler that scores nothing: any node that filters let in is as good, so that no promise rests on scores."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from topospread.config.gates import gates_for
+from topospread.config.load import default_configuration
+from topospread.config.profile import Configuration, Profile
+from topospread.simulation.run import SimulationOptions
+
+
+def unscored(options: SimulationOptions) -> SimulationOptions:
+    """The same options, with profiles whose plugins filter and do not score."""
+    gates = options.gates or gates_for(options.kube_version)
+    configuration = options.config or default_configuration(gates=gates)
+    return replace(options, config=_without_scores(configuration))
+
+
+def _without_scores(configuration: Configuration) -> Configuration:
+    def filtering(profile: Profile) -> Profile:
+        kept = {point: each for point, each in profile.plugins.items() if point not in ("pre_score", "score")}
+        return replace(profile, plugins=kept | {"pre_score": (), "score": ()})
+
+    return replace(configuration, profiles=tuple(map(filtering, configuration.profiles)))

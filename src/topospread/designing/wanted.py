@@ -1,0 +1,87 @@
+"""What is wanted of a workload when something fails, as data, and how that is written; whether it holds is not told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from topospread.errors import UsageError
+from topospread.promises.trials import HOSTNAME, ZONE
+
+_KEYS = {"zone": ZONE, "node": HOSTNAME}
+
+
+@dataclass(frozen=True, slots=True)
+class Survival:
+    """The loss of any one domain of a key leaves at least so many pods."""
+
+    key: str
+    left: int
+
+    @property
+    def word(self) -> str:
+        """``zone``, ``node``, or the key."""
+        return next((word for word, key in _KEYS.items() if key == self.key), self.key)
+
+    def __str__(self) -> str:
+        return f"the loss of any one {self.word} leaves at least {self.left}"
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """All that is wanted.
+
+    Attributes:
+        replicas: how many pods the workload is to have.
+        unnoticed: a node's loss takes one pod at most, which is ready again elsewhere, and any node can be drained.
+    """
+
+    replicas: int
+    survivals: tuple[Survival, ...]
+    unnoticed: bool = False
+
+    @property
+    def least(self) -> int:
+        """The fewest that may ever be ready while all nodes are there: what the strictest loss has to leave."""
+        return max((each.left for each in self.survivals), default=self.replicas - 1 if self.unnoticed else 0)
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """What is wanted, a phrase each."""
+        told = [f"{each} of {self.replicas}" for each in self.survivals]
+        return (*told, *(["any one node is lost or drained unnoticed"] if self.unnoticed else []))
+
+    @property
+    def of_domains(self) -> tuple[Survival, ...]:
+        """What the loss of domains has to leave, that of an unnoticed node as well."""
+        if not self.unnoticed or any(
+            each.key == HOSTNAME and each.left >= self.replicas - 1 for each in self.survivals
+        ):
+            return self.survivals
+        others = tuple(each for each in self.survivals if each.key != HOSTNAME)
+        return (*others, Survival(HOSTNAME, self.replicas - 1))
+
+
+def read_intent(survive: Sequence[str], left: Sequence[int], replicas: int, *, unnoticed: bool) -> Intent:
+    """What the options ask for.
+
+    Args:
+        survive: ``zone``, ``node`` or a topology key, each with as many pods as stand in ``left`` at its place.
+        replicas: of the workload.
+
+    Raises:
+        UsageError: they do not go together, or ask for what nothing can keep.
+    """
+    if len(survive) != len(left):
+        raise UsageError("--survive says what is lost, and --left what has to be left then: give as many of each")
+    if not survive and not unnoticed:
+        raise UsageError("say what is wanted: --survive zone --left 4, or --lose-node-unnoticed")
+    for each in left:
+        if not 0 < each < replicas:
+            raise UsageError(f"--left {each}: of {replicas} replicas a loss can leave 1 to {replicas - 1}")
+    if unnoticed and replicas < 2:
+        raise UsageError("--lose-node-unnoticed: a single pod is always noticed: ask for more with --of")
+    found = [Survival(_KEYS.get(key, key), number) for key, number in zip(survive, left, strict=True)]
+    if len({each.key for each in found}) != len(found):
+        raise UsageError("--survive: a topology key stands there twice")
+    return Intent(replicas, tuple(found), unnoticed)

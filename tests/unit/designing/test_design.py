@@ -1,0 +1,125 @@
+"""Designs: what is added for what is wanted, why each part is there, and what cannot be promised."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from tests.unit.drills.builders import ZONE, inventory, node, nodes, rolling, spread, workload
+from topospread.cli.main import topospread as command
+from topospread.designing import Design
+from topospread.designing.design import design
+from topospread.errors import UsageError
+
+Json = dict[str, Any]
+ROOT = Path(__file__).parents[3]
+WEB = str(ROOT / "docs/how-to/design/web.yaml")
+HOSTNAME = "kubernetes.io/hostname"
+
+
+def designed(*objects: Json, **wanted: Any) -> Design:
+    return design(inventory(*objects), "deploy/web", states=500, tries=30, **wanted)
+
+
+def spreads(found: Design) -> dict[str, Json]:
+    """Key → the constraint over it."""
+    for each in yaml.safe_load_all(found.manifest):
+        if each and each["kind"] == "Deployment":
+            pod = each["spec"].get("template", {}).get("spec", {})
+            return {each["topologyKey"]: each for each in pod.get("topologySpreadConstraints", [])}
+    return {}
+
+
+def test_a_zones_loss_asks_for_a_constraint_over_zones_and_says_what_fails_without() -> None:
+    found = designed(*nodes("a", "b", "c"), workload("Deployment", replicas=3), survive=["zone"], left=[2])
+    assert found.promises
+    assert set(spreads(found)) == {ZONE}
+    reason = next(each.reason for each in found.lines if ZONE in each.line)
+    assert reason == "without it the loss of zone a leaves 0 of 3"
+    assert all(each.reason for each in found.lines)
+
+
+def test_the_loosest_that_does_is_taken() -> None:
+    found = designed(*nodes("a", "b"), workload("Deployment", replicas=4), survive=["zone"], left=[1])
+    assert found.promises
+    assert spreads(found)[ZONE]["maxSkew"] > 1
+
+
+def test_what_is_there_already_needs_a_budget_alone() -> None:
+    own = spread(matchLabelKeys=["pod-template-hash"], nodeTaintsPolicy="Honor")
+    web = workload("Deployment", replicas=3, spec={"topologySpreadConstraints": [own]}, strategy=rolling(1, 0))
+    found = designed(*nodes("a", "b", "c"), web, survive=["zone"], left=[2])
+    assert [each.line for each in found.lines] == ["PodDisruptionBudget: minAvailable 2"]
+
+
+def test_too_few_zones_cannot_promise_it() -> None:
+    found = designed(*nodes("a", "b"), workload("Deployment", replicas=4), survive=["zone"], left=[3])
+    assert (found.promises, found.manifest, found.lines) == (False, "", ())
+    assert any("the loss of zone" in each for each in found.unmet)
+
+
+def test_a_cluster_without_room_cannot_promise_it() -> None:
+    full = [node("a1", "a", cpu="1"), node("b1", "b", cpu="1")]
+    found = designed(*full, workload("Deployment", replicas=4), survive=["zone"], left=[1])
+    assert not found.promises
+    assert "2 of 4 pods find no node" in found.unmet
+
+
+def test_a_lost_node_is_unnoticed_when_no_two_pods_share_one() -> None:
+    found = designed(*nodes("a", "a", "b", "b"), workload("Deployment", replicas=2), unnoticed=True)
+    assert found.promises
+    assert HOSTNAME in spreads(found) or "podAntiAffinity" in found.manifest
+
+
+def test_an_unnoticed_node_needs_another_to_go_to() -> None:
+    full = [node("a1", "a", cpu="1"), node("b1", "b", cpu="1")]
+    found = designed(*full, workload("Deployment", replicas=2), unnoticed=True)
+    assert not found.promises
+
+
+def test_other_replicas_stand_in_the_manifest() -> None:
+    found = designed(*nodes("a", "b", "c"), workload("Deployment", replicas=1), survive=["zone"], left=[2], replicas=3)
+    assert next(yaml.safe_load_all(found.manifest))["spec"]["replicas"] == 3
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        ({}, "say what is wanted"),
+        ({"survive": ["zone"]}, "as many of each"),
+        ({"survive": ["zone"], "left": [3]}, "of 3 replicas a loss can leave 1 to 2"),
+        ({"survive": ["zone", "zone"], "left": [1, 2]}, "twice"),
+        ({"survive": ["rack"], "left": [1]}, 'no node has the label "rack"'),
+        ({"unnoticed": True, "replicas": 1}, "a single pod"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(wanted: Json, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        designed(*nodes("a", "b", "c"), workload("Deployment", replicas=3), **wanted)
+
+
+def test_the_command_prints_yaml_that_can_be_applied_and_data_of_the_documented_form() -> None:
+    words = ["design", "deploy/web", WEB, "--cluster", "zones=3,nodes=3,cpu=8", "--survive", "zone", "--left", "2"]
+    runner = CliRunner()
+    done = runner.invoke(command, [*words, "--of", "3"], standalone_mode=False)
+    assert done.return_value == 0
+    objects = list(yaml.safe_load_all(done.stdout))
+    assert {each["kind"] for each in objects} == {"Deployment", "PodDisruptionBudget"}
+    told = runner.invoke(command, [*words, "--of", "3", "-o", "json"], standalone_mode=False)
+    found = json.loads(told.stdout)
+    jsonschema.validate(found, json.loads((ROOT / "docs/reference/design.schema.json").read_text()))
+    assert found["promises"]
+
+
+def test_the_exit_code_is_1_when_it_cannot_be_promised() -> None:
+    words = ["design", "deploy/web", WEB, "--cluster", "zones=1,nodes=3", "--survive", "zone", "--left", "4"]
+    done = CliRunner().invoke(command, words, standalone_mode=False)
+    assert done.return_value == 1
+    assert "this cannot promise" in done.stdout
+    assert list(yaml.safe_load_all(done.stdout)) == []
