@@ -5,6 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+from topospread.extender.declared import ANNOTATIONS
 from topospread.linting.policies.cel import KINDS, SCALED
 from topospread.linting.rules.constraint_fields import OF_ONE_POD, RENAMED
 from topospread.linting.rules.selectors import OF_ONE_WORKLOAD
@@ -85,6 +86,8 @@ class Drawn:
         if draw.random() < 0.1:
             entry = draw.choice(_IGNORES).format(draw.choice(self._rules))
             found["annotations"] = {"topospread.dev/ignore": entry}
+        if not of_nodes and draw.random() < 0.05:
+            found.setdefault("annotations", {})[draw.choice(ANNOTATIONS)] = "kubernetes.io/hostname: 1"
         if not of_nodes and draw.random() < 0.05:
             owner = {"apiVersion": "example.com/v1", "kind": "Group", "name": "a", "uid": "b"}
             found["ownerReferences"] = [{**owner, **draw.choice(({}, {"controller": True}, {"controller": False}))}]

@@ -58,6 +58,10 @@ class Annotations(KubeStruct):
     helm_hook: str | None = msgspec.field(default=None, name="helm.sh/hook")
     helm_hook_delete_policy: str | None = msgspec.field(default=None, name="helm.sh/hook-delete-policy")
     made_of: str | None = msgspec.field(default=None, name="topospread.dev/made-of")
+    max_per_domain: str | None = msgspec.field(default=None, name="topospread.dev/max-per-domain")
+    shares: str | None = msgspec.field(default=None, name="topospread.dev/shares")
+    domain_hierarchy: str | None = msgspec.field(default=None, name="topospread.dev/hierarchy")
+    counted: str | None = msgspec.field(default=None, name="topospread.dev/counted")
 
 
 class ObjectMeta(KubeStruct):

@@ -39,12 +39,13 @@ COMMANDS = {
     "export": ("topospread.cli.export:export", "Serve how pods are spread as metrics for Prometheus."),
     "scheduler": ("topospread.cli.scheduler:scheduler", "Schedule the pods of a real cluster."),
     "webhook": ("topospread.cli.webhook:webhook", "Answer the API server when objects are created."),
+    "extender": ("topospread.cli.extender:extender", "Spread as kube-scheduler does not by itself."),
     "config": ("topospread.cli.config:config", "Check, convert and show scheduler configurations."),
     "fields": ("topospread.cli.fields:fields", "Explain the fields of topologySpreadConstraints."),
     "completion": ("topospread.cli.completion:completion", "Print the completion script of a shell."),
 }
 """Name → where the command is, and what it answers."""
-_BESIDE = ("rules", "fields", "config", "completion")
+_BESIDE = ("extender", "rules", "fields", "config", "completion")
 """Commands that share a line of the help, so that all fit a screen."""
 
 ABOUT = """\
@@ -61,7 +62,7 @@ PIPE_CLOSED = 141
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
 """Modules and what is read stay until a command ends: looking for garbage as often as Python does is a twentieth of
 a short command. What runs on is left as it is."""
-_RUN_ON = ("scheduler", "serve", "export", "webhook")
+_RUN_ON = ("scheduler", "extender", "serve", "export", "webhook")
 DEBUG = "TOPOSPREAD_DEBUG"
 """Environment variable that makes a fault show its traceback."""
 

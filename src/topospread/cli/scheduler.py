@@ -112,7 +112,7 @@ def scheduler(**given: Any) -> int:
     _refuse_what_is_not_covered(operation, given["config_path"])
     if not given["dry_run"]:
         _check_lease(operation.leader_election, tuple(each.scheduler_name for each in configuration.profiles))
-    address = _address(given)
+    address = served_at(given, given["secure_port"])
     import asyncio
 
     from topospread.live.launch import Launch, launch
@@ -208,7 +208,7 @@ def _check_lease(election: LeaderElectionSettings, profiles: tuple[str, ...]) ->
         )
 
 
-def _address(given: dict[str, Any]) -> Address:
+def served_at(given: dict[str, Any], port: int) -> Address:
     """Where to serve.
 
     Raises:
@@ -219,4 +219,4 @@ def _address(given: dict[str, Any]) -> Address:
     certificate, key = given["tls_cert_file"] or "", given["tls_private_key_file"] or ""
     if bool(certificate) != bool(key):
         raise UsageError("--tls-cert-file and --tls-private-key-file belong together")
-    return Address(given["bind_address"], given["secure_port"], certificate, key)
+    return Address(given["bind_address"], port, certificate, key)

@@ -22,6 +22,7 @@ from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.select_host import ChoiceRules
 from topospread.scheduling.verdict import Verdict
 from topospread.simulation.counted import PodOwners
+from topospread.simulation.extender_notes import filtered_by_extender
 from topospread.simulation.paper import unmet_min_domains
 from topospread.simulation.placing import Progress
 from topospread.simulation.run import PodOutcome, Run, SimulationOptions, prepare
@@ -110,6 +111,7 @@ class _Explainer:
         self._run = run
         self._suggest = suggest
         self._progress = progress
+        self._ended: Run | None = None
 
     def explain(self, subject: ExplainedPod, *, another: bool) -> Explanation:
         if subject.bound is not None:
@@ -131,7 +133,7 @@ class _Explainer:
     def _queued(self, pods: list[QueuedPod]) -> Explanation:
         """The first of some queued pods that stays pending, or else the first of them."""
         simulation = RepeatedSimulation(self._run)
-        ended = simulation.carry_out(progress=self._progress)
+        ended = self._ended = simulation.carry_out(progress=self._progress)
         outcomes = [_latest(ended, each) for each in pods]
         waiting = [(each, outcome) for each, outcome in outcomes if outcome.pending]
         queued, outcome = (waiting or outcomes)[0]
@@ -252,7 +254,11 @@ class _Explainer:
             nodes=len(self._run.cluster.nodes),
             verdict=verdict,
             warnings=(*planned.inventory.warnings, *planned.warnings),
-            notes=(*workload.notes, *_of_old_condition(queued.pod, str(facts.get("preemption", "")))),
+            notes=(
+                *workload.notes,
+                *_of_old_condition(queued.pod, str(facts.get("preemption", ""))),
+                *filter(None, [filtered_by_extender(self._ended or self._run, queued)]),
+            ),
             **facts,
         )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from topospread.api.labels import InvalidSelectorError, Selector
-from topospread.api.meta import KubeObject
+from topospread.api.meta import KubeObject, ObjectMeta
 from topospread.api.node_selection import PodAffinityTerm
 from topospread.api.pod import Pod, PodSpec
 from topospread.api.spread import TopologySpreadConstraint
@@ -36,6 +36,7 @@ class PodSource:
         spec: the pods' spec.
         replicas: how many pods there will be; None when the object does not say.
         open_labels: whether a controller that nobody knows may add labels.
+        metadata: the pods' metadata, where it is known.
     """
 
     item: KubeObject
@@ -44,11 +45,17 @@ class PodSource:
     spec: PodSpec
     replicas: int | None
     open_labels: bool = False
+    metadata: ObjectMeta | None = None
+
+    @property
+    def metadata_path(self) -> str:
+        """Path of the pods' metadata in the object."""
+        return self.path.removesuffix("spec") + "metadata"
 
     @property
     def labels_path(self) -> str:
         """Path of the pods' labels in the object."""
-        return self.path.removesuffix("spec") + "metadata.labels"
+        return f"{self.metadata_path}.labels"
 
     def constraints(self) -> Iterator[tuple[str, TopologySpreadConstraint]]:
         """The topology spread constraints, each with its path."""
@@ -59,7 +66,7 @@ class PodSource:
 def pod_source(item: KubeObject) -> PodSource | None:
     """The pods that an object is or makes; None for kinds that make none."""
     if isinstance(item, Pod):
-        return PodSource(item, "spec", item.labels, item.spec, 1)
+        return PodSource(item, "spec", item.labels, item.spec, 1, metadata=item.metadata)
     if isinstance(item, CronJob):
         template, path = item.spec.job_template.spec.template, "spec.jobTemplate.spec.template.spec"
     elif isinstance(item, (*WITH_REPLICAS, DaemonSet, Job)):
@@ -68,7 +75,8 @@ def pod_source(item: KubeObject) -> PodSource | None:
         template, path = item.spec.template, "spec.template.spec"
     else:
         return None
-    return PodSource(item, path, template.metadata.labels or {}, template.spec, _replicas(item))
+    labels = template.metadata.labels or {}
+    return PodSource(item, path, labels, template.spec, _replicas(item), metadata=template.metadata)
 
 
 def _replicas(item: KubeObject) -> int | None:

@@ -61,9 +61,16 @@ async def serve(served: ServedPages, address: Address) -> web.AppRunner | None:
     Raises:
         InputError: the port is taken, the address is not one of this machine, the certificate cannot be used.
     """
-    if address.port == 0:
-        return None
-    runner = web.AppRunner(_application(served), access_log=None, handle_signals=False)
+    return None if address.port == 0 else await listen(_application(served), address)
+
+
+async def listen(application: web.Application, address: Address) -> web.AppRunner:
+    """Serve an application until ``cleanup`` of what is returned.
+
+    Raises:
+        InputError: as `serve`.
+    """
+    runner = web.AppRunner(application, access_log=None, handle_signals=False)
     await runner.setup()
     shown = f"{address.host}:{address.port}"
     try:

@@ -13,6 +13,7 @@ from topospread.workloads.planned import QueuedPod, Workload
 
 from .counted import CountedPods, PodOwners
 from .exceeded import exceeded, fewest_take_more
+from .extender_notes import extender_notes
 from .pending import pending_group, reasons_by_domain
 from .result import DomainSpreads, PendingGroup, PodPlacement, Simulation, WorkloadResult, WorkloadSpread
 from .run import PodOutcome, Run, spreads
@@ -52,7 +53,13 @@ def result_of(run: Run) -> Simulation:
         removed={f"{pod.namespace}/{pod.name}": pod.spec.node_name or "" for pod in planned.removed},
         unused=tuple(planned.unused),
         warnings=(*planned.inventory.warnings, *planned.warnings),
-        notes=(*planned.inventory.notes, *planned.notes, *_capacity_notes(run), *_order_may_decide(run)),
+        notes=(
+            *planned.inventory.notes,
+            *planned.notes,
+            *_capacity_notes(run),
+            *_order_may_decide(run),
+            *extender_notes(run),
+        ),
         verdicts=run.scheduler.verdicts if isinstance(run.scheduler, WatchingScheduler) else {},
     )
 

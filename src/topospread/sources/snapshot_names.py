@@ -35,8 +35,9 @@ KEYS: Final = _words("""key topologyKey topologyKeys matchLabelKeys mismatchLabe
     extendedResourceName""")
 """Fields that hold a label's or taint's key, or another qualified name."""
 
-OPAQUE: Final = _words("""pdName volumeID targetPortal iqn monitors pool diskName diskURI volumeHandle nodeID""")
-"""Fields that name a disk or a machine for others than Kubernetes."""
+OPAQUE: Final = _words("""pdName volumeID targetPortal iqn monitors pool diskName diskURI volumeHandle nodeID
+    topospread.dev/max-per-domain topospread.dev/shares topospread.dev/hierarchy topospread.dev/counted""")
+"""Fields that name a disk or a machine for others than Kubernetes, or hold a text with names in it."""
 
 DRIVERS: Final = frozenset({"driver", "provisioner", "attacher", "pv.kubernetes.io/provisioned-by"})
 IMAGES: Final = frozenset({"image", "reference", "names"})

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
+from topospread.extender.declared import ANNOTATIONS
 from topospread.linting.ignores import ANNOTATION
 from topospread.linting.pod_source import HASH, HOSTNAME
 from topospread.linting.rules.constraint_fields import ADDED_BY_CONTROLLERS, OF_ONE_POD, RENAMED
@@ -212,6 +213,10 @@ EXPRESSED: Final[Mapping[str, Expressed]] = {
     "daemon-set-spread": Expressed("size(variables.constraints) > 0", ("DaemonSet",)),
     "node-name-in-template": Expressed(
         "has(variables.spec.nodeName) && variables.spec.nodeName != '' && size(variables.constraints) > 0",
+        tuple(kind for kind in KINDS if kind != "Pod"),
+    ),
+    "extender-annotation-misplaced": Expressed(
+        f"has(object.metadata.annotations) && {_listed(ANNOTATIONS)}.exists(a, a in object.metadata.annotations)",
         tuple(kind for kind in KINDS if kind != "Pod"),
     ),
     "hostname-unlike-name": Expressed(_nodes_alike(), ("Node",)),

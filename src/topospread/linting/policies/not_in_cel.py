@@ -17,6 +17,7 @@ NOT_IN_CEL: Final[Mapping[str, str]] = {
     "unknown-kind": "the API server does not know the kind, so that nothing can be matched",
     "object-twice": "it is about a file that has an object twice",
     "min-domains-soft": "the API server refuses it by itself, before it asks policies",
+    "extender-annotation-malformed": "it reads a grammar, with selectors in it, which CEL could only in part",
     "selector-counts-others": _OTHERS,
     "group-differs": _OTHERS,
     "selector-shared": _OTHERS,

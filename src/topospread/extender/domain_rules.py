@@ -1,0 +1,166 @@
+"""What follows from declared rules for each node: why it is refused, and how much it is wished for.
+
+* A cap refuses a domain that holds as many as it may.
+* Shares refuse a domain that holds its part of the pods there will be: of ``n``, with this one, ``ceil(n · share)``.
+  There is always a domain that holds less, so that nothing is refused everywhere but for want of room.
+* A hierarchy refuses a domain that would be more than its skew above the least of its siblings, level by level: a rack
+  is set against the racks of its own zone, where a second spread constraint would set it against all of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, NamedTuple
+
+from topospread.api.node import Node
+
+from .declared import (
+    EVERY_OTHER,
+    HIERARCHY,
+    MAX_PER_DOMAIN,
+    SHARES,
+    WHOLE,
+    DeclaredSpread,
+    DomainCaps,
+    DomainHierarchy,
+    DomainRule,
+    DomainShares,
+)
+from .surroundings import PodSurroundings
+
+MOST: Final = 10
+"""The best score of an extender (k8s.io/kube-scheduler/extender/v1, ``MaxExtenderPriority``)."""
+
+
+class Opinion(NamedTuple):
+    """What a rule says of a node.
+
+    Attributes:
+        against: why it is refused, "" when it is not.
+        wish: how much it is wished for, more the better; only to be set against other nodes' of the same rule.
+    """
+
+    against: str
+    wish: tuple[float, ...]
+
+
+Judge = Callable[[Node], Opinion | None]
+"""None of a node that lacks the rule's keys."""
+
+
+def refused(asked: DeclaredSpread, around: PodSurroundings, names: Iterable[str]) -> dict[str, str]:
+    """Node → why it is refused, of those that required rules refuse."""
+    judges = [(rule, _judge(rule, around)) for rule in asked.rules if not rule.preferred]
+    found: dict[str, str] = {}
+    for name in names:
+        for rule, judge in judges:
+            opinion = judge(around.nodes[name])
+            against = f"node(s) lack {_missing(rule, around.nodes[name])}" if opinion is None else opinion.against
+            if against:
+                found.setdefault(name, f"{against} ({_annotation(rule)})")
+    return found
+
+
+def scores(asked: DeclaredSpread, around: PodSurroundings, names: Iterable[str]) -> dict[str, int]:
+    """Node → points from 0 to `MOST`: the mean of what each rule gives it, by rank among what these nodes are worth."""
+    every = list(names)
+    total = dict.fromkeys(every, 0.0)
+    for rule in asked.rules:
+        judge = _judge(rule, around)
+        opinions = {name: judge(around.nodes[name]) for name in every}
+        ranks = {wish: at for at, wish in enumerate(sorted({each.wish for each in opinions.values() if each}), 1)}
+        for name, opinion in opinions.items():
+            total[name] += ranks[opinion.wish] * MOST / len(ranks) if opinion else 0
+    return {name: int(points / max(len(asked.rules), 1)) for name, points in total.items()}
+
+
+def _judge(rule: DomainRule, around: PodSurroundings) -> Judge:
+    if isinstance(rule, DomainCaps):
+        return _by_caps(rule, around)
+    return _by_shares(rule, around) if isinstance(rule, DomainShares) else _by_hierarchy(rule, around)
+
+
+def _annotation(rule: DomainRule) -> str:
+    if isinstance(rule, DomainCaps):
+        return MAX_PER_DOMAIN
+    return SHARES if isinstance(rule, DomainShares) else HIERARCHY
+
+
+def _missing(rule: DomainRule, node: Node) -> str:
+    keys = [key for key, _ in rule.levels] if isinstance(rule, DomainHierarchy) else [rule.key]
+    return next(key for key in keys if key not in node.labels)
+
+
+def _by_caps(rule: DomainCaps, around: PodSurroundings) -> Judge:
+    held = around.by_domain(rule.key)
+
+    def judge(node: Node) -> Opinion | None:
+        domain = node.labels.get(rule.key)
+        if domain is None:
+            return None
+        most, there = rule.caps.get(domain, rule.caps.get(EVERY_OTHER)), held[domain]
+        if most is None:
+            return Opinion("", (1.0,))
+        over = there + around.counts_itself > most
+        against = f"{rule.key}={domain} holds {there} pod(s), of at most {most}" if over else ""
+        return Opinion(against, ((most - there) / (most + 1),))
+
+    return judge
+
+
+def _by_shares(rule: DomainShares, around: PodSurroundings) -> Judge:
+    held = around.by_domain(rule.key)
+    wanted = sum(held[domain] for domain in rule.percent) + around.counts_itself
+
+    def judge(node: Node) -> Opinion | None:
+        domain = node.labels.get(rule.key)
+        if domain is None:
+            return None
+        share, there = rule.percent.get(domain, 0), held[domain]
+        if not share:
+            return Opinion(f"{rule.key}={domain} has no share", (float("-inf"),))
+        over = (there + around.counts_itself - 1) * WHOLE >= wanted * share
+        against = f"{rule.key}={domain} holds {there} pod(s), its {share} % of {wanted}" if over else ""
+        return Opinion(against, (wanted * share / WHOLE - there,))
+
+    return judge
+
+
+def _by_hierarchy(rule: DomainHierarchy, around: PodSurroundings) -> Judge:
+    keys = [key for key, _ in rule.levels]
+    held: Counter[tuple[str, ...]] = Counter()
+    for name, node in around.nodes.items():
+        for path in _paths(node, keys):
+            held[path] += around.matching.get(name, 0)
+    least: dict[tuple[str, ...], int] = {}
+    for node in around.open:
+        paths = _paths(node, keys)
+        for path in paths if len(paths) == len(keys) else ():
+            least[path[:-1]] = min(held[path], least.get(path[:-1], held[path]))
+
+    def judge(node: Node) -> Opinion | None:
+        paths = _paths(node, keys)
+        if len(paths) < len(keys):
+            return None
+        against = ""
+        for path, (key, skew) in zip(paths, rule.levels, strict=True):
+            there = held[path]
+            fewest = least.get(path[:-1], there)
+            if not against and there + around.counts_itself - fewest > skew:
+                within = f" of {keys[len(path) - 2]}={path[-2]}" if len(path) > 1 else ""
+                against = f"{key}={path[-1]}{within} holds {there} pod(s), another {fewest}"
+        return Opinion(against, tuple(-float(held[path]) for path in paths))
+
+    return judge
+
+
+def _paths(node: Node, keys: list[str]) -> list[tuple[str, ...]]:
+    """The domains that hold a node, as far as it has the keys, each with those that it is a part of."""
+    found: list[tuple[str, ...]] = []
+    labels: Mapping[str, str] = node.labels
+    for key in keys:
+        if key not in labels:
+            break
+        found.append((*(found[-1] if found else ()), labels[key]))
+    return found

@@ -1,0 +1,92 @@
+"""What is around a pod: the nodes, which of them are open to it, and how many of the counted pods each holds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from topospread.api.labels import Selector
+from topospread.api.node import Node
+from topospread.api.pod import FINISHED_PHASES, Pod
+from topospread.api.taints import untolerated, with_taint_of_cordon
+from topospread.plugins.node_matching import requires_node
+
+NOT_OF_THE_GROUP: Final = frozenset(
+    {
+        "pod-template-hash",
+        "controller-revision-hash",
+        "pod-template-generation",
+        "statefulset.kubernetes.io/pod-name",
+        "apps.kubernetes.io/pod-index",
+        "batch.kubernetes.io/job-completion-index",
+        "topology.kubernetes.io/zone",
+        "topology.kubernetes.io/region",
+    }
+)
+"""Labels that controllers and the API server add: pods that are one group differ in them."""
+
+
+@dataclass(frozen=True)
+class PodSurroundings:
+    """What a rule asks about.
+
+    Attributes:
+        pod: the pod that is to be placed.
+        nodes: every node, by name.
+        matching: node → counted pods on it.
+        counts_itself: 1 when the pod is one of the counted pods, else 0.
+    """
+
+    pod: Pod
+    nodes: Mapping[str, Node]
+    matching: Mapping[str, int]
+    counts_itself: int
+
+    @cached_property
+    def open(self) -> list[Node]:
+        """The nodes that selectors, required node affinity and taints leave to the pod, whatever room they have."""
+        return [node for node in self.nodes.values() if _is_open(node, self.pod)]
+
+    def by_domain(self, key: str) -> Counter[str]:
+        """Domain → counted pods, of all nodes that have the key."""
+        found: Counter[str] = Counter()
+        for name, node in self.nodes.items():
+            if key in node.labels:
+                found[node.labels[key]] += self.matching.get(name, 0)
+        return found
+
+
+def group_of(pod: Pod, counted: Selector | None) -> Selector:
+    """The pods that are counted for a pod."""
+    if counted is not None:
+        return counted
+    return Selector.from_set({key: value for key, value in pod.labels.items() if key not in NOT_OF_THE_GROUP})
+
+
+def surroundings(
+    pod: Pod, counted: Selector | None, nodes: Mapping[str, Node], placed: Iterable[tuple[Pod, str]]
+) -> PodSurroundings:
+    """What is around a pod.
+
+    Args:
+        pod: the pod.
+        counted: which pods it counts, of its own namespace; None for those with its labels.
+        nodes: every node.
+        placed: other pods with the name of their node; finished and terminating ones are not counted.
+    """
+    selector = group_of(pod, counted)
+    matching: Counter[str] = Counter()
+    for each, node in placed:
+        if each.namespace != pod.namespace or each.terminating or each.phase in FINISHED_PHASES:
+            continue
+        if selector.matches(each.labels):
+            matching[node] += 1
+    return PodSurroundings(pod, nodes, matching, int(selector.matches(pod.labels)))
+
+
+def _is_open(node: Node, pod: Pod) -> bool:
+    taints = with_taint_of_cordon(node).spec.taints or ()
+    return requires_node(pod.spec, node) and not untolerated(taints, pod.spec.tolerations or ())

@@ -1,0 +1,242 @@
+"""Answers kube-scheduler as an HTTP extender: filter and prioritize, from a cluster that is watched. It writes nothing.
+
+kube-scheduler goes on to the next pod before the binding of the last one has come back by the watch. A pod that passed
+here is therefore awaited before pods of its namespace are counted: until it is seen on a node, gone, or refused after
+all; `PATIENCE` ends that.
+
+Protocol: k8s.io/kube-scheduler/extender/v1/types.go; who asks: pkg/scheduler/extender.go.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+from aiohttp import web
+
+from topospread.api.meta import KubeObject
+from topospread.api.node import Node
+from topospread.api.pod import FINISHED_PHASES, Pod
+from topospread.extender.declared import DeclaredSpread, declared, texts_of
+from topospread.extender.domain_rules import refused, scores
+from topospread.extender.surroundings import surroundings
+
+log = logging.getLogger(__name__)
+
+PATIENCE: Final = 2.0
+"""Seconds that a pod is awaited; kube-scheduler waits 5 for an extender unless it is configured otherwise."""
+
+_LARGEST: Final = 1 << 30
+"""Bytes of a request: without nodeCacheCapable every node comes along whole."""
+
+Json = dict[str, Any]
+PodKey = tuple[str, str]
+
+
+class ExtenderArgs(msgspec.Struct):
+    """What kube-scheduler sends; the nodes as they are, to be sent back."""
+
+    pod: msgspec.Raw = msgspec.field(name="Pod")
+    nodes: Json | None = msgspec.field(default=None, name="Nodes")
+    node_names: list[str] | None = msgspec.field(default=None, name="NodeNames")
+
+    @property
+    def names(self) -> list[str]:
+        """The nodes' names, in their order."""
+        if self.nodes is None:
+            return self.node_names or []
+        return [each["metadata"]["name"] for each in self.nodes.get("items") or ()]
+
+
+@dataclass(frozen=True, slots=True)
+class _Passed:
+    """A pod that passed, and is not seen on a node yet."""
+
+    uid: str | None
+    until: float
+
+
+class WatchedDomains:
+    """Nodes and pods as they are watched, and the pods that have passed meanwhile; a `ClusterListener`."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, Node] = {}
+        self._pods: dict[str, dict[str, Pod]] = {}
+        self._passed: dict[PodKey, _Passed] = {}
+        self._moved = asyncio.Event()
+
+    def put(self, kind: str, item: KubeObject, before: KubeObject | None) -> None:
+        """See ClusterListener."""
+        if isinstance(item, Node):
+            self.nodes[item.name] = item
+        elif isinstance(item, Pod):
+            self._pods.setdefault(item.namespace, {})[item.name] = item
+            if item.spec.node_name or item.phase in FINISHED_PHASES or _was_refused(item, before):
+                self._settled((item.namespace, item.name))
+
+    def delete(self, kind: str, item: KubeObject) -> None:
+        """See ClusterListener."""
+        if isinstance(item, Node):
+            self.nodes.pop(item.name, None)
+        elif isinstance(item, Pod):
+            self._pods.get(item.namespace, {}).pop(item.name, None)
+            self._settled((item.namespace, item.name))
+
+    def placed(self, namespace: str) -> list[tuple[Pod, str]]:
+        """The pods of a namespace that have a node, with its name."""
+        pods = self._pods.get(namespace, {}).values()
+        return [(each, each.spec.node_name) for each in pods if each.spec.node_name]
+
+    def pass_on(self, pod: Pod, seconds: float) -> None:
+        """Take note that a pod passed."""
+        known = self._pods.get(pod.namespace, {}).get(pod.name)
+        if known is None or not known.spec.node_name:
+            until = asyncio.get_running_loop().time() + seconds
+            self._passed[pod.namespace, pod.name] = _Passed(pod.metadata.uid, until)
+
+    async def settle(self, pod: Pod) -> None:
+        """Wait until no other pod of the namespace is under way."""
+        self._passed.pop((pod.namespace, pod.name), None)
+        now = asyncio.get_running_loop().time
+        while waiting := [until for (namespace, _), until in self._under_way(now()) if namespace == pod.namespace]:
+            self._moved.clear()
+            try:
+                await asyncio.wait_for(self._moved.wait(), max(0.0, min(waiting) - now()))
+            except TimeoutError:
+                continue
+
+    def _under_way(self, now: float) -> list[tuple[PodKey, float]]:
+        self._passed = {key: each for key, each in self._passed.items() if each.until > now}
+        return [(key, each.until) for key, each in self._passed.items()]
+
+    def _settled(self, key: PodKey) -> None:
+        if self._passed.pop(key, None) is not None:
+            self._moved.set()
+
+
+def _was_refused(pod: Pod, before: KubeObject | None) -> bool:
+    """Whether kube-scheduler has just said that a pod found no node after all."""
+
+    def said(each: KubeObject | None) -> list[object]:
+        status = each.status if isinstance(each, Pod) else None
+        return [one for one in (status.conditions if status else None) or () if one.type == "PodScheduled"]
+
+    return bool(said(pod)) and said(pod) != said(before)
+
+
+class ExtenderService:
+    """The answers.
+
+    Args:
+        watched: what is there.
+        ready: whether that is all read.
+        patience: seconds that a pod which passed is awaited.
+    """
+
+    def __init__(
+        self, watched: WatchedDomains, ready: Callable[[], bool] = lambda: True, patience: float = PATIENCE
+    ) -> None:
+        self._watched = watched
+        self._patience = patience
+        self._one_by_one = asyncio.Lock()
+        self.ready = ready
+
+    async def filter(self, args: ExtenderArgs) -> Json:
+        """An ExtenderFilterResult: refused nodes are such that evicting other pods would not change it."""
+        if not self.ready():
+            return {"Error": "topospread extender: the cluster is not read yet"}
+        pod = _pod(args)
+        async with self._one_by_one:
+            against = await self._against(pod, args)
+            if len(against) < len(args.names):
+                self._watched.pass_on(pod, self._patience)
+        if against:
+            log.debug("%s/%s: %d of %d nodes refused", pod.namespace, pod.name, len(against), len(args.names))
+        answer: Json = {"FailedAndUnresolvableNodes": against}
+        if args.nodes is None:
+            answer["NodeNames"] = [name for name in args.names if name not in against]
+        else:
+            kept = [each for each in args.nodes.get("items") or () if each["metadata"]["name"] not in against]
+            answer["Nodes"] = {**args.nodes, "items": kept}
+        return answer
+
+    async def _against(self, pod: Pod, args: ExtenderArgs) -> dict[str, str]:
+        texts = texts_of(pod.metadata)
+        if not texts:
+            return {}
+        asked, problems = declared(texts)
+        if problems:
+            return dict.fromkeys(args.names, f"{problems[0].annotation}: {problems[0].message}")
+        await self._watched.settle(pod)
+        nodes = self._nodes(args)
+        return refused(asked, surroundings(pod, asked.counted, nodes, self._watched.placed(pod.namespace)), args.names)
+
+    async def prioritize(self, args: ExtenderArgs) -> list[Json]:
+        """A HostPriorityList."""
+        pod = _pod(args)
+        asked, problems = declared(texts_of(pod.metadata))
+        points = dict.fromkeys(args.names, 0)
+        if asked.rules and not problems and self.ready():
+            points = self._points(pod, asked, args)
+        return [{"Host": name, "Score": points[name]} for name in args.names]
+
+    def _points(self, pod: Pod, asked: DeclaredSpread, args: ExtenderArgs) -> dict[str, int]:
+        nodes, placed = self._nodes(args), self._watched.placed(pod.namespace)
+        return scores(asked, surroundings(pod, asked.counted, nodes, placed), args.names)
+
+    def _nodes(self, args: ExtenderArgs) -> Mapping[str, Node]:
+        """The nodes that are watched, and those that were sent and are not seen yet."""
+        new = [name for name in args.names if name not in self._watched.nodes]
+        if not new:
+            return self._watched.nodes
+        sent = {each["metadata"]["name"]: each for each in (args.nodes or {}).get("items") or ()}
+        return {**self._watched.nodes, **{name: _node(name, sent.get(name)) for name in new}}
+
+
+def _pod(args: ExtenderArgs) -> Pod:
+    return msgspec.json.decode(args.pod, type=Pod)
+
+
+def _node(name: str, sent: Json | None) -> Node:
+    return msgspec.convert(sent or {"metadata": {"name": name}}, Node)
+
+
+def extender_application(service: ExtenderService) -> web.Application:
+    """What is served: ``POST /filter``, ``POST /prioritize``, ``/healthz``, ``/livez`` and ``/readyz``."""
+    decoder = msgspec.json.Decoder(ExtenderArgs)
+
+    async def args_of(request: web.Request) -> ExtenderArgs:
+        try:
+            return decoder.decode(await request.read())
+        except msgspec.MsgspecError as error:
+            raise web.HTTPBadRequest(text=f"no ExtenderArgs: {error}\n") from None
+
+    async def filter_nodes(request: web.Request) -> web.Response:
+        return _json(await service.filter(await args_of(request)))
+
+    async def prioritize(request: web.Request) -> web.Response:
+        return _json(await service.prioritize(await args_of(request)))
+
+    async def well(request: web.Request) -> web.Response:
+        return web.Response(text="ok")
+
+    async def ready(request: web.Request) -> web.Response:
+        if service.ready():
+            return web.Response(text="ok")
+        return web.Response(status=500, text="the cluster is not read yet\n")
+
+    application = web.Application(client_max_size=_LARGEST)
+    application.router.add_post("/filter", filter_nodes)
+    application.router.add_post("/prioritize", prioritize)
+    for path in ("/healthz", "/livez"):
+        application.router.add_get(path, well)
+    application.router.add_get("/readyz", ready)
+    return application
+
+
+def _json(answer: object) -> web.Response:
+    return web.Response(body=msgspec.json.encode(answer), content_type="application/json")

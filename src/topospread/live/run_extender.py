@@ -1,0 +1,37 @@
+"""The extender as a process: it follows nodes and pods and serves until it is asked to stop. It decides nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+from contextlib import AsyncExitStack
+
+from .access import Access
+from .extender_service import ExtenderService, WatchedDomains, extender_application
+from .followed_cluster import follow
+from .serving import Address, listen
+
+log = logging.getLogger(__name__)
+
+_KINDS = ("Node", "Pod")
+
+
+async def run_extender(access: Access, address: Address, patience: float) -> int:
+    """Serve until SIGTERM or SIGINT.
+
+    Raises:
+        InputError: there is no way to the cluster, it refuses nodes or pods, or the address cannot be listened on.
+    """
+    stop = asyncio.Event()
+    for each in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(each, stop.set)
+    watched = WatchedDomains()
+    async with AsyncExitStack() as stack:
+        followed = await stack.enter_async_context(follow(access, kinds=_KINDS, listener=watched))
+        service = ExtenderService(watched, lambda: followed.state.ready, patience)
+        runner = await listen(extender_application(service), address)
+        stack.push_async_callback(runner.cleanup)
+        await stop.wait()
+        log.info("asked to stop")
+    return 0

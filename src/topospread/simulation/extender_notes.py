@@ -1,0 +1,84 @@
+"""What `topospread extender` would say of pods whose annotations ask for it; nothing is placed otherwise by it.
+
+A simulation is kube-scheduler's alone. Where pods carry the annotations it is said beside it what the extender would
+keep off: pods are looked at in the order in which they were placed, each with those before it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from topospread.api.node import Node
+from topospread.api.pod import Pod
+from topospread.extender.declared import declared, texts_of
+from topospread.extender.domain_rules import refused
+from topospread.extender.surroundings import surroundings
+from topospread.workloads.planned import QueuedPod
+
+from .run import Run
+
+
+def extender_notes(run: Run) -> list[str]:
+    """A sentence for each workload whose pods stand where the extender would not let them, or are let on no node."""
+    if not any(texts_of(each.pod.metadata) for each in run.queue):
+        return []
+    nodes, placed = _nodes(run), list(_there(run))
+    kept: dict[int, list[str]] = {}
+    asked = Counter[int]()
+    for queued in run.queue:
+        outcome = run.outcome(queued)
+        if outcome is None or outcome.evicted or outcome.placement.node is None:
+            continue
+        node = outcome.placement.node
+        if texts_of(queued.pod.metadata):
+            asked[id(queued.workload)] += 1
+            why = _refused(queued.pod, nodes, placed).get(node)
+            if why is not None:
+                kept.setdefault(id(queued.workload), []).append(f"{queued.name} off {node}: {why}")
+        placed.append((queued.pod, node))
+    named = {id(each.workload): each.workload for each in run.queue}
+    return [
+        f"{named[of].kind} {named[of].name}: topospread extender would keep {len(why)} of {asked[of]} pods off "
+        f"the nodes that kube-scheduler alone gives them, first {why[0]}"
+        for of, why in kept.items()
+    ]
+
+
+def filtered_by_extender(run: Run, queued: QueuedPod) -> str:
+    """What the extender would filter for a pod, beside those that a run has placed; "" where nothing is asked of it."""
+    if not texts_of(queued.pod.metadata):
+        return ""
+    nodes = _nodes(run)
+    own = queued.namespace, queued.name
+    placed = [each for each in _there(run) if (each[0].namespace, each[0].name) != own] + list(_placed(run, queued))
+    against = Counter(_refused(queued.pod, nodes, placed).values())
+    if not against:
+        return f"topospread extender would filter none of {len(nodes)} nodes"
+    reasons = "; ".join(f"{number} {why}" for why, number in against.items())
+    return f"topospread extender would filter {against.total()} of {len(nodes)} nodes: {reasons}"
+
+
+def _refused(pod: Pod, nodes: dict[str, Node], placed: list[tuple[Pod, str]]) -> dict[str, str]:
+    asked, problems = declared(texts_of(pod.metadata))
+    if problems:
+        return dict.fromkeys(nodes, f"{problems[0].annotation}: {problems[0].message}")
+    return refused(asked, surroundings(pod, asked.counted, nodes, placed), nodes)
+
+
+def _nodes(run: Run) -> dict[str, Node]:
+    return {node.name: node for node in run.cluster.nodes.nodes if node is not None}
+
+
+def _there(run: Run) -> Iterator[tuple[Pod, str]]:
+    gone = {f"{each.namespace}/{each.name}" for each in run.evictions}
+    for pod in run.plan.bound:
+        if pod.spec.node_name and f"{pod.namespace}/{pod.name}" not in gone:
+            yield pod, pod.spec.node_name
+
+
+def _placed(run: Run, but: QueuedPod) -> Iterator[tuple[Pod, str]]:
+    for each in run.queue:
+        outcome = run.outcome(each)
+        if each is not but and outcome is not None and not outcome.evicted and outcome.placement.node is not None:
+            yield each.pod, outcome.placement.node
