@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,13 +17,22 @@ from .inputs import (
     read_control_plane,
     read_inventory,
 )
+from .live_options import LIVE, access_options, is_meant, live_words, named_options, read_access
+from .standard_input import is_piped
 from .usage import Explained
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+    from topospread.simulation.run import SimulationOptions
+    from topospread.workloads.control_plane import ControlPlane
 
 HELP = """\
 Serve a page on this machine: a map of the cluster, why pods wait or are where they are, and what-ifs by hand.
 
-PATHs are as for simulate: YAML or JSON files, folders, or - for standard input; `topospread dump` writes one of a
-cluster. Nothing is written to the cluster.
+Without PATH the cluster that kubectl points at is shown, and followed as it changes; nothing is written to it. While
+it does not answer the last known state stays, with its age. PATHs are as for simulate: YAML or JSON files, folders, or
+- for standard input; `topospread dump` writes one of a cluster.
 
 The map has a column for each domain of a topology key and a cell for each node, filled by what its pods take. Choose a
 workload to see its counts, the minimum and the skew; a pod to see why it waits, or why it is where it is. What-ifs are
@@ -34,6 +45,7 @@ given with --known-as.
 
 \b
 Examples:
+  topospread serve --context prod
   topospread serve cluster.json.gz
   topospread serve app.yaml --cluster zones=3,nodes=12,cpu=8,memory=32Gi
   topospread serve cluster.json.gz --port 9000
@@ -45,6 +57,7 @@ _TOKEN_AT_LEAST = 16
 
 @click.command(cls=Explained, help=HELP)
 @input_options
+@access_options
 @namespace_options("Put objects in")
 @click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="The address to listen on.")
 @click.option("--known-as", multiple=True, metavar="NAME", help="Another name by which a browser reaches it.")
@@ -57,12 +70,8 @@ def serve(**given: Any) -> int:
     require_web()
     by = read_control_plane(given)
     configuration = read_configuration(given["config_path"], by.scheduler)
-    inventory = read_inventory(given, by=[by])
     from topospread.simulation.run import SimulationOptions
-    from topospread.web.application import application
-    from topospread.web.editor import editor_routes
     from topospread.web.guard import Entrance, Guard
-    from topospread.web.served import ServedCluster
     from topospread.web.serving import listen, run
 
     options = SimulationOptions(
@@ -71,15 +80,60 @@ def serve(**given: Any) -> int:
         gates=by.scheduler,
         apiserver_gates=by.apiserver,
     )
-    served = ServedCluster.begin(inventory, options, _words(given))
-    made = application(served, routes=editor_routes())
-    made.state.answers.warm_up()
-    listening = listen(given["host"], given["port"])
     entrance = Entrance.listening_on(given["host"], given["known_as"], _token(given["token"]))
-    url = entrance.url(given["host"], listening.port)
-    click.echo(f"topospread serves {served.input.name} at {url} (Ctrl-C ends it)", err=True)
-    run(Guard(made, entrance), listening)
+    with _application(given, options, by) as made:
+        listening = listen(given["host"], given["port"])
+        url = entrance.url(given["host"], listening.port)
+        click.echo(f"topospread serves {made.state.served.input.name} at {url} (Ctrl-C ends it)", err=True)
+        run(Guard(made, entrance), listening)
     return 0
+
+
+@contextmanager
+def _application(given: dict[str, Any], options: SimulationOptions, by: ControlPlane) -> Iterator[Starlette]:
+    """The application about what is given; a live cluster is followed as long as it is there.
+
+    Raises:
+        InputError: something cannot be read or used, or the cluster refuses.
+        UsageError: nothing is given, and there is no live cluster.
+    """
+    from topospread.web.application import application
+    from topospread.web.editor import editor_routes
+    from topospread.web.served import ServedCluster
+
+    if not _is_followed(given):
+        served = ServedCluster.begin(read_inventory(given, by=[by]), options, _words(given))
+        made = application(served, routes=editor_routes())
+        made.state.answers.warm_up()
+        yield made
+        return
+    access = read_access(given)
+    from topospread.web.following import first_state, kept_up
+
+    click.echo("reading the cluster", err=True)
+    with first_state(access) as followed:
+        served = ServedCluster.begin(followed.inventory(), options, _live_words(given))
+        made = application(served, routes=editor_routes())
+        made.state.answers.warm_up()
+        with kept_up(served, followed, made.state.answers.warm_up):
+            yield made
+
+
+def _is_followed(given: dict[str, Any]) -> bool:
+    """Whether a live cluster is shown as it is, without manifests on top."""
+    if given["paths"] or given["cluster"] not in (None, LIVE):
+        return False
+    if given["cluster"] is None and not named_options(given) and is_piped():
+        return False
+    return is_meant(given, ())
+
+
+def _live_words(given: dict[str, Any]) -> Any:
+    """How the live cluster was named; a drill of it is played on what `topospread dump` writes."""
+    from topospread.web.served import InputWords
+
+    name = f"context {given['context']}" if given["context"] else "the cluster that kubectl points at"
+    return InputWords(name, tuple(live_words(given)), ("cluster.json.gz",), live=True)
 
 
 def _token(given: str | None) -> str | None:

@@ -7,6 +7,7 @@ be otherwise is ``patch`` with a JSON patch (RFC 6902) of it.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -16,6 +17,8 @@ from topospread.drills import steps
 from topospread.errors import UsageError
 
 Json = dict[str, Any]
+
+_CONSTRAINT = re.compile(r"^.*/topologySpreadConstraints/(\d+)/(?=\w+$)")
 
 MOST_STEPS = 50
 """A trial has at most so many steps: a URL is not a program."""
@@ -138,13 +141,20 @@ def title(step: TrialStep) -> str:
 
 
 def _change(operation: Json) -> str:
-    field = str(operation.get("path", "")).removeprefix("/spec/template/spec/").strip("/").replace("/", ".")
+    path = str(operation.get("path", ""))
+    field = _CONSTRAINT.sub(_numbered, path).removeprefix("/spec/template/spec/").strip("/").replace("/", ".")
     match operation.get("op"):
         case "remove":
             return f"without {field}" if field else "deleted"
         case "add" | "replace":
             return f"{field or 'added'} {_short(operation.get('value'))}"
     return f"{operation.get('op')} {field}"
+
+
+def _numbered(found: re.Match[str]) -> str:
+    """Constraints are counted from 1 for people; of a first one that is changed the number is not told."""
+    number = int(found[1])
+    return f"constraint {number + 1}: " if number else ""
 
 
 def _short(value: object) -> str:

@@ -66,8 +66,9 @@ def as_drill(timeline: Timeline, served: ServedCluster) -> str:
     pending = sum(len(each.pods) for each in timeline.drill.pending)
     spec["expect"] = {"pending": pending, "brokenBudgets": len(timeline.drill.breaches)}
     drill = {"apiVersion": API_VERSION, "kind": "Drill", "metadata": {"name": "what-if"}, "spec": spec}
+    dumped = "# topospread dump writes cluster.json.gz, the cluster that was looked at.\n" if words.live else ""
     return (
-        "# Paths are seen from this file. What is expected is what came of the steps when this was written;\n"
+        dumped + "# Paths are seen from this file. What is expected is what came of the steps when this was written;\n"
         "# topospread drill --check what-if.yaml says whether it still does.\n" + yaml_text(drill)
     )
 

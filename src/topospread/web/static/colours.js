@@ -3,8 +3,25 @@
 const COLOURS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#f0e442", "#999999"];
 const SHAPES = ["circle", "square", "triangle", "diamond"];
 
-export function markOf(row) {
-  return { colour: COLOURS[row % COLOURS.length], shape: SHAPES[Math.floor(row / COLOURS.length) % SHAPES.length] };
+const numbers = new Map();
+const known = new WeakMap();
+
+// Row → number of the workload's mark. A workload keeps its mark in every picture, whatever its row is there.
+function marksOf(picture) {
+  if (!known.has(picture)) {
+    const { kind, namespace, name } = picture.workloads;
+    known.set(picture, name.map((each, row) => {
+      const key = `${kind[row]}/${namespace[row]}/${each}`;
+      if (!numbers.has(key)) numbers.set(key, numbers.size);
+      return numbers.get(key);
+    }));
+  }
+  return known.get(picture);
+}
+
+export function markOf(picture, row) {
+  const number = marksOf(picture)[row];
+  return { colour: COLOURS[number % COLOURS.length], shape: SHAPES[Math.floor(number / COLOURS.length) % SHAPES.length] };
 }
 
 // A path of the shape around a point; the caller fills it, many of one colour at once.
@@ -29,8 +46,8 @@ export function addShape(path, shape, x, y, r) {
 }
 
 // The same mark as a small picture in a list; its colour is set as a property, as no style may stand in the page.
-export function markElement(row) {
-  const mark = markOf(row);
+export function markElement(picture, row) {
+  const mark = markOf(picture, row);
   const canvas = document.createElement("canvas");
   canvas.width = canvas.height = 24;
   canvas.className = "mark";

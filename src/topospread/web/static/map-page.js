@@ -200,7 +200,7 @@ function pointAt(of, node) {
   if (flags[node]) parts.push(words(flags[node]));
   if (row >= 0) parts.push(`${countOf(pods[node], row)} of ${of.workloads.name[row]}`);
   line.replaceChildren(parts.join(" · "));
-  if (row >= 0) line.append(" ", markElement(row));
+  if (row >= 0) line.append(" ", markElement(of, row));
 }
 
 // Buttons in what the server wrote: a pod to explain, a step to try, a text to copy.

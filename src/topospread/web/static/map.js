@@ -192,7 +192,7 @@ export class NodeMap {
     }
     for (const [row, path] of paths) {
       context.globalAlpha = chosen < 0 || row === chosen ? 1 : 0.16;
-      context.fillStyle = markOf(row).colour;
+      context.fillStyle = markOf(this.picture, row).colour;
       context.fill(path);
       if (row === chosen || w0(seen, this) > 30) {
         context.strokeStyle = this.theme.paper;
@@ -224,7 +224,7 @@ export class NodeMap {
 
   dot(paths, row, x, y, r) {
     if (!paths.has(row)) paths.set(row, new Path2D());
-    addShape(paths.get(row), markOf(row).shape, x, y, r);
+    addShape(paths.get(row), markOf(this.picture, row).shape, x, y, r);
   }
 
   // What is wrong with a node, by form and not by colour alone: stripes, a bar, a cross; and what is pointed at.

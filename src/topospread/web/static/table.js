@@ -12,7 +12,7 @@ export function words(flags) {
 }
 
 export function percent(part, whole) {
-  return whole ? `${Math.round((100 * part) / whole)} %` : "–";
+  return whole ? `${Math.round((100 * part) / whole)}\u00a0%` : "–";
 }
 
 export function domainTable(picture, columns, shown, choose) {

@@ -14,7 +14,7 @@ export function workloadList(picture, choose) {
     const found = order.filter((row) => `${kind[row]} ${namespace[row]}/${name[row]}`.toLowerCase().includes(wanted));
     list.replaceChildren(...found.slice(0, MOST).map((row) => element("li", {},
       element("button", { type: "button", onclick: () => choose(`${kind[row]}/${namespace[row]}/${name[row]}`) },
-        markElement(row), ` ${namespace[row]}/${name[row]} `, element("span", { className: "quiet" }, `${kind[row]}, ${replicas[row]} wanted`),
+        markElement(picture, row), ` ${namespace[row]}/${name[row]} `, element("span", { className: "quiet" }, `${kind[row]}, ${replicas[row]} wanted`),
         ...trouble(excess[row], waiting[row])))));
     count.textContent = found.length > MOST ? `The first ${MOST} of ${found.length}, the worst first.` : `${found.length} workloads, the worst first.`;
   };

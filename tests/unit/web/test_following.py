@@ -1,0 +1,94 @@
+"""What is served follows a cluster: newer states come, the last one stays while there is none, and says so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import topospread
+from topospread.api.inventory import Inventory
+from topospread.errors import InputError
+from topospread.live.follow_state import FollowState
+from topospread.simulation.run import SimulationOptions
+from topospread.web import following
+from topospread.web.served import InputWords, ServedCluster
+
+
+class _Followed:
+    def __init__(self, inventory: Inventory) -> None:
+        self.state = FollowState(ready=True, version=1)
+        self._inventory = inventory
+        self.wrong: InputError | None = None
+
+    def inventory(self) -> Inventory:
+        if self.wrong is not None:
+            raise self.wrong
+        return self._inventory
+
+
+@pytest.fixture
+def followed(tmp_path: Any) -> Any:
+    file = tmp_path / "none.yaml"
+    file.write_text("apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n")
+    return _Followed(topospread.load(file, cluster="nodes=3"))
+
+
+@pytest.fixture
+def served(followed: Any) -> ServedCluster:
+    return ServedCluster.begin(followed.inventory(), SimulationOptions(), InputWords("x", live=True))
+
+
+@pytest.fixture
+def keeper(served: ServedCluster, followed: Any, monkeypatch: pytest.MonkeyPatch) -> following.Keeper:
+    monkeypatch.setattr(following, "_AT_LEAST", 0.0)
+    monkeypatch.setattr(following, "_SHARE", 0.0)
+    return following.Keeper(served, followed, lambda: None)
+
+
+def test_a_newer_state_is_served_once(served: ServedCluster, followed: Any, keeper: following.Keeper) -> None:
+    followed.state = FollowState(ready=True, version=2)
+    keeper.look()
+    keeper.look()
+
+    assert served.reading.revision == 2
+
+
+def test_the_last_state_stays_while_nothing_newer_can_be_had(
+    served: ServedCluster, followed: Any, keeper: following.Keeper
+) -> None:
+    read = served.reading
+    followed.state = FollowState(ready=True, version=1, behind_since=1.0, problems={"pods": "nobody answers"})
+    keeper.look()
+
+    assert served.reading is read
+    assert "pods: nobody answers" in served.trouble
+
+    followed.state = FollowState(ready=True, version=1)
+    keeper.look()
+    assert served.trouble == ""
+    assert served.reading.revision == read.revision
+
+
+def test_a_state_that_cannot_be_shown_leaves_the_last_one(
+    served: ServedCluster, followed: Any, keeper: following.Keeper
+) -> None:
+    followed.state = FollowState(ready=True, version=2)
+    followed.wrong = InputError("there is no node")
+    keeper.look()
+
+    assert served.reading.revision == 1
+    assert served.trouble == "there is no node"
+
+
+def test_who_listens_is_told_only_of_what_changed(
+    served: ServedCluster, followed: Any, keeper: following.Keeper
+) -> None:
+    keeper.look()
+    keeper.look()
+    assert served.events == 0
+
+    followed.state = FollowState(ready=True, version=1, problems={"pods": "gone"})
+    keeper.look()
+    keeper.look()
+    assert served.events == 1
