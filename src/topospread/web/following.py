@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from topospread.errors import InputError
@@ -22,6 +22,7 @@ _AT_LEAST = 2.0
 _SHARE = 4.0
 """Working a state out takes at most one part in so many of the time, however fast the cluster changes."""
 _PATIENCE = 300.0
+_FEW = 3
 
 
 @contextmanager
@@ -35,7 +36,7 @@ def first_state(access: Access, patience: float = _PATIENCE) -> Iterator[Followe
         until = time.monotonic() + patience
         while not followed.state.ready:
             if time.monotonic() > until:
-                why = followed.state.last_error or "it does not answer"
+                why = in_short(followed.state.problems) or "it does not answer"
                 raise InputError(f"the cluster could not be read in {patience:.0f} s: {why}")
             time.sleep(_LOOK)
         yield followed
@@ -75,10 +76,11 @@ class Keeper:
         state = self._followed.state
         if state.version != self.version and time.monotonic() >= self._next:
             self._take(state)
-        elif state.last_error:
-            if state.last_error != self._served.trouble:
-                log.warning("the cluster cannot be followed: %s", state.last_error)
-            self._served.failed(state.last_error)
+        elif state.problems:
+            why = in_short(state.problems)
+            if why != self._served.trouble:
+                log.warning("the cluster cannot be followed: %s", why)
+            self._served.failed(why)
         elif state.version == self.version:
             if self._served.trouble:
                 log.warning("the cluster is followed again")
@@ -94,3 +96,13 @@ class Keeper:
             log.warning("the cluster cannot be shown: %s", error)
             self._served.failed(str(error))
         self._next = time.monotonic() + max(_AT_LEAST, _SHARE * (time.monotonic() - begin))
+
+
+def in_short(problems: Mapping[str, str]) -> str:
+    """Resource → why it cannot be followed, each reason once; of many resources the number."""
+    by_reason: dict[str, list[str]] = {}
+    for resource, why in sorted(problems.items()):
+        by_reason.setdefault(why, []).append(resource)
+    return "; ".join(
+        f"{', '.join(each) if len(each) <= _FEW else f'{len(each)} kinds'}: {why}" for why, each in by_reason.items()
+    )

@@ -92,3 +92,9 @@ def test_who_listens_is_told_only_of_what_changed(
     keeper.look()
     keeper.look()
     assert served.events == 1
+
+
+def test_one_reason_for_many_kinds_is_said_once() -> None:
+    many = {f"kind{number}": "Server disconnected" for number in range(24)}
+
+    assert following.in_short(many | {"pods": "403"}) == "24 kinds: Server disconnected; pods: 403"
