@@ -20,6 +20,8 @@ from topospread.workloads.planned import Workload
 from .groups import PlanGroup
 from .planned_cluster import Touched
 
+_MANY = 500
+"""Changes of pods at once, after which it is not asked any more whom they concern."""
 _OWNERS = (ReplicationController, ReplicaSet, StatefulSet)
 """What default constraints look up by a pod's controller reference."""
 
@@ -32,8 +34,8 @@ class Followed:
         keys: of its pods on nodes.
         classes: of its pods there, and of its template.
         selectors: of its constraints.
+        terms: required ones of its pods, towards others and away from them.
         refused_on: names of nodes where a pod of its would be refused.
-        looked_at: once it was.
     """
 
     group: PlanGroup
@@ -42,14 +44,8 @@ class Followed:
     members: Members
     classes: tuple[PodClass, ...] = ()
     selectors: tuple[Selector, ...] = ()
+    terms: tuple[Term, ...] = ()
     refused_on: frozenset[str] = frozenset()
-    looked_at: bool = False
-
-    @property
-    def terms(self) -> tuple[Term, ...]:
-        """Required terms of its pods, towards others and away from them."""
-        found = (terms_of(each) for each in self.classes)
-        return tuple(term for terms in found for term in (*terms.affinity, *terms.anti_affinity))
 
 
 class Concerned:
@@ -73,13 +69,14 @@ class Concerned:
 
     def by(self, touched: Touched) -> Iterator[Followed]:
         """Those that changes concern; one may come several times."""
-        if touched.everything:
+        if touched.everything or len(touched.pods) > _MANY:
             yield from self._all()
             return
         yield from filter(None, map(self._of_pod.get, touched.moved))
         classes = dict.fromkeys(pod_class for pod_class, _ in touched.pods)
+        near_or_away = [each for each in self._all() if each.terms] if classes else []
         for pod_class in classes:
-            yield from self._by_class(pod_class)
+            yield from self._by_class(pod_class, near_or_away)
         rows = set(touched.rows)
         names = self._cluster.nodes.names
         for row in {row for _, row in touched.pods} - rows:
@@ -100,17 +97,18 @@ class Concerned:
             if found is not None:
                 yield found
 
-    def _by_class(self, pod_class: PodClass) -> Iterator[Followed]:
+    def _by_class(self, pod_class: PodClass, near_or_away: Iterable[Followed]) -> Iterator[Followed]:
         labels, space = pod_class.labels, pod_class.namespace
         for each in self._followed.get(space, {}).values():
             if any(selector.matches(labels) for selector in each.selectors):
                 yield each
         of_space = self._labels_of(space)
         keeps_away = terms_of(pod_class).anti_affinity
-        for each in self._all():
-            if any(term.matches(pod_class, of_space) for term in each.terms) or (
-                keeps_away and self._are_meant(keeps_away, each)
-            ):
+        for each in near_or_away:
+            if any(term.matches(pod_class, of_space) for term in each.terms):
+                yield each
+        for each in self._all() if keeps_away else ():
+            if self._are_meant(keeps_away, each):
                 yield each
 
     def _are_meant(self, terms: Iterable[Term], each: Followed) -> bool:

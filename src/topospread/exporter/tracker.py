@@ -22,6 +22,7 @@ from topospread.api.policy import LimitRange, PriorityClass, RuntimeClass
 from topospread.api.storage import StorageClass
 from topospread.cluster.cluster import PodKey, pod_key
 from topospread.errors import InputError
+from topospread.plugins.affinity_terms import terms_of
 from topospread.simulation.run import SimulationOptions
 from topospread.spread_status import WorkloadStatus
 from topospread.spread_status.constraints import spreads_of
@@ -181,10 +182,10 @@ class Tracker:
         while True:
             if self._single:
                 self._take_single()
-            elif self.world.touched.any:
-                self._see_touched()
             elif self._unplanned:
                 self._plan_one()
+            elif self.world.touched.any:
+                self._see_touched()
             elif self._unseen:
                 self._look_at_one()
             elif self._ask_pending:
@@ -319,6 +320,8 @@ class Tracker:
         template = each.workload.template
         own = () if template is None else (cluster.shared_class(template),)
         each.classes = tuple(dict.fromkeys((*members.classes, *own)))
+        required = [terms_of(one) for one in each.classes]
+        each.terms = tuple(term for terms in required for term in (*terms.affinity, *terms.anti_affinity))
         each.refused_on = frozenset(one.node for one in found.refused)
 
 

@@ -1,0 +1,34 @@
+"""What was heard of a kind: its age, whether it is followed, and a log line when that ends and begins again."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from topospread.exporter.contact import Contact
+
+
+def test_an_outage_is_said_once_and_its_end_too(caplog: pytest.LogCaptureFixture) -> None:
+    now = [0.0]
+    contact = Contact(clock=lambda: now[0])
+    contact.expect("pods")
+    contact.watching("pods", "listed")
+    now[0] = 5.0
+    with caplog.at_level(logging.INFO, "topospread.live.export"):
+        for _ in range(3):
+            contact.watching("pods", "failed", "503 ServiceUnavailable")
+        now[0] = 65.0
+        assert (contact.ages(), contact.kinds["pods"].up, contact.errors["pods"]) == ({"pods": 65.0}, False, 3)
+        contact.watching("pods", "open")
+    assert [each.getMessage() for each in caplog.records] == [
+        "a kind cannot be followed: its last known state is kept",
+        "a kind is followed again",
+    ]
+    assert (contact.ages(), contact.kinds["pods"].up) == ({"pods": 0.0}, True)
+
+
+def test_an_object_that_cannot_be_read_is_counted() -> None:
+    contact = Contact()
+    contact.failed("pods default/web-0 cannot be read", "spec: Expected `object`")
+    assert contact.unreadable == 1
