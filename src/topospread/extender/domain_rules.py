@@ -45,7 +45,7 @@ class Opinion(NamedTuple):
     wish: tuple[float, ...]
 
 
-Judge = Callable[[Node], Opinion | None]
+NodeJudge = Callable[[Node], Opinion | None]
 """None of a node that lacks the rule's keys."""
 
 
@@ -75,7 +75,7 @@ def scores(asked: DeclaredSpread, around: PodSurroundings, names: Iterable[str])
     return {name: int(points / max(len(asked.rules), 1)) for name, points in total.items()}
 
 
-def _judge(rule: DomainRule, around: PodSurroundings) -> Judge:
+def _judge(rule: DomainRule, around: PodSurroundings) -> NodeJudge:
     if isinstance(rule, DomainCaps):
         return _by_caps(rule, around)
     return _by_shares(rule, around) if isinstance(rule, DomainShares) else _by_hierarchy(rule, around)
@@ -92,7 +92,7 @@ def _missing(rule: DomainRule, node: Node) -> str:
     return next(key for key in keys if key not in node.labels)
 
 
-def _by_caps(rule: DomainCaps, around: PodSurroundings) -> Judge:
+def _by_caps(rule: DomainCaps, around: PodSurroundings) -> NodeJudge:
     held = around.by_domain(rule.key)
 
     def judge(node: Node) -> Opinion | None:
@@ -109,7 +109,7 @@ def _by_caps(rule: DomainCaps, around: PodSurroundings) -> Judge:
     return judge
 
 
-def _by_shares(rule: DomainShares, around: PodSurroundings) -> Judge:
+def _by_shares(rule: DomainShares, around: PodSurroundings) -> NodeJudge:
     held = around.by_domain(rule.key)
     wanted = sum(held[domain] for domain in rule.percent) + around.counts_itself
 
@@ -127,7 +127,7 @@ def _by_shares(rule: DomainShares, around: PodSurroundings) -> Judge:
     return judge
 
 
-def _by_hierarchy(rule: DomainHierarchy, around: PodSurroundings) -> Judge:
+def _by_hierarchy(rule: DomainHierarchy, around: PodSurroundings) -> NodeJudge:
     keys = [key for key, _ in rule.levels]
     held: Counter[tuple[str, ...]] = Counter()
     for name, node in around.nodes.items():
