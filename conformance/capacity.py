@@ -7,6 +7,9 @@ version in its go.mod (`--kube-version`); the programs are what `tests/live/cont
 is created on the API server, cluster-capacity is run against it with one pod's file, and ours is given what kubectl
 prints. Which of equal nodes is taken is drawn there: ours is asked with several seeds, and one of its counts has to be
 cluster-capacity's. The first difference is shown with its files, and the exit code is 1.
+
+With ``--store FILE`` the clusters and its counts are kept, a line each: `tests/conformance/capacity.jsonl`,
+to which the tests hold us.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ import random
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -29,6 +33,8 @@ from topospread.spare_capacity.capacity import capacity
 Json = dict[str, Any]
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 SEEDS = (None, 1, 2, 3, 4, 5, 6, 7)
+KUBE_VERSION = "1.30"
+"""Of the kube-scheduler in cluster-capacity 0.30.0, whose counts are stored."""
 _KINDS = "nodes,pods,services,replicasets,replicationcontrollers,statefulsets"
 
 
@@ -38,6 +44,7 @@ def main() -> int:
     drawn = random.Random(given.seed)
     print(f"seed {given.seed}")
     agreed: Counter[str] = Counter()
+    kept: list[Json] = []
     with TemporaryDirectory() as made, api_server(Path(given.programs), Path(made) / "plane") as kubeconfig:
         folder = Path(made)
         kubectl = [str(Path(given.programs) / "kubectl"), "--kubeconfig", str(kubeconfig)]
@@ -47,15 +54,19 @@ def main() -> int:
             _create(kubectl, [*nodes, *pods])
             (folder / "cluster.json").write_text(_run([*kubectl, "get", _KINDS, "-A", "-o", "json"]))
             theirs = _theirs(given.binary, kubeconfig, folder / "pod.json")
-            ours = _ours(folder, given.kube_version)
+            ours = counts(folder / "cluster.json", folder / "pod.json", given.kube_version)
             if theirs not in ours:
                 print(f"cluster {number}: cluster-capacity {theirs}, ours {sorted(ours)}")
                 print((folder / "cluster.json").read_text(), (folder / "pod.json").read_text())
                 return 1
+            kept.append({"nodes": nodes, "pods": pods, "pod": template, "count": theirs})
             agreed["one count" if len(ours) == 1 else "one of several"] += 1
             print(f"cluster {number}: {len(nodes)} nodes, {len(pods)} pods, {theirs} more fit, ours {sorted(ours)}")
             _run([*kubectl, "delete", "pods,nodes", "--all", "-A", "--force", "--grace-period=0", "--wait=false"])
     print(f"{agreed.total()} clusters agree: {dict(agreed)}")
+    if given.store:
+        lines = (json.dumps(each, separators=(",", ":")) for each in kept)
+        Path(given.store).write_text("".join(f"{line}\n" for line in lines))
     return 0
 
 
@@ -65,7 +76,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--programs", default=str(ROOT / "build" / "live"))
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--seed", type=int, default=int(os.environ.get("SEED", random.randrange(10**6))))
-    parser.add_argument("--kube-version", default="1.34")
+    parser.add_argument("--kube-version", default=KUBE_VERSION)
+    parser.add_argument("--store", metavar="FILE")
     return parser.parse_args()
 
 
@@ -152,13 +164,10 @@ def _theirs(binary: str, kubeconfig: Path, pod: Path) -> int:
     return replicas
 
 
-def _ours(folder: Path, kube_version: str) -> set[int]:
+def counts(cluster: Path, pod: Path, kube_version: str, seeds: Sequence[int | None] = SEEDS) -> set[int]:
     """What we count, with each way of drawing among equals."""
     return {
-        capacity(
-            folder / "cluster.json", pod=folder / "pod.json", seed=seed, kube_version=kube_version, workers=1
-        ).capacity.rounds
-        for seed in SEEDS
+        capacity(cluster, pod=pod, seed=seed, kube_version=kube_version, workers=1).capacity.rounds for seed in seeds
     }
 
 

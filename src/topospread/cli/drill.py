@@ -10,6 +10,7 @@ import click
 from topospread.errors import UsageError
 
 from . import drill_many
+from .further import is_cheap, moves_that_mend
 from .inputs import (
     PATH,
     POOLS,
@@ -167,7 +168,7 @@ def drill(context: click.Context, /, **given: Any) -> int:
 
         write_graph(drill_svg(found), given["graph"])
     moved = [told for each in found.steps if (told := expected_traffic(each.after, asking, by)) is not None]
-    show(_text(found, moved, given["output"], given["color"]))
+    show(_text(found, moved, given))
     return code
 
 
@@ -238,7 +239,7 @@ def _played(
                 preemption=not given["no_preemption"],
                 runs=given["runs"],
                 pools=given_pools(given),
-                keep_after=given["traffic"],
+                keep_after=given["traffic"] or (given["output"] in ("table", "wide") and is_cheap(inventory)),
                 progress=bar,
             )
     except Interrupted as interrupted:
@@ -304,12 +305,17 @@ def _add_nodes(number: str, words: list[tuple[str, str]]) -> Step:
     return AddNodes(int(number), said["like"], said.get("zone", ""))
 
 
-def _text(found: Drill, moved: list[Traffic], output: str, color: str) -> str:
+def _text(found: Drill, moved: list[Traffic], given: dict[str, Any]) -> str:
+    output = given["output"]
     if output in ("table", "wide", "summary"):
         from topospread.report.drill import drill_summary, drill_text
 
-        write = drill_summary if output == "summary" else drill_text
-        return write(found, layout(color, wide=output == "wide"), moved)
+        drawn = layout(given["color"], wide=output == "wide")
+        if output == "summary":
+            return drill_summary(found, drawn, moved)
+        after = found.steps[-1].after
+        is_skewed = not found.pending and any(each.is_skewed for each in found.workloads)
+        return drill_text(found, drawn, moved, moves_that_mend(given, after) if after and is_skewed else None)
     warn(found.warnings)
     data = found.to_dict()
     for step, told in zip(data["steps"], moved, strict=False):

@@ -9,11 +9,11 @@ import click
 
 from topospread.errors import Place, UsageError
 
+from .further import further
 from .inputs import (
     AUTOSCALE,
     PATH,
     POOLS,
-    beside,
     given_pools,
     input_options,
     namespace_options,
@@ -31,6 +31,7 @@ from .usage import Explained
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
     from topospread.explanation import Explanation
+    from topospread.report.further import FurtherCommands
 
 HELP = """\
 Explain one pod: why it is pending and what would let it in, or why it is where it is.
@@ -111,7 +112,8 @@ def explain(**given: Any) -> int:
         from topospread.report.explanation_graph import explanation_svg
 
         write_graph(explanation_svg(explanation), given["graph"])
-    show(_text(explanation, given["output"], given["color"], beside(given, *paths)))
+    added = further(given, inventory, *paths) if given["output"] in ("table", "wide") else None
+    show(_text(explanation, given["output"], given["color"], added))
     return 0 if explanation.placed else 1
 
 
@@ -159,13 +161,13 @@ def _is_of(place: Place, roots: tuple[str, ...]) -> bool:
     return any(place.source == root or place.source.startswith(root.rstrip("/") + "/") for root in roots)
 
 
-def _text(explanation: Explanation, output: str, color: str, rebalance: str) -> str:
+def _text(explanation: Explanation, output: str, color: str, added: FurtherCommands | None) -> str:
     if output in ("table", "wide", "summary"):
         from topospread.report.explanation import explanation_summary, explanation_text
 
         drawn = layout(color, wide=output == "wide")
         if output == "summary":
             return explanation_summary(explanation, drawn)
-        return explanation_text(explanation, drawn, rebalance)
+        return explanation_text(explanation, drawn, added)
     warn(explanation.warnings)
     return written(explanation.to_dict(), output)

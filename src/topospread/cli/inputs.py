@@ -11,7 +11,7 @@ import click
 
 from topospread.errors import Place, UsageError
 
-from .live_options import NOTHING_GIVEN, is_meant, is_there, live_words, named_options, read_access, read_live
+from .live_options import NOTHING_GIVEN, is_meant, is_there, named_options, read_access, read_live
 from .standard_input import is_piped, standard_input
 from .terminal import progress
 
@@ -222,18 +222,6 @@ def _loaded(
             live=live,
             progress=bar,
         )
-
-
-def beside(given: Mapping[str, Any], *paths: str) -> str:
-    """``topospread rebalance``, as it is typed for the same input; ``paths``: in place of the command line's."""
-    from shlex import join
-
-    words = ["topospread", "rebalance", *(paths or given["paths"]), *live_words(given)]
-    words += [] if given["cluster"] is None else ["--cluster", given["cluster"]]
-    words += [] if given["config_path"] is None else ["--config", given["config_path"]]
-    words += [] if given["namespace"] is None else ["-n", given["namespace"]]
-    words += ["-l", given["selector"]] if given.get("selector") else []
-    return join(words)
 
 
 def retyped(given: Mapping[str, Any], *paths: str) -> list[str]:

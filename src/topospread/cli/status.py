@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .further import further
 from .inputs import (
     asked_traffic,
-    beside,
     expected_traffic,
     input_options,
     namespace_options,
@@ -23,6 +23,7 @@ from .terminal import layout, progress, show, warn, written
 from .usage import Explained
 
 if TYPE_CHECKING:
+    from topospread.report.further import FurtherCommands
     from topospread.service_traffic import Traffic
     from topospread.spread_status import SpreadStatus
 
@@ -83,11 +84,12 @@ def status(**given: Any) -> int:
             apiserver_gates=by.apiserver,
             progress=bar,
         )
-    show(_text(found, given, expected_traffic(inventory, asking, by)))
+    added = further(given, inventory) if given["output"] in ("table", "wide") else None
+    show(_text(found, given, expected_traffic(inventory, asking, by), added))
     return 1 if given["check"] and found.exceeded else 0
 
 
-def _text(found: SpreadStatus, given: dict[str, Any], moved: Traffic | None) -> str:
+def _text(found: SpreadStatus, given: dict[str, Any], moved: Traffic | None, added: FurtherCommands | None) -> str:
     from topospread.spread_status.status import with_min_skew
 
     output, min_skew = given["output"], given["min_skew"]
@@ -97,7 +99,7 @@ def _text(found: SpreadStatus, given: dict[str, Any], moved: Traffic | None) -> 
         from topospread.report.traffic import with_traffic
 
         drawn = layout(given["color"], wide=output == "wide")
-        text = status_summary(shown, drawn) if output == "summary" else status_text(shown, drawn, beside(given))
+        text = status_summary(shown, drawn) if output == "summary" else status_text(shown, drawn, added)
         return with_traffic(text, moved, drawn)
     warn(found.warnings)
     return written(shown.to_dict() | ({"traffic": moved.to_dict()} if moved else {}), output)

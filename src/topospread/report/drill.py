@@ -14,21 +14,44 @@ from .traffic import step_traffic_lines
 
 if TYPE_CHECKING:
     from topospread.drills import Drill, StepOutcome, StepRange, WorkloadState
+    from topospread.rebalancing import Rebalance
     from topospread.service_traffic import Traffic
     from topospread.simulation.result import WorkloadSpread
 
 _GAP = "  "
 
 
-def drill_text(drill: Drill, layout: Layout, traffic: Sequence[Traffic] = ()) -> str:
-    """The whole report; ``traffic``: what is expected after each step, where that was asked."""
+def drill_text(drill: Drill, layout: Layout, traffic: Sequence[Traffic] = (), mending: Rebalance | None = None) -> str:
+    """The whole report.
+
+    Args:
+        drill: what is told.
+        layout: how.
+        traffic: what is expected after each step, where that was asked.
+        mending: evictions that mend what is skewed at the end, where they are known.
+    """
     blocks = [_block(number, each, layout) for number, each in enumerate(drill.steps)]
     for number, each in enumerate(drill.ranges):
         blocks[number] = "\n".join([blocks[number], *_range(each, drill.runs, layout)]).strip("\n")
     blocks += ["\n".join(_timeline(drill, layout)), _traffic(drill, layout, traffic)]
-    blocks += ["\n".join(layout.remarks(drill.warnings, drill.notes))]
+    blocks += ["\n".join(_mending(mending, layout)), "\n".join(layout.remarks(drill.warnings, drill.notes))]
     blocks.append(_summary(drill, layout))
     return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _mending(mending: Rebalance | None, layout: Layout) -> Iterator[str]:
+    """What would even out what stays skewed; all of it where all is to be shown."""
+    if mending is None:
+        return
+    number = counted(len(mending.moves), "eviction")
+    yield from hanging("", f"What stays skewed is mended by {number}, in this order:", layout.width, 2)
+    shown = mending.moves if layout.few(len(mending.moves)) else mending.moves[: layout.most]
+    for each in shown:
+        where = ", ".join(f"{was} → {now}" for was, now in each.domains.values() if was != now)
+        text = f"{each.namespace}/{each.name} on {each.node}; a new pod goes to {each.target} ({where})"
+        yield from hanging("  ", text, layout.width, 4)
+    if len(shown) < len(mending.moves):
+        yield f"  and {counted(len(mending.moves) - len(shown), 'eviction')} more; -o wide shows all"
 
 
 def drill_summary(drill: Drill, layout: Layout, traffic: Sequence[Traffic] = ()) -> str:

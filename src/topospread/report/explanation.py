@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from .explanation_domains import constraint_lines
 from .explanation_scores import score_lines
 from .explanation_suggestions import outcome_words, suggestion_lines
+from .further import FurtherCommands, of_constrained, of_pending
 from .layout import Layout
 from .paragraphs import counted, hanging, together
 
@@ -20,22 +21,34 @@ if TYPE_CHECKING:
 __all__ = ["Layout", "explanation_summary", "explanation_text"]
 
 
-def explanation_text(explanation: Explanation, layout: Layout, rebalance: str = "") -> str:
-    """The whole explanation. ``rebalance``: the command that says which evictions mend what is exceeded."""
+def explanation_text(explanation: Explanation, layout: Layout, further: FurtherCommands | None = None) -> str:
+    """The whole explanation. ``further``: other commands for the same input."""
     blocks = [_heading(explanation, layout), *constraint_lines(explanation, layout)]
     if explanation.state == "pending":
         blocks += [_plugins(explanation, layout), _nearest(explanation, layout)]
         blocks.append(suggestion_lines(explanation, layout))
     elif explanation.placed:
         blocks += [score_lines(explanation, layout), _own_node(explanation, layout), _plugins(explanation, layout)]
-    notes = [*explanation.notes, *_mending(explanation, rebalance)]
+    notes = [*explanation.notes, *(_adding(explanation, further) if further is not None else ())]
     blocks.append(layout.remarks(explanation.warnings, notes))
     texts = ["\n".join(lines) for lines in map(list, blocks)]
     return "\n\n".join(text for text in texts if text) + "\n"
 
 
-def _mending(explanation: Explanation, rebalance: str) -> Iterator[str]:
-    """Which command says how few evictions mend a hard constraint that the pods there are beyond.
+def _adding(explanation: Explanation, further: FurtherCommands) -> Iterator[str]:
+    """What other commands would add: how skew is mended, which node would help, how a rollout ends."""
+    if _is_beyond(explanation):
+        yield further.mending("the skew that is there")
+    kind, slash, name = explanation.workload.partition("/")
+    target = f"{explanation.namespace}/{kind.lower()}/{name}"
+    if explanation.state == "pending":
+        yield from of_pending(further, kind if slash else "", target)
+    elif explanation.placed and any(each.arithmetic.hard for each in explanation.constraints):
+        yield from of_constrained(further, kind if slash else "", target)
+
+
+def _is_beyond(explanation: Explanation) -> bool:
+    """Whether the pods there are beyond a hard constraint.
 
     A pod on a node is taken off to be explained: it is one too many where that constraint refuses it there.
     """
@@ -44,8 +57,7 @@ def _mending(explanation: Explanation, rebalance: str) -> Iterator[str]:
     if explanation.state == "bound" and explanation.verdict is not None:
         own = explanation.verdict.rejected.get(explanation.node or "")
         beyond = beyond or (own is not None and own.plugin == "PodTopologySpread")
-    if rebalance and beyond:
-        yield f"{rebalance} says which few evictions mend the skew that is there"
+    return beyond
 
 
 def explanation_summary(explanation: Explanation, layout: Layout) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from .further import FurtherCommands, of_pending
 from .layout import Layout
 from .paragraphs import counted, hanging, in_order, listed, together
 from .rows import Row, notes_once, row_lines
@@ -14,16 +15,17 @@ from .status_domains import HOSTNAME, constraint_lines
 if TYPE_CHECKING:
     from topospread.spread_status import DomainRisk, Loss, RefusedPod, SpreadStatus, WorkloadStatus
 
+_ZONE = "topology.kubernetes.io/zone"
 _INDENT = "  "
 _ROW = " " * 4
 _PODS = ("DaemonSet", "Job", "Pod")
 """Kinds that have no replicas to speak of."""
 
 
-def status_text(status: SpreadStatus, layout: Layout, rebalance: str = "") -> str:
-    """The whole report. ``rebalance``: the command that says which evictions mend what is exceeded."""
+def status_text(status: SpreadStatus, layout: Layout, further: FurtherCommands | None = None) -> str:
+    """The whole report. ``further``: other commands for the same input."""
     blocks = list(_workloads(status, layout))
-    notes = [*status.notes, *_mending(status, rebalance)]
+    notes = [*status.notes, *(_adding(status, further) if further is not None else ())]
     blocks += [
         text for lines in (_risks(status, layout), layout.remarks(status.warnings, notes)) if (text := "\n".join(lines))
     ]
@@ -31,12 +33,18 @@ def status_text(status: SpreadStatus, layout: Layout, rebalance: str = "") -> st
     return "\n\n".join(blocks) + "\n"
 
 
-def _mending(status: SpreadStatus, rebalance: str) -> Iterator[str]:
-    """Which command says how few evictions mend what is beyond maxSkew."""
-    soft = any(each.soft_excess for each in status.workloads)
-    if rebalance and (status.exceeded or soft):
-        what = "what is beyond maxSkew" if status.exceeded else "the soft constraints that are unsatisfied"
-        yield f"{rebalance}{'' if status.exceeded else ' --max-skew 1'} says which few evictions mend {what}"
+def _adding(status: SpreadStatus, further: FurtherCommands) -> Iterator[str]:
+    """What other commands would add: how what is skewed is mended, what a loss takes, what lets missing pods in."""
+    if status.exceeded:
+        yield further.mending("what is beyond maxSkew")
+    elif any(each.soft_excess for each in status.workloads):
+        soft = replace(further, evictions=None)
+        yield soft.mending("the soft constraints that are unsatisfied", " --max-skew 1")
+    if any(each.topology_key == _ZONE for each in status.domains):
+        yield further.losses()
+    troubled = next((each for each in status.workloads if each.missing), None)
+    if troubled is not None:
+        yield from of_pending(further, troubled.kind, f"{troubled.namespace}/{troubled.kind.lower()}/{troubled.name}")
 
 
 def status_summary(status: SpreadStatus, layout: Layout) -> str:

@@ -203,3 +203,14 @@ def test_drills_of_files_are_shared_out(tmp_path: Path) -> None:
             part, _ = check("--check", "docs/how-to/zone-loss", "--shard", f"{index}/2", "-o", "json")
             (tmp_path / f"{index}.json").write_text(part)
         assert check("--merge", *(str(tmp_path / f"{index}.json") for index in (1, 0)), "-o", form) == whole
+
+
+def test_skew_that_stays_is_shown_with_the_evictions_that_mend_it() -> None:
+    honor = str(ROOT / "docs/how-to/zone-loss/honor.yaml")
+    words = [sys.executable, "-c", MAIN, "drill", honor, *SIX, "--fail", "zone=zone-a", "--recover", "zone=zone-a"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert "stays skewed: nothing moves pods that are placed" in done.stdout
+    assert "What stays skewed is mended by 2 evictions, in this order:" in done.stdout
+    assert done.stdout.count("a new pod goes to ") == 2
+    even = subprocess.run([*words[:-2], "-o", "wide"], capture_output=True, text=True, check=False)
+    assert "is mended by" not in even.stdout

@@ -1,0 +1,63 @@
+"""What other commands would add to a report: how they are typed for the same input, and what is known of it at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from .inputs import read_configuration, read_control_plane
+from .live_options import live_words
+
+if TYPE_CHECKING:
+    from topospread.api.inventory import Inventory
+    from topospread.rebalancing import Rebalance
+    from topospread.report.further import FurtherCommands
+
+_CHEAP = 2_000_000
+"""Nodes times nodes times pods up to which evictions are worked out in the time that everything else takes."""
+
+
+def further(given: Mapping[str, Any], inventory: Inventory, *paths: str) -> FurtherCommands:
+    """Other commands, as they are typed for the same input; ``paths``: in place of the command line's."""
+    from topospread.report.further import FurtherCommands
+
+    typed = {name: _beside(name, given, *paths) for name in ("rebalance", "drill", "capacity")}
+    found = moves_that_mend(given, inventory)
+    return FurtherCommands(**typed, evictions=None if found is None else len(found.moves))
+
+
+def is_cheap(inventory: Inventory) -> bool:
+    """Whether a cluster is so small that evictions are known in no time."""
+    return len(inventory.nodes) ** 2 * max(len(inventory.pods), 1) <= _CHEAP
+
+
+def moves_that_mend(given: Mapping[str, Any], inventory: Inventory) -> Rebalance | None:
+    """Evictions that mend the hard constraints; ``None`` where those are not cheap to know, or none do."""
+    if not is_cheap(inventory):
+        return None
+    import topospread
+
+    by = read_control_plane(given)
+    found = topospread.rebalance(
+        inventory,
+        namespace=given["namespace"],
+        selector=given.get("selector"),
+        config=read_configuration(given["config_path"], by.scheduler),
+        kube_version=str(by.scheduler.kube_version),
+        gates=by.scheduler,
+        apiserver_gates=by.apiserver,
+        seconds=0.0,
+    )
+    return None if found.unmet or found.impossible or not found.moves else found
+
+
+def _beside(command: str, given: Mapping[str, Any], *paths: str) -> str:
+    """``topospread COMMAND``, as it is typed for the same input."""
+    from shlex import join
+
+    words = ["topospread", command, *(paths or given["paths"]), *live_words(given)]
+    words += [] if given["cluster"] is None else ["--cluster", given["cluster"]]
+    words += [] if given["config_path"] is None else ["--config", given["config_path"]]
+    words += [] if given["namespace"] is None else ["-n", given["namespace"]]
+    words += ["-l", given["selector"]] if given.get("selector") and command == "rebalance" else []
+    return join(words)

@@ -1,0 +1,45 @@
+"""Every example of what may come runs as its README shows, and prints what it keeps."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+FOLDERS = sorted(each.parent for each in EXAMPLES.glob("*/output.txt"))
+MAIN = "from topospread.cli.main import main; main()"
+
+
+def commands(folder: Path) -> list[list[str]]:
+    shown = re.findall(r"(?m)^\$ topospread (.*)$", (folder / "README.md").read_text())
+    return [line.split() for line in shown]
+
+
+def test_there_is_one_of_each() -> None:
+    names = {each.name for each in FOLDERS}
+    assert names == {"drills-in-ci", "pools-at-zero", "rebalance-by-night", "skewed-rollout", "zone-loss"}
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_prints_what_is_kept(folder: Path) -> None:
+    said = ""
+    for words in commands(folder):
+        done = subprocess.run(
+            [sys.executable, "-c", MAIN, *words], cwd=folder, capture_output=True, text=True, check=False
+        )
+        assert done.returncode in (0, 1), done.stderr
+        said += f"$ topospread {' '.join(words)}\n{done.stdout}\n"
+    assert said == (folder / "output.txt").read_text()
+
+
+def test_what_is_not_played_here_is_read(tmp_path: Path) -> None:
+    """The script is one for a shell, and the workflow calls the command that the README shows."""
+    night = EXAMPLES / "rebalance-by-night" / "night.sh"
+    assert subprocess.run(["sh", "-n", str(night)], check=False).returncode == 0
+    workflow = (EXAMPLES / "drills-in-ci" / "workflow.yaml").read_text()
+    shown = [" ".join(["topospread", *words]) for words in commands(EXAMPLES / "drills-in-ci")]
+    assert any(f"run: {each}" in workflow for each in shown)
