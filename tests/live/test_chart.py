@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.live.api_server import free_port
 from tests.live.audited import Audit, Use, audited_plane, granted
 from tests.live.conftest import ControlPlane
 from tests.live.processes import Process, address, scheduler, settle, with_server
@@ -96,7 +97,7 @@ def key(item: Json) -> tuple[str, str]:
 def test_pod_security_lets_every_pod_in(installed: tuple[ControlPlane, Audit], helm: Path) -> None:
     plane, _ = installed
     deployments = [each for each in rendered(helm, *EVERYTHING) if each["kind"] == "Deployment"]
-    assert len(deployments) == 3
+    assert len(deployments) == 4
     for each in deployments:
         made = {"apiVersion": "v1", "kind": "Pod", **each["spec"]["template"]}
         made["metadata"] |= {"name": "tried", "namespace": NAMESPACE}
@@ -137,7 +138,7 @@ def test_the_scheduler_needs_every_right_that_it_has(
     installed: tuple[ControlPlane, Audit], helm: Path, tmp_path: Path
 ) -> None:
     plane, audit = installed
-    objects = rendered(helm)
+    objects = rendered(helm, "--set", "exporter.enabled=false")
     name = "topospread-scheduler"
     account = f"{NAMESPACE}:{name}"
     (settings,) = [each for each in objects if each["kind"] == "ConfigMap"]
@@ -164,6 +165,28 @@ def test_the_scheduler_needs_every_right_that_it_has(
         assert audit.used(account) == granted(objects)
 
     in_cluster(str(plane.kubeconfig), scenario)
+
+
+def test_the_exporter_needs_every_right_that_it_has(
+    installed: tuple[ControlPlane, Audit], helm: Path, tmp_path: Path
+) -> None:
+    plane, audit = installed
+    account = f"{NAMESPACE}:topospread-exporter"
+    wanted = granted(rendered(helm, "--set", "scheduler.enabled=false"))
+    kubeconfig, port = as_account(plane, "topospread-exporter", tmp_path), free_port()
+    words = [str(TOPOSPREAD), "export", "--kubeconfig", str(kubeconfig), "--port", str(port)]
+    exporter = Process(words, tmp_path / "exporter.log", port)
+
+    async def scenario(api: Api) -> None:
+        await eventually(lambda: exporter.is_ready)
+        await eventually(lambda: wanted <= audit.used(account))
+
+    try:
+        in_cluster(str(plane.kubeconfig), scenario)
+    finally:
+        exporter.stop()
+    assert audit.refused(account) == set()
+    assert audit.used(account) == wanted
 
 
 def test_a_right_that_is_missing_is_named(installed: tuple[ControlPlane, Audit], tmp_path: Path) -> None:
