@@ -21,7 +21,7 @@ BROWSER_SECONDS ?= 900
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test browser live side-by-side upstream lint format policies bench bench-live bench-quick conformance \
-	release-check lock clean
+	release-check site lock clean
 .SUFFIXES:
 
 help: ## list these targets
@@ -94,7 +94,17 @@ $(RELEASE)/.ready: requirements/release.txt
 	@$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/release.txt
 	@touch $@
 
-release-check: $(READY) $(RELEASE)/.ready ## build what would be released, and check it, installed by every Python that is here
+SITE := build/site/tools
+
+$(SITE)/.ready: requirements/site.txt
+	@$(PYTHON) -m venv --clear $(SITE)
+	@$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/site.txt
+	@touch $@
+
+site: $(SITE)/.ready ## build the documentation as a site into build/site/html, strictly: no broken link, no orphan
+	@NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build --quiet
+
+release-check: site $(READY) $(RELEASE)/.ready ## build what would be released, and check it, installed by every Python that is here
 	@$(BIN)/python -m release.check
 	@$(BIN)/python -m pytest -q tests/release $(ARGS)
 
@@ -109,6 +119,7 @@ lock: ## pin the requirements anew (ARGS="--upgrade" takes newer versions)
 	@$(PIP_COMPILE) $(ARGS) -o requirements/dev.txt -c requirements/runtime.txt --extra live --extra dask --extra solver --extra web pyproject.toml requirements/dev.in
 	@$(PIP_COMPILE) $(ARGS) -o requirements/image.txt -c requirements/dev.txt --extra live --extra solver --extra web pyproject.toml
 	@$(PIP_COMPILE) $(ARGS) -o requirements/release.txt -c requirements/dev.txt requirements/release.in
+	@$(PIP_COMPILE) $(ARGS) -o requirements/site.txt -c requirements/release.txt requirements/site.in
 	@git diff --stat -- requirements
 
 clean: ## remove what the targets above made, .venv included

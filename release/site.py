@@ -1,0 +1,73 @@
+"""Hooks of MkDocs: the README is the first page, the order of the pages, links out of the docs lead to the repository.
+
+MkDocs finds the functions by their names.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = os.environ.get("TOPOSPREAD_HOME_PAGE", "https://github.com/OWNER/topospread") + "/blob/main/"
+SECTIONS = {
+    "Tutorial": "tutorial",
+    "How-to": "how-to",
+    "Reference": "reference",
+    "Rules": "reference/rules",
+    "Explanation": "explanation",
+    "Decisions": "adr",
+}
+"""Name of a section → its folder. A page that is in none of them makes the build fail, as an orphan."""
+_LINK = re.compile(r"(\]\()(?!\w+:|#)([^)\s#]+)([^)]*\))")
+_TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
+
+
+def on_config(config: Any) -> Any:
+    """The navigation: every page of a folder, its index first."""
+    docs = Path(config.docs_dir)
+    nav: list[dict[str, Any]] = [{"topospread": "index.md"}]
+    for name, folder in SECTIONS.items():
+        pages = sorted((docs / folder).glob("*.md"), key=lambda path: (path.name != "README.md", path.name))
+        nav.append({name: [str(path.relative_to(docs)) for path in pages]})
+    nav[3:3] = [{"Gallery": "gallery.md"}, {"Performance": "performance.md"}]
+    config.nav = nav
+    return config
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """The README is the first page, from where it stands."""
+    from mkdocs.structure.files import File
+
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    files.append(File.generated(config, "index.md", content=_relinked(text, "")))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Links to what is outside of the docs lead to the repository."""
+    if page.file.src_uri == "index.md":
+        return markdown
+    return _relinked(markdown, posixpath.join("docs", posixpath.dirname(page.file.src_uri)))
+
+
+def _relinked(text: str, folder: str) -> str:
+    """The same with links that hold in the site; ``folder`` is where the text stands in the repository."""
+
+    def one(found: re.Match[str]) -> str:
+        begin, link, end = found.groups()
+        target = posixpath.normpath(posixpath.join(folder, link))
+        inside = target.startswith("docs/")
+        is_folder = (ROOT / target).is_dir()
+        if inside and not is_folder:
+            base = folder.removeprefix("docs").lstrip("/") or "."
+            return f"{begin}{posixpath.relpath(target.removeprefix('docs/'), base)}{end}"
+        if inside and (ROOT / target / "README.md").exists():
+            base = folder.removeprefix("docs").lstrip("/") or "."
+            return f"{begin}{posixpath.relpath(target.removeprefix('docs/'), base)}/README.md{end}"
+        return f"{begin}{SOURCE}{target}{end}"
+
+    return _LINK.sub(one, text)

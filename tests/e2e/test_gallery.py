@@ -1,0 +1,30 @@
+"""The gallery's pictures are what the commands beside them write."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TOPOSPREAD = Path(sys.executable).parent / "topospread"
+PAGE = (ROOT / "docs/gallery.md").read_text()
+COMMANDS = re.findall(r"```sh\n(topospread .*)\n```", PAGE)
+
+
+def test_there_are_pictures() -> None:
+    assert len(COMMANDS) == 2
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.split()[1])
+def test_a_picture_is_what_is_written(command: str, tmp_path: Path) -> None:
+    words = shlex.split(command)[1:]
+    shown = words[-1]
+    words[-1] = str(tmp_path / "again.svg")
+    subprocess.run([TOPOSPREAD, *words], cwd=ROOT, check=False, capture_output=True)
+    assert (tmp_path / "again.svg").read_text() == (ROOT / shown).read_text()
+    assert f"]({shown.removeprefix('docs/')})" in PAGE
