@@ -52,11 +52,11 @@ def webhook(**given: Any) -> int:
     from topospread.live.logs import set_up
     from topospread.webhook.certificate import Certificate
     from topospread.webhook.policy import AdmissionPolicy, read_policy
-    from topospread.webhook.reviews import Judge
+    from topospread.webhook.reviews import AdmissionJudge
     from topospread.webhook.serving import ServedAddress, serve_until_asked
 
     set_up(given["verbosity"], given["logging_format"])
     policy = AdmissionPolicy() if given["policy"] is None else read_policy(given["policy"])
     shown = None if certificate is None else Certificate(certificate, key)
-    asyncio.run(serve_until_asked(Judge(policy), ServedAddress(given["host"], given["port"], shown)))
+    asyncio.run(serve_until_asked(AdmissionJudge(policy), ServedAddress(given["host"], given["port"], shown)))
     return 0

@@ -30,7 +30,7 @@ _FORBIDDEN: Final = 403
 _NO_CHANGE: Final[Json] = {}
 
 
-class Judge:
+class AdmissionJudge:
     """Answers requests by a policy.
 
     Args:

@@ -19,7 +19,7 @@ from topospread.errors import InputError, Place
 
 from .certificate import Certificate
 from .policy import Json
-from .reviews import Judge, review
+from .reviews import AdmissionJudge, review
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ class ServedAddress:
     certificate: Certificate | None
 
 
-def application(judge: Judge) -> web.Application:
+def application(judge: AdmissionJudge) -> web.Application:
     """What answers the paths."""
     served = _Served(judge)
     made = web.Application(client_max_size=MOST)
@@ -51,7 +51,7 @@ def application(judge: Judge) -> web.Application:
     return made
 
 
-async def serve_until_asked(judge: Judge, listening: ServedAddress) -> None:
+async def serve_until_asked(judge: AdmissionJudge, listening: ServedAddress) -> None:
     """Serve until SIGTERM or SIGINT; requests in flight are answered.
 
     Raises:
@@ -84,7 +84,7 @@ async def serve_until_asked(judge: Judge, listening: ServedAddress) -> None:
 class _Served:
     """The answers."""
 
-    def __init__(self, judge: Judge) -> None:
+    def __init__(self, judge: AdmissionJudge) -> None:
         self._judge = judge
         self._registry = CollectorRegistry(auto_describe=False)
         ProcessCollector(registry=self._registry)

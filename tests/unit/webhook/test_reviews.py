@@ -10,13 +10,13 @@ import pytest
 
 from tests.unit.webhook.admission_requests import ZONE, Json, constraint, deployment, request
 from topospread.webhook.policy import AdmissionPolicy, WorkloadDefaults
-from topospread.webhook.reviews import Judge, review
+from topospread.webhook.reviews import AdmissionJudge, review
 
 WRONG = constraint("wbe")
 SOFT = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "ScheduleAnyway"}
-DENYING = Judge(AdmissionPolicy(deny=frozenset({"selector-not-own"})))
-TELLING = Judge(AdmissionPolicy())
-ADDING = Judge(AdmissionPolicy(defaults=(WorkloadDefaults((SOFT,)),)))
+DENYING = AdmissionJudge(AdmissionPolicy(deny=frozenset({"selector-not-own"})))
+TELLING = AdmissionJudge(AdmissionPolicy())
+ADDING = AdmissionJudge(AdmissionPolicy(defaults=(WorkloadDefaults((SOFT,)),)))
 
 
 def test_a_finding_is_told_as_a_warning() -> None:
@@ -49,11 +49,11 @@ def test_an_update_that_makes_it_worse_is_denied() -> None:
 
 
 def test_rules_that_are_ignored_and_findings_below_the_level_are_not_told() -> None:
-    ignoring = Judge(AdmissionPolicy(ignore=frozenset({"selector-not-own"})))
+    ignoring = AdmissionJudge(AdmissionPolicy(ignore=frozenset({"selector-not-own"})))
     assert "warnings" not in ignoring.validate(request(deployment(WRONG)))
     without_key = {key: value for key, value in constraint().items() if key != "matchLabelKeys"}
     assert "warnings" not in TELLING.validate(request(deployment(without_key)))
-    hints = Judge(AdmissionPolicy(level="hint"))
+    hints = AdmissionJudge(AdmissionPolicy(level="hint"))
     assert "rollout-counts-old-pods" in hints.validate(request(deployment(without_key)))["warnings"][0]
 
 
@@ -75,7 +75,7 @@ def going() -> Json:
 
 @pytest.mark.parametrize("asked", [excluded, of_a_controller, going])
 def test_what_is_none_of_our_business_is_left_alone(asked: Any) -> None:
-    both = Judge(AdmissionPolicy(deny=frozenset({"selector-not-own"}), defaults=(WorkloadDefaults((SOFT,)),)))
+    both = AdmissionJudge(AdmissionPolicy(deny=frozenset({"selector-not-own"}), defaults=(WorkloadDefaults((SOFT,)),)))
     assert both.validate(asked()) == {"uid": "1", "allowed": True}
     assert both.mutate(asked()) == {"uid": "1", "allowed": True}
 
@@ -98,7 +98,7 @@ def test_a_workload_without_constraints_gets_the_defaults_with_its_own_selector(
 def test_what_is_added_is_right_by_our_own_rules() -> None:
     made = deployment()
     made["spec"]["template"]["spec"]["topologySpreadConstraints"] = added(ADDING.mutate(request(made)))
-    hints = Judge(AdmissionPolicy(level="hint"))
+    hints = AdmissionJudge(AdmissionPolicy(level="hint"))
     assert "warnings" not in hints.validate(request(made))
     assert "patch" not in ADDING.mutate(request(made))
 
@@ -121,7 +121,7 @@ def test_others_get_none(asked: Json) -> None:
 def test_defaults_may_be_for_some_namespaces_and_the_first_that_fits_is_taken() -> None:
     hard = SOFT | {"whenUnsatisfiable": "DoNotSchedule"}
     first = WorkloadDefaults((hard,), namespaces=frozenset({"shop"}))
-    judge = Judge(AdmissionPolicy(defaults=(first, WorkloadDefaults((SOFT,)))))
+    judge = AdmissionJudge(AdmissionPolicy(defaults=(first, WorkloadDefaults((SOFT,)))))
     assert added(judge.mutate(request(deployment())))[0]["whenUnsatisfiable"] == "DoNotSchedule"
     assert added(judge.mutate(request(deployment(namespace="a"))))[0]["whenUnsatisfiable"] == "ScheduleAnyway"
 
