@@ -18,6 +18,7 @@ _FORMS = {
     "Drill": ("drill_json", "drill_json"),
     "Explanation": ("explanation_json", "explanation_json"),
     "Guarantee": ("guarantee_json", "guarantee_json"),
+    "Incident": ("incident", "incident_json"),
     "LintReport": ("lint_json", "lint_json"),
     "Orders": ("orders", "orders_json"),
     "Rebalance": ("rebalance_json", "rebalance_json"),

@@ -35,6 +35,7 @@ COMMANDS = {
     "serve": ("topospread.cli.serve:serve", "Show a page to look at the cluster and to try by hand."),
     "describe": ("topospread.cli.describe:describe", "What do a workload's constraints promise here?"),
     "design": ("topospread.cli.design:design", "Which constraints promise what I want?"),
+    "replay": ("topospread.cli.replay:replay", "What happened, and which change of a node began it?"),
     "dump": ("topospread.cli.dump:dump", "Write a snapshot of the cluster that kubectl points at."),
     "export": ("topospread.cli.export:export", "Serve how pods are spread as metrics for Prometheus."),
     "scheduler": ("topospread.cli.scheduler:scheduler", "Schedule the pods of a real cluster."),

@@ -1,0 +1,88 @@
+"""An audit log of kube-apiserver, JSON lines, to what was done to nodes and pods; it keeps no state of the cluster.
+
+Source: k8s.io/apiserver/pkg/apis/audit/v1/types.go, ``Event``: of level Metadata a record says who did what to which
+object, of RequestResponse also the object.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from topospread.errors import InputError, Place
+
+Json = dict[str, Any]
+_CHANGES = frozenset({"create", "update", "patch", "delete", "deletecollection"})
+_RESOURCES = frozenset({"nodes", "pods", "events"})
+_FIRST_FAILURE = 300
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRecord:
+    """A request that changed something.
+
+    Attributes:
+        at: when it was answered (RFC 3339).
+        subresource: ``binding``, ``status``, ``eviction``, "" for none.
+        request, answer: the objects, empty where the level leaves them out.
+    """
+
+    at: str
+    verb: str
+    resource: str
+    subresource: str
+    namespace: str
+    name: str
+    request: Json
+    answer: Json
+
+
+def read_audit_log(path: str | os.PathLike[str]) -> tuple[list[AuditRecord], int]:
+    """Requests that succeeded and changed nodes, pods or events, by time; and how many records there are in all.
+
+    Raises:
+        InputError: the file cannot be read, or a line is no record of an audit log.
+    """
+    name = os.fspath(path)
+    try:
+        with open(name, encoding="utf-8") as file:
+            lines = [(number, line) for number, line in enumerate(file, 1) if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise InputError(f"the audit log cannot be read: {why}", Place(source=name)) from None
+    records = [record for number, line in lines for record in _records(line, Place(source=name, line=number))]
+    return sorted(records, key=lambda each: each.at), len(lines)
+
+
+def _records(line: str, place: Place) -> Iterator[AuditRecord]:
+    try:
+        event = json.loads(line)
+    except ValueError:
+        raise InputError("a line of an audit log is a JSON object", place) from None
+    if not isinstance(event, dict) or event.get("kind") != "Event" or "auditID" not in event:
+        raise InputError("this is no record of an audit log (kind Event of audit.k8s.io)", place)
+    reference, status = _mapping(event, "objectRef"), _mapping(event, "responseStatus")
+    done = event.get("stage", "ResponseComplete") == "ResponseComplete"
+    code = status.get("code", 0)
+    if not done or not isinstance(code, int) or code >= _FIRST_FAILURE or event.get("verb") not in _CHANGES:
+        return
+    if reference.get("resource") not in _RESOURCES:
+        return
+    yield AuditRecord(
+        at=str(event.get("stageTimestamp") or event.get("requestReceivedTimestamp") or ""),
+        verb=event["verb"],
+        resource=reference["resource"],
+        subresource=str(reference.get("subresource", "")),
+        namespace=str(reference.get("namespace", "")),
+        name=str(reference.get("name", "")),
+        request=_mapping(event, "requestObject"),
+        answer=_mapping(event, "responseObject"),
+    )
+
+
+def _mapping(event: Json, name: str) -> Json:
+    found = event.get(name)
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,78 @@
+"""Who was refused according to a log, and why, judged on the cluster as it was then; it prints nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from topospread.api.inventory import Inventory
+from topospread.scheduling.cycle import Placement
+from topospread.scheduling.verdict import Verdict
+from topospread.simulation.pending import pending_group
+from topospread.simulation.result import PendingGroup
+from topospread.simulation.run import PodOutcome, SimulationOptions, prepare
+
+from .audit_log import AuditRecord, Json
+from .history import ClusterHistory, PodName
+from .result import NodeAlteration
+
+_REASON = "FailedScheduling"
+
+
+class ToldRefusal(NamedTuple):
+    """That a pod found no node, in kube-scheduler's words."""
+
+    pod: PodName
+    message: str
+
+
+class JudgedPod(NamedTuple):
+    """A verdict on one pod, and the group that shows its sums."""
+
+    verdict: Verdict
+    group: PendingGroup
+
+
+def told_refusals(record: AuditRecord) -> Iterator[ToldRefusal]:
+    """What a record says: an event of kube-scheduler's, or the condition that it writes to the pod."""
+    answer = record.answer or record.request
+    if record.resource == "events" and answer.get("reason") == _REASON:
+        about = answer.get("regarding") or answer.get("involvedObject")
+        message = answer.get("note") or answer.get("message")
+        if isinstance(about, dict) and isinstance(message, str):
+            yield ToldRefusal((str(about.get("namespace", "")), str(about.get("name", ""))), message)
+    elif record.resource == "pods" and record.subresource == "status":
+        yield from _condition(record, answer)
+
+
+def _condition(record: AuditRecord, pod: Json) -> Iterator[ToldRefusal]:
+    status = pod.get("status")
+    conditions = status.get("conditions") if isinstance(status, dict) else None
+    for each in conditions if isinstance(conditions, list) else ():
+        refused = (
+            isinstance(each, dict) and each.get("type") == "PodScheduled" and each.get("reason") == "Unschedulable"
+        )
+        if refused and isinstance(each.get("message"), str):
+            yield ToldRefusal((record.namespace, record.name), each["message"])
+
+
+def judged(inventory: Inventory, name: PodName, options: SimulationOptions) -> JudgedPod | None:
+    """The verdict on a pod that waits, nothing else being placed; ``None`` for one that is not waiting there."""
+    run = prepare(inventory, options, with_spreads=False)
+    for queued in run.queue:
+        if (queued.pod.namespace, queued.name) == name:
+            verdict = run.scheduler.pending_verdict(queued.pod, queued.name)
+            message = verdict.message
+            outcome = PodOutcome(Placement("/".join(name), None, message=message), verdict)
+            return JudgedPod(verdict, pending_group(queued.workload, (queued.name,), outcome, run.cluster))
+    return None
+
+
+def cause_of(history: ClusterHistory, name: PodName, options: SimulationOptions) -> NodeAlteration | None:
+    """The last alteration without which the pod would have found a node."""
+    for number in reversed(range(len(history.altered))):
+        nodes = history.without(number)
+        found = judged(history.inventory(nodes), name, options) if nodes else None
+        if found is not None and found.verdict.feasible:
+            return history.altered[number].alteration
+    return None

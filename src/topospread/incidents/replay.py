@@ -1,0 +1,114 @@
+"""From a snapshot and an audit log to what happened: the log replayed on the snapshot, every refusal judged then."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+from topospread.api.inventory import Inventory
+from topospread.config.gates import Gates
+from topospread.config.profile import Configuration
+from topospread.simulation.run import SimulationOptions
+from topospread.sources.inputs import Input, inventory_of
+
+from .audit_log import AuditRecord, read_audit_log
+from .history import ClusterHistory, PodName
+from .refused_pods import cause_of, judged, told_refusals
+from .result import Incident, PodRefusal
+
+
+def replay(  # noqa: PLR0913 - keyword arguments of the public API
+    inputs: Input,
+    audit: str | os.PathLike[str],
+    *,
+    since: str = "",
+    cluster: str | None = None,
+    namespace: str | None = None,
+    config: Configuration | str | os.PathLike[str] | None = None,
+    kube_version: str = "1.37",
+    gates: Gates | None = None,
+    apiserver_gates: Gates | None = None,
+) -> Incident:
+    """Rebuild what happened: which pod was refused when, by which sums, and which change of a node began it.
+
+    Args:
+        inputs: the cluster as it was when the log begins (`topospread.load`), or the paths to read.
+        audit: an audit log of kube-apiserver, JSON lines; what is logged at level RequestResponse is replayed.
+        since: when the snapshot was taken (RFC 3339, in UTC): what the log has of before is in it already.
+        cluster: beside paths: a file that holds a cluster.
+        namespace: where objects of paths go that name none.
+        config: kube-scheduler's configuration, or its file; by default that of a kube-scheduler without a file.
+        kube_version: the Kubernetes version to act as.
+        gates: kube-scheduler's feature gates; by default the version's.
+        apiserver_gates: the API server's, which decide what fields its objects keep; by default the version's.
+
+    Raises:
+        InputError: something cannot be read, or a line is no record of an audit log.
+    """
+    options = replace(SimulationOptions.of_version(kube_version, config, gates, apiserver_gates), preemption=False)
+    given = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
+    records, total = read_audit_log(audit)
+    records = [each for each in records if each.at >= since]
+    history = ClusterHistory(given)
+    refusals = _Refusals(history, options)
+    for record in records:
+        refusals.see(record)
+        if record.resource != "events":
+            history.apply(record)
+    placed = tuple((at, "/".join(pod), node) for at, pod, node in history.placed)
+    return Incident(
+        begins=records[0].at if records else "",
+        ends=records[-1].at if records else "",
+        records=total,
+        alterations=tuple(each.alteration for each in history.altered),
+        refusals=tuple(_placed(each, placed) for each in refusals.found),
+        placed=placed,
+        warnings=(*given.warnings, *_warnings(history, given)),
+    )
+
+
+class _Refusals:
+    """The refusals of a log, one for each pod and sentence until the pod has a node."""
+
+    def __init__(self, history: ClusterHistory, options: SimulationOptions) -> None:
+        self._history, self._options = history, options
+        self._last: dict[PodName, int] = {}
+        self.found: list[PodRefusal] = []
+
+    def see(self, record: AuditRecord) -> None:
+        """Note what a record says of refusals, before what it changes."""
+        for told in told_refusals(record):
+            pod = self._history.pods.get(told.pod)
+            if pod is not None and pod.spec.node_name:
+                continue
+            number = self._last.get(told.pod)
+            if number is not None and self.found[number].said == told.message:
+                self.found[number] = replace(self.found[number], last=record.at)
+                continue
+            self._last[told.pod] = len(self.found)
+            self.found.append(self._judged(told.pod, told.message, record.at))
+
+    def _judged(self, pod: PodName, said: str, at: str) -> PodRefusal:
+        name = "/".join(pod)
+        found = judged(self._history.inventory(), pod, self._options)
+        if found is None or found.verdict.feasible:
+            return PodRefusal(name, at, at, said, "", None, None)
+        cause = cause_of(self._history, pod, self._options)
+        return PodRefusal(name, at, at, said, found.verdict.message, found.group, cause)
+
+
+def _placed(each: PodRefusal, placed: tuple[tuple[str, str, str], ...]) -> PodRefusal:
+    then = next(((at, node) for at, pod, node in placed if pod == each.pod and at >= each.first), ("", ""))
+    return replace(each, placed_at=then[0], placed_on=then[1])
+
+
+def _warnings(history: ClusterHistory, given: Inventory) -> list[str]:
+    told = []
+    if history.unknown:
+        told.append(
+            f"{history.unknown} changes of nodes and pods are logged without what changed (level Metadata), or of pods "
+            "that the snapshot does not have: they are not replayed"
+        )
+    if not given.nodes and not history.nodes:
+        told.append("neither the snapshot nor the log has a node")
+    return told
