@@ -50,8 +50,12 @@ async function picture(at) {
 async function refresh() {
   const mine = ++turn;
   try {
-    // The first picture needs no list of frames: both are asked for at once.
-    const [told, drawn] = await Promise.all([ask(request("/api/trial", view.steps, view.at)), picture(view.at)]);
+    // The map needs no list of frames: both are asked for at once, and it is drawn as soon as it is there.
+    const drawing = picture(view.at).then((found) => {
+      if (mine === turn) drawSoon(found);
+      return found;
+    });
+    const [told, drawn] = await Promise.all([ask(request("/api/trial", view.steps, view.at)), drawing]);
     if (mine !== turn) return;
     frames = told.frames;
     now = drawn;
@@ -67,6 +71,13 @@ async function refresh() {
     if (!now) throw error;
   }
   await showChosen();
+}
+
+function drawSoon(found) {
+  now = found;
+  constraint = rejected = null;
+  fillKeys();
+  drawMaps();
 }
 
 function say(trouble) {
