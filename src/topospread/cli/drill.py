@@ -26,6 +26,7 @@ from .inputs import (
 )
 from .live_options import access_options
 from .pictures import check_graph, write_graph
+from .report_file import ReportWish, check_html, html_options, write_html
 from .terminal import layout, progress, show, warn, written
 from .usage import Explained
 
@@ -139,6 +140,7 @@ def _step(name: str, metavar: str, text: str) -> Callable[[Any], Any]:
 )
 @POOLS
 @traffic_options
+@html_options
 @click.option("--graph", metavar="FILE", type=PATH, help="Write the timeline as an SVG picture: domains by steps.")
 @click.option("--seed", type=int, metavar="N", help="Draw among equals where kube-scheduler does, repeatably.")
 @click.option("--no-preemption", is_flag=True, help="Evict nothing for more important pods.")
@@ -151,6 +153,7 @@ def drill(context: click.Context, /, **given: Any) -> int:
     """Run the drill; 1 when pods are pending at the end, a budget was broken, or a drain left pods."""
     steps = read_steps(context.meta[__name__], given)
     check_graph(given["graph"])
+    check_html(given)
     asking = asked_traffic(given)
     if given["check"]:
         return drill_many.check(given, steps)
@@ -167,6 +170,7 @@ def drill(context: click.Context, /, **given: Any) -> int:
         from topospread.report.drill_timeline import drill_svg
 
         write_graph(drill_svg(found), given["graph"])
+    write_html(given, ReportWish(inventory, _options(given, configuration, by), steps))
     moved = [told for each in found.steps if (told := expected_traffic(each.after, asking, by)) is not None]
     show(_text(found, moved, given))
     return code

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,6 +26,7 @@ from .inputs import (
 )
 from .live_options import access_options
 from .pictures import check_graph, write_graph
+from .report_file import ReportWish, check_html, html_options, options_of, write_html
 from .terminal import layout, progress, show, warn, written
 from .usage import Explained
 
@@ -79,11 +81,13 @@ def _grammar() -> str:
 @POOLS
 @click.option("--no-suggestions", is_flag=True, help="Do not try what would let the pod in.")
 @namespace_options("Look in")
+@html_options
 @click.option("--graph", metavar="FILE", type=PATH, help="Write the domains and their pods as an SVG picture.")
 @click.option("-o", "--output", type=FORMATS, default="table", help="How to show the explanation.")
 def explain(**given: Any) -> int:
     """Explain a pod; 1 when it is pending."""
     check_graph(given["graph"])
+    check_html(given)
     target, paths = _target_and_paths(given["target"], given["paths"], given["manifests"])
     scale = parse_scale(given)
     by = read_control_plane(given)
@@ -112,6 +116,14 @@ def explain(**given: Any) -> int:
         from topospread.report.explanation_graph import explanation_svg
 
         write_graph(explanation_svg(explanation), given["graph"])
+    options = replace(
+        options_of(by, configuration),
+        scale=scale,
+        autoscale=given["autoscale"],
+        preemption=not given["no_preemption"],
+    )
+    pod = f"{explanation.namespace}/{explanation.name}"
+    write_html(given, ReportWish(inventory, options, shown={"at": "1", "pod": pod}))
     added = further(given, inventory, *paths) if given["output"] in ("table", "wide") else None
     show(_text(explanation, given["output"], given["color"], added))
     return 0 if explanation.placed else 1

@@ -11,6 +11,7 @@ import click
 from topospread.errors import UsageError
 
 from .inputs import (
+    PATH,
     input_options,
     namespace_options,
     read_configuration,
@@ -18,6 +19,7 @@ from .inputs import (
     read_inventory,
 )
 from .live_options import LIVE, access_options, is_meant, live_words, named_options, read_access
+from .report_file import ReportWish, write_html
 from .standard_input import is_piped
 from .usage import Explained
 
@@ -39,6 +41,8 @@ workload to see its counts, the minimum and the skew; a pod to see why it waits,
 steps of a drill, or changed objects; each is an address that can be shared, a command, and a file for
 `topospread drill --check`. On the page Write a manifest is linted and placed while it is typed.
 
+--export writes the page as one file that opens from a disk and asks nobody; --hash-names replaces the names in it.
+
 Only this machine can ask. With another --host whoever reaches it needs a token, which is in the URL that is printed;
 one that is chosen stands in TOPOSPREAD_TOKEN. Names other than the host's, behind a proxy or a forwarded port, are
 given with --known-as.
@@ -49,6 +53,7 @@ Examples:
   topospread serve cluster.json.gz
   topospread serve app.yaml --cluster zones=3,nodes=12,cpu=8,memory=32Gi
   topospread serve cluster.json.gz --port 9000
+  topospread serve cluster.json.gz --export report.html --hash-names
   topospread serve cluster.json.gz --host 0.0.0.0 --known-as desk.example
 """
 
@@ -59,6 +64,8 @@ _TOKEN_AT_LEAST = 16
 @input_options
 @access_options
 @namespace_options("Put objects in")
+@click.option("--export", "html", metavar="FILE", type=PATH, help="Write the page as one file, and serve nothing.")
+@click.option("--hash-names", is_flag=True, help="With --export: replace names, so that it can be shared.")
 @click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="The address to listen on.")
 @click.option("--known-as", multiple=True, metavar="NAME", help="Another name by which a browser reaches it.")
 @click.option("--token", metavar="TEXT", envvar="TOPOSPREAD_TOKEN", help="What a browser has to bring, once.")
@@ -68,6 +75,9 @@ def serve(**given: Any) -> int:
     from topospread.web.extra import require_web
 
     require_web()
+    token = _token(given["token"])
+    if given["hash_names"] and not given["html"]:
+        raise UsageError("--hash-names replaces the names of a report: give --export, too")
     by = read_control_plane(given)
     configuration = read_configuration(given["config_path"], by.scheduler)
     from topospread.simulation.run import SimulationOptions
@@ -80,7 +90,10 @@ def serve(**given: Any) -> int:
         gates=by.scheduler,
         apiserver_gates=by.apiserver,
     )
-    entrance = Entrance.listening_on(given["host"], given["known_as"], _token(given["token"]))
+    if given["html"]:
+        write_html(given, ReportWish(read_inventory(given, by=[by]), options))
+        return 0
+    entrance = Entrance.listening_on(given["host"], given["known_as"], token)
     with _application(given, options, by) as made:
         listening = listen(given["host"], given["port"])
         url = entrance.url(given["host"], listening.port)

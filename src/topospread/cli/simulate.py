@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -27,6 +28,7 @@ from .inputs import (
     traffic_options,
 )
 from .live_options import access_options
+from .report_file import ReportWish, check_html, html_options, options_of, write_html
 from .terminal import layout, progress, show, warn, written
 from .usage import Explained
 
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from topospread.config.profile import Configuration
     from topospread.simulation import Simulation
     from topospread.simulation.comparison import Comparison
-    from topospread.simulation.run import Sampling
+    from topospread.simulation.run import Sampling, SimulationOptions
     from topospread.workloads.control_plane import ControlPlane
 
     Side = tuple[ControlPlane, Configuration | None, Sampling]
@@ -102,6 +104,7 @@ def _grammar() -> str:
 @click.option("--no-preemption", is_flag=True, help="Evict nothing for more important pods.")
 @POOLS
 @traffic_options
+@html_options
 @click.option("--save", metavar="FILE", type=PATH, help="Write the cluster with what was placed, as a snapshot.")
 @namespace_options("Show")
 @click.option("-o", "--output", type=FORMATS, default="table", help="How to show the result.")
@@ -111,6 +114,7 @@ def simulate(**given: Any) -> int:
     given["cron_jobs"] = parse_cron_jobs(given)
     given["pools"] = given_pools(given)
     given["traffic"] = asked_traffic(given)
+    check_html(given)
     by = read_control_plane(given)
     side = (by, read_configuration(given["config_path"], by.scheduler), given["sampling"])
     other = _other(given, side)
@@ -122,6 +126,7 @@ def simulate(**given: Any) -> int:
     result = _simulated(given, inventory, side)
     if other is None:
         _save(result, given["save"], by)
+        write_html(given, ReportWish(inventory, _as_given(given, side), shown={"at": "1"}))
         show(_text(result, given, by))
         return 0 if result.all_placed else 1
     from topospread.config.difference import differences
@@ -137,6 +142,20 @@ def simulate(**given: Any) -> int:
         comparison = with_causes(comparison, again[0], again[1])
     show(_comparison_text(comparison, given))
     return 1 if comparison.newly_pending or comparison.newly_gone else 0
+
+
+def _as_given(given: dict[str, Any], side: Side) -> SimulationOptions:
+    """Everything that the simulation was run with, for a report of it."""
+    by, configuration, sampling = side
+    return replace(
+        options_of(by, configuration),
+        scale=given["scale"],
+        seed=given["seed"],
+        run_cron_jobs=given["cron_jobs"],
+        preemption=not given["no_preemption"],
+        sampling=sampling,
+        autoscale=given["autoscale"],
+    )
 
 
 def _check_save(path: str | None, *, compares: bool) -> None:

@@ -19,6 +19,7 @@ from .inputs import (
     traffic_options,
 )
 from .live_options import access_options
+from .report_file import ReportWish, check_html, html_options, options_of, write_html
 from .terminal import layout, progress, show, warn, written
 from .usage import Explained
 
@@ -63,9 +64,11 @@ FORMATS = click.Choice(["table", "wide", "summary", "json", "yaml"])
 @click.option("--min-skew", type=click.IntRange(min=0), metavar="N", help="Show constraints of at least this skew.")
 @click.option("--check", is_flag=True, help="Exit with 1 when a hard constraint is exceeded.")
 @traffic_options
+@html_options
 @click.option("-o", "--output", type=FORMATS, default="table", help="How to show the status.")
 def status(**given: Any) -> int:
     """Show the status; 1 when it is to be checked and a hard constraint is exceeded."""
+    check_html(given)
     asking = asked_traffic(given)
     by = read_control_plane(given)
     configuration = read_configuration(given["config_path"], by.scheduler)
@@ -84,6 +87,7 @@ def status(**given: Any) -> int:
             apiserver_gates=by.apiserver,
             progress=bar,
         )
+    write_html(given, ReportWish(inventory, options_of(by, configuration), shown={"at": "0"}))
     added = further(given, inventory) if given["output"] in ("table", "wide") else None
     show(_text(found, given, expected_traffic(inventory, asking, by), added))
     return 1 if given["check"] and found.exceeded else 0

@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 STATIC: Final = "/static/"
 
@@ -47,10 +47,10 @@ class RecordedAnswer:
 
 
 def asked_for(address: str) -> str:
-    """An address as answers are found by it: path and query, the words of the query in their order by name."""
+    """An address as answers are found by it, as JSON: the path, and the words of its query in order by their names."""
     read = urlsplit(address)
     words = sorted(parse_qsl(read.query, keep_blank_values=True), key=lambda each: each[0])
-    return read.path + (f"?{urlencode(words)}" if words else "")
+    return json.dumps([read.path, *words], separators=(",", ":"), ensure_ascii=False)
 
 
 def one_file(page: str, query: str, answers: Mapping[str, RecordedAnswer], read: StaticText) -> str:
@@ -96,8 +96,9 @@ def one_file(page: str, query: str, answers: Mapping[str, RecordedAnswer], read:
         f'<meta http-equiv="Content-Security-Policy" content="{html.escape(policy)}">'
         '<meta name="referrer" content="no-referrer">'
     )
-    packed = _packed({"query": query, "answers": {asked_for(at): [it.status, it.text] for at, it in answers.items()}})
-    data = f'<script type="application/octet-stream" id="recorded">{packed}</script>'
+    packed = _packed({asked_for(at): [it.status, it.text] for at, it in answers.items()})
+    opening = f'<script type="application/octet-stream" id="recorded" data-query="{html.escape(query)}">'
+    data = f"{opening}{packed}</script>"
     made = re.sub(r"(<head[^>]*>\s*<meta charset=[^>]*>)", lambda found: found[0] + head, made, count=1)
     if head not in made:
         raise ValueError("the page's head does not begin with its charset")

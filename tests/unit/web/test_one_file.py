@@ -92,12 +92,12 @@ def test_nothing_else_is_asked_for() -> None:
 def test_the_answers_are_in_it_and_can_end_nothing() -> None:
     told = RecordedAnswer(200, '{"name": "</script><script>alert(1)</script>"}')
     text = made({"/api/why?target=b&at=1": told})
-    (packed,) = re.findall(r'id="recorded">([A-Za-z0-9+/=]*)</script>', text)
+    (query, packed), *_ = re.findall(r'id="recorded" data-query="([^"]*)">([A-Za-z0-9+/=]*)</script>', text)
 
     assert "alert" not in text
+    assert query == "?at=1"
     assert json.loads(gzip.decompress(base64.b64decode(packed))) == {
-        "query": "?at=1",
-        "answers": {"/api/why?at=1&target=b": [200, told.text]},
+        '["/api/why",["at","1"],["target","b"]]': [200, told.text],
     }
 
 
@@ -117,6 +117,6 @@ def test_a_picture_of_its_own_would_be_missed() -> None:
 
 
 def test_an_address_is_the_same_in_whatever_order_its_words_stand() -> None:
-    assert asked_for("/api/x?b=2&a=1&b=1") == "/api/x?a=1&b=2&b=1"
-    assert asked_for("/api/x") == "/api/x"
-    assert asked_for("/api/x?a=ä+b") == "/api/x?a=%C3%A4+b"
+    assert asked_for("/api/x?b=2&a=1&b=1") == '["/api/x",["a","1"],["b","2"],["b","1"]]'
+    assert asked_for("/api/x") == asked_for("/api/x?") == '["/api/x"]'
+    assert asked_for("/api/x?a=ä+b~*") == asked_for("/api/x?a=%C3%A4%20b%7E%2A")

@@ -1,8 +1,16 @@
 // What is looked at, as it stands in the address: whoever opens it sees the same.
 
+import { isRecorded, recordedQuery } from "./recorded.js";
+
 const ONE = ["at", "beside", "key", "fill", "workload", "node", "pod"];
 
-export function readAddress(search = location.search) {
+// A file has no query that could be changed: there it stands behind the #.
+function query() {
+  if (!isRecorded) return location.search;
+  return location.hash ? location.hash.slice(1) : recordedQuery;
+}
+
+export function readAddress(search = query()) {
   const words = new URLSearchParams(search);
   const found = { steps: words.getAll("step") };
   for (const name of ONE) found[name] = words.get(name) ?? "";
@@ -18,7 +26,7 @@ export function written(view) {
 
 export function putAddress(view, push) {
   const text = written(view).toString();
-  const address = text ? `?${text}` : location.pathname;
+  const address = isRecorded ? `#${text || "at="}` : text ? `?${text}` : location.pathname;
   if (push) history.pushState(null, "", address);
   else history.replaceState(null, "", address);
 }

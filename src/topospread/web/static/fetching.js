@@ -1,5 +1,7 @@
 // Answers of the server: the data, or an error with its words; the same question asked twice at once is asked once.
 
+import { isRecorded, recorded } from "./recorded.js";
+
 export class Refused extends Error {
   constructor(message, step) {
     super(message);
@@ -19,7 +21,7 @@ export function ask(address) {
 async function fetched(address) {
   document.body.classList.add("busy");
   try {
-    const answer = await fetch(address, { headers: { Accept: "application/json" }, credentials: "same-origin" });
+    const answer = isRecorded ? await recorded(address) : await fetch(address, { headers: { Accept: "application/json" }, credentials: "same-origin" });
     const data = await answer.json().catch(() => ({ error: `the server answered ${answer.status}` }));
     if (!answer.ok) throw new Refused(data.error ?? `the server answered ${answer.status}`, data.step ?? null);
     return data;

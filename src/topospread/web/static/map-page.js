@@ -6,6 +6,7 @@ import { copy, element } from "./elements.js";
 import { ask } from "./fetching.js";
 import { drawLegend } from "./legend.js";
 import { countOf, NodeMap } from "./map.js";
+import { isRecorded } from "./recorded.js";
 import { domainTable, percent, words } from "./table.js";
 import { Trial } from "./trial.js";
 import { workloadList } from "./workloads.js";
@@ -264,4 +265,4 @@ function ageWords(seconds) {
 }
 
 drawLegend(by("legend"));
-refresh().then(listen, listen);
+refresh().then(...(isRecorded ? [] : [listen, listen]));

@@ -5,6 +5,11 @@ const element = document.getElementById("recorded");
 /** Whether this page is such a report: what a server would have to work out is not to be had then. */
 export const isRecorded = element !== null;
 
+/** The query of the address that was recorded, "" or beginning with "?". */
+export const recordedQuery = element?.dataset.query ?? "";
+
+if (isRecorded) document.documentElement.dataset.recorded = "";
+
 let unpacked = null;
 
 async function contents() {
@@ -13,24 +18,19 @@ async function contents() {
   return JSON.parse(await new Response(stream).text());
 }
 
-/** The query of the address that was recorded, "" or beginning with "?". */
-export async function recordedQuery() {
-  unpacked ??= contents();
-  return (await unpacked).query;
-}
-
-function inOrder(address) {
+// As one_file.asked_for writes it. The order of words of one name is kept.
+function asked(address) {
   const [path, query] = address.split("?");
-  const words = [...new URLSearchParams(query ?? "")].sort((one, other) => (one[0] < other[0] ? -1 : one[0] > other[0] ? 1 : 0));
-  const text = new URLSearchParams(words).toString();
-  return text ? `${path}?${text}` : path;
+  const words = [...new URLSearchParams(query ?? "")];
+  words.sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0));
+  return JSON.stringify([path, ...words]);
 }
 
 /** What was answered to an address, as fetch would give it; 404 with a sentence where nobody asked that then. */
 export async function recorded(address) {
   unpacked ??= contents();
-  const found = (await unpacked).answers[inOrder(address)];
+  const found = (await unpacked)[asked(address)];
   if (found) return new Response(found[1], { status: found[0], headers: { "Content-Type": "application/json" } });
-  const words = { error: "This is not in the report: open the cluster with topospread serve to ask for it." };
+  const words = { error: "This is not in the report: topospread serve shows it." };
   return new Response(JSON.stringify(words), { status: 404, headers: { "Content-Type": "application/json" } });
 }

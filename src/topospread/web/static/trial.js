@@ -2,6 +2,7 @@
 
 import { written } from "./address.js";
 import { copyButton, element } from "./elements.js";
+import { isRecorded, recorded } from "./recorded.js";
 import { constraintForm, nodesForm, othersForm, workloadForm } from "./what-if.js";
 
 export class Trial {
@@ -27,6 +28,7 @@ export class Trial {
   // The forms for what is chosen; the one that was used keeps the focus.
   choose(view, workload, picture, columns) {
     this.view = view;
+    if (isRecorded) return;
     const focused = document.activeElement?.id, open = [...this.forms.querySelectorAll("details")].map((each) => each.open);
     const add = (step, replaced = () => false) => this.told.choose([...this.view.steps.filter((each) => !replaced(each)), step]);
     const key = picture.keys.find((each) => each.key === view.key) ?? picture.keys[0];
@@ -57,6 +59,7 @@ export class Trial {
   copies(told) {
     const address = `${location.origin}${location.pathname}?${written(this.view)}`;
     const words = new URLSearchParams(this.view.steps.map((step) => ["step", step]));
+    if (isRecorded) return element("p", { className: "copy" }, copyButton(told.command, "Copy as command"), drillOfReport(`/drill?${words}`));
     return element("p", { className: "copy" }, copyButton(address, "Copy the address"), copyButton(told.command, "Copy as command"),
       element("a", { href: `/drill?${words}`, download: "" }, "Download as a drill"));
   }
@@ -65,4 +68,20 @@ export class Trial {
 function patchButtons(step) {
   if (!step.patch) return [];
   return [copyButton(step.patch, "Copy as YAML patch"), " ", copyButton(step.command, "Copy as command"), " "];
+}
+
+// A report has the drill's file in it, where it is a single one.
+function drillOfReport(address) {
+  const button = element("button", { type: "button" }, "Download as a drill");
+  button.addEventListener("click", async () => {
+    const answer = await recorded(address);
+    if (!answer.ok) {
+      button.textContent = "The drill is not in the report";
+      return;
+    }
+    const link = element("a", { href: URL.createObjectURL(await answer.blob()), download: "what-if.yaml" });
+    link.click();
+    URL.revokeObjectURL(link.href);
+  });
+  return button;
 }

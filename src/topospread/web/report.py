@@ -1,0 +1,124 @@
+"""A report that is one file: the page as it is served, with every answer that it would ask for about one what-if.
+
+The answers come from where the server's come from, so a report says what the page says; what is not in it (another
+what-if, the manifests' page) is said to be not in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import Final
+from urllib.parse import urlencode
+
+import msgspec
+
+from topospread.errors import TopospreadError
+
+from .answers import Answers, NotThereError, PageQuestion
+from .one_file import RecordedAnswer, one_file
+from .pages import Pages
+from .served import ServedCluster
+from .standing import NOWHERE, ClusterStanding
+from .trials import TrialStep
+
+_MOST_WAITING: Final = 20
+"""Pods that wait are explained, one of each workload, up to so many workloads."""
+
+_MOST_PLACED: Final = 60
+"""All pods are explained where there are no more than these."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportView:
+    """What a report shows.
+
+    Attributes:
+        steps: of the what-if; none for the cluster as it is.
+        shown: words of the page's address: ``at``, ``beside``, ``workload``, ``node``, ``pod``.
+    """
+
+    steps: Sequence[TrialStep] = ()
+    shown: Mapping[str, str] = field(default_factory=dict)
+
+
+def report(served: ServedCluster, view: ReportView) -> str:
+    """The page as one file of HTML.
+
+    Raises:
+        InputError: an object that the API server would refuse.
+        StepError: a step cannot be played.
+    """
+    recording = _Recording(served, view)
+    recording.everything()
+    page = recording.pages.page("map.html", here="/", pages=())
+    words = [*(("step", str(each)) for each in view.steps), *view.shown.items()]
+    return one_file(page, f"?{urlencode(words)}" if words else "", recording.found, _static)
+
+
+def _static(name: str) -> str:
+    return files("topospread.web").joinpath("static", *name.split("/")).read_text()
+
+
+class _Recording:
+    """Asks what the page would ask, and keeps the answers by their addresses."""
+
+    def __init__(self, served: ServedCluster, view: ReportView) -> None:
+        self.pages = Pages(served)
+        self.found: dict[str, RecordedAnswer] = {}
+        self._answers = Answers(served, self.pages)
+        self._steps = tuple(view.steps)
+        self._view = view
+
+    def everything(self) -> None:
+        """All frames with their workloads; of the one that is shown first the nodes, and why pods wait."""
+        found, first = self._answers.timeline(self._asked(self._view.shown.get("at", ""), {}))
+        for at in ("", *map(str, range(len(found.frames)))):
+            self._keep("/api/trial", at, Answers.trial)
+            self._keep("/api/picture", at, Answers.picture)
+        for number, frame in enumerate(found.frames):
+            for kind, namespace, name in (each.key for each in frame.standing.workloads):
+                words = {"kind": kind, "namespace": namespace, "name": name}
+                self._keep("/api/workload", str(number), Answers.workload, words)
+        standing = found.frames[first].standing
+        for node in standing.nodes:
+            self._keep("/api/node", str(first), Answers.node, {"name": node.name})
+        for target in dict.fromkeys((*filter(None, [self._view.shown.get("pod")]), *_explained(standing))):
+            self._keep("/api/why", str(first), Answers.why, {"target": target})
+        if self._steps:
+            name, content = self._answers.drill_file(self._asked("", {}))
+            if name.endswith(".yaml"):
+                self.found[self._address("/drill", "", {})] = RecordedAnswer(200, content.decode())
+
+    def _keep(
+        self,
+        path: str,
+        at: str,
+        what: Callable[[Answers, PageQuestion], object],
+        words: Mapping[str, str] | None = None,
+    ) -> None:
+        try:
+            told = what(self._answers, self._asked(at, words or {}))
+            answer = RecordedAnswer(200, (told if isinstance(told, bytes) else msgspec.json.encode(told)).decode())
+        except (TopospreadError, NotThereError) as error:
+            answer = RecordedAnswer(422, msgspec.json.encode({"error": str(error), "step": None}).decode())
+        self.found[self._address(path, at, words or {})] = answer
+
+    def _asked(self, at: str, words: Mapping[str, str]) -> PageQuestion:
+        return PageQuestion(self._steps, at, words)
+
+    def _address(self, path: str, at: str, words: Mapping[str, str]) -> str:
+        """As `static/address.js` writes it."""
+        query = [*(("step", str(each)) for each in self._steps), *([("at", at)] if at else []), *words.items()]
+        return f"{path}?{urlencode(query)}"
+
+
+def _explained(standing: ClusterStanding) -> Iterable[str]:
+    """Pods whose why is kept: all of few, otherwise one that waits of each workload."""
+    pods, workloads = standing.pods, standing.workloads
+    rows = range(len(pods.names))
+    if len(pods.names) > _MOST_PLACED:
+        waiting = {int(pods.workload[row]): row for row in reversed(rows) if pods.node[row] == NOWHERE}
+        rows = sorted(waiting.values())[:_MOST_WAITING]  # type: ignore[assignment]
+    return [f"{workloads[int(pods.workload[row])].key[1]}/{pods.names[row]}" for row in rows]

@@ -1,0 +1,229 @@
+"""The map, why and what-if, as somebody uses them, with mouse and with keys."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.axe import findings
+from tests.browser.serving import many_nodes, served
+
+FAILED = "?step=fail+zone%3Deu-west-1a"
+EVIL = "<img src=x onerror=document.title='broken'>"
+VIEWS = {
+    "map": "",
+    "workload": "?workload=Deployment/shop/checkout",
+    "node": "?node=node-a1",
+    "what-if": f"{FAILED}&beside=1",
+}
+
+
+def opened(page: Page, address: str) -> None:
+    page.goto(address)
+    expect(page.locator("#maps[data-at]")).to_be_visible()
+    expect(page.locator("#panel h2")).to_be_visible()
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a page on three nodes, on which not all pods fit, one of them with a name that would like to run."""
+    path = tmp_path_factory.mktemp("three") / "app.json"
+    labels = {"app": "web"}
+    constraint = {
+        "maxSkew": 1,
+        "minDomains": 4,
+        "topologyKey": "topology.kubernetes.io/zone",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": labels},
+    }
+    spec = {"containers": [{"name": "web", "image": "web"}], "topologySpreadConstraints": [constraint]}
+    web = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web"},
+        "spec": {
+            "replicas": 4,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": spec},
+        },
+    }
+    stored = {"uid": "1", "resourceVersion": "1", "creationTimestamp": "2026-01-01T00:00:00Z"}
+    evil = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": EVIL, "namespace": "default", **stored},
+        "spec": {"nodeName": "node-1", "containers": [{"name": "a", "image": "a"}]},
+        "status": {"phase": "Running"},
+    }
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [web, evil]}))
+    with served(str(path), "--cluster", "zones=3,nodes=3") as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a page on 5,000 nodes."""
+    with served(*many_nodes(tmp_path_factory.mktemp("many"))) as url:
+        yield url
+
+
+def test_a_workload_that_is_chosen_shows_its_sum_and_stands_in_the_address(page: Page, demo: str) -> None:
+    opened(page, demo)
+    page.locator("#panel button", has_text="shop/checkout").click()
+
+    expect(page.locator("#panel h2")).to_have_text("Deployment shop/checkout")
+    expect(page.locator("#panel")).to_contain_text("maxSkew 1")
+    expect(page).to_have_url(re.compile("workload="))
+    page.go_back()
+    expect(page.locator("#panel h2")).to_have_text("Workloads")
+
+
+def test_why_a_pod_waits_and_a_suggestion_that_is_tried(page: Page, three: str) -> None:
+    opened(page, f"{three}?workload=Deployment/default/web&at=1")
+    page.locator("#panel button", has_text="why?").first.click()
+    expect(page.locator("#panel")).to_contain_text("minDomains 4")
+
+    page.locator("#panel button[data-step]").first.click()
+    expect(page).to_have_url(re.compile("step="))
+    expect(page.locator("#trial .steps li")).to_have_count(1)
+
+
+def test_why_a_pod_is_where_it_is(page: Page, demo: str) -> None:
+    opened(page, f"{demo}?workload=Deployment/shop/checkout")
+    page.locator("#panel button[data-pod]").first.click()
+
+    expect(page.locator("#panel")).to_contain_text("Scores beside its rivals")
+
+
+def test_a_zone_that_fails_can_be_tried_and_taken_back(page: Page, demo: str) -> None:
+    opened(page, demo)
+    page.select_option("#nodes-action", "fail")
+    page.select_option("#nodes-which", "topology.kubernetes.io/zone=eu-west-1a")
+    page.get_by_role("button", name="Try it", exact=True).click()
+
+    expect(page.locator("#trial .steps li")).to_have_count(1)
+    expect(page.locator("#frames [aria-current=step]")).to_contain_text("fail")
+    page.get_by_role("button", name=re.compile("Take back")).click()
+    expect(page.locator("#trial .steps li")).to_have_count(0)
+
+
+def test_replicas_can_be_typed_and_stand_in_the_address(page: Page, demo: str) -> None:
+    opened(page, f"{demo}?workload=Deployment/shop/checkout")
+    page.locator("#replicas").fill("3")
+    page.locator("#replicas").press("Tab")
+
+    expect(page).to_have_url(re.compile("step=scale"))
+    expect(page.locator("#trial .steps li")).to_have_count(1)
+
+
+def test_an_address_shows_another_reader_the_same(page: Page, demo: str) -> None:
+    opened(page, f"{demo}{FAILED}&beside=1&workload=Deployment/shop/checkout")
+
+    expect(page.locator("#trial .steps li")).to_have_count(1)
+    expect(page.locator("#before")).to_be_visible()
+    expect(page.locator("#panel h2")).to_have_text("Deployment shop/checkout")
+
+
+def test_time_goes_back_and_forth(page: Page, demo: str) -> None:
+    opened(page, f"{demo}{FAILED}")
+    page.locator("#frames button").first.click()
+    expect(page.locator("#frames button").first).to_have_attribute("aria-current", "step")
+    page.locator("#frames button").last.click()
+
+    expect(page.locator("#frames button").last).to_have_attribute("aria-current", "step")
+
+
+def test_a_what_if_is_a_file_and_a_command(new_page: object, demo: str) -> None:
+    page: Page = new_page(permissions=["clipboard-read", "clipboard-write"])  # type: ignore[operator]
+    opened(page, f"{demo}{FAILED}")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download as a drill").click()
+    assert "fail" in Path(download.value.path()).read_text()
+
+    page.get_by_role("button", name="Copy as command").first.click()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith("topospread drill ")
+    assert "--fail" in copied
+    page.get_by_role("button", name="Copy the address").click()
+    assert "step=fail" in page.evaluate("navigator.clipboard.readText()")
+
+
+def test_a_name_is_text_wherever_it_is_shown(page: Page, three: str) -> None:
+    opened(page, f"{three}?node=node-1")
+    expect(page.locator("#panel")).to_contain_text(EVIL)
+    page.locator("#panel button[data-pod]", has_text="<img").click()
+    expect(page.locator("#panel h2")).to_contain_text(EVIL)
+
+    assert page.title() != "broken"
+    assert page.evaluate("document.querySelectorAll('img').length") == 0
+
+
+def test_the_keyboard_goes_through_the_map(page: Page, demo: str) -> None:
+    opened(page, demo)
+    page.keyboard.press("Tab")
+    expect(page.locator(".skip")).to_be_focused()
+    page.locator("#now canvas").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#pointed")).to_contain_text("node-")
+    page.keyboard.press("Enter")
+
+    expect(page).to_have_url(re.compile("node=node-"))
+    expect(page.locator("#panel h2")).to_contain_text("node-")
+
+
+def test_the_map_is_a_table_too(page: Page, demo: str) -> None:
+    opened(page, demo)
+    page.locator("#table summary").click()
+
+    page.locator("#table").get_by_role("button", name="eu-west-1a").click()
+
+    expect(page.locator("#table")).to_contain_text("node-a1")
+
+
+def test_five_thousand_nodes_can_be_chosen_from(page: Page, many: str) -> None:
+    opened(page, many)
+    page.locator("#panel button", has_text="default/app-07").click()
+    expect(page.locator("#panel h2")).to_have_text("Deployment default/app-07")
+
+    page.locator("#now canvas").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("#pointed")).to_contain_text("node-")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_axe_finds_nothing_and_nothing_is_wider_than_the_page(
+    new_page: object, demo: str, scheme: str, width: int
+) -> None:
+    page: Page = new_page(color_scheme=scheme, viewport={"width": width, "height": 800})  # type: ignore[operator]
+    for name, address in VIEWS.items():
+        opened(page, f"{demo}{address}")
+        assert findings(page) == [], name
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+
+
+def test_without_its_token_the_page_is_not_shown(new_page: object, tmp_path: Path) -> None:
+    with served("--cluster", "zones=3", "--host", "0.0.0.0", "--token", "a-token-that-was-chosen") as url:
+        assert url.endswith("/?token=a-token-that-was-chosen")
+        page: Page = new_page()  # type: ignore[operator]
+        page.goto(url)
+        expect(page.locator("#panel h2")).to_be_visible()
+        assert "token" not in page.url
+        answer = page.context.request.get(url.partition("?")[0])
+        assert answer.status == 200
+        page.close()
+        page.context.clear_cookies()
+        assert page.context.request.get(url.partition("?")[0]).status == 403
+
+
+def test_no_other_page_can_ask(page: Page, demo: str) -> None:
+    for headers in ({"Origin": "http://evil.example"}, {"Host": "evil.example"}):
+        assert page.context.request.get(f"{demo}api/state", headers=headers).status in (403, 421)
+    policy = page.context.request.get(demo).headers["content-security-policy"]
+    assert "script-src 'self'" in policy
+    assert "unsafe" not in policy
