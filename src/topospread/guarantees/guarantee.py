@@ -83,13 +83,14 @@ def guarantee(  # noqa: PLR0913 - keyword arguments of the public API
             answers.append(_answer(run, each, OrderSearch(run, queue, each, budget).search(), sources or {}))
         else:
             answers.append(_answer(run, each, RolloutSearch(begun, each, budget).search(), None))
-    plan = run.plan
+    warnings = (*run.plan.inventory.warnings, *run.plan.warnings)
+    notes = (*run.plan.inventory.notes, *run.plan.notes)
     return Guarantee(
         len(run.cluster.nodes),
         len(queue),
         tuple(answers),
-        (*plan.inventory.warnings, *plan.warnings),
-        (*plan.inventory.notes, *plan.notes),
+        warnings if begun is None else begun.warnings,
+        notes if begun is None else begun.notes,
     )
 
 

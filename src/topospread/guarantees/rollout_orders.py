@@ -54,6 +54,7 @@ class RolloutBegin:
         old: the pods that are to go, as an API server would have them.
         now: when, in seconds since 1970.
         undecidable: why it cannot be searched, "" where it can.
+        warnings, notes: on what was read and planned.
     """
 
     run: Run
@@ -63,6 +64,8 @@ class RolloutBegin:
     old: list[Pod]
     now: float
     undecidable: str = ""
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def begin_rollout(inventory: Inventory, options: SimulationOptions, target: str) -> RolloutBegin:
@@ -101,6 +104,8 @@ def begin_rollout(inventory: Inventory, options: SimulationOptions, target: str)
         [stored[each.key] for each in there],
         begin_of(inventory) + world.now,
         why,
+        tuple(world.warnings),
+        tuple(world.notes),
     )
 
 

@@ -85,3 +85,10 @@ def test_the_report_names_who_acts() -> None:
     assert "an old pod of shop/web on " in text
     assert "a new pod of shop/web is ready" in text
     assert "--drill" not in text
+
+
+def test_what_was_read_is_told_of_before_the_rollout() -> None:
+    given = inventory(*nodes("a", "b", "c"), web(3))
+    given.notes.append("read from a chart")
+    found = guarantee(given, rollout="deploy/web", skew=3)
+    assert "read from a chart" in found.notes
