@@ -46,8 +46,9 @@ COMMANDS = {
     "completion": ("topospread.cli.completion:completion", "Print the completion script of a shell."),
 }
 """Name → where the command is, and what it answers."""
+_IN_A_CLUSTER = ("scheduler", "extender", "export", "webhook")
 _BESIDE = ("extender", "rules", "fields", "config", "completion")
-"""Commands that share a line of the help, so that all fit a screen."""
+"""Commands that share a line of the help each, so that all fit a screen."""
 
 ABOUT = """\
 \b
@@ -94,8 +95,9 @@ class LazyGroup(ExplainedGroup):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of commands, without importing them."""
         with formatter.section("Commands"):
-            rows = [(name, about) for name, (_, about) in COMMANDS.items() if name not in _BESIDE]
+            rows = [(name, about) for name, (_, about) in COMMANDS.items() if name not in (*_IN_A_CLUSTER, *_BESIDE)]
             formatter.write_dl(rows)
+            formatter.write_text(f"{', '.join(_IN_A_CLUSTER)}: what runs in a cluster.")
             formatter.write_text(f"{', '.join(_BESIDE)}, each with its own --help.")
 
     def resolve_command(
