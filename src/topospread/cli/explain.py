@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from topospread.errors import Place, UsageError
+from topospread.errors import InputError, Place, UsageError
 
 from .further import further
 from .inputs import (
@@ -24,7 +24,7 @@ from .inputs import (
     read_inventory,
     shown_namespace,
 )
-from .live_options import access_options
+from .live_options import access_options, read_access
 from .pictures import check_graph, write_graph
 from .report_file import ReportWish, check_html, html_options, options_of, write_html
 from .terminal import layout, progress, show, warn, written
@@ -46,6 +46,8 @@ For a pending pod: kube-scheduler's event, every constraint domain by domain, wh
 nearest to fitting, and changes that were tried and let it in, each with its JSON patch. For a pod on a node: the
 scores beside its best rivals, and what would be chosen without each constraint. A pod on a node is taken as if it
 were taken off and scheduled anew.
+
+Of a pod that waits in a live cluster the events tell since when, and how often kube-scheduler tried it.
 
 The exit code is 1 when the pod is pending.
 
@@ -112,6 +114,7 @@ def explain(**given: Any) -> int:
             pools=given_pools(given),
             progress=bar,
         )
+    explanation = _with_tries(explanation, inventory, given)
     if given["graph"]:
         from topospread.report.explanation_graph import explanation_svg
 
@@ -127,6 +130,27 @@ def explain(**given: Any) -> int:
     added = further(given, inventory, *paths) if given["output"] in ("table", "wide") else None
     show(_text(explanation, given["output"], given["color"], added))
     return 0 if explanation.placed else 1
+
+
+def _with_tries(explanation: Explanation, inventory: Inventory, given: dict[str, Any]) -> Explanation:
+    """Of a pod that waits in a live cluster now, how often kube-scheduler tried it.
+
+    Its events are asked for once it is known which pod is meant; where they may not be read, that is told.
+    """
+    if not getattr(inventory.read_from, "live", False):
+        return explanation
+    key = (explanation.namespace, explanation.name)
+    pod = next((each for each in inventory.pods if (each.namespace, each.name) == key), None)
+    if pod is None or pod.spec.node_name or not pod.metadata.uid:
+        return explanation
+    from topospread.explanation.tries import tries_of
+    from topospread.live.pod_events import pod_events
+
+    since = pod.metadata.creation_timestamp or ""
+    try:
+        return replace(explanation, tries=tries_of(since, pod_events(read_access(given), pod)))
+    except InputError as error:
+        return replace(explanation, notes=(f"how often it was tried is not known: {error.message}", *explanation.notes))
 
 
 def _target_and_paths(

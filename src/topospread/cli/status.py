@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,13 +21,15 @@ from .inputs import (
 )
 from .live_options import access_options
 from .report_file import ReportWish, check_html, html_options, options_of, write_html
+from .status_watch import check_watch, watch
 from .terminal import layout, progress, show, warn, written
 from .usage import Explained
 
 if TYPE_CHECKING:
-    from topospread.report.further import FurtherCommands
-    from topospread.service_traffic import Traffic
+    from topospread.api.inventory import Inventory
+    from topospread.config.profile import Configuration
     from topospread.spread_status import SpreadStatus
+    from topospread.workloads.control_plane import ControlPlane
 
 HELP = """\
 Show how the pods that are there are spread: what is skewed now, and what is at risk. Nothing is placed.
@@ -40,11 +43,15 @@ Of more than ten workloads the worst ten are shown with what is wrong, the other
 summary only who is in trouble. The pods of all namespaces count,
 whichever are shown. Pods of DaemonSets belong to their nodes and are not asked.
 
+--watch follows the live cluster and shows the status again whenever it changes, in its place on a terminal; while the
+API server is away the last one stays, marked with its age.
+
 With --check the exit code is 1 when a hard constraint of the workloads that were chosen is exceeded.
 
 \b
 Examples:
   topospread status --context prod
+  topospread status -n shop --watch -o summary
   topospread status cluster.json.gz
   topospread status cluster.json.gz -n shop -l app=web -o wide
   topospread status cluster.json.gz --key topology.kubernetes.io/zone --min-skew 2
@@ -63,20 +70,36 @@ FORMATS = click.Choice(["table", "wide", "summary", "json", "yaml"])
 @click.option("--key", "keys", multiple=True, metavar="KEY", help="Look at this topology key alone; may be repeated.")
 @click.option("--min-skew", type=click.IntRange(min=0), metavar="N", help="Show constraints of at least this skew.")
 @click.option("--check", is_flag=True, help="Exit with 1 when a hard constraint is exceeded.")
+@click.option("--watch", "-w", is_flag=True, help="Show it again whenever the live cluster changes, until interrupted.")
 @traffic_options
 @html_options
 @click.option("-o", "--output", type=FORMATS, default="table", help="How to show the status.")
 def status(**given: Any) -> int:
     """Show the status; 1 when it is to be checked and a hard constraint is exceeded."""
     check_html(given)
-    asking = asked_traffic(given)
+    asked_traffic(given)
     by = read_control_plane(given)
     configuration = read_configuration(given["config_path"], by.scheduler)
+    if given["watch"]:
+        check_watch(given)
+        watch(given, lambda inventory: _text(inventory, _found(inventory, given, by, configuration), given, by))
     inventory = read_inventory(given, by=[by])
+    found = _found(inventory, given, by, configuration)
+    write_html(given, ReportWish(inventory, options_of(by, configuration), shown={"at": "0"}))
+    if given["output"] in ("json", "yaml"):
+        warn(found.warnings)
+    show(_text(inventory, found, given, by))
+    return 1 if given["check"] and found.exceeded else 0
+
+
+def _found(
+    inventory: Inventory, given: dict[str, Any], by: ControlPlane, configuration: Configuration | None
+) -> SpreadStatus:
     import topospread
 
-    with progress("looking") as bar:
-        found = topospread.status(
+    # Beside a status that is drawn again and again a bar would only flicker.
+    with nullcontext() if given["watch"] else progress("looking") as bar:
+        return topospread.status(
             inventory,
             namespace=shown_namespace(given),
             selector=given["selector"],
@@ -87,15 +110,12 @@ def status(**given: Any) -> int:
             apiserver_gates=by.apiserver,
             progress=bar,
         )
-    write_html(given, ReportWish(inventory, options_of(by, configuration), shown={"at": "0"}))
-    added = further(given, inventory) if given["output"] in ("table", "wide") else None
-    show(_text(found, given, expected_traffic(inventory, asking, by), added))
-    return 1 if given["check"] and found.exceeded else 0
 
 
-def _text(found: SpreadStatus, given: dict[str, Any], moved: Traffic | None, added: FurtherCommands | None) -> str:
+def _text(inventory: Inventory, found: SpreadStatus, given: dict[str, Any], by: ControlPlane) -> str:
     from topospread.spread_status.status import with_min_skew
 
+    moved = expected_traffic(inventory, asked_traffic(given), by)
     output, min_skew = given["output"], given["min_skew"]
     shown = found if min_skew is None else with_min_skew(found, min_skew)
     if output in ("table", "wide", "summary"):
@@ -103,7 +123,7 @@ def _text(found: SpreadStatus, given: dict[str, Any], moved: Traffic | None, add
         from topospread.report.traffic import with_traffic
 
         drawn = layout(given["color"], wide=output == "wide")
+        added = further(given, inventory) if output != "summary" else None
         text = status_summary(shown, drawn) if output == "summary" else status_text(shown, drawn, added)
         return with_traffic(text, moved, drawn)
-    warn(found.warnings)
     return written(shown.to_dict() | ({"traffic": moved.to_dict()} if moved else {}), output)

@@ -13,6 +13,8 @@ from topospread.plain_data import PlainData
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.scheduling.verdict import Verdict
 
+from .tries import Tries
+
 PodState = Literal["pending", "placed", "bound", "waiting"]
 """Pending: no node takes it. Placed: the simulation found it a node. Bound: it was on a node before. Waiting:
 kube-scheduler is not asked (scheduling gates, another scheduler, a StatefulSet's pod before it)."""
@@ -278,6 +280,7 @@ class Explanation(PlainData):
         without: the choice without each constraint.
         verdict: kube-scheduler's answer that all of this explains, ``None`` where it is not asked.
         evictions: pods that were evicted so that this one has room.
+        tries: of a pod that waits in a live cluster, how often kube-scheduler tried it; else ``None``.
     """
 
     namespace: str
@@ -303,6 +306,7 @@ class Explanation(PlainData):
     evictions: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=())
+    tries: Tries | None = None
 
     @property
     def placed(self) -> bool:

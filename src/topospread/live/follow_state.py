@@ -69,6 +69,10 @@ class KindStates(NobodyWatches):
         elif change == "absent":
             self.absent[kind] = why
 
+    def requested(self, verb: str, code: str, seconds: float) -> None:
+        """See Observer."""
+        self._told.requested(verb, code, seconds)
+
     def failed(self, what: str, why: str) -> None:
         """See Observer."""
         self._told.failed(what, why)

@@ -57,25 +57,24 @@ class FollowedCluster:
     """The copy; `follow` and `following` make one that is followed.
 
     Args:
-        client: of the API server.
+        client: of the API server; ``states`` is its observer, as it knows when a watch is answered.
         connection: where it is, for words.
+        states: what is known of each kind; tells metrics and logs, too (`reporting.Reporting`).
         kinds: which, keys of `KINDS`; all that decide on placements by default.
         listener: is told of every change.
-        watching: is told of lists and failures, as metrics and logs are (`reporting.Reporting`).
     """
 
     def __init__(
         self,
         client: ApiClient,
         connection: Connection,
+        states: KindStates,
         *,
         kinds: Sequence[str] = ORDER,
         listener: ClusterListener | None = None,
-        watching: NobodyWatches | None = None,
     ) -> None:
         self._connection = connection
-        self._client = client
-        self._states = KindStates(watching)
+        self._states = states
         self._lock = threading.Lock()
         self._kinds: dict[str, _KindCopy] = {kind: _KindCopy(kind, self._lock, listener) for kind in kinds}
         self._reflectors = [Reflector(client, _watched(kind), copy, self._states) for kind, copy in self._kinds.items()]
@@ -204,9 +203,10 @@ async def follow(
         InputError: there is no way to a cluster, it cannot be reached now, or it refuses nodes or pods.
     """
     connection = await (access or Access()).connect()
-    async with ApiClient(connection) as client:
+    states = KindStates(watching)
+    async with ApiClient(connection, observer=states) as client:
         await _check(client, connection, kinds)
-        followed = FollowedCluster(client, connection, kinds=kinds, listener=listener, watching=watching)
+        followed = FollowedCluster(client, connection, states, kinds=kinds, listener=listener)
         running = asyncio.create_task(followed.run())
         try:
             yield followed

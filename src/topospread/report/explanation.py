@@ -17,6 +17,7 @@ from .paragraphs import counted, hanging, together
 
 if TYPE_CHECKING:
     from topospread.explanation import Explanation, NearNode, Obstacle, PluginRejections
+    from topospread.explanation.tries import Tries
 
 __all__ = ["Layout", "explanation_summary", "explanation_text"]
 
@@ -76,10 +77,20 @@ def _heading(explanation: Explanation, layout: Layout) -> Iterator[str]:
     sentence = f"{explanation.message.rstrip()} {explanation.preemption}".strip()
     if sentence:
         yield from hanging("  ", sentence, layout.width, 4)
+    if explanation.tries is not None:
+        yield from hanging("  ", _tried(explanation.tries), layout.width, 4)
     if explanation.state == "bound":
         yield from hanging("  ", _anew(explanation), layout.width, 4)
     if explanation.evictions:
         yield from hanging("  evicted for it: ", layout.names(list(explanation.evictions)), layout.width, 4)
+
+
+def _tried(tries: Tries) -> str:
+    """Since when it waits, how often it was tried, and what kube-scheduler said last."""
+    if not tries.at_least:
+        return f"In the cluster it waits since {tries.since}; no event tells of an attempt."
+    times = "once" if tries.at_least == 1 else f"at least {tries.at_least} times"
+    return f"In the cluster it waits since {tries.since}; tried {times}, last at {tries.last}: {tries.message}"
 
 
 def _facts(explanation: Explanation, layout: Layout) -> Iterator[str]:

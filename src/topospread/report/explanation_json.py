@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         Suggestion,
         Without,
     )
+    from topospread.explanation.tries import Tries
 
 Json = dict[str, Any]
 
@@ -53,7 +54,11 @@ def explanation_json(explanation: Explanation) -> Json:
         "evictions": list(explanation.evictions),
         "warnings": list(explanation.warnings),
         "notes": list(explanation.notes),
-    }
+    } | ({} if explanation.tries is None else {"tries": _tries(explanation.tries)})
+
+
+def _tries(tries: Tries) -> Json:
+    return {"since": tries.since, "atLeast": tries.at_least, "last": tries.last, "message": tries.message}
 
 
 def _constraint(table: ConstraintTable) -> Json:

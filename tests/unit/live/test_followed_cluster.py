@@ -40,7 +40,7 @@ HERE = Connection("https://server", None, no_headers)
 @asynccontextmanager
 async def followed(api: FakeApi, listener: Told | None = None) -> AsyncIterator[FollowedCluster]:
     client: Any = api
-    made = FollowedCluster(client, HERE, listener=listener)
+    made = FollowedCluster(client, HERE, KindStates(), listener=listener)
     running = asyncio.create_task(made.run())
     try:
         await eventually(lambda: made.state.ready)
@@ -152,3 +152,26 @@ def test_a_watch_that_is_open_again_is_up_to_date_but_not_in_the_midst_of_a_list
     assert states.problems == {"pods": "reset"}
     states.watching("pods", "open")
     assert states.behind_since() is None
+
+
+def test_half_a_list_is_asked_for_again() -> None:
+    class Halving(FakeApi):
+        halves = 1
+
+        async def list_pages(self, path: str, *, params: Any = None) -> AsyncIterator[bytes]:
+            async for page in super().list_pages(path, params=params):
+                if path == PODS and self.halves:
+                    self.halves -= 1
+                    yield page[: len(page) // 2]
+                else:
+                    yield page
+
+    api = Halving()
+    api.put(NODES, node("node-a"))
+    api.put(PODS, pod("web-0", nodeName="node-a"))
+
+    async def scenario(made: FollowedCluster) -> None:
+        assert api.halves == 0
+        assert (len(made.inventory().pods), made.state.behind_since) == (1, None)
+
+    run(api, scenario)

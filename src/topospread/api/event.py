@@ -1,0 +1,29 @@
+"""An Event as the API server tells it, in ``events.k8s.io/v1`` or in the core group; what it means others decide."""
+
+from __future__ import annotations
+
+import msgspec
+
+from .meta import KubeStruct, ObjectMeta
+
+
+class SeriesOfEvent(KubeStruct):
+    """How often the same was told since (``EventSeries``)."""
+
+    count: int = 0
+    last_observed_time: str | None = None
+
+
+class StoredEvent(KubeStruct):
+    """An event; of fields that the two groups call differently both are here, and one is empty."""
+
+    metadata: ObjectMeta = msgspec.field(default_factory=ObjectMeta)
+    reason: str = ""
+    note: str = ""
+    message: str = ""
+    event_time: str | None = None
+    series: SeriesOfEvent | None = None
+    deprecated_count: int | None = None
+    deprecated_last_timestamp: str | None = None
+    count: int | None = None
+    last_timestamp: str | None = None

@@ -1,0 +1,164 @@
+"""``topospread status --watch``: a text made anew whenever the live cluster changes. What it says is `status`'s."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Protocol
+
+import click
+
+from topospread.errors import InputError, TopospreadError, UsageError
+
+from .live_options import LIVE, read_access
+from .terminal import width
+
+if TYPE_CHECKING:
+    from topospread.api.inventory import Inventory
+    from topospread.live.follow_state import FollowState
+    from topospread.live.followed_cluster import FollowedCluster
+
+_LOOK = 0.2
+"""Seconds between two looks at whether something changed."""
+_AT_MOST_EVERY = 1.0
+_RESTS = 2.0
+"""So many times as long as making a text took is rested before the next one."""
+_PATIENCE = 120.0
+"""Seconds in which everything has to be listed once."""
+
+
+def check_watch(given: Mapping[str, Any]) -> None:
+    """Whether there is a live cluster to be watched, and nothing that ends.
+
+    Raises:
+        UsageError: there is not.
+    """
+    if given["paths"] or given["cluster"] not in (None, LIVE):
+        raise UsageError("--watch follows the cluster that kubectl points at: no PATH and no other --cluster beside it")
+    if given["check"]:
+        raise UsageError("--check is an answer, and --watch never ends: give one of them")
+    if given.get("html"):
+        raise UsageError("--html writes one report, and --watch never ends: give one of them")
+
+
+def watch(given: Mapping[str, Any], text_of: Callable[[Inventory], str]) -> None:
+    """Show the text of the cluster as it is, again and again, until interrupted.
+
+    Raises:
+        InputError: there is no way to the cluster, or it may not be read.
+    """
+    access = read_access(given)
+    from topospread.live.followed_cluster import following
+
+    shown: WatchView = Screen() if sys.stdout.isatty() else Printed(plain=given["output"] in ("json", "yaml"))
+    with following(access) as followed:
+        _until_ready(followed)
+        while True:
+            state, begun = followed.state, time.monotonic()
+            shown.draw(_text(text_of, followed), state)
+            rest = max(_AT_MOST_EVERY, _RESTS * (time.monotonic() - begun))
+            _until_changed(followed, state, rest, shown)
+
+
+def _text(text_of: Callable[[Inventory], str], followed: FollowedCluster) -> str:
+    """The text; what cannot be shown just now, such as a namespace that is not there yet, is said in its place."""
+    try:
+        return text_of(followed.inventory())
+    except TopospreadError as error:
+        return f"{error}\n"
+
+
+def _until_ready(followed: FollowedCluster) -> None:
+    until = time.monotonic() + _PATIENCE
+    while not followed.state.ready:
+        if time.monotonic() > until:
+            raise InputError(f"the cluster could not be read in {_PATIENCE:.0f} s: {followed.state.last_error}")
+        time.sleep(_LOOK)
+
+
+def _until_changed(followed: FollowedCluster, since: FollowState, rest: float, shown: WatchView) -> None:
+    until = time.monotonic() + rest
+    while followed.state.version == since.version or time.monotonic() < until:
+        time.sleep(_LOOK)
+        shown.mark(followed.state)
+
+
+def head_line(state: FollowState, now: float) -> str:
+    """How far what is shown can be trusted."""
+    at = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    if state.behind_since is None:
+        return f"{at}  up to date"
+    return f"{at}  not up to date for {state.age(now):.0f} s: {state.last_error}"
+
+
+class WatchView(Protocol):
+    """Where the text is shown."""
+
+    def draw(self, text: str, state: FollowState) -> None:
+        """Show it."""
+
+    def mark(self, state: FollowState) -> None:
+        """Show whether it is up to date; called often."""
+
+
+class Screen:
+    """A terminal: the text stays in its place, cut to the screen."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._head = ""
+        sys.stdout.write("\x1b[2J")
+
+    def draw(self, text: str, state: FollowState) -> None:
+        """See WatchView."""
+        self._lines = text.splitlines()
+        self._paint(state)
+
+    def mark(self, state: FollowState) -> None:
+        """See WatchView. The time stands still while nothing changes and nothing is wrong."""
+        if state.behind_since is not None or "not up to date" in self._head:
+            self._paint(state)
+
+    def _paint(self, state: FollowState) -> None:
+        import shutil
+
+        self._head = head_line(state, time.time())
+        rows = max(3, shutil.get_terminal_size().lines) - 1
+        shown = [self._head[: width()], "", *self._lines]
+        if len(shown) > rows:
+            left = len(shown) - rows + 1
+            shown = [*shown[: rows - 1], f"… {left} lines more: -o summary, -n and -l show less"]
+        sys.stdout.write("\x1b[H" + "".join(f"{line}\x1b[K\n" for line in shown) + "\x1b[J")
+        sys.stdout.flush()
+
+
+class Printed:
+    """No terminal: the text is printed again when it is another.
+
+    Args:
+        plain: nothing stands between two texts, as they are documents.
+    """
+
+    def __init__(self, *, plain: bool) -> None:
+        self._plain = plain
+        self._text: str | None = None
+        self._behind = False
+
+    def draw(self, text: str, state: FollowState) -> None:
+        """See WatchView."""
+        if text == self._text:
+            return
+        if not self._plain:
+            sys.stdout.write(f"{'' if self._text is None else chr(10)}{head_line(state, time.time())}\n\n")
+        self._text = text
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+    def mark(self, state: FollowState) -> None:
+        """See WatchView. On stderr, once when it is behind and once when it is not any more."""
+        behind = state.behind_since is not None
+        if behind != self._behind:
+            self._behind = behind
+            click.echo(f"{'warning: ' if behind else ''}{head_line(state, time.time())}", err=True)
