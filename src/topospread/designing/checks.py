@@ -11,6 +11,7 @@ from topospread.guarantees.guarantee import guarantee
 from topospread.promises.trials import HOSTNAME, ZONE, Trial, WorkloadDrills
 from topospread.workloads.scale import short_target
 
+from .rules import counts_revisions_alone, workload_of
 from .unscored import unscored
 from .wanted import Intent, Survival
 
@@ -115,6 +116,18 @@ class DesignChecks:
             if found.fewest < wanted.left:
                 text = f"after a rollout {_leaves(wanted, domain, found)}"
                 yield DesignFailure("after rollout", wanted.key, text)
+        if self.drills.key[0] != "Deployment":
+            self.undecided[f"whether {wanted} after every rollout: rollouts are drilled {RUNS} times each"] = None
+        elif not self._counts_revisions_alone(wanted.key):
+            text = f"old pods count beside new ones in a rollout: what it leaves over {wanted.key} has no bound"
+            yield DesignFailure("after rollout", wanted.key, text)
+
+    def _counts_revisions_alone(self, key: str) -> bool:
+        """Whether a rollout's old pods are no matter to its new ones; where matchLabelKeys are dropped they are."""
+        how = self.drills.options
+        gates = [each for each in (how.gates, how.apiserver_gates) if each is not None]
+        by_labels = all(each.enabled("MatchLabelKeysInPodTopologySpread") for each in gates)
+        return counts_revisions_alone(workload_of(self.drills.inventory, self.drills.key), key, by_labels=by_labels)
 
     def _drained(self) -> Iterator[DesignFailure]:
         for node in self.drills.inventory.nodes:

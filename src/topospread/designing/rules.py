@@ -103,6 +103,22 @@ def workload_of(inventory: Inventory, key: ObjectKey) -> Designed:
     return found
 
 
+def counts_revisions_alone(item: Designed, key: str, *, by_labels: bool) -> bool:
+    """Whether a rollout spreads its new pods over a key as if the old ones were not there, or none shares a node.
+
+    Then new pods go where pods of an empty workload might, in some order: what holds in every order holds after it.
+    ``by_labels``: whether matchLabelKeys are honoured.
+    """
+    pod = item.spec.template.spec
+    hard = (each for each in pod.topology_spread_constraints or () if each.when_unsatisfiable == DO_NOT_SCHEDULE)
+    if by_labels and any(each.topology_key == key and _HASH in (each.match_label_keys or ()) for each in hard):
+        return True
+    anti = pod.affinity.pod_anti_affinity if pod.affinity else None
+    terms = (anti.required_during_scheduling_ignored_during_execution if anti else None) or ()
+    own = any(each.label_selector == item.spec.selector and each.topology_key == HOSTNAME for each in terms)
+    return key == HOSTNAME and own
+
+
 def with_rules(inventory: Inventory, key: ObjectKey, rules: DesignRules, replicas: int) -> Inventory:
     """The inventory with the workload as the rules make it, none of its pods there yet."""
     item = workload_of(inventory, key)

@@ -45,6 +45,15 @@ def test_a_zones_loss_asks_for_a_constraint_over_zones_and_says_what_fails_witho
     assert all(each.reason for each in found.lines)
 
 
+def test_a_rollout_is_bounded_by_counting_each_revision_alone_and_no_promise_is_made_where_that_is_not_known() -> None:
+    objects = [*nodes("d", "b", "a", "a", "a", "b"), workload("Deployment", replicas=4)]
+    found = designed(*objects, survive=["zone"], left=[2])
+    assert spreads(found)[ZONE]["matchLabelKeys"] == ["pod-template-hash"]
+    old = designed(*objects, survive=["zone"], left=[2], kube_version="1.24")
+    assert not old.promises
+    assert any("old pods count beside new ones" in each for each in old.unmet)
+
+
 def test_the_loosest_that_does_is_taken() -> None:
     found = designed(*nodes("a", "b"), workload("Deployment", replicas=4), survive=["zone"], left=[1])
     assert found.promises
