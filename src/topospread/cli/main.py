@@ -47,7 +47,7 @@ COMMANDS = {
 }
 """Name → where the command is, and what it answers."""
 _IN_A_CLUSTER = ("scheduler", "extender", "export", "webhook")
-_BESIDE = ("extender", "rules", "fields", "config", "completion")
+_BESIDE = ("rules", "fields", "config", "completion")
 """Commands that share a line of the help each, so that all fit a screen."""
 
 ABOUT = """\
