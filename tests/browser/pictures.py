@@ -19,7 +19,7 @@ VIEWS = {
     "map": "",
     "workload": "?workload=Deployment/shop/checkout",
     "why": "?workload=Deployment/shop/checkout&pod=shop/checkout-54dbb6f94-dqj84",
-    "what-if": "?step=fail+zone%3Dzone-a&beside=1",
+    "what-if": "?step=fail+zone%3Deu-west-1a&beside=1",
     "editor": "editor?example=min-domains",
 }
 
