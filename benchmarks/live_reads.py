@@ -63,8 +63,6 @@ def commands(folder: Path) -> dict[str, list[str]]:
         "`kubectl get` of all that a snapshot has": ["kubectl", "get", _EVERYTHING, "-A", "-o", "json"],
         "`read_cluster()`, all that a snapshot has": [sys.executable, "-c", _READ],
         "`topospread dump`": [topospread, "dump", snapshot],
-        "`topospread status -o summary`": [topospread, "status", "-o", "summary"],
-        "the same of the snapshot": [topospread, "status", snapshot, "-o", "summary"],
     }
 
 
