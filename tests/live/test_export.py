@@ -170,7 +170,11 @@ def test_changes_are_in_the_figures_and_series_of_what_is_gone_are_not(own_plane
             await eventually(lambda: series(process, "topospread_constraint_blocked_pods").get(blocked) == 1, PATIENCE)
             await api.delete_pod("web-0")
             await eventually(lambda: of_web not in series(process, "topospread_constraint_skew"), PATIENCE)
-            assert says(process, await asyncio.to_thread(expected, own_plane.kubeconfig))
+
+            async def agrees() -> bool:
+                return says(process, await asyncio.to_thread(expected, own_plane.kubeconfig))
+
+            await eventually(agrees, PATIENCE)
 
     in_cluster(str(own_plane.kubeconfig), scenario)
 
@@ -184,11 +188,15 @@ def test_bad_days_are_survived_with_the_last_known_state(own_plane: ControlPlane
             async with exporting(own, tmp_path, "-v", "2") as process:
                 faults, number = proxy.faults, 0
 
+                async def agrees() -> bool:
+                    return says(process, await asyncio.to_thread(expected, own_plane.kubeconfig))
+
                 async def survives(why: str) -> None:
                     """The state is shown meanwhile, what is missed is caught up with afterwards; the log says so."""
                     nonlocal number
                     number += 1
                     await api.create(bound(f"late-{number}", f"node-{number % 6}", "late"))
+                    await eventually(lambda: why in process.log.read_text(), PATIENCE)
                     await eventually(lambda: min(up(process).values()) == 0, PATIENCE)
                     assert ("default", "Pod/web-0") in await asyncio.to_thread(shown, process)
                     assert process.is_ready
@@ -196,8 +204,7 @@ def test_bad_days_are_survived_with_the_last_known_state(own_plane: ControlPlane
                     faults.matches = lambda method, path: True
                     await eventually(lambda: ("default", f"Pod/late-{number}") in shown(process), PATIENCE)
                     await eventually(lambda: min(up(process).values()) == 1, PATIENCE)
-                    assert why in process.log.read_text()
-                    assert says(process, await asyncio.to_thread(expected, own_plane.kubeconfig))
+                    await eventually(agrees, PATIENCE)
 
                 before = errors(process)
                 faults.closed = True
