@@ -10,11 +10,13 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 import yaml
+
+from tests.answering_server import answering_server
 
 ROOT = Path(__file__).parent.parent.parent
 BIN = Path(sys.executable).parent
@@ -257,8 +259,8 @@ def examples() -> list[str]:
 
 
 @pytest.fixture
-def workplace(tmp_path: Path) -> Path:
-    """A folder with the files that examples speak of, and a kubectl that answers with them."""
+def workplace(tmp_path: Path) -> Iterator[Path]:
+    """A folder with the files that examples speak of; a kubectl and an API server that answer with them."""
     cluster = MIN_DOMAINS[0].read_text()
     nodes = list(yaml.safe_load_all(cluster))
     pod = {
@@ -283,7 +285,10 @@ def workplace(tmp_path: Path) -> Path:
         (tmp_path / name).write_text(text)
     kubectl = tmp_path / "bin" / "kubectl"
     kubectl.parent.mkdir()
-    kubectl.write_text('#!/bin/sh\ncase "$2" in configmap) cat scheduler-map.yaml;; *) cat cluster.json;; esac\n')
+    kubectl.write_text(
+        '#!/bin/sh\ncase "$1 $2" in apply*) cat > applied;; *configmap) cat scheduler-map.yaml;; '
+        "*) cat cluster.json;; esac\n"
+    )
     kubectl.chmod(0o755)
     helm = tmp_path / "bin" / "helm"
     helm.write_text("#!/bin/sh\ncat app.yaml\n")
@@ -292,7 +297,9 @@ def workplace(tmp_path: Path) -> Path:
     (tmp_path / "deploy" / "app.yaml").write_text(MANIFEST)
     (tmp_path / ".config/fish/completions").mkdir(parents=True)
     add_charts_and_history(tmp_path)
-    return tmp_path
+    with answering_server(tmp_path, context="prod") as server:
+        server.hold(listed)
+        yield tmp_path
 
 
 def add_charts_and_history(folder: Path) -> None:
@@ -323,6 +330,7 @@ def test_help_shows_examples() -> None:
 @pytest.mark.parametrize("line", examples())
 def test_examples_of_the_help_run(line: str, workplace: Path) -> None:
     env = {"PATH": f"{workplace / 'bin'}:{BIN}:{os.environ['PATH']}", "HOME": str(workplace)}
+    env["KUBECONFIG"] = str(workplace / "kubeconfig")
     script = f"set -o pipefail; fpath=(. .); {line}"
     done = subprocess.run(["bash", "-c", script], cwd=workplace, capture_output=True, text=True, check=False, env=env)
     assert done.returncode in (0, 1), done.stderr

@@ -162,7 +162,7 @@ def test_a_large_cluster_is_readable(tmp_path: Path) -> None:
     path = large(tmp_path)
     lines = run(path).stdout.splitlines()
     assert all(len(line) <= 80 or str(path) in line for line in lines)  # a path is not broken
-    assert len(lines) < 170
+    assert len(lines) < 180
     blocks = [line for line in lines if line.startswith("shop/") and "replicas" in line]
     rows = [line for line in lines if line.startswith("shop/") and " 6 on nodes  " in line]
     assert (len(blocks), len(rows)) == (10, 30)
