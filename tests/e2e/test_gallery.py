@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 TOPOSPREAD = Path(sys.executable).parent / "topospread"
 PAGE = (ROOT / "docs/gallery.md").read_text()
-COMMANDS = re.findall(r"```sh\n(topospread .*)\n```", PAGE)
+COMMANDS = re.findall(r"```sh\n(topospread .* --graph .*)\n```", PAGE)
 
 
 def test_there_are_pictures() -> None:

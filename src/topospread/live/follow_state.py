@@ -43,7 +43,7 @@ class KindStates(NobodyWatches):
     """An observer of reflectors that knows which kinds are behind.
 
     A watch that was opened anew goes on where the last one ended: from then on nothing is unseen. A list has to be
-    whole first.
+    whole first. A kind that is not served, or not for us, is missing and not behind.
     """
 
     def __init__(self, watching: NobodyWatches | None = None) -> None:
@@ -67,7 +67,9 @@ class KindStates(NobodyWatches):
         elif change == "failed":
             self._failed(kind, why)
         elif change == "absent":
+            self._listing.discard(kind)
             self.absent[kind] = why
+            self._recovered(kind)
 
     def requested(self, verb: str, code: str, seconds: float) -> None:
         """See Observer."""

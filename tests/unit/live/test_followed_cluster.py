@@ -154,6 +154,16 @@ def test_a_watch_that_is_open_again_is_up_to_date_but_not_in_the_midst_of_a_list
     assert states.behind_since() is None
 
 
+def test_a_kind_that_is_not_served_is_not_behind_once_the_server_is_back() -> None:
+    states = KindStates()
+    for change in ("listing", "absent", "relisting", "failed"):
+        states.watching("resourceslices", change, "404 NotFound")
+    assert states.behind_since() is not None
+    states.watching("resourceslices", "relisting")
+    states.watching("resourceslices", "absent", "404 NotFound")
+    assert (states.behind_since(), states.problems) == (None, {})
+
+
 def test_half_a_list_is_asked_for_again() -> None:
     class Halving(FakeApi):
         halves = 1

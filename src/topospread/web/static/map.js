@@ -237,7 +237,7 @@ export class NodeMap {
       if (flags[node] & TAINTED) corner(context, x, y, w, ink);
       if (flags[node] & NOT_READY) cross(context, x, y, w, h, bad);
       if (rejected && rejected[name[node]] !== undefined) shade(context, x, y, w, h, paper);
-      if (w >= NAME_FROM) whole(context, name[node], x + 2, y + 10, w - 4, ink);
+      if (w >= NAME_FROM) whole(context, name[node], x + 2, y + 10, w - 4, ink, paper);
       if (name[node] === this.shown.node) {
         context.strokeStyle = accent;
         context.lineWidth = 2.5;
@@ -363,11 +363,15 @@ function plural(number, word) {
   return `${number} ${word}${number === 1 ? "" : "s"}`;
 }
 
-// A node's name only where there is room for all of it.
-function whole(context, text, x, y, room, colour) {
+// A node's name only where there is room for all of it, on a ground of its own: stripes and fills go on under it.
+function whole(context, text, x, y, room, colour, ground) {
   context.font = "10px system-ui, sans-serif";
+  const width = context.measureText(text).width;
+  if (width > room) return;
+  context.fillStyle = ground;
+  context.fillRect(x - 1, y - 9, width + 2, 11);
   context.fillStyle = colour;
-  if (context.measureText(text).width <= room) context.fillText(text, x, y);
+  context.fillText(text, x, y);
 }
 
 function w0(seen, map) {
