@@ -67,8 +67,15 @@ def _replayed(begun: RolloutBegin, order: tuple[OrderStep, ...]) -> None:
     """Carry out what is shown, each step held to what kube-scheduler and the cluster say of it."""
     run, names = begun.run, iter(begun.new)
     old = {pod_key(each.namespace, each.name): each for each in begun.old}
+    for each in begun.drawn:
+        run.cluster.unbind(pod_key(each.namespace, each.name))
     for step in order:
         key = f"shop/{step.name}"
+        if step.does == "stands":
+            pod = with_fields(old[key], spec=with_fields(old[key].spec, node_name=""))
+            assert sorted(run.scheduler.verdict(pod, pod.name).best) == sorted([step.node, *step.equal])
+            run.scheduler.bind(key, run.cluster.shared_class(pod), run.cluster.nodes.row_of[step.node])
+            old[key] = with_fields(pod, spec=with_fields(pod.spec, node_name=step.node))
         if step.does == "placed":
             queued = next(names)
             assert queued.name == step.name

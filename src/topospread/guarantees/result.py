@@ -7,8 +7,9 @@ from typing import Literal
 
 from topospread.plain_data import PlainData
 
-StepKind = Literal["placed", "ready", "deleted", "gone"]
-"""Of a pod: it gets a node, or stays pending; a kubelet says it is ready; its controller deletes it; it has ended."""
+StepKind = Literal["stands", "placed", "ready", "deleted", "gone"]
+"""Of a pod: it is there before a rollout; it gets a node, or stays pending; a kubelet says it is ready; its controller
+deletes it; it has ended."""
 Answered = Literal["always", "never", "not always", "not decided"]
 
 

@@ -52,6 +52,7 @@ class RolloutBegin:
         run: the cluster with all old pods, everything planned with the new template.
         new: the pods that will be created, in their order.
         old: the pods that are to go, as an API server would have them.
+        drawn: those of them that were placed here, in their order, and could stand elsewhere: where nodes are equal.
         now: when, in seconds since 1970.
         undecidable: why it cannot be searched, "" where it can.
         warnings, notes: on what was read and planned.
@@ -62,6 +63,7 @@ class RolloutBegin:
     strategy: Strategy
     new: list[QueuedPod]
     old: list[Pod]
+    drawn: list[Pod]
     now: float
     undecidable: str = ""
     warnings: tuple[str, ...] = ()
@@ -96,12 +98,15 @@ def begin_rollout(inventory: Inventory, options: SimulationOptions, target: str)
         why = "not all pods are ready before the rollout begins"
     else:
         why = "the rollout is paused" if item.spec.paused else ""
+    old = [stored[each.key] for each in there]
+    read = {pod_key(each.namespace, each.name) for each in inventory.pods}
     return RolloutBegin(
         world.run,
         workload,
         strategy,
         list(world.successors.replicas(workload, workload.replicas)),
-        [stored[each.key] for each in there],
+        old,
+        [each for each in old if pod_key(each.namespace, each.name) not in read],
         begin_of(inventory) + world.now,
         why,
         tuple(world.warnings),
@@ -130,22 +135,61 @@ class RolloutSearch:
     def search(self) -> Searched:
         """Look at all ways, until one holds and one does not, or the budget is spent."""
         self._until = time.monotonic() + self._budget.seconds
-        self._look()
+        drawn, cluster = self._rollout.drawn, self._run.cluster
+        with cluster.savepoint():
+            for pod in drawn:
+                cluster.unbind(pod_key(pod.namespace, pod.name))
+            self._stand(drawn)
+        self._old = {pod_key(each.namespace, each.name): each for each in self._rollout.old}
         return self._found
 
     @property
     def _row_of(self) -> dict[PodKey, int]:
         return self._run.cluster.placed
 
-    def _look(self) -> None:
-        found, key = self._found, self._key()
+    def _is_new(self, key: Hashable) -> bool:
+        """Whether a state has to be looked at, which counts as looking."""
+        found = self._found
         if found.over or key in self._seen:
-            return
+            return False
         if found.states >= self._budget.states or time.monotonic() > self._until:
             found.over, found.gave_up = True, f"{found.states} states were looked at, and there are more"
-            return
+            return False
         self._seen.add(key)
         found.states += 1
+        return True
+
+    def _stand(self, left: Sequence[Pod]) -> None:
+        """Look at every way in which the old pods that were placed here may have been placed."""
+        if not left:
+            self._look()
+            return
+        if not self._is_new((self._alike.key(), len(left))):
+            return
+        run, pod = self._run, replace(left[0], spec=replace(left[0].spec, node_name=""))
+        key, pod_class = pod_key(pod.namespace, pod.name), run.cluster.shared_class(pod)
+        best, known = run.scheduler.verdict(pod, pod.name).best, set[Hashable]()
+        if not best:
+            self._found.gave_up = "not all pods are ready before the rollout begins, wherever equal nodes are taken"
+        for node in best:
+            row = run.cluster.nodes.row_of[node]
+            alike = self._alike.zone(row), self._alike.of(row)
+            if alike in known:
+                continue
+            known.add(alike)
+            with run.cluster.savepoint():
+                run.scheduler.bind(key, pod_class, row)
+                self._old[key] = replace(pod, spec=replace(pod.spec, node_name=node))
+                others = tuple(each for each in best if each != node)
+                with self._told(self._step(pod.name, node, others, "stands")):
+                    self._stand(left[1:])
+            if self._found.over:
+                return
+
+    def _look(self) -> None:
+        found = self._found
+        if not self._is_new(self._key()):
+            return
         moved = False
         with closing(self._moves()) as moves:
             for _ in moves:

@@ -53,4 +53,6 @@ def _happens(step: OrderStep, name: str, layout: Layout) -> str:
         case "gone":
             return f"the deleted pod of {name} on {step.node} is gone"
     others = f", as good: {layout.names(list(step.equal))}" if step.equal else ""
+    if step.does == "stands":
+        return f"an old pod of {name} on {step.node}{others}"
     return f"{name} on {step.node}{others}" if step.node else f"{name} stays pending"

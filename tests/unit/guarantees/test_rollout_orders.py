@@ -36,9 +36,18 @@ def test_the_skew_after_a_rollout_has_a_most_that_is_reached() -> None:
     """Old pods count until they are deleted, and what was placed beside them stays."""
     answer = asked([*nodes("a", "b", "c"), web()], skew=2)
     assert (answer.answer, answer.why) == ("not always", "shop/web: skew 3 on topology.kubernetes.io/zone")
-    assert {each.does for each in answer.order} == {"placed", "ready", "deleted", "gone"}
+    assert {each.does for each in answer.order} == {"stands", "placed", "ready", "deleted", "gone"}
     assert [each.does for each in answer.order].count("placed") == 6
     assert asked([*nodes("a", "b", "c"), web()], skew=3).answer == "always"
+
+
+def test_where_the_old_pods_stand_is_looked_at_in_every_way() -> None:
+    """Two of three old pods in zone a: two new ones join the one in b, and the last follows while a still counts."""
+    cells = [node("n0", "b", cpu="2"), node("n1", "b", cpu="4"), node("n2", "a", cpu="4")]
+    answer = asked([*cells, web(3, strategy=rolling(2, 0))], skew=1)
+    assert (answer.answer, answer.why) == ("not always", "shop/web: skew 3 on topology.kubernetes.io/zone")
+    stood = [each.node for each in answer.order if each.does == "stands"]
+    assert stood.count("n2") == 2
 
 
 def test_match_label_keys_keep_the_skew() -> None:
