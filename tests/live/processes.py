@@ -123,9 +123,14 @@ class Part:
         os.kill(self.pid, which)
 
     def kill(self) -> list[str]:
-        """Kill it at once; the command that starts it again."""
-        command = Path(f"/proc/{self.pid}/cmdline").read_text().split("\0")[:-1]
+        """Kill it at once, and wait until its ports are free; the command that starts it again."""
+        process = Path(f"/proc/{self.pid}")
+        command = (process / "cmdline").read_text().split("\0")[:-1]
         self.signal(signal.SIGKILL)
+        until = time.monotonic() + 30
+        while _has_files(process):
+            assert time.monotonic() < until, f"{command[0]} does not end"
+            time.sleep(0.01)
         return command
 
     def start(self, command: list[str]) -> None:
@@ -138,6 +143,15 @@ class Part:
         if self.started is not None:
             self.started.kill()
             self.started.wait()
+
+
+def _has_files(process: Path) -> bool:
+    """Whether a process may hold files and ports: it is there, and not only the entry that its parent has to read."""
+    try:
+        threads = list((process / "task").iterdir())
+        return len(threads) > 1 or (process / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def nodes(count: int = 6, cpu: str = "4") -> list[dict[str, Any]]:
