@@ -7,18 +7,10 @@ from typing import Any
 import msgspec
 
 from topospread.api.meta import KubeStruct
-from topospread.errors import InputError, Place
 from topospread.sources.files import Source, read_text
 
 from .checking import CheckedDrill, DrillCheck, PlacedShortfall
-from .shards import Shard, ShardMark
-
-
-class _SavedMark(KubeStruct):
-    index: int
-    of: int
-    targets: int
-    digest: str
+from .saved_part import SavedMark, read_saved
 
 
 class _SavedShortfall(KubeStruct):
@@ -39,7 +31,7 @@ class _SavedDrill(KubeStruct):
 class _SavedCheck(KubeStruct):
     drills: tuple[_SavedDrill, ...]
     partial: str
-    part: _SavedMark | None
+    part: SavedMark | None
 
 
 class _WrittenKind(KubeStruct):
@@ -64,11 +56,7 @@ def read_check(path: str) -> DrillCheck:
     Raises:
         InputError: the file cannot be read, or is something else.
     """
-    try:
-        read = msgspec.json.decode(read_text(Source(path, None)).data, type=_SavedCheck)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"it is not what drill --check --shard -o json writes: {error}", Place(source=path)) from None
-    part = read.part
+    read = read_saved(path, _SavedCheck, "--check")
     return DrillCheck(
         tuple(
             CheckedDrill(
@@ -81,5 +69,5 @@ def read_check(path: str) -> DrillCheck:
             for each in read.drills
         ),
         read.partial,
-        None if part is None else ShardMark(Shard(part.index, part.of), part.targets, part.digest),
+        None if read.part is None else read.part.mark,
     )

@@ -15,7 +15,7 @@ from .drill_file import DrillFile
 from .expectations import Shortfall, shortfalls
 from .forked import answers, can_fork, cores
 from .interruption import Interrupted
-from .shards import Shard, ShardMark, check_whole, mark
+from .shards import Shard, ShardMark, mark, whole_marks
 
 Progress = Callable[[int, int], None]
 """Told how many drills of how many are over."""
@@ -144,16 +144,8 @@ def merged_checks(parts: Sequence[tuple[str, DrillCheck]]) -> DrillCheck:
     Raises:
         UsageError: they are not the parts of one whole, or one is not whole itself.
     """
-    by_index: dict[int, DrillCheck] = {}
-    marks = []
-    for name, each in parts:
-        if each.part is None:
-            raise UsageError(f"--merge: {name} is no part of drills, but all of them")
-        if each.partial:
-            raise UsageError(f"--merge: {name} {each.partial}")
-        marks.append((name, each.part))
-        by_index[each.part.shard.index] = each
-    check_whole(marks)
+    marks = whole_marks(parts)
+    by_index = {mark.shard.index: each for (_, mark), (_, each) in zip(marks, parts, strict=True)}
     of, targets = marks[0][1].shard.of, marks[0][1].targets
     return DrillCheck(tuple(by_index[number % of].drills[number // of] for number in range(targets)))
 

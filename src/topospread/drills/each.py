@@ -15,7 +15,7 @@ from .forked import answers, can_fork, cores
 from .interruption import Interrupted
 from .play import Play
 from .result import StepOutcome
-from .shards import Shard, ShardMark, check_whole, mark
+from .shards import Shard, ShardMark, mark, whole_marks
 from .steps import Fail, NodeChoice, Rollout, Step
 
 EachKind = Literal["zone", "node", "deploy"]
@@ -131,14 +131,7 @@ def merged(parts: Sequence[tuple[str, EachDrill]]) -> EachDrill:
     Raises:
         UsageError: they are not the parts of one whole, or one is not whole itself.
     """
-    marks = []
-    for name, each in parts:
-        if each.part is None:
-            raise UsageError(f"--merge: {name} is no part of drills, but all of them")
-        if each.partial:
-            raise UsageError(f"--merge: {name} {each.partial}")
-        marks.append((name, each.part))
-    check_whole(marks)
+    whole_marks(parts)
     found = sorted((outcome for _, each in parts for outcome in each.outcomes), key=_goodness)
     warnings = dict.fromkeys(warning for _, each in parts for warning in each.warnings)
     return EachDrill(parts[0][1].kind, tuple(found), tuple(warnings))

@@ -6,17 +6,9 @@ import msgspec
 
 from topospread.api.meta import KubeStruct
 from topospread.errors import InputError, Place
-from topospread.sources.files import Source, read_text
 
 from .each import EachDrill, EachKind, EachOutcome
-from .shards import Shard, ShardMark
-
-
-class _SavedPart(KubeStruct):
-    index: int
-    of: int
-    targets: int
-    digest: str
+from .saved_part import SavedMark, read_saved
 
 
 class _Outcome(KubeStruct):
@@ -36,7 +28,7 @@ class _Each(KubeStruct):
     outcomes: tuple[_Outcome, ...]
     warnings: tuple[str, ...]
     partial: str
-    part: _SavedPart | None
+    part: SavedMark | None
 
 
 def read_each(path: str) -> EachDrill:
@@ -45,17 +37,13 @@ def read_each(path: str) -> EachDrill:
     Raises:
         InputError: the file cannot be read, or is something else.
     """
-    try:
-        read = msgspec.json.decode(read_text(Source(path, None)).data, type=_Each)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"it is not what drill --each --shard -o json writes: {error}", Place(source=path)) from None
+    read = read_saved(path, _Each, "--each")
     if read.kind != "DrillEach":
         raise InputError(f"it is a {read.kind}, not a DrillEach", Place(source=path))
-    part = read.part
     return EachDrill(
         read.each,
         tuple(EachOutcome(**msgspec.structs.asdict(outcome)) for outcome in read.outcomes),
         read.warnings,
         read.partial,
-        None if part is None else ShardMark(Shard(part.index, part.of), part.targets, part.digest),
+        None if read.part is None else read.part.mark,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from topospread.errors import UsageError
 
@@ -41,6 +41,18 @@ class ShardMark:
     digest: str
 
 
+class Part(Protocol):
+    """What was played, of one part or of all."""
+
+    @property
+    def partial(self) -> str:
+        """Why not all of it was played, "" where it was."""
+
+    @property
+    def part(self) -> ShardMark | None:
+        """Which part it is, None for all of them."""
+
+
 def read_shard(text: str, where: str) -> Shard:
     """Which part ``0/4`` is.
 
@@ -61,7 +73,24 @@ def mark(shard: Shard, names: Sequence[str]) -> ShardMark:
     return ShardMark(shard, len(names), hashlib.sha256("\n".join(names).encode()).hexdigest()[:16])
 
 
-def check_whole(marks: Iterable[tuple[str, ShardMark]]) -> None:
+def whole_marks(parts: Iterable[tuple[str, Part]]) -> list[tuple[str, ShardMark]]:
+    """The marks of parts that are all of one whole, and whole themselves; each with the name of where it was read.
+
+    Raises:
+        UsageError: they are not.
+    """
+    marks = []
+    for name, each in parts:
+        if each.part is None:
+            raise UsageError(f"--merge: {name} is no part of drills, but all of them")
+        if each.partial:
+            raise UsageError(f"--merge: {name} {each.partial}")
+        marks.append((name, each.part))
+    _check_whole(marks)
+    return marks
+
+
+def _check_whole(marks: Iterable[tuple[str, ShardMark]]) -> None:
     """Whether parts are all of one whole; each with the name of where it was read.
 
     Raises:
