@@ -151,10 +151,7 @@ class DesignChecks:
             self.drills.inventory,
             survives=wanted.word,
             left=[f"{short_target(self.drills.key)}={wanted.left}"],
-            config=how.config,
-            kube_version=how.kube_version,
-            gates=how.gates,
-            apiserver_gates=how.apiserver_gates,
+            **how.answered_by,
             states=self.states,
             seconds=10.0,
         ).answers

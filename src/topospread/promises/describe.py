@@ -107,10 +107,7 @@ def _subject(
     settled = drill(
         given,
         [Wait(0)],
-        config=options.config,
-        kube_version=options.kube_version,
-        gates=options.gates,
-        apiserver_gates=options.apiserver_gates,
+        **options.answered_by,
         keep_after=True,
     )
     after = settled.steps[0].after
@@ -123,10 +120,7 @@ def _subject(
 def _status(given: Inventory, options: SimulationOptions) -> SpreadStatus:
     return status(
         given,
-        config=options.config,
-        kube_version=options.kube_version,
-        gates=options.gates,
-        apiserver_gates=options.apiserver_gates,
+        **options.answered_by,
     )
 
 
@@ -147,10 +141,7 @@ def _room(subject: DescribedWorkload) -> Iterator[Statement]:
     found = capacity(
         subject.trials.inventory,
         subject.target,
-        config=how.config,
-        kube_version=how.kube_version,
-        gates=how.gates,
-        apiserver_gates=how.apiserver_gates,
+        **how.answered_by,
         limit=1000,
     ).capacity
     room, told = found.targets[0], subject.status
@@ -186,10 +177,7 @@ def _orders(subject: DescribedWorkload, states: int, seconds: float) -> Iterator
             never_pending=not survives,
             survives=survives,
             left=words[-1:] if survives else (),
-            config=how.config,
-            kube_version=how.kube_version,
-            gates=how.gates,
-            apiserver_gates=how.apiserver_gates,
+            **how.answered_by,
             states=states,
             seconds=seconds,
         ).answers

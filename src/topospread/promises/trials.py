@@ -73,10 +73,7 @@ class WorkloadDrills:
         found = drill(
             self.inventory,
             steps,
-            config=how.config,
-            kube_version=how.kube_version,
-            gates=how.gates,
-            apiserver_gates=how.apiserver_gates,
+            **how.answered_by,
             seed=how.seed,
             preemption=how.preemption,
             pools=how.pools,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import replace as with_fields
-from typing import Literal
+from typing import Literal, TypedDict
 
 import msgspec
 
@@ -41,6 +41,15 @@ from .result import Eviction
 
 Sampling = Literal["all", "kube"]
 """How many nodes a pod is compared on: all of them, or as many as kube-scheduler is content with."""
+
+
+class AnsweredBy(TypedDict):
+    """By what a question is answered, as the functions of the Python API take it."""
+
+    config: Configuration | None
+    kube_version: str
+    gates: Gates | None
+    apiserver_gates: Gates | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +92,13 @@ class SimulationOptions:
             kube_version=kube_version,
             gates=by.scheduler,
             apiserver_gates=by.apiserver,
+        )
+
+    @property
+    def answered_by(self) -> AnsweredBy:
+        """For a further question that is to be answered by the same configuration, version and gates."""
+        return AnsweredBy(
+            config=self.config, kube_version=self.kube_version, gates=self.gates, apiserver_gates=self.apiserver_gates
         )
 
     def control_plane(self, scheduler: Gates, scheduler_names: Collection[str]) -> ControlPlane:

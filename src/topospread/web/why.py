@@ -58,10 +58,7 @@ class Why:
             found = explain(
                 self._trials.inventory(steps, at),
                 target,
-                config=options.config,
-                kube_version=options.kube_version,
-                gates=options.gates,
-                apiserver_gates=options.apiserver_gates,
+                **options.answered_by,
                 preemption=options.preemption,
             )
         written = explanation_json(found)
