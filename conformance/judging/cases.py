@@ -5,6 +5,7 @@ It takes objects as the scheduler sees them: nothing is defaulted, merged or val
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import msgspec
@@ -67,6 +68,11 @@ Kind = TypeVar("Kind", bound=KubeObject)
 
 def judge_case(case: Case) -> Json:
     """The verdicts on a case's incoming pods: ``{"name", "verdicts", "error"?}``."""
+    return judged(case, _verdicts)
+
+
+def judged(case: Case, verdicts_of: Callable[[Scheduler, Case], list[Json | None]]) -> Json:
+    """What a scheduler of the case's cluster and configuration comes to, or why there is none."""
     result: Json = {"name": case.get("name", ""), "verdicts": None}
     try:
         scheduler = scheduler_of(case)
@@ -74,12 +80,14 @@ def judge_case(case: Case) -> Json:
         return result | {"error": error.first}
     except TopospreadError as error:
         return result | {"error": str(error)}
+    return result | {"verdicts": verdicts_of(scheduler, case) or None}
+
+
+def _verdicts(scheduler: Scheduler, case: Case) -> list[Json | None]:
     incoming = enumerate(read(case.get("incoming"), Pod))
     if case.get("sampling"):
-        verdicts = [_judge_sampled(scheduler, pod) for _, pod in incoming]
-    else:
-        verdicts = [_judge_pod(scheduler, pod, case, position) for position, pod in incoming]
-    return result | {"verdicts": verdicts or None}
+        return [_judge_sampled(scheduler, pod) for _, pod in incoming]
+    return [_judge_pod(scheduler, pod, case, position) for position, pod in incoming]
 
 
 def _judge_sampled(scheduler: Scheduler, pod: Pod) -> Json:

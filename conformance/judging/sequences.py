@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from conformance.judging.cases import OBJECTS, preemption_json, read, scheduler_of, verdict_json
+from conformance.judging.cases import OBJECTS, judged, preemption_json, read, verdict_json
 from topospread.api.meta import KubeObject, ObjectMeta
 from topospread.api.node import Node
 from topospread.api.pod import Pod, PodStatus
@@ -21,7 +21,6 @@ from topospread.api.storage import PersistentVolume, PersistentVolumeClaim
 from topospread.cluster import Cluster
 from topospread.cluster.cluster import PodKey, pod_key
 from topospread.config.gates import gates_for
-from topospread.errors import ConfigError, TopospreadError
 from topospread.plugins.claim_binding import ReservedVolumes
 from topospread.plugins.pod_volumes import selected_node
 from topospread.plugins.volume_controller import VolumeController
@@ -40,16 +39,13 @@ _PRE_BIND = "running PreBind plugin "
 
 def judge_sequence(case: Json) -> Json:
     """What comes of each step: ``{"name", "verdicts", "error"?}``; a step that tries no pod has no verdict."""
-    result: Json = {"name": case.get("name", ""), "verdicts": None}
-    try:
-        scheduler = scheduler_of(case)
-    except ConfigError as error:
-        return result | {"error": error.first}
-    except TopospreadError as error:
-        return result | {"error": str(error)}
+    return judged(case, _verdicts)
+
+
+def _verdicts(scheduler: Scheduler, case: Json) -> list[Json | None]:
     pending = read(case.get("nominated"), Pod)
     sequence = Sequence(scheduler, pending, preempts=bool(case.get("preempt")))
-    return result | {"verdicts": [sequence.step(step) for step in case.get("sequence") or []] or None}
+    return [sequence.step(step) for step in case.get("sequence") or []]
 
 
 class Sequence:

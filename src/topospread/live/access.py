@@ -36,11 +36,6 @@ class Access:
         files = named.split(os.pathsep) if named else [str(Path.home() / ".kube" / "config")]
         return any(map(os.path.exists, files)) or bool(os.environ.get("KUBERNETES_SERVICE_HOST"))
 
-    @property
-    def is_given(self) -> bool:
-        """Whether anything was said: then a cluster is meant, and no file."""
-        return self != Access()
-
     async def connect(self) -> Connection:
         """The connection. The file in the home directory comes before a pod's service account, as for kubectl.
 
