@@ -18,6 +18,9 @@ WORKERS ?= 2
 LIVE_SECONDS ?= 3600
 # Seconds that the tests in a browser may take.
 BROWSER_SECONDS ?= 900
+# Against real servers and a browser a test that fails is played once more, and its first failure printed: what is wrong
+# fails twice, or in more than three tests; what a busy machine did does not end a run of hundreds.
+AGAIN := --reruns 1 --max-suite-reruns 3 --rerun-show-tracebacks -r aR
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test browser live side-by-side upstream lint format policies bench bench-live bench-quick conformance \
@@ -48,10 +51,10 @@ test: $(READY) ## run the tests
 
 browser: $(READY) ## run the tests of the page in Chromium, which is installed when it is missing and may be
 	@tests/browser/chromium.sh > /dev/null
-	@timeout --foreground $(BROWSER_SECONDS) $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile tests/browser $(ARGS)
+	@timeout --foreground $(BROWSER_SECONDS) $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile $(AGAIN) tests/browser $(ARGS)
 
 live: $(READY) ## run the tests on a real API server, helm and kustomize, built from Go modules (needs Go, openssl, curl)
-	@timeout --foreground $(LIVE_SECONDS) $(BIN)/python -m pytest -q tests/live $(ARGS)
+	@timeout --foreground $(LIVE_SECONDS) $(BIN)/python -m pytest -q $(AGAIN) tests/live $(ARGS)
 
 side-by-side: $(READY) ## play COUNT random histories beside kube-scheduler on two API servers, and compare what came of them
 	@$(BIN)/python -m tests.live.side_by_side --count $(COUNT) $(if $(SEED),--seed $(SEED)) $(ARGS)

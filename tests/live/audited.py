@@ -39,9 +39,13 @@ class Audit:
 
     log: Path
 
+    def events(self) -> Iterator[dict[str, Any]]:
+        """All that is written by now; what follows the last end of a line is an event half written."""
+        written, _, _ = self.log.read_bytes().rpartition(b"\n")
+        return map(json.loads, written.splitlines())
+
     def _asked(self, account: str) -> Iterator[tuple[Use, int]]:
-        for line in self.log.read_text().splitlines():
-            event = json.loads(line)
+        for event in self.events():
             what = event.get("objectRef")
             if event["user"]["username"] == f"system:serviceaccount:{account}" and what:
                 parts = [what["resource"], *([what["subresource"]] if "subresource" in what else [])]
