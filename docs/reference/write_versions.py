@@ -97,6 +97,7 @@ _WHERE = {
     "PreemptionRules": "DefaultPreemption",
     "ChoiceRules": "The choice among equals",
     "RequeueingRules": "Pods that wait",
+    "NodeEventRules": "Pods that wait",
     "SamplingRules": "`--sampling kube`",
     "StrategyRules": "scores by resources",
     "BalancedAllocationRules": "NodeResourcesBalancedAllocation",

@@ -27,6 +27,7 @@ from topospread.plugins.cluster_event import (
 )
 from topospread.plugins.interface import Plugin, PluginError, Requeues
 from topospread.plugins.scheduling_gates import SchedulingGates
+from topospread.plugins.until.node_events import NodeEventRules
 
 from .framework import Framework
 
@@ -51,6 +52,11 @@ class RequeueingRules:
     """What of moving pods that wait is not the same in every Kubernetes version."""
 
     hints: bool = gated("SchedulerQueueingHints")
+    selective: bool = since(
+        "1.22",
+        "A pod that waits is tried again on the kinds of events that a plugin that rejected it has asked for. "
+        "Before, on every one.",
+    )
     spread_hears_of_pods: bool = since(
         "1.31",
         "Without queueing hints a pod that gets a node moves those that PodTopologySpread rejected in its namespace. "
@@ -145,18 +151,25 @@ class Requeueing:
 def requeueing_of(framework: Framework, cluster: Cluster) -> Requeueing:
     """The plugins of a profile; what they look up besides the objects of an event is in the cluster."""
     gates = SchedulingGates()
+    rules = rules_for(RequeueingRules, framework.gates)
+    node_events = rules_for(NodeEventRules, framework.gates)
     queueing: list[Plugin | Requeues] = [*framework.plugins.values(), gates]
     enabled = "SchedulingGates" in framework.profile.enabled("pre_enqueue")
     return Requeueing(
-        {each.name: _registrations(each, cluster) for each in queueing},
+        {each.name: _registrations(each, cluster, rules, node_events) for each in queueing},
         {gates.name: gates.pre_enqueue} if enabled else {},
-        rules_for(RequeueingRules, framework.gates),
+        rules,
         lambda waiting, other: wants_near(waiting, other, cluster),
     )
 
 
-def _registrations(plugin: Plugin | Requeues, cluster: Cluster) -> tuple[Registration, ...]:
-    return tuple(plugin.events_to_register(cluster)) if isinstance(plugin, Requeues) else _EVERYTHING
+def _registrations(
+    plugin: Plugin | Requeues, cluster: Cluster, rules: RequeueingRules, node_events: NodeEventRules
+) -> tuple[Registration, ...]:
+    if not rules.selective or not isinstance(plugin, Requeues):
+        return _EVERYTHING
+    found = plugin.events_to_register(cluster)
+    return tuple(found if rules.hints else (node_events.without_hints(plugin.name, each) for each in found))
 
 
 def _may_help(hint: Hint, pod: Pod, old: Any, new: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -12,7 +13,14 @@ from topospread.api.pod import Pod
 from topospread.cluster import Cluster
 from topospread.config.gates import gates_for
 from topospread.config.load import default_profile
-from topospread.plugins.cluster_event import ASSIGNED_POD_ADD, ASSIGNED_POD_DELETE, NODE_LABEL, ClusterEvent
+from topospread.plugins.cluster_event import (
+    ASSIGNED_POD_ADD,
+    ASSIGNED_POD_DELETE,
+    NODE_ALLOCATABLE,
+    NODE_LABEL,
+    NODE_TAINT,
+    ClusterEvent,
+)
 from topospread.scheduling.framework import Framework
 from topospread.scheduling.queue import SchedulingQueue
 from topospread.scheduling.requeueing import Happening, QueueingStrategy, Requeueing, requeueing_of
@@ -20,8 +28,8 @@ from topospread.scheduling.requeueing import Happening, QueueingStrategy, Requeu
 RELABELLED = ClusterEvent("Node", NODE_LABEL)
 
 
-def _requeueing(version: str) -> Requeueing:
-    gates = gates_for(version)
+def _requeueing(version: str, switched: Mapping[str, bool] | None = None) -> Requeueing:
+    gates = gates_for(version, switched or {})
     return requeueing_of(Framework(default_profile(version, gates), gates), Cluster())
 
 
@@ -35,8 +43,10 @@ def _near(app: str) -> Pod:
     return _pod("near", affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}})
 
 
-def _moves(version: str, pod: Pod, plugin: str, happening: Happening) -> bool:
-    found = _requeueing(version).strategy(pod, frozenset([plugin]), frozenset(), happening)
+def _moves(
+    version: str, pod: Pod, plugin: str, happening: Happening, switched: Mapping[str, bool] | None = None
+) -> bool:
+    found = _requeueing(version, switched).strategy(pod, frozenset([plugin]), frozenset(), happening)
     return found is not QueueingStrategy.SKIP
 
 
@@ -78,3 +88,30 @@ def test_without_hints_whatever_happened_while_a_pod_was_tried_brings_it_back(ve
     queue.assigned_pod_added(_pod("there", node="n1", namespace="other"))
     queue.add_unschedulable(info, ["NodeResourcesFit"])
     assert ("d/p" in queue.unschedulable) is waits
+
+
+@pytest.mark.parametrize(
+    ("plugin", "action", "versions"),
+    [
+        ("InterPodAffinity", NODE_TAINT, {"1.21", "1.30", "1.31", "1.32", "1.33"}),
+        ("VolumeRestrictions", NODE_TAINT, {"1.21", "1.30", "1.31", "1.32", "1.33"}),
+        ("VolumeRestrictions", NODE_LABEL, {"1.21", "1.32", "1.33"}),
+        ("PodTopologySpread", NODE_TAINT, {"1.21", "1.30", "1.31", "1.32", "1.33"}),
+        ("NodeUnschedulable", NODE_ALLOCATABLE, {"1.21", "1.30", "1.31"}),
+        ("NodeName", NODE_ALLOCATABLE, {"1.21", "1.22", "1.29", "1.30", "1.31"}),
+        ("NodeResourcesFit", NODE_LABEL, {"1.21", "1.22", "1.29", "1.30", "1.31", "1.32", "1.33"}),
+        ("NodeResourcesFit", NODE_TAINT, {"1.21", "1.22", "1.29", "1.30", "1.31", "1.32", "1.33"}),
+        ("VolumeZone", NODE_ALLOCATABLE, {"1.21"}),
+    ],
+)
+def test_without_hints_changes_of_nodes_move_those_that_the_version_registers(
+    plugin: str, action: int, versions: set[str]
+) -> None:
+    node = msgspec.convert({"metadata": {"name": "n1"}}, Node)
+    changed = Happening(ClusterEvent("Node", action), node, node)
+    tried = ("1.21", "1.22", "1.29", "1.30", "1.31", "1.32", "1.33")
+    off = {"SchedulerQueueingHints": False}
+    moved = {
+        version for version in tried if _moves(version, _pod("p"), plugin, changed, off if version > "1.31" else {})
+    }
+    assert moved == versions

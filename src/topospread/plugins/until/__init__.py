@@ -7,7 +7,8 @@
     until 1.23   counting on every node of a domain                 `whole_domains`
     until 1.28   SelectorSpread                                     `selector_spread`
     until 1.31   limits of in-tree disks                            `non_csi_limits`
+    until 1.33   events of nodes while queueing hints are off       `node_events`
 
-Of the plugins' modules only the registry imports them. What differs in a line or two is a field of a
-plugin's rules instead.
+Of the plugins' modules only the registry imports them; `node_events` is asked by `scheduling/requeueing.py`. What
+differs in a line or two is a field of a plugin's rules instead.
 """

@@ -1,0 +1,44 @@
+"""Which events of nodes a plugin is registered for while queueing hints are off; with hints, plugins say it themselves.
+
+Pods are looked at only when the node that changed would take them (``preCheckForNode``), so that kube-scheduler may
+miss a node that comes tainted; what was added over time makes up for that. Here no pod is passed over. Source:
+``EventsToRegister`` of each plugin and pkg/scheduler/scheduler.go (``buildQueueingHintMap``) of 1.22 to 1.33.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from topospread.config.version_rules import since, until
+from topospread.plugins.cluster_event import ADD, NODE_LABEL, NODE_TAINT, UPDATE, ClusterEvent, Registration
+
+_ANY_UPDATE = frozenset({"NodeResourcesFit", "NodePorts", "NodeAffinity", "NodeName", "TaintToleration"})
+
+
+@dataclass(frozen=True, slots=True)
+class NodeEventRules:
+    """What of it changed with the versions."""
+
+    any_update: bool = until(
+        "1.31",
+        "Without queueing hints a node's new labels move the pods of every plugin that hears of new nodes. Before, any "
+        "change moved those that NodeResourcesFit, NodePorts, NodeAffinity, NodeName and TaintToleration rejected.",
+    )
+    taints: bool = since(
+        "1.30", "Without queueing hints a node's new taints move the pods of every plugin that hears of new nodes."
+    )
+
+    def without_hints(self, plugin: str, today: Registration) -> Registration:
+        """What a plugin was registered for in place of what it has with hints today."""
+        if today.event.resource != "Node":
+            return today
+        return Registration(ClusterEvent("Node", self._actions(plugin, today.event.action)))
+
+    def _actions(self, plugin: str, today: int) -> int:
+        if not self.any_update:
+            return today | NODE_TAINT | NODE_LABEL
+        if plugin in _ANY_UPDATE or (self.taints and plugin == "NodeUnschedulable"):
+            return ADD | UPDATE
+        if self.taints:
+            return today | NODE_TAINT
+        return today & ~NODE_TAINT if plugin == "PodTopologySpread" else today
