@@ -77,11 +77,15 @@ def commands(folder: Path, *, quick: bool) -> Iterator[Command]:
         clusters.write_skewed(skewed, 1_000, 200, 100)
         name = "rebalance, 1,000 nodes, 20,000 pods of 200 Deployments that stand anywhere"
         yield Command(name, ("rebalance", str(skewed), "-o", "summary"), 60, runs=1)
-        in_yaml = folder / "cluster.yaml"
-        with in_yaml.open("w") as file:
-            yaml.dump(json.loads(snapshot.read_text()), file, Dumper=yaml.CSafeDumper)
-        name = "simulate, the same cluster as YAML"
-        yield Command(name, ("simulate", str(in_yaml), str(app), "-o", "name"), 120, runs=1)
+
+
+def in_yaml(folder: Path, pods: int) -> Iterator[Command]:
+    """The cluster of so many pods that `commands` wrote, read as YAML."""
+    written = folder / f"cluster-{pods}.yaml"
+    with written.open("w") as file:
+        yaml.dump(json.loads(written.with_suffix(".json").read_text()), file, Dumper=yaml.CSafeDumper)
+    name = f"simulate, YAML of 5,000 nodes and {pods:,} pods, 5,000 replicas"
+    yield Command(name, ("simulate", str(written), str(folder / "app.json"), "-o", "name"), 120, runs=1)
 
 
 def measure(command: Command) -> Runs:

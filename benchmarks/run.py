@@ -13,13 +13,14 @@ import os
 import platform
 import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from benchmarks import peer, state
-from benchmarks.commands import commands
+from benchmarks.commands import Command, commands, in_yaml
 from benchmarks.commands import measure as measure_command
 from benchmarks.engine import Timing, Work, measure
 from benchmarks.report import command_line, engine_line, state_lines, write_documentation
@@ -73,7 +74,7 @@ def _measure_all(program: Path | None, *, quick: bool) -> dict[str, Any]:
             results["rows"].append(_engine_row(row, program))
             print(engine_line(results["rows"][-1]), flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        for command in commands(Path(folder), quick=quick):
+        for command in _commands(Path(folder), quick=quick):
             runs = measure_command(command)
             results["commands"].append({"name": command.name, "target": command.target, **asdict(runs)})
             print(command_line(results["commands"][-1]), flush=True)
@@ -82,6 +83,12 @@ def _measure_all(program: Path | None, *, quick: bool) -> dict[str, Any]:
         print(*state_lines(results["state"]), sep="\n", flush=True)
         results["growth"] = _growth(program)
     return results
+
+
+def _commands(folder: Path, *, quick: bool) -> Iterator[Command]:
+    yield from commands(folder, quick=quick)
+    if not quick:
+        yield from in_yaml(folder, 100_000)
 
 
 def _engine_row(row: Row, program: Path | None) -> dict[str, Any]:
