@@ -53,7 +53,6 @@ class Cluster:
         volume_use: which claims and disks the pods on each node use.
         started: pod key → ``status.startTime`` of the pods that have one.
         nominated: row → pod key → class of pending pods that preemption has promised that node.
-        selections: which classes selectors match.
         objects: Services, owners, namespaces, volumes: what plugins look up by name.
         undo: what an open savepoint needs to go back; who keeps something beside the cluster records its part.
     """
@@ -170,6 +169,10 @@ class Cluster:
     def classes_asking(self, namespace: str) -> Iterable[PodClass]:
         """Classes that want to be near, or away from, pods of a namespace; other pods of it may be meant."""
         return self._classes.asking(namespace)
+
+    def rows_below(self, priority: int) -> set[int]:
+        """Rows of nodes on which pods of a lower priority are; costs what there is of such pods."""
+        return self._classes.rows_below(priority)
 
     @property
     def classes_made(self) -> int:

@@ -43,6 +43,7 @@ class PodClasses:
         self._by_namespace: dict[str, dict[int, PodClass]] = {}
         self._asking: dict[str | None, dict[int, PodClass]] = {}
         self._of_object: dict[int, tuple[Pod, PodClass]] = {}
+        self._there: dict[int, dict[int, PodClass]] = {}
 
     def of(self, pod: Pod, *, is_placed: bool = False) -> PodClass:
         """The class of a pod. ``is_placed``: its ``spec.nodeName`` says where it is, not where it may go."""
@@ -92,10 +93,17 @@ class PodClasses:
             pod_class.index = self.made
             self.made += 1
             self._enter(pod_class, signature(pod_class.pod))
+        self._there.setdefault(pod_class.priority, {})[pod_class.index] = pod_class
 
     def last_pod_went(self, pod_class: PodClass) -> None:
         """The class has no pods any more."""
+        _drop(self._there, pod_class.priority, pod_class.index)
         self._note_idle(pod_class)
+
+    def rows_below(self, priority: int) -> set[int]:
+        """Rows of nodes with pods of a lower priority."""
+        lower = (classes for each, classes in self._there.items() if each < priority)
+        return {row for classes in lower for each in classes.values() for row in each.occupancy}
 
     def copy(self) -> PodClasses:
         """Classes of the same pods, with the same indexes, for another cluster."""
@@ -105,6 +113,8 @@ class PodClasses:
             copied = PodClass(index, each.pod, each.node_name, self._rules, made._cost(each.pod))
             copied.is_tied = each.is_tied
             copied.occupancy = dict(each.occupancy)
+            if copied.occupancy:
+                made._there.setdefault(copied.priority, {})[index] = copied
             made._enter(copied, signature(each.pod))
             if index in self._idle:
                 made._idle[index] = copied

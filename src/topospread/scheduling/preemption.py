@@ -6,7 +6,8 @@ It says what would be evicted; who carries it out is `simulate` or the live sche
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -21,7 +22,6 @@ from topospread.config.version_rules import by_gates, since, until
 from topospread.plugins.interface import UNRESOLVABLE, UNSCHEDULABLE, PluginError
 
 from .dry_run import DryRun
-from .framework import NamedFilter
 from .go_sort import go_sorted
 from .nominated_pods import promised_to_others
 from .verdict import LEFT_OUT_BY_PRE_FILTER, Rejection, Verdict, fit_message
@@ -206,31 +206,48 @@ class PreemptionSearch:
         ineligible = self._ineligible(nominated_node)
         if ineligible:
             return Preemption(ineligible=ineligible)
-        nodes = [name for name, each in self._verdict.rejected.items() if self._may_help(each)]
+        row_of, lower = self._cluster.nodes.row_of, self._cluster.rows_below(self._view.pod_class.priority)
+        promising = self._promising()
+        tried = [each for each in promising if row_of[each] in lower] if lower else []
         candidates: list[Candidate] = []
-        failures: list[Rejection] = []
-        for node in nodes:
+        failures: Counter[Rejection] = Counter()
+        for node in tried:
             found = self._on_node(node)
             if isinstance(found, Candidate):
                 candidates.append(found)
                 if self._enough(candidates):
                     break
             else:
-                failures.append(found)
+                failures[found] += 1
         if candidates:
-            errors = dict.fromkeys(each.reasons[0] for each in failures if each.code == "Error")
-            return Preemption(
-                candidates=tuple(candidates), picked=tuple(pick(candidates)), message=_aggregate(list(errors))
-            )
-        others = len(self._verdict.nodes) - len(failures)
-        failures += [Rejection(UNRESOLVABLE, "", (NOT_HELPFUL,))] * others
-        return Preemption(message=fit_message(len(self._verdict.nodes), failures))
+            errors = _aggregate([each.reasons[0] for each in failures if each.code == "Error"])
+            return Preemption(candidates=tuple(candidates), picked=tuple(pick(candidates)), message=errors)
+        failures += self._without_victims(promising, set(tried))
+        nodes = len(self._verdict.nodes)
+        failures[Rejection(UNRESOLVABLE, "", (NOT_HELPFUL,))] += nodes - len(promising)
+        return Preemption(message=fit_message(nodes, list(failures), list(failures.values())))
+
+    def _promising(self) -> list[str]:
+        """The nodes that evictions may help."""
+        verdict = self._verdict
+        if verdict.error or not verdict.rejections:
+            return []
+        helps = np.array([bool(each.reasons) and self._may_help(each) for each in verdict.rejections])
+        return [verdict.nodes[i] for i in np.flatnonzero(helps[verdict.blame] & (verdict.blame >= 0)).tolist()]
+
+    def _without_victims(self, promising: Sequence[str], tried: Container[str]) -> Counter[Rejection]:
+        """Why the nodes help nobody on which there is no pod that is less important."""
+        if not self._rules.names_no_victims:
+            number = sum(each not in tried for each in promising) if tried else len(promising)
+            return Counter({Rejection(UNRESOLVABLE, "", (NO_VICTIMS,)): number})
+        name = self._pod.partition("/")[2]
+        words = (f"No victims found on node {each} for preemptor pod {name}" for each in promising if each not in tried)
+        return Counter(Rejection(UNRESOLVABLE, "", (each,)) for each in words)
 
     def _may_help(self, rejection: Rejection) -> bool:
         """Whether evictions may help on a node that was rejected so (``nodesWherePreemptionMightHelp``)."""
-        if rejection.plugin == LEFT_OUT_BY_PRE_FILTER and self._rules.tries_left_out:
-            return True
-        return rejection.code == UNSCHEDULABLE
+        is_tried = rejection.plugin == LEFT_OUT_BY_PRE_FILTER and self._rules.tries_left_out
+        return is_tried or rejection.code == UNSCHEDULABLE
 
     def _enough(self, candidates: list[Candidate]) -> bool:
         if self._wanted is None or len(candidates) < self._wanted:
@@ -257,10 +274,6 @@ class PreemptionSearch:
         """The fewest pods whose eviction makes room here (``SelectVictimsOnNode``), or why there is no room."""
         row = self._cluster.nodes.row_of[node]
         potential = self._potential_victims(row)
-        if not potential:
-            name = self._pod.partition("/")[2]
-            words = f"No victims found on node {node} for preemptor pod {name}"
-            return Rejection(UNRESOLVABLE, "", (words if self._rules.names_no_victims else NO_VICTIMS,))
         with DryRun(self._view, row) as dry_run:
             for victim in potential:
                 dry_run.remove(victim.key)
@@ -314,24 +327,22 @@ class PreemptionSearch:
         return False
 
     def _first_rejection(self, row: int) -> Rejection:
+        """What the first filter says that rejects the node, or that it failed."""
         only = np.array([row], dtype=np.int64)
         for each in self._view.plugins.filters:
             code = int(each.filter.filter(only)[0])
             if code:
-                return self._rejection(each, code)
+                try:
+                    status = each.filter.status(code)
+                except PluginError as error:
+                    return Rejection("Error", each.plugin, (str(error),))
+                return Rejection(status.code, each.plugin, status.reasons)
         raise AssertionError("a node that no filter rejects passes")
 
-    def _rejection(self, named: NamedFilter, code: int) -> Rejection:
-        """What the filter says, or that it failed."""
-        try:
-            status = named.filter.status(code)
-        except PluginError as error:
-            return Rejection("Error", named.plugin, (str(error),))
-        return Rejection(status.code, named.plugin, status.reasons)
 
-
-def _aggregate(errors: Sequence[str]) -> str:
+def _aggregate(found: Iterable[str]) -> str:
     """Several errors as one (``utilerrors.Aggregate``)."""
+    errors = list(dict.fromkeys(found))
     return errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]" if errors else ""
 
 

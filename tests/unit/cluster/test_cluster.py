@@ -196,3 +196,16 @@ def test_a_port_that_two_pods_have_is_free_once_one_goes_until_the_other_is_hear
     assert not made.ports.users("TCP", 80)
     assert made.apply("MODIFIED", second)
     assert made.ports.users("TCP", 80)
+
+
+def test_rows_with_less_important_pods_are_known_as_pods_come_and_go_and_in_a_fork() -> None:
+    cluster = Cluster()
+    rows = {name: cluster.add_node(node(name)) for name in ("a", "b")}
+    cluster.add_pod(pod("low", "a", priority=1))
+    cluster.add_pod(pod("high", "b", priority=5))
+    assert cluster.rows_below(1) == set()
+    assert cluster.rows_below(5) == cluster.fork().rows_below(5) == {rows["a"]}
+    with cluster.savepoint():
+        cluster.delete_pod("ns/low")
+        assert cluster.rows_below(5) == set()
+    assert cluster.rows_below(6) == {rows["a"], rows["b"]}

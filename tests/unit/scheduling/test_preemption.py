@@ -8,6 +8,7 @@ import pytest
 
 from conformance.judging.cases import judge_case
 from conformance.judging.sequences import judge_sequence
+from topospread.scheduling.preemption import PreemptionSearch
 
 EARLIER, LATER = "2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z"
 
@@ -159,3 +160,23 @@ def test_a_pod_that_is_updated_stands_last() -> None:
         "sequence": [{"put": pods[1] | {"kind": "Pod"}}, {"schedule": pod("new", "1", 9)}],
     }
     assert judge_sequence(case)["verdicts"][-1]["evicted"] == ["default/a"]
+
+
+def test_nodes_without_a_less_important_pod_are_not_looked_at_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at: list[str] = []
+    on_node = PreemptionSearch._on_node
+
+    def noted(search: PreemptionSearch, name: str) -> Any:
+        looked_at.append(name)
+        return on_node(search, name)
+
+    monkeypatch.setattr(PreemptionSearch, "_on_node", noted)
+    case = {
+        "nodes": [node("a"), node("b"), node("c")],
+        "pods": [pod("x", "4", 9, "a"), pod("y", "3", 9, "b"), pod("z", "1", 5, "b"), pod("w", "4", 9, "c")],
+        "incoming": [pod("new", "4", 9)],
+        "preempt": True,
+    }
+    found = judge_case(case)["verdicts"][0]["preemption"]
+    assert looked_at == ["b"]
+    assert "2 No preemption victims found for incoming pod" in str(found)
