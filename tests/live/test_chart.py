@@ -5,6 +5,8 @@ They are held against the API server's audit log: a right that is missing is ref
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -27,7 +29,12 @@ CHART = Path(__file__).resolve().parents[2] / "deploy" / "chart"
 KUSTOMIZE = CHART.parent / "kustomize"
 NAMESPACE = "topospread"
 WEBHOOK = ("--set", "webhook.enabled=true,webhook.secretName=tls,webhook.caBundle=Tm9uZQ==")
-EVERYTHING = ("--set", "page.enabled=true,page.snapshotSecret=snapshot", *WEBHOOK)
+EXTENDER = ("--set", "extender.enabled=true,extender.secretName=tls")
+PAGE = ("--set", "page.enabled=true")
+SNAPSHOT = ("--set", "page.enabled=true,page.snapshotSecret=snapshot,page.tokenSecret=token")
+ONLY = ("--set", "scheduler.enabled=false,exporter.enabled=false")
+"""Of what is on by default nothing."""
+EVERYTHING = (*PAGE, *WEBHOOK, *EXTENDER)
 TOPOSPREAD = Path(sys.executable).parent / "topospread"
 
 
@@ -67,7 +74,13 @@ def test_helm_finds_nothing(helm: Path) -> None:
 
 @pytest.mark.parametrize(
     "value",
-    ["scheduler.replicas=0", "scheduler.schedulerName=default-scheduler", "image.tga=1", "webhook.enabled=true"],
+    [
+        "scheduler.replicas=0",
+        "scheduler.schedulerName=default-scheduler",
+        "image.tga=1",
+        "webhook.enabled=true",
+        "extender.enabled=true",
+    ],
 )
 def test_wrong_values_are_refused(helm: Path, value: str) -> None:
     done = subprocess.run([helm, "template", CHART, "--set", value], capture_output=True, text=True, check=False)
@@ -89,14 +102,40 @@ def test_kustomize_builds_what_helm_renders(renderers: Path, helm: Path) -> None
     assert theirs == {key(each): each for each in rendered(helm)}
 
 
+@pytest.mark.parametrize(
+    ("part", "values"),
+    [
+        ("page", "page.enabled=true"),
+        ("webhook", "webhook.enabled=true,webhook.certManager=true"),
+        ("extender", "extender.enabled=true,extender.certManager=true"),
+    ],
+)
+def test_a_component_adds_what_the_chart_adds(
+    renderers: Path, helm: Path, tmp_path: Path, part: str, values: str
+) -> None:
+    kustomization = {
+        "apiVersion": "kustomize.config.k8s.io/v1beta1",
+        "kind": "Kustomization",
+        "resources": [os.path.relpath(KUSTOMIZE / "base", tmp_path)],
+        "components": [os.path.relpath(KUSTOMIZE / "components" / part, tmp_path)],
+    }
+    (tmp_path / "kustomization.yaml").write_text(json.dumps(kustomization))
+    built = subprocess.run(
+        [renderers / "kustomize", "build", tmp_path], check=True, capture_output=True, text=True
+    ).stdout
+    theirs = {key(each): each for each in yaml.safe_load_all(built) if each["kind"] != "Namespace"}
+    assert theirs == {key(each): each for each in rendered(helm, "--set", values)}
+
+
 def key(item: Json) -> tuple[str, str]:
     return item["kind"], item["metadata"]["name"]
 
 
 def test_pod_security_lets_every_pod_in(installed: tuple[ControlPlane, Audit], helm: Path) -> None:
     plane, _ = installed
-    deployments = [each for each in rendered(helm, *EVERYTHING) if each["kind"] == "Deployment"]
-    assert len(deployments) == 4
+    every = [*rendered(helm, *EVERYTHING), *rendered(helm, *ONLY, *SNAPSHOT)]
+    deployments = [each for each in every if each["kind"] == "Deployment"]
+    assert len(deployments) == 6
     for each in deployments:
         made = {"apiVersion": "v1", "kind": "Pod", **each["spec"]["template"]}
         made["metadata"] |= {"name": "tried", "namespace": NAMESPACE}

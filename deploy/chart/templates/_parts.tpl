@@ -73,6 +73,29 @@ topologySpreadConstraints:
     matchLabelKeys: [pod-template-hash]
 {{- end }}
 
+{{/* Where a part's certificate is: the Secret that is named, or the one that cert-manager makes. */}}
+{{- define "topospread.secret" -}}
+{{ (index .root.Values .part).secretName | default (printf "%s-tls" (include "topospread.name" .)) }}
+{{- end }}
+
+{{- define "topospread.certificate" -}}
+apiVersion: cert-manager.io/v1
+kind: Issuer
+metadata:
+  {{- include "topospread.metadata" . | nindent 2 }}
+spec:
+  selfSigned: {}
+---
+apiVersion: cert-manager.io/v1
+kind: Certificate
+metadata:
+  {{- include "topospread.metadata" . | nindent 2 }}
+spec:
+  secretName: {{ include "topospread.secret" . }}
+  dnsNames: [{{ include "topospread.name" . }}.{{ .root.Release.Namespace }}.svc]
+  issuerRef: {name: {{ include "topospread.name" . }}}
+{{- end }}
+
 {{- define "topospread.budget" -}}
 apiVersion: policy/v1
 kind: PodDisruptionBudget

@@ -16,7 +16,7 @@ Answer kube-scheduler as an HTTP extender, so that it can spread as it does not 
 domain, percentages (60/30/10), and level by level (over zones, then over the racks in each zone).
 
 Pods ask for it by annotations, topospread.dev/max-per-domain, shares and hierarchy; pods without them pass. It watches
-nodes and pods (rights: get, list and watch of both) and writes nothing. kube-scheduler's configuration names it:
+nodes and pods (rights: to list and watch both) and writes nothing. kube-scheduler's configuration names it:
 
 \b
   extenders:

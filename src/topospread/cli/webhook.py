@@ -49,8 +49,8 @@ def webhook(**given: Any) -> int:
         raise UsageError("--tls-cert-file and --tls-private-key-file belong together")
     import asyncio
 
+    from topospread.live.certificate import Certificate
     from topospread.live.logs import set_up
-    from topospread.webhook.certificate import Certificate
     from topospread.webhook.policy import AdmissionPolicy, read_policy
     from topospread.webhook.reviews import AdmissionJudge
     from topospread.webhook.serving import ServedAddress, serve_until_asked

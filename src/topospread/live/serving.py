@@ -6,16 +6,17 @@ authentication, unlike kube-scheduler: hence on loopback unless told otherwise.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
-import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import web
 
 from topospread.errors import InputError, Place
+from topospread.live.certificate import Certificate
 from topospread.live.exposition import Exposed
 
 log = logging.getLogger(__name__)
@@ -45,7 +46,7 @@ class ServedPages:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where to listen: port 0 for nowhere, certificate and key for HTTPS."""
+    """Where to listen: port 0 for nowhere, certificate and key for HTTPS, read anew when their files change."""
 
     host: str = "127.0.0.1"
     port: int = 10259
@@ -70,11 +71,15 @@ async def listen(application: web.Application, address: Address) -> web.AppRunne
     Raises:
         InputError: as `serve`.
     """
+    certificate = Certificate(address.certificate, address.key) if address.certificate else None
+    if certificate is not None:
+        application.cleanup_ctx.append(_followed(certificate))
     runner = web.AppRunner(application, access_log=None, handle_signals=False)
     await runner.setup()
     shown = f"{address.host}:{address.port}"
     try:
-        await web.TCPSite(runner, address.host, address.port, ssl_context=_context(address)).start()
+        context = certificate.context if certificate is not None else None
+        await web.TCPSite(runner, address.host, address.port, ssl_context=context).start()
     except OSError as error:
         await runner.cleanup()
         hint = f"; {address.option} takes another, 0 none" if "in use" in str(error) else ""
@@ -83,18 +88,15 @@ async def listen(application: web.Application, address: Address) -> web.AppRunne
     return runner
 
 
-def _context(address: Address) -> ssl.SSLContext | None:
-    if not address.certificate:
-        return None
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    try:
-        context.load_cert_chain(address.certificate, address.key or None)
-    except (OSError, ssl.SSLError) as error:
-        why = getattr(error, "reason", None) or error.strerror or str(error)
-        raise InputError(
-            f"certificate and key cannot be used ({why})", Place(source="--tls-cert-file", object=address.certificate)
-        ) from None
-    return context
+def _followed(certificate: Certificate) -> Callable[[web.Application], AsyncIterator[None]]:
+    """The certificate is read anew when its files change, for as long as the application is there."""
+
+    async def during(_: web.Application) -> AsyncIterator[None]:
+        following = asyncio.create_task(certificate.follow())
+        yield
+        following.cancel()
+
+    return during
 
 
 def _application(served: ServedPages) -> web.Application:

@@ -16,8 +16,8 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessColl
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 from topospread.errors import InputError, Place
+from topospread.live.certificate import Certificate
 
-from .certificate import Certificate
 from .policy import Json
 from .reviews import AdmissionJudge, review
 

@@ -89,6 +89,29 @@ def test_https_with_files(tmp_path: Path) -> None:
     assert asked("/healthz", certificate=made) == [(200, "ok")]
 
 
+def test_a_certificate_that_is_replaced_is_shown(tmp_path: Path) -> None:
+    files = tmp_path / "tls.crt", tmp_path / "tls.key"
+
+    def make() -> str:
+        words = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=x", "-days", "2"]
+        subprocess.run([*words, "-out", tmp_path / "new", "-keyout", files[1]], check=True, capture_output=True)
+        (tmp_path / "new").replace(files[0])
+        return files[0].read_text().strip()
+
+    async def run() -> None:
+        served, port = ServedPages(Metrics("h", gates_for()), {}, {}, {}, {}), free_port()
+        runner = await serve(served, Address("127.0.0.1", port, *map(str, files)))
+        assert runner is not None
+        second = await asyncio.to_thread(make)
+        async with asyncio.timeout(60):
+            while (await asyncio.to_thread(ssl.get_server_certificate, ("127.0.0.1", port))).strip() != second:
+                await asyncio.sleep(0.1)
+        await runner.cleanup()
+
+    make()
+    asyncio.run(run())
+
+
 def refused(address: Address) -> str:
     async def run() -> None:
         served = ServedPages(Metrics("h", gates_for()), {}, {}, {}, {})

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from topospread.errors import InputError
-from topospread.webhook.certificate import Certificate
+from topospread.live.certificate import Certificate
 
 
 def make(folder: Path, kind: str = "ec") -> bytes:

@@ -20,7 +20,8 @@ class Certificate:
     """A certificate and its key in two files.
 
     Args:
-        certificate, key: PEM files, as a Secret of type kubernetes.io/tls has them.
+        certificate, key: PEM files, as a Secret of type kubernetes.io/tls has them; the key
+            "" where the first file has both.
 
     Attributes:
         context: for a server. Connections that are made later show what the files hold then, also another kind of key.
@@ -30,7 +31,7 @@ class Certificate:
     """
 
     def __init__(self, certificate: str, key: str) -> None:
-        self._files = (certificate, key)
+        self._files = (certificate, key) if key else (certificate,)
         self._seen = self._stamps()
         try:
             self._newest = self._load()
