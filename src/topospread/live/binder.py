@@ -256,6 +256,8 @@ class Binder:
         since = info.first_in_active if info.first_in_active is not None else parts.clock()
         waited = (parts.clock() - since) / 1e9
         parts.observer.bound(assumption.key, assumption.node, placed.profile, info.attempts, waited)
+        if info.flushed_at is not None:
+            parts.observer.bound_after_flush()
 
     def _forget(self, placed: Placed) -> bool:
         """``unreserveAndForget``; to others that is as if the pod had been deleted."""

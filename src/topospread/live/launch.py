@@ -243,6 +243,8 @@ def _served(
     def before_scrape() -> None:
         reporting.rejected(scheduler.rejections())
         reporting.spread(*scheduler.spread())
+        reporting.in_flight(scheduler.queue.in_flight_events())
+        reporting.running(scheduler.in_flight, len(asyncio.all_tasks()))
 
     return ServedPages(reporting, watchdog, {}, ready, wanted.operation.shown, before_scrape)
 

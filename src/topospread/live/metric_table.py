@@ -39,12 +39,27 @@ _REST = (0.005, 0.025, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0, 60.0)
 
 
 def metrics() -> Iterator[Metric]:
-    """All families: kube-scheduler's, those of its client and its leader election, and our own."""
+    """All families but `EVENTS` and `HINTS`: kube-scheduler's, those of its client and its election, and our own."""
     yield from _KUBE_SCHEDULER
     yield from _COMPONENT
     yield from _OWN
 
 
+EVENTS = Metric(
+    "histogram",
+    "scheduler_event_handling_duration_seconds",
+    "[ALPHA] Event handling latency in seconds.",
+    ("event",),
+    exponential(0.0001, 2, 12),
+)
+HINTS = Metric(
+    "histogram",
+    "scheduler_queueing_hint_execution_duration_seconds",
+    "[ALPHA] Duration for running a queueing hint function of a plugin.",
+    ("plugin", "event", "hint"),
+    exponential(0.00001, 1.5, 20),
+)
+"""These two are counted so often that they are tallied (`duration_tallies`)."""
 _KUBE_SCHEDULER = (
     Metric(
         "counter",
@@ -104,6 +119,12 @@ _KUBE_SCHEDULER = (
         ("queue", "type"),
     ),
     Metric(
+        "gauge",
+        "scheduler_goroutines",
+        "[BETA] Number of running goroutines split by the work they do such as binding.",
+        ("operation",),
+    ),
+    Metric(
         "histogram",
         "scheduler_pod_scheduling_sli_duration_seconds",
         "[BETA] E2e latency for a pod being scheduled, from the time the pod enters the scheduling queue and might "
@@ -117,6 +138,18 @@ _KUBE_SCHEDULER = (
         "[STABLE] Number of attempts to successfully schedule a pod.",
         (),
         exponential(1, 2, 5),
+    ),
+    Metric(
+        "counter",
+        "scheduler_pod_scheduled_after_flush_total",
+        "[ALPHA] Number of pods that were successfully scheduled after being flushed from unschedulableEntities due "
+        "to timeout. This metric helps detect potential queueing hint misconfigurations or event handling issues.",
+    ),
+    Metric(
+        "gauge",
+        "scheduler_inflight_events",
+        "[ALPHA] Number of events currently tracked in the scheduling queue.",
+        ("event",),
     ),
     Metric(
         "counter",
@@ -206,6 +239,8 @@ _CONSTRAINT = ("namespace", "workload", "topology_key", "when_unsatisfiable")
 _OWN = (
     Metric("gauge", "topospread_build_info", "Version of topospread, and the kube-scheduler it decides as.",
            ("version", "kube_version")),
+    Metric("gauge", "topospread_tasks", "Tasks of the process's loop: those that always run, and one for each binding, "
+           "eviction and request that is under way."),
     Metric("counter", "topospread_binding_failures_total", "Pods that had a node and could not be bound to it."),
     Metric("gauge", "topospread_skew", "Pods in the fullest domain of a constraint less those in the emptiest; of the "
            "workloads that this process has tried pods of, the 200 highest.", _CONSTRAINT),

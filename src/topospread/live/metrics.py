@@ -14,9 +14,10 @@ from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
 from topospread.config.gates import Gates, gates_known
+from topospread.live.duration_tallies import DurationTallies
 from topospread.live.exposition import exposition_of
-from topospread.live.metric_table import Metric, metrics
-from topospread.live.observer import AttemptResult, Code, PendingPods, WatchChange
+from topospread.live.metric_table import EVENTS, HINTS, Metric, metrics
+from topospread.live.observer import AttemptResult, Code, HintResult, PendingPods, WatchChange
 from topospread.live.spread_figures import ConstraintOf
 from topospread.version import __version__
 
@@ -38,6 +39,10 @@ class Metrics:
         self._registry = CollectorRegistry(auto_describe=False)
         ProcessCollector(registry=self._registry)
         self._families = {metric.name: self._made(metric) for metric in metrics()}
+        self._events, self._hints = DurationTallies(EVENTS), DurationTallies(HINTS)
+        for each in (self._events, self._hints):
+            self._registry.register(each)
+        self._shown_events: set[str] = set()
         self._children: dict[tuple[str, ...], Any] = {}
         self._host = host
         self._mirrored = {"best": 0, "other": 0, "nowhere": 0}
@@ -76,6 +81,18 @@ class Metrics:
         label = str(attempts) if attempts < MANY_ATTEMPTS else f"{MANY_ATTEMPTS}+"
         self._child("scheduler_pod_scheduling_sli_duration_seconds", label).observe(sli_seconds)
         self._families["scheduler_pod_scheduling_attempts"].observe(attempts)
+
+    def bound_after_flush(self) -> None:
+        """See Observer."""
+        self._families["scheduler_pod_scheduled_after_flush_total"].inc()
+
+    def event_handled(self, event: str, seconds: float) -> None:
+        """See Observer."""
+        self._events.observe((event,), seconds)
+
+    def hinted(self, plugin: str, event: str, result: HintResult, seconds: float) -> None:
+        """See Observer."""
+        self._hints.observe((plugin, event, result), seconds)
 
     def binding_failed(self, pod: str, node: str, why: str) -> None:
         """See Observer."""
@@ -164,6 +181,17 @@ class Metrics:
         gauge.clear()
         for (plugin, profile), pods in waiting.items():
             gauge.labels(plugin, profile).set(pods)
+
+    def in_flight(self, events: Mapping[str, int]) -> None:
+        """How many events are remembered for pods that are being tried; those that were shown go on to be."""
+        self._shown_events |= events.keys()
+        for event in self._shown_events:
+            self._child("scheduler_inflight_events", event).set(events.get(event, 0))
+
+    def running(self, bindings: int, tasks: int) -> None:
+        """How many binding cycles are under way, and how many tasks there are in all."""
+        self._child("scheduler_goroutines", "binding").set(bindings)
+        self._families["topospread_tasks"].set(tasks)
 
     def spread(self, skews: Mapping[ConstraintOf, int], blocked: Mapping[ConstraintOf, int]) -> None:
         """How far workloads are spread, and how many pods wait for it, by constraint."""

@@ -11,6 +11,8 @@ from typing import Literal, Protocol
 AttemptResult = Literal["scheduled", "unschedulable", "error"]
 Code = Literal["Success", "Unschedulable", "UnschedulableAndUnresolvable", "Error", "Skip"]
 """What came of an extension point."""
+HintResult = Literal["Queue", "QueueSkip", "Error"]
+"""What a queueing hint says of a pod that waits."""
 WatchChange = Literal["listing", "listed", "watching", "open", "heard", "relisting", "failed", "absent"]
 """``watching``: a watch is asked for; ``open``: the server has begun to answer it; ``heard``: nothing new."""
 
@@ -40,8 +42,17 @@ class Observer(Protocol):
     def bound(self, pod: str, node: str, profile: str, attempts: int, sli_seconds: float) -> None:
         """A pod was bound, at its so-manieth attempt; ``sli_seconds`` since it first could be tried."""
 
+    def bound_after_flush(self) -> None:
+        """A pod was bound that was tried without an event, as it had waited for long (``after_flush_total``)."""
+
     def binding_failed(self, pod: str, node: str, why: str) -> None:
         """A pod that had a node could not be bound, and is forgotten there."""
+
+    def event_handled(self, event: str, seconds: float) -> None:
+        """The cluster and the queue have taken in what arrived (``event_handling_duration_seconds``)."""
+
+    def hinted(self, plugin: str, event: str, result: HintResult, seconds: float) -> None:
+        """A plugin was asked whether an event may help a pod (``queueing_hint_execution_duration_seconds``)."""
 
     def incoming(self, queue: str, event: str, pods: int) -> None:
         """Pods came into a queue by an event (``queue_incoming_pods_total``)."""
@@ -95,7 +106,16 @@ class NobodyWatches:
     def bound(self, pod: str, node: str, profile: str, attempts: int, sli_seconds: float) -> None:
         """Nothing."""
 
+    def bound_after_flush(self) -> None:
+        """Nothing."""
+
     def binding_failed(self, pod: str, node: str, why: str) -> None:
+        """Nothing."""
+
+    def event_handled(self, event: str, seconds: float) -> None:
+        """Nothing."""
+
+    def hinted(self, plugin: str, event: str, result: HintResult, seconds: float) -> None:
         """Nothing."""
 
     def incoming(self, queue: str, event: str, pods: int) -> None:

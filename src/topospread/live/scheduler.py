@@ -22,7 +22,7 @@ from topospread.config.profile import Configuration
 from topospread.config.request_rules import request_rules
 from topospread.config.version_rules import rules_for
 from topospread.scheduling.backoff_queue import BackoffSettings
-from topospread.scheduling.queue import FLUSH_PERIOD, SchedulingQueue
+from topospread.scheduling.queue import FLUSH_PERIOD
 from topospread.scheduling.queued_pod_info import SECOND
 from topospread.scheduling.requeueing import Requeueing, RequeueingRules, requeueing_of
 
@@ -33,7 +33,7 @@ from .dump import dump
 from .events import Events
 from .explanations import Explanations
 from .failures import Failures
-from .incoming import Incoming
+from .heard_queue import HeardQueue
 from .kinds import WATCHED, ReadPod, Watched
 from .objects import ObjectCache
 from .observer import NobodyWatches, Observer, PendingPods
@@ -46,6 +46,7 @@ from .reflector import Key, Reflector, Sink
 from .settings import LiveSettings
 from .spread_figures import ConstraintOf, SpreadFigures
 from .statuses import Statuses
+from .timed_hints import TimedRequeueing
 from .volumes import Volumes
 from .workings import Spawn, Workings
 from .write_order import WriteOrder
@@ -108,11 +109,10 @@ class LiveScheduler:
         self._requeueings: dict[str, Requeueing] = {}
         pops_early = settings.gates.enabled("SchedulerPopFromBackoffQ")
         backoff = BackoffSettings(settings.backoff.initial, settings.backoff.maximum, pops_early)
-        self.queue = SchedulingQueue(self._clock, self._requeueing_of, backoff, self.cluster.rules)
+        self.queue = HeardQueue(self._clock, self._requeueing_of, backoff, self.cluster.rules, observer)
         self.pods = Pods(self.cluster, self.queue, self._is_ours, self._gone)
         self.pods.tells_of_promises = rules_for(RequeueingRules, settings.gates).hears_of_promises
         self.world = ObjectCache(self.cluster, self.queue, self._changed)
-        self._incoming = Incoming(self.queue, observer)
         order = WriteOrder(_WRITES_AT_ONCE, self._binds)
         volumes = Volumes(client, order, self.world)
         statuses = Statuses(client, order, self._now, observer)
@@ -124,7 +124,7 @@ class LiveScheduler:
             self.queue,
             self.pods,
             volumes,
-            Failures(self.queue, self.pods, statuses, events, self._incoming),
+            Failures(self.queue, self.pods, statuses, events, self.queue.incoming),
             statuses,
             events,
             observer,
@@ -136,7 +136,7 @@ class LiveScheduler:
         self._figures = SpreadFigures(self._scheduler, self._deployment_of)
         self._binder: Binder | None = None
         self._reflectors = [
-            Reflector(client, each, _Arrivals(each, self._sink_of(each), self._incoming, self._wake), observer)
+            Reflector(client, each, _Arrivals(self._sink_of(each), self.queue, self._wake), observer)
             for each in WATCHED
         ]
 
@@ -211,12 +211,12 @@ class LiveScheduler:
             framework = self._frameworks.get(name)
             if framework is None:
                 return None
-            known = requeueing_of(framework, self.cluster)
+            found = requeueing_of(framework, self.cluster)
+            registrations, gates = dict(found.registrations), dict(found.pre_enqueue)
             if PREEMPTION in framework.profile.enabled("post_filter"):
-                known = Requeueing(
-                    {**known.registrations, PREEMPTION: self._preempting.registrations},
-                    {**known.pre_enqueue, PREEMPTION: self._preempting.pre_enqueue},
-                )
+                registrations[PREEMPTION] = self._preempting.registrations
+                gates[PREEMPTION] = self._preempting.pre_enqueue
+            known = TimedRequeueing(registrations, gates, found.rules, found.near, observer=self._observer)
             self._requeueings[name] = known
         return known
 
@@ -264,13 +264,13 @@ class LiveScheduler:
         leftover = self._clock() + FLUSH_PERIOD
         while True:
             await asyncio.sleep(1.0)
-            before = self._incoming.now()
+            before = self.queue.incoming.now()
             self.queue.flush_backoff_completed()
-            self._incoming.tell(before, "BackoffComplete")
+            self.queue.incoming.tell(before, "BackoffComplete")
             if self._clock() >= leftover:
-                before = self._incoming.now()
+                before = self.queue.incoming.now()
                 self.queue.flush_unschedulable_leftover()
-                self._incoming.tell(before, "UnschedulableTimeout")
+                self.queue.incoming.tell(before, "UnschedulableTimeout")
                 leftover = self._clock() + FLUSH_PERIOD
             self._wake.set()
 
@@ -324,23 +324,22 @@ class LiveScheduler:
 class _Arrivals:
     """Hands on what a reflector delivers, and wakes the loop: a pod may have to be tried."""
 
-    def __init__(self, watched: Watched, sink: Sink, incoming: Incoming, wake: asyncio.Event) -> None:
+    def __init__(self, sink: Sink, queue: HeardQueue, wake: asyncio.Event) -> None:
         self.keys = sink.keys
         self._sink = sink
-        self._incoming = incoming
+        self._queue = queue
         self._wake = wake
-        self._kind = "Pod" if watched.struct is ReadPod else watched.struct.__name__
 
     def put(self, item: Any) -> None:
         """An object came or changed."""
-        before = self._incoming.now()
+        self._queue.began = time.perf_counter()
         self._sink.put(item)
-        self._incoming.tell(before, f"{self._kind}Update")
+        self._queue.began = None
         self._wake.set()
 
     def delete(self, key: Key, item: Any) -> None:
         """An object is gone."""
-        before = self._incoming.now()
+        self._queue.began = time.perf_counter()
         self._sink.delete(key, item)
-        self._incoming.tell(before, f"{self._kind}Delete")
+        self._queue.began = None
         self._wake.set()

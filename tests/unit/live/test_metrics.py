@@ -134,3 +134,37 @@ def test_a_bound_pod_costs_little() -> None:
         counted.incoming("active", "PodAdd", 1)
         counted.requested("POST", "201", 0.003)
     assert (time.process_time() - started) / 2000 < 0.0005
+
+
+def test_what_is_tallied_is_a_histogram_as_any_other() -> None:
+    counted = fresh()
+    for seconds in (0.0001, 0.00011, 5):
+        counted.event_handled("NodeAdd", seconds)
+    counted.hinted("NodeResourcesFit", "NodeAdd", "Queue", 0.00002)
+    found = scraped(counted)
+    name = "scheduler_event_handling_duration_seconds"
+    counts = {le: found[f"{name}_bucket{{'event': 'NodeAdd', 'le': '{le}'}}"] for le in ("0.0001", "0.0002", "+Inf")}
+    assert counts == {"0.0001": 1, "0.0002": 2, "+Inf": 3}
+    assert found[f"{name}_count{{'event': 'NodeAdd'}}"] == 3
+    assert found[f"{name}_sum{{'event': 'NodeAdd'}}"] == 5.00021
+    labels = {"event": "NodeAdd", "hint": "Queue", "plugin": "NodeResourcesFit"}
+    assert found[f"scheduler_queueing_hint_execution_duration_seconds_count{labels}"] == 1
+
+
+def test_events_that_are_remembered_no_longer_are_shown_as_none() -> None:
+    counted = fresh()
+    counted.in_flight({"PodPopped": 2, "NodeAdd": 1})
+    counted.in_flight({"PodPopped": 1})
+    found = scraped(counted)
+    events = {event: found[f"scheduler_inflight_events{{'event': '{event}'}}"] for event in ("PodPopped", "NodeAdd")}
+    assert events == {"PodPopped": 1, "NodeAdd": 0}
+
+
+def test_what_runs_is_shown() -> None:
+    counted = fresh()
+    counted.running(bindings=3, tasks=40)
+    counted.bound_after_flush()
+    found = scraped(counted)
+    assert found["scheduler_goroutines{'operation': 'binding'}"] == 3
+    assert found["topospread_tasks"] == 40
+    assert found["scheduler_pod_scheduled_after_flush_total"] == 1

@@ -16,6 +16,7 @@ from topospread.live.client import ApiClient
 from topospread.live.observer import NobodyWatches
 from topospread.live.scheduler import LiveScheduler
 from topospread.live.settings import LiveSettings
+from topospread.scheduling.queue import SchedulingQueue
 
 Json = dict[str, Any]
 SECOND = 1_000_000_000
@@ -278,6 +279,39 @@ def test_a_broken_watch_goes_on() -> None:
         await eventually(lambda: api.node_of("a") == "one")
 
     play(scenario)
+
+
+def test_a_pod_whose_event_was_missed_is_tried_after_five_minutes_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Counting(NobodyWatches):
+        flushed = 0
+
+        def bound_after_flush(self) -> None:
+            self.flushed += 1
+
+    async def run(api: FakeApi, told: Counting) -> None:
+        stop, clock = asyncio.Event(), Clock()
+        scheduler = LiveScheduler(cast(ApiClient, api), default_configuration(), observer=told, clock=clock)
+        task = asyncio.create_task(scheduler.run(stop))
+        api.put(NODES, node("small", cpu="0"))
+        await eventually(lambda: len(scheduler.cluster.nodes) == 1)
+        api.put(PODS, pod("a"))
+        await eventually(lambda: len(scheduler.queue.unschedulable) == 1)
+        with monkeypatch.context() as deaf:
+            deaf.setattr(SchedulingQueue, "move_all", lambda *of, **which: None)
+            api.put(NODES, node("one"))
+            await eventually(lambda: len(scheduler.cluster.nodes) == 2)
+        clock.pass_on(301)
+        scheduler.queue.flush_unschedulable_leftover()
+        scheduler.may_bind = True  # wakes the loop
+        await eventually(lambda: api.node_of("a") == "one")
+        api.put(PODS, pod("b"))
+        await eventually(lambda: api.node_of("b") == "one")
+        stop.set()
+        await task
+
+    told = Counting()
+    asyncio.run(run(FakeApi(), told))
+    assert told.flushed == 1
 
 
 def test_who_may_not_bind_writes_nothing() -> None:

@@ -1,0 +1,160 @@
+"""The queue of a live scheduler, which tells what moved pods in it and how long that took. It moves them as any other.
+
+Source: pkg/scheduler/eventhandlers.go (``EventHandlingLatency``), backend/queue/scheduling_queue.go
+(``SchedulerQueueIncomingPods``), k8s.io/kube-scheduler/framework/types.go (``ClusterEvent.Label``).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable
+from functools import cache
+from time import perf_counter
+from typing import Any
+
+from topospread.api.pod import Pod
+from topospread.api.requests import RequestRules
+from topospread.cluster.cluster import PodKey
+from topospread.plugins.cluster_event import (
+    ADD,
+    ALL,
+    DELETE,
+    NODE_ALLOCATABLE,
+    NODE_ANNOTATION,
+    NODE_CONDITION,
+    NODE_DECLARED_FEATURE,
+    NODE_LABEL,
+    NODE_PREEMPTION_POLICY,
+    NODE_TAINT,
+    POD_CLAIM,
+    POD_GATES_ELIMINATED,
+    POD_LABEL,
+    POD_SCALE_DOWN,
+    POD_SCALE_UP,
+    POD_TOLERATION,
+    UPDATE,
+    ClusterEvent,
+)
+from topospread.scheduling.backoff_queue import BackoffSettings
+from topospread.scheduling.queue import Clock, SchedulingQueue
+from topospread.scheduling.queued_pod_info import QueuedPodInfo
+from topospread.scheduling.requeueing import Requeueing
+
+from .incoming import Incoming
+from .observer import Observer
+
+_POPPED = "PodPopped"
+_ADDED = ClusterEvent("UnscheduledPod", ADD)
+_UPDATED = ClusterEvent("UnscheduledPod", UPDATE)
+_DELETED = ClusterEvent("UnscheduledPod", DELETE)
+_ASSIGNED_UPDATED = ClusterEvent("AssignedPod", UPDATE)
+_ACTIONS = {
+    ADD: "Add",
+    DELETE: "Delete",
+    UPDATE: "Update",
+    ALL: "All",
+    NODE_ALLOCATABLE: "UpdateNodeAllocatable",
+    NODE_LABEL: "UpdateNodeLabel",
+    NODE_TAINT: "UpdateNodeTaint",
+    NODE_CONDITION: "UpdateNodeCondition",
+    NODE_ANNOTATION: "UpdateNodeAnnotation",
+    NODE_DECLARED_FEATURE: "UpdateNodeDeclaredFeature",
+    NODE_PREEMPTION_POLICY: "UpdateNodePreemptionPolicy",
+    POD_LABEL: "UpdatePodLabel",
+    POD_SCALE_DOWN: "UpdatePodScaleDown",
+    POD_SCALE_UP: "UpdatePodScaleUp",
+    POD_TOLERATION: "UpdatePodToleration",
+    POD_GATES_ELIMINATED: "UpdatePodSchedulingGatesEliminated",
+    POD_CLAIM: "UpdatePodGeneratedResourceClaim",
+}
+_GROUPS = {
+    "CSINode": "storage.k8s.io/",
+    "CSIDriver": "storage.k8s.io/",
+    "CSIStorageCapacity": "storage.k8s.io/",
+    "StorageClass": "storage.k8s.io/",
+    "VolumeAttachment": "storage.k8s.io/",
+    "DeviceClass": "resource.k8s.io/",
+}
+
+
+@cache
+def label(event: ClusterEvent) -> str:
+    """What kube-scheduler's metrics call an event: ``NodeAdd``, ``AssignedPodUpdatePodLabel``."""
+    if event.wildcard:
+        return "UnschedulableTimeout"
+    return f"{_GROUPS.get(event.resource, '')}{event.resource}{_ACTIONS.get(event.action, '')}"
+
+
+class HeardQueue(SchedulingQueue):
+    """A queue that tells.
+
+    Attributes:
+        incoming: counts what comes into its parts.
+        began: when what is just being handled arrived, ``None`` where nothing has.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        requeueing_of: Callable[[Pod], Requeueing | None],
+        settings: BackoffSettings,
+        rules: RequestRules,
+        observer: Observer,
+    ) -> None:
+        super().__init__(clock, requeueing_of, settings, rules)
+        self._observer = observer
+        self.incoming = Incoming(self, observer)
+        self.began: float | None = None
+
+    def add(self, pod: Pod, key: PodKey = "", kind: Hashable = None, since: int | None = None) -> QueuedPodInfo:
+        """See SchedulingQueue."""
+        before = self.incoming.now()
+        info = super().add(pod, key, kind, since)
+        self.incoming.tell(before, label(_ADDED))
+        self._handled(_ADDED)
+        return info
+
+    def update(self, old: Pod, new: Pod, key: PodKey = "", kind: Hashable = None) -> None:
+        """See SchedulingQueue."""
+        super().update(old, new, key, kind)
+        self._handled(_UPDATED)
+
+    def delete(self, key: PodKey) -> None:
+        """See SchedulingQueue."""
+        super().delete(key)
+        self._handled(_DELETED)
+
+    def assigned_pod_updated(self, old: Pod, new: Pod) -> None:
+        """See SchedulingQueue."""
+        super().assigned_pod_updated(old, new)
+        self._handled(_ASSIGNED_UPDATED)
+
+    def move_all(
+        self,
+        event: ClusterEvent,
+        old: Any,
+        new: Any,
+        check: Callable[[Pod], bool] | None = None,
+        alike: Hashable = None,
+    ) -> None:
+        """See SchedulingQueue."""
+        before = self.incoming.now()
+        super().move_all(event, old, new, check, alike)
+        self.incoming.tell(before, label(event))
+        if event != _ASSIGNED_UPDATED:  # told once, as that of the whole update
+            self._handled(event)
+
+    def in_flight_events(self) -> Counter[str]:
+        """How many events and pods are remembered for pods that are being tried, by what they are."""
+        found = Counter(label(each.event) for each in self._in_flight.events)
+        found[_POPPED] = len(self._in_flight)
+        return found
+
+    def _update_unschedulable(self, info: QueuedPodInfo, events: Iterable[ClusterEvent], old: Pod) -> None:
+        before, all_of_it = self.incoming.now(), list(events)
+        super()._update_unschedulable(info, all_of_it, old)
+        self.incoming.tell(before, label(all_of_it[0]))
+
+    def _handled(self, event: ClusterEvent) -> None:
+        if self.began is not None:
+            self._observer.event_handled(label(event), perf_counter() - self.began)
