@@ -23,7 +23,7 @@ class Scenario:
         grown: replicas that workloads get when their first pods are ready, so that pods are of several ages.
         costs: chosen anew for each pod of it when all are there: their pod-deletion-cost.
         step: what happens then.
-        moments: when it began to happen, and when it had been asked for.
+        moments: when it was asked for, and since when nothing happens any more.
     """
 
     kind: str

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +42,10 @@ drills do not draw all ways of it (docs/explanation/drills.md). Of forty, none t
 ONLY = tuple(os.environ.get("DRILL_KINDS", ",".join(KINDS)).split(","))
 WAVE = 20
 """How many of each kind are played at once."""
-RUNS = int(os.environ.get("DRILL_RUNS", "200"))
+RUNS = int(os.environ.get("DRILL_RUNS", "1000"))
 """How often what is drawn is drawn until it is what came."""
+GOLDEN = 0.618_034
+"""Moments are drawn by its multiples, evenly: controllers compare ages by their logarithms, and nobody sees when."""
 READ = "nodes,pods,deployments,replicasets,statefulsets,daemonsets,controllerrevisions,poddisruptionbudgets"
 GRACE = 30
 """Seconds until a silent node is noticed here, in place of 50."""
@@ -99,8 +101,8 @@ def create(plane: ControlPlane, items: list[Json]) -> None:
     plane.kubectl("create", "--validate=false", "-f", "-", given=listed)
 
 
-def settled(plane: ControlPlane, quiet: float = 4.0, least: float = 0.0, patience: float = 150.0) -> None:
-    """Wait until nothing happens to pods any more."""
+def settled(plane: ControlPlane, quiet: float = 4.0, least: float = 0.0, patience: float = 150.0) -> datetime:
+    """Wait until nothing happens to pods any more; since when nothing has."""
     began = since = time.monotonic()
     before: object = None
     while time.monotonic() - since < quiet or time.monotonic() - began < least:
@@ -110,6 +112,7 @@ def settled(plane: ControlPlane, quiet: float = 4.0, least: float = 0.0, patienc
             before, since = now, time.monotonic()
         assert time.monotonic() - began < patience, "the pods did not settle"
         time.sleep(0.5)
+    return datetime.now(UTC) - timedelta(seconds=time.monotonic() - since)
 
 
 def _standing(pod: Json) -> tuple[str, ...]:
@@ -163,11 +166,6 @@ def give_costs(plane: ControlPlane, one: Scenario, draw: random.Random, there: l
 def act(plane: ControlPlane, kubelets: Kubelets, one: Scenario) -> None:
     """Take the step, as a person or an accident does, and note when that was."""
     one.moments.append(datetime.now(UTC))
-    _take(plane, kubelets, one)
-    one.moments.append(datetime.now(UTC))
-
-
-def _take(plane: ControlPlane, kubelets: Kubelets, one: Scenario) -> None:
     match one.step:
         case Rollout(target=target):
             plane.kubectl("rollout", "restart", "-n", one.name, target.partition("/")[2])
@@ -229,15 +227,14 @@ def differs(one: Scenario, there: list[Json], after: list[Json], file: Path) -> 
     left = {each["metadata"]["name"] for each in after if each["kind"] == "Pod"}
     victims = {each["metadata"]["name"] for each in there if each["kind"] == "Pod"} - left
     seen: dict[str, int] = {}
+    began, quiet = one.moments
     for number in range(RUNS):
-        now = one.moments[number % 2]  # ages are compared by their logarithms
+        now = began + (quiet - began) * (number * GOLDEN % 1)
         file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": at(there, now)}))
         outcome, gone = drilled(there, one, file, number)
         if outcome == real and (one.kind != "scale" or gone == victims):
             return ""
         seen[_said(outcome, gone if one.kind == "scale" else set())] = number
-        if one.kind == "scale" and number == 20:
-            break
     said = _said(real, victims if one.kind == "scale" else set())
     return f"{one.name} ({one.step}): came {said}, not {list(seen)[:6]}"
 
@@ -284,7 +281,9 @@ def played(
                 give_costs(plane, one, random.Random(one.name), there[one.name])
             there = read(plane)
             list(pool.map(lambda one: act(plane, kubelets, one), scenarios))
-            settled(plane, least=GRACE + 22 if fails else 0)
+            quiet = settled(plane, least=GRACE + 22 if fails else 0)
+            for one in scenarios:
+                one.moments.append(quiet)
             return there, read(plane)
 
 

@@ -63,7 +63,8 @@ With --shard 2/8 only the third of eight parts of these is played; --merge puts 
 to the same result. With --dask the workers of a Dask cluster share them.
 
 With --check the PATHs are files of drills (kind: Drill), or folders with them: steps, and what is expected to come of
-them. The exit code is 1 when a drill falls short of that. They are shared out on processes, and with --shard, alike.
+them. The exit code is 1 when a drill falls short of that. They are shared out on processes, with --shard and with
+--dask, alike.
 
 \b
 Examples:
@@ -134,7 +135,7 @@ def _step(name: str, metavar: str, text: str) -> Callable[[Any], Any]:
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Processes of --each, --check (one a core).")
 @click.option("--shard", metavar="INDEX/NUMBER", help="Play only this part of --each or --check, from 0 (0/4).")
 @click.option("--merge", is_flag=True, help="Put parts together: the PATHs are what --shard -o json wrote.")
-@click.option("--dask", metavar="ADDRESS", help="Play --each on a Dask cluster (tcp://HOST:PORT; extra dask).")
+@click.option("--dask", metavar="ADDRESS", help="Play --each or --check on a Dask cluster (tcp://HOST:PORT).")
 @click.option(
     "--runs", type=click.IntRange(min=1), metavar="N", help="Draw what is drawn N times (rollouts: 8); show ranges."
 )
@@ -197,9 +198,8 @@ def _check_beside(given: dict[str, Any], steps: list[Step]) -> None:
         raise UsageError("--traffic is told after each step of one drill, not of --each")
     for name in ("workers", "shard", "dask"):
         if given[name] and not given["each"]:
-            raise UsageError(f"--{name} says who plays --each{' or --check' * (name != 'dask')}")
-    if given["dask"] and (given["shard"] or given["workers"]):
-        raise UsageError("--dask shares all drills out itself: neither --shard nor --workers stands beside it")
+            raise UsageError(f"--{name} says who plays --each or --check")
+    drill_many.check_sharing(given)
     if not steps and not given["each"]:
         raise UsageError("give at least one step, for example --fail zone=eu-west-1a or --drain node=node-1")
 

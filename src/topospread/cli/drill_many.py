@@ -34,15 +34,25 @@ def each(given: dict[str, Any], inventory: Inventory, options: SimulationOptions
     try:
         with progress("drilling") as bar:
             if given["dask"]:
-                from topospread.drills.dask_workers import SharedWork, drill_each_on_dask
+                from topospread.drills.dask_workers import SharedEach, drill_each_on_dask
 
-                found = drill_each_on_dask(SharedWork(inventory, given["each"], options), given["dask"], bar)
+                found = drill_each_on_dask(SharedEach(inventory, given["each"], options), given["dask"], bar)
             else:
                 found = drill_each(inventory, given["each"], options, given["workers"], progress=bar, shard=shard)
     except Interrupted as interrupted:
         _show_each(interrupted.finished, given)
         return INTERRUPTED
     return _show_each(found, given)
+
+
+def check_sharing(given: dict[str, Any]) -> None:
+    """Whether not two things share drills out.
+
+    Raises:
+        UsageError: they do.
+    """
+    if given["dask"] and (given["shard"] or given["workers"]):
+        raise UsageError("--dask shares all drills out itself: neither --shard nor --workers stands beside it")
 
 
 def merge(given: dict[str, Any]) -> int:
@@ -80,7 +90,7 @@ def check(given: dict[str, Any], steps: list[Step]) -> int:
     """Play the drills of files; 1 when one falls short of what it expects.
 
     Raises:
-        UsageError: steps or options beside it that drills of files have themselves.
+        UsageError: steps or options beside it that drills of files have themselves, or no Dask scheduler answers.
     """
     from topospread.drills.checking import check_drills
     from topospread.drills.drill_file import find_drills
@@ -96,8 +106,8 @@ def check(given: dict[str, Any], steps: list[Step]) -> int:
         "graph": "--graph",
         "traffic": "--traffic",
         "each": "--each",
-        "dask": "--dask",
     }
+    check_sharing(given)
     beside = [option for name, option in own.items() if given[name]]
     if steps or beside:
         raise UsageError(f"--check plays drills of files, which say themselves what {(beside or ['a step'])[0]} says")
@@ -107,7 +117,12 @@ def check(given: dict[str, Any], steps: list[Step]) -> int:
     shard = read_shard(given["shard"], "--shard") if given["shard"] else None
     try:
         with progress("drilling") as bar:
-            found = check_drills(files, given["cluster"], bar, workers=given["workers"], shard=shard)
+            if given["dask"]:
+                from topospread.drills.dask_workers import check_drills_on_dask
+
+                found = check_drills_on_dask(files, given["cluster"], given["dask"], bar)
+            else:
+                found = check_drills(files, given["cluster"], bar, workers=given["workers"], shard=shard)
     except Interrupted as interrupted:
         _show_check(interrupted.finished, given)
         return INTERRUPTED

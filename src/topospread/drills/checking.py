@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as with_fields
 from typing import Any
 
 from topospread.errors import InputError, Place, UsageError
 from topospread.plain_data import PlainData
+from topospread.simulation.run import SimulationOptions
 from topospread.sources.pools import read_pools
 
-from .drill import drill
+from .drill import BegunDrill, applied_manifests, play_runs
 from .drill_file import DrillFile
 from .expectations import Shortfall, shortfalls
 from .forked import answers, can_fork, cores
@@ -151,23 +153,48 @@ def merged_checks(parts: Sequence[tuple[str, DrillCheck]]) -> DrillCheck:
 
 
 def _checked(file: DrillFile, cluster: str | None) -> CheckedDrill:
-    how = file.settings
-    try:
-        found = drill(
-            file.manifests.read(cluster, how.apiserver_gates),
-            file.steps,
-            namespace=file.manifests.namespace,
-            config=how.config,
-            seed=how.seed,
-            kube_version=how.kube_version,
-            gates=how.gates,
-            apiserver_gates=how.apiserver_gates,
-            preemption=how.preemption,
-            runs=how.runs,
-            pools=read_pools(how.pools) if how.pools else (),
-        )
+    return read_drill(file, cluster).checked()
+
+
+@dataclass(frozen=True, slots=True)
+class ReadDrill:
+    """A drill of a file, and everything that the file names, read: it can be played where its files are not."""
+
+    file: DrillFile
+    begun: BegunDrill
+
+    def checked(self) -> CheckedDrill:
+        """What comes of it.
+
+        Raises:
+            InputError: what it names cannot be used.
+        """
+        file = self.file
+        try:
+            found = play_runs(self.begun, file.settings.runs)
+        except UsageError as error:
+            raise InputError(str(error), file.place("spec.steps")) from None
         placed = tuple(_placed(file, each) for each in shortfalls(found, file.expect))
         return CheckedDrill(file.name, file.text.name, file.document, placed, found.to_dict())
+
+
+def read_drill(file: DrillFile, cluster: str | None = None) -> ReadDrill:
+    """Read everything that a drill names; ``cluster``: in place of its own.
+
+    Raises:
+        InputError: something cannot be read or used.
+    """
+    how = file.settings
+    try:
+        inventory = file.manifests.read(cluster, how.apiserver_gates)
+        options = with_fields(
+            SimulationOptions.of_version(how.kube_version, how.config, how.gates, how.apiserver_gates),
+            seed=how.seed,
+            preemption=how.preemption,
+            pools=read_pools(how.pools) if how.pools else (),
+        )
+        manifests = applied_manifests(file.steps, file.manifests.namespace)
+        return ReadDrill(file, BegunDrill(inventory, file.steps, manifests, options))
     except UsageError as error:
         raise InputError(str(error), file.place("spec.steps")) from None
 

@@ -1,7 +1,8 @@
-"""Many drills on the workers of an existing Dask cluster (the extra ``dask``); what a drill comes to is `each`'s.
+"""Many drills on the workers of an existing Dask cluster (the extra ``dask``); what each comes to is not decided here.
 
 Dask's executor gives the parts out, and gives those out again whose worker dies. A part is played by a process that the
-worker starts, as what plays drills copies itself, which a worker's threads do not allow.
+worker starts, as what plays drills copies itself, which a worker's threads do not allow. Files are read here: workers
+are other machines.
 """
 
 from __future__ import annotations
@@ -9,15 +10,20 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 from topospread.api.inventory import Inventory
-from topospread.errors import TopospreadError, UsageError
+from topospread.errors import InputError, TopospreadError, UsageError
 from topospread.simulation.run import SimulationOptions
 from topospread.version import __version__
 
-from .each import EachDrill, EachKind, drill_each, merged
+from .checking import CheckedDrill, DrillCheck, ReadDrill, counted_drills, read_drill
+from .drill_file import DrillFile
+from .each import EachDrill, EachKind, drill_each, merged, over_so_far
+from .interruption import Interrupted
 from .shards import Shard
 
 _PATIENCE = 10
@@ -25,19 +31,52 @@ _PATIENCE = 10
 _PARTS = 4
 """For each thread of a worker: the last ones to be at work have little left to do."""
 _COMMAND = "from topospread.drills.dask_workers import main; main()"
+Progress = Callable[[int, int], None]
+"""Told how many parts of how many are over."""
+
+
+class SharedWork(Protocol):
+    """What a worker gets."""
+
+    @property
+    def version(self) -> str:
+        """Of topospread, where it was put together."""
+
+    def play(self, shard: Shard) -> object:
+        """A part of it.
+
+        Raises:
+            TopospreadError: what is wrong with it.
+        """
 
 
 @dataclass(frozen=True, slots=True)
-class SharedWork:
-    """What is played, whole; every worker gets it once."""
+class SharedEach:
+    """The same drill for everything of a kind, whole; every worker gets it once."""
 
     inventory: Inventory
     kind: EachKind
     options: SimulationOptions
     version: str = __version__
 
+    def play(self, shard: Shard) -> EachDrill:
+        """Some of them."""
+        return drill_each(self.inventory, self.kind, self.options, 1, shard=shard)
 
-def drill_each_on_dask(work: SharedWork, address: str, progress: Callable[[int, int], None] | None = None) -> EachDrill:
+
+@dataclass(frozen=True, slots=True)
+class SharedCheck:
+    """One drill of a file."""
+
+    drill: ReadDrill
+    version: str = __version__
+
+    def play(self, shard: Shard) -> CheckedDrill:
+        """All of it: it is a part of its own."""
+        return self.drill.checked()
+
+
+def drill_each_on_dask(work: SharedEach, address: str, progress: Progress | None = None) -> EachDrill:
     """The same as `drill_each`, played by the workers of a Dask scheduler.
 
     Args:
@@ -48,9 +87,74 @@ def drill_each_on_dask(work: SharedWork, address: str, progress: Callable[[int, 
     Raises:
         UsageError: the extra is not installed, nobody answers there, there are no workers, or they have another
             version.
+        Interrupted: Ctrl-C; with what was over.
+    """
+    with _workers(address) as (client, threads):
+        number = threads * _PARTS
+        given = client.scatter(pickle.dumps(work), broadcast=True, hash=False)
+        parts = [client.submit(play_part, given, index, number, pure=False) for index in range(number)]
+        try:
+            _wait_for(parts, progress)
+        except KeyboardInterrupt:
+            over = [_read(each.result()) for each in parts if each.status == "finished"]
+            if not over:
+                raise
+            raise Interrupted(over_so_far(over)) from None
+        return merged([(str(part.key), _read(part.result())) for part in parts])
+
+
+def check_drills_on_dask(
+    files: Sequence[DrillFile], cluster: str | None, address: str, progress: Progress | None = None
+) -> DrillCheck:
+    """The same as `checking.check_drills`, played by the workers of a Dask scheduler.
+
+    Args:
+        files: the drills; what they name is read here.
+        cluster: in place of their own.
+        address: of the scheduler, ``tcp://HOST:PORT``.
+        progress: told how many drills of how many are over.
+
+    Raises:
+        InputError: what a drill names cannot be used; of several, the first.
+        UsageError: as of `drill_each_on_dask`.
+        Interrupted: Ctrl-C; with the drills that were over.
+    """
+    with _workers(address) as (client, _):
+        given, unread = _given_out(files, cluster, client)
+        parts = [client.submit(play_part, each, 0, 1, pure=False) for each in given]
+        try:
+            _wait_for(parts, progress)
+        except KeyboardInterrupt:
+            over = tuple(_read(each.result()) for each in parts if each.status == "finished")
+            partial = f"ended after {len(over)} of {counted_drills(files)}"
+            raise Interrupted(DrillCheck(over, partial)) from None
+        found = tuple(_read(each.result()) for each in parts)
+        if unread is not None:
+            raise unread
+        return DrillCheck(found)
+
+
+def _given_out(files: Sequence[DrillFile], cluster: str | None, client: Any) -> tuple[list[Any], InputError | None]:
+    """Drills on the way to all workers, so that none is lost with one, up to the first that cannot be read, and why."""
+    given: list[Any] = []
+    for each in files:
+        try:
+            data = pickle.dumps(SharedCheck(read_drill(each, cluster)))
+        except InputError as error:
+            return given, error
+        given.append(client.scatter(data, broadcast=True, hash=False))
+    return given, None
+
+
+@contextmanager
+def _workers(address: str) -> Iterator[tuple[Any, int]]:
+    """A client of the scheduler, and how many threads its workers have.
+
+    Raises:
+        UsageError: the extra is not installed, nobody answers there, or there are no workers.
     """
     try:
-        from distributed import Client, as_completed
+        from distributed import Client
     except ImportError:
         raise UsageError("--dask needs the extra dask: pip install 'topospread[dask]'") from None
     try:
@@ -61,22 +165,24 @@ def drill_each_on_dask(work: SharedWork, address: str, progress: Callable[[int, 
         threads = sum(client.nthreads().values())
         if not threads:
             raise UsageError(f"--dask {address}: the scheduler has no workers")
-        number = threads * _PARTS
-        given = client.scatter(pickle.dumps(work), broadcast=True, hash=False)
-        parts = [client.submit(play_part, given, index, number, pure=False) for index in range(number)]
+        yield client, threads
+
+
+def _wait_for(parts: Sequence[Any], progress: Progress | None) -> None:
+    from distributed import as_completed
+
+    for over, _ in enumerate(as_completed(parts), 1):
         if progress is not None:
-            for over, _ in enumerate(as_completed(parts), 1):
-                progress(over, number)
-        return merged([(str(part.key), _read(part.result())) for part in parts])
+            progress(over, len(parts))
 
 
-def _read(written: bytes) -> EachDrill:
+def _read(written: bytes) -> Any:
     """What a process wrote.
 
     Raises:
         TopospreadError: what was wrong with the part.
     """
-    found: EachDrill | TopospreadError = pickle.loads(written)
+    found = pickle.loads(written)
     if isinstance(found, TopospreadError):
         raise found
     return found
@@ -106,11 +212,11 @@ def main() -> None:
     sys.stdout.buffer.write(pickle.dumps(_played(work, shard)))
 
 
-def _played(work: SharedWork, shard: Shard) -> EachDrill | TopospreadError:
+def _played(work: SharedWork, shard: Shard) -> object:
     """The part, or what was wrong with it."""
     if work.version != __version__:
         return UsageError(f"--dask: the worker has topospread {__version__}, not {work.version}")
     try:
-        return drill_each(work.inventory, work.kind, work.options, 1, shard=shard)
+        return work.play(shard)
     except TopospreadError as error:
         return error

@@ -66,8 +66,10 @@ def _evict(world: World, waiting: list[FollowedPod]) -> list[NotEvicted]:
     silent = [NotEvicted(there_of(each), _on_silent_node(each)) for each in waiting if each.node in world.down]
     while waiting:
         reasons: dict[str, str] = {}
-        gone = world.delete(_allowed(world, waiting, reasons), "drained")
-        world.settle()
+        gone = False
+        for turn in world.draws.turns(waiting):
+            gone |= world.delete(_allowed(world, turn, reasons), "drained")
+            world.settle()
         waiting = [each for each in waiting if each.key in reasons]
         if not waiting:
             break

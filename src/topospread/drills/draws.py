@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from topospread.workloads.names import made_up_uid
+from topospread.workloads.planned import QueuedPod
 from topospread.workloads.removal import removal_order
 
 from .pods import FollowedPod
@@ -40,6 +41,29 @@ class Draws:
     def order(self, pods: Iterable[FollowedPod]) -> list[FollowedPod]:
         """Pods in an order that nothing decides, as that of a cache; in the first drill as they come."""
         return sorted(pods, key=self.key) if self._number else list(pods)
+
+    def created(self, pods: Iterable[QueuedPod]) -> list[QueuedPod]:
+        """Pods that several controllers create at the same moment; in the first drill as they come."""
+        found = list(pods)
+        if not self._number or len({id(each.workload) for each in found}) < 2:
+            return found
+        return sorted(found, key=lambda each: made_up_uid("Pod", each.namespace, f"{each.name}{self._number}"))
+
+    def turns(self, pods: Iterable[FollowedPod]) -> list[list[FollowedPod]]:
+        """Pods that are asked to go at the same moment, by many who do not wait for each other.
+
+        In the first drill all of them before anybody else acts; in others some are first, in any order, and what
+        follows of that may be done when the next are asked.
+        """
+        turns: list[list[FollowedPod]] = [[]]
+        for each in self.order(pods):
+            if self._number and turns[-1] and self._coin(f"turn {each.namespace}/{each.name}"):
+                turns.append([])
+            turns[-1].append(each)
+        return turns
+
+    def _coin(self, of: str) -> bool:
+        return bool(int(made_up_uid("Pod", of, str(self._number))[:8], 16) % 2)
 
     def in_order_of_removal(
         self, pods: Iterable[FollowedPod], related: Iterable[FollowedPod], times: Times, down: set[str]

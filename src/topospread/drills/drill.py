@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from dataclasses import replace as with_fields
 
+from topospread.api.inventory import Inventory
 from topospread.api.pools import NodePool
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
@@ -15,7 +17,7 @@ from topospread.sources.inputs import Input, inventory_of
 from topospread.sources.load import load
 
 from .interruption import Interrupted
-from .play import Play, Progress
+from .play import Manifests, Play, Progress
 from .ranges import with_ranges
 from .steps import Apply, Rollout, Step
 
@@ -67,12 +69,53 @@ def drill(  # noqa: PLR0913 - keyword arguments of the public API
     """
     options = SimulationOptions.of_version(kube_version, config, gates, apiserver_gates)
     options = with_fields(options, seed=seed, preemption=preemption, pools=pools)
-    manifests = {
+    manifests = applied_manifests(steps, namespace)
+    given = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
+    return play_runs(
+        BegunDrill(given, tuple(steps), manifests, options), runs, keep_after=keep_after, progress=progress
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class BegunDrill:
+    """All that a drill is played with; nothing is read any more.
+
+    Attributes:
+        inventory: what there is at the beginning.
+        manifests: those that steps apply, by their paths.
+        options: how pods are placed; its seed is that of the first run.
+    """
+
+    inventory: Inventory
+    steps: tuple[Step, ...]
+    manifests: Manifests
+    options: SimulationOptions
+
+
+def applied_manifests(steps: Sequence[Step], namespace: str | None) -> Manifests:
+    """What stands in the files that steps apply.
+
+    Raises:
+        InputError: one cannot be read or used.
+    """
+    return {
         each.path: load([each.path], namespace=namespace or "default", needs_nodes=False)
         for each in steps
         if isinstance(each, Apply | Rollout) and each.path
     }
-    given = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
+
+
+def play_runs(
+    begun: BegunDrill, runs: int | None, *, keep_after: bool = False, progress: Progress | None = None
+) -> Drill:
+    """The same as `drill`, of what was read.
+
+    Raises:
+        InputError: an object that the API server would refuse.
+        UsageError: a step names what is not there.
+        topospread.drills.interruption.Interrupted: Ctrl-C, a KeyboardInterrupt; with what was over as a drill.
+    """
+    steps, options = begun.steps, begun.options
     number = runs or (_RUNS if any(isinstance(each, Apply | Rollout) for each in steps) else 1)
 
     def played(run: int) -> Drill:
@@ -80,8 +123,8 @@ def drill(  # noqa: PLR0913 - keyword arguments of the public API
             if progress is not None:
                 progress(run * total + done, number * total)
 
-        drawn = with_fields(options, seed=(seed or 0) + run, draws=True) if run else options
-        play = Play(given, drawn, manifests, run)
+        drawn = with_fields(options, seed=(options.seed or 0) + run, draws=True) if run else options
+        play = Play(begun.inventory, drawn, begun.manifests, run)
         play.keeps_after = keep_after and not run
         return play.play(steps, told)
 

@@ -137,6 +137,13 @@ def merged(parts: Sequence[tuple[str, EachDrill]]) -> EachDrill:
     return EachDrill(parts[0][1].kind, tuple(found), tuple(warnings))
 
 
+def over_so_far(parts: Sequence[EachDrill]) -> EachDrill:
+    """What is there of a whole of which only some parts were played, at least one."""
+    marks = [each.part for each in parts if each.part is not None]
+    found = sorted((outcome for each in parts for outcome in each.outcomes), key=_goodness)
+    return EachDrill(parts[0].kind, tuple(found), parts[0].warnings, f"ended after {len(found)} of {marks[0].targets}")
+
+
 def _look_once(play: Play) -> None:
     """Let kube-scheduler look at all nodes for every workload, so that no drill has to catch up with the beginning."""
     run = play.world.run

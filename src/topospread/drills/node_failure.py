@@ -159,6 +159,11 @@ class NodeFailures:
             world.at(time, partial(self._evict, node, time))
 
     def _evict(self, node: str, time: float) -> None:
-        due = [each for each in self._world.pods.on([node]) if each.leaves_at == time and not each.terminating]
-        if due:
-            self._world.delete(due, UNREACHABLE if node in self._world.down else "tainted")
+        world = self._world
+        due = [each for each in world.pods.on([node]) if each.leaves_at == time and not each.terminating]
+        turns = world.draws.turns(due)
+        for number, turn in enumerate(turns):
+            if number:
+                world.settle()
+            there = (each for each in turn if each.key in world.pods.by_key and not each.terminating)
+            world.delete(there, UNREACHABLE if node in world.down else "tainted")

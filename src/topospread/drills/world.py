@@ -184,11 +184,11 @@ class World:
         limit = None if until is None else round(until * _NANOSECONDS)
         while True:
             if self.draws.controllers_first:
-                self._create(self.successors.due())
+                self._create(self.draws.created(self.successors.due()))
             place_waiting(self.run, self.queue, limit)
             changed = self._collect()
             if not self.draws.controllers_first:
-                changed |= self._create(self.successors.due())
+                changed |= self._create(self.draws.created(self.successors.due()))
             changed |= any([self._roll_on(goes_on) for goes_on in list(self.rollouts.values())])  # noqa: C419 - all act
             if not changed and not self.kubelets.act(self._ended, self._started):
                 return
@@ -223,7 +223,8 @@ class World:
             gone.append(each)
         if gone:
             self.note("evicted", pods=there, detail=why)
-            self._create(made for pod in gone if replaced and (made := self.successors.of(pod)) is not None)
+            made = (new for pod in gone if replaced and (new := self.successors.of(pod)) is not None)
+            self._create(self.draws.created(made))
         return bool(gone)
 
     def vanish(self, pods: Sequence[FollowedPod]) -> None:

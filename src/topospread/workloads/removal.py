@@ -2,7 +2,10 @@
 
 Source: pkg/controller/controller_utils.go (``ActivePodsWithRanks``, ``ActivePods``),
 pkg/controller/replicaset/replica_set.go (``getPodsRankedByRelatedPodsOnSameNode``,
-``getIndirectlyRelatedPods``).
+``getIndirectlyRelatedPods``), which sort with Go's ``sort.Sort``.
+
+Of two pods that are as old to the second neither comes first, and of two that are nearly so the lower uid does. That is
+no order: who is first rests on how Go sorts, and on the order in which the controller's cache gives the pods.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from functools import cmp_to_key
 
 from topospread.api.labels import Selector
 from topospread.api.pod import FINISHED_PHASES, Pod
+from topospread.scheduling.go_sort import go_sorted
 
 from .timestamps import seconds
 
@@ -102,7 +106,7 @@ def _sorted(candidates: list[_Candidate], now: float | None, tie: _Tie) -> list[
     def compare(left: _Candidate, right: _Candidate) -> int:
         return _compared(left, right, now, tie)
 
-    return sorted(candidates, key=cmp_to_key(compare))
+    return go_sorted(candidates, key=cmp_to_key(compare), orderly=now is None)
 
 
 def _compared(left: _Candidate, right: _Candidate, now: float | None, tie: _Tie) -> int:

@@ -7,12 +7,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from topospread.drills.dask_workers import SharedWork, drill_each_on_dask
+from topospread.cli.drill import drill as drill_command
+from topospread.drills.checking import check_drills
+from topospread.drills.dask_workers import SharedEach, check_drills_on_dask, drill_each_on_dask
+from topospread.drills.drill_file import find_drills
 from topospread.drills.each import drill_each
-from topospread.errors import UsageError
+from topospread.drills.interruption import Interrupted
+from topospread.errors import InputError, UsageError
 from topospread.simulation.run import SimulationOptions
 
 from .builders import Json, inventory, nodes, spread, workload
@@ -67,7 +73,7 @@ def workers(scheduler: str) -> Iterator[list[subprocess.Popen[bytes]]]:
 
 
 def test_without_a_scheduler_or_workers_nothing_is_played(scheduler: str) -> None:
-    work = SharedWork(inventory(*OBJECTS), "node", SimulationOptions())
+    work = SharedEach(inventory(*OBJECTS), "node", SimulationOptions())
     with pytest.raises(UsageError, match="has no workers"):
         drill_each_on_dask(work, scheduler)
     with pytest.raises(UsageError, match="no Dask scheduler answers there"):
@@ -87,7 +93,7 @@ def test_workers_come_to_the_same_when_one_is_killed_midway(
             workers[0].kill()
             workers[0].wait()
 
-    work = SharedWork(inventory(*OBJECTS), "node", SimulationOptions())
+    work = SharedEach(inventory(*OBJECTS), "node", SimulationOptions())
     found = drill_each_on_dask(work, scheduler, kill_one)
     assert workers[0].poll() is not None
     assert told[-1] == (8, 8)
@@ -96,9 +102,110 @@ def test_workers_come_to_the_same_when_one_is_killed_midway(
 
 def test_what_the_drills_are_refused_for_is_said(scheduler: str, workers: list[subprocess.Popen[bytes]]) -> None:
     with pytest.raises(UsageError, match="--each zone: there is none"):
-        drill_each_on_dask(SharedWork(inventory(*nodes("")), "zone", SimulationOptions()), scheduler)
+        drill_each_on_dask(SharedEach(inventory(*nodes("")), "zone", SimulationOptions()), scheduler)
 
 
 def test_workers_of_another_version_are_refused(scheduler: str, workers: list[subprocess.Popen[bytes]]) -> None:
     with pytest.raises(UsageError, match=r"the worker has topospread .*, not 0\.0"):
-        drill_each_on_dask(SharedWork(inventory(*OBJECTS), "node", SimulationOptions(), "0.0"), scheduler)
+        drill_each_on_dask(SharedEach(inventory(*OBJECTS), "node", SimulationOptions(), "0.0"), scheduler)
+
+
+def drill_files(folder: Path, number: int = 4) -> list[str]:
+    """Files of two drills each, which name a cluster, manifests, pools and a configuration beside them."""
+    kinds = [each["kind"] for each in OBJECTS]
+    first = kinds.index("Deployment")
+    (folder / "cluster.yaml").write_text("\n---\n".join(map(json.dumps, OBJECTS[:first])))
+    (folder / "shop.yaml").write_text("\n---\n".join(map(json.dumps, OBJECTS[first:])))
+    (folder / "bare.yaml").write_text(json.dumps(workload("Deployment", replicas=9)))
+    (folder / "config.yaml").write_text(
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+    )
+    files = []
+    for index in range(number):
+        drills = [
+            f"""\
+apiVersion: topospread.dev/v1alpha1
+kind: Drill
+metadata: {{name: number-{index}-{step["name"]}}}
+spec:
+  cluster: cluster.yaml
+  manifests: [shop.yaml]
+  config: config.yaml
+  seed: {index}
+  steps: [{{scale: deploy/web={5 + index}}}, {step["step"]}]
+  expect: {{pending: 0, skew: 0}}
+"""
+            for step in (
+                {"name": "lost", "step": "{fail: zone=a}"},
+                {"name": "rolled", "step": "{apply: bare.yaml}"},
+            )
+        ]
+        files.append(str(folder / f"drill-{index}.yaml"))
+        Path(files[-1]).write_text("---\n".join(drills))
+    return files
+
+
+def test_checks_come_to_the_same_when_a_worker_is_killed_midway(
+    scheduler: str, workers: list[subprocess.Popen[bytes]], tmp_path: Path
+) -> None:
+    files = find_drills(drill_files(tmp_path))
+    told: list[tuple[int, int]] = []
+
+    def kill_one(done: int, total: int) -> None:
+        told.append((done, total))
+        if len(told) == 3:
+            workers[1].kill()
+            workers[1].wait()
+
+    found = check_drills_on_dask(files, None, scheduler, kill_one)
+    assert workers[1].poll() is not None
+    assert told[-1] == (8, 8)
+    assert not found.passed
+    assert found.to_json() == check_drills(files, workers=1).to_json()
+
+
+def test_the_command_shows_the_same_byte_for_byte(
+    scheduler: str, workers: list[subprocess.Popen[bytes]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Paths are as seen from where the command runs, which no worker knows: files are read here."""
+    drill_files(tmp_path, 1)
+    monkeypatch.chdir(tmp_path)
+    for output in ("json", "junit"):
+        words = ["--check", "drill-0.yaml", "-o", output]
+        here = CliRunner().invoke(drill_command, [*words, "--workers", "1"], standalone_mode=False)
+        there = CliRunner().invoke(drill_command, [*words, "--dask", scheduler], standalone_mode=False)
+        assert here.stdout_bytes
+        assert (there.stdout_bytes, there.return_value) == (here.stdout_bytes, 1)
+
+
+def test_of_drills_that_cannot_be_played_the_first_is_named(
+    scheduler: str, workers: list[subprocess.Popen[bytes]], tmp_path: Path
+) -> None:
+    """Whether it cannot be read here, or is refused there."""
+    paths = drill_files(tmp_path, 3)
+    second, third = Path(paths[1]), Path(paths[2])
+    third.write_text(third.read_text().replace("cluster.yaml", "nowhere.yaml"))
+    with pytest.raises(InputError, match=r"nowhere\.yaml"):
+        check_drills_on_dask(find_drills(paths), None, scheduler)
+    second.write_text(second.read_text().replace("zone=a", "zone=nowhere"))
+    with pytest.raises(InputError, match=r"number-1-lost.*has .*zone=nowhere"):
+        check_drills_on_dask(find_drills(paths), None, scheduler)
+    with pytest.raises(InputError, match=r"number-1-lost.*has .*zone=nowhere"):
+        check_drills(find_drills(paths), workers=1)
+
+
+def test_what_was_over_is_kept(scheduler: str, workers: list[subprocess.Popen[bytes]], tmp_path: Path) -> None:
+    def press(done: int, total: int) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted) as caught:
+        check_drills_on_dask(find_drills(drill_files(tmp_path)), None, scheduler, press)
+    over = len(caught.value.finished.drills)
+    assert over >= 2
+    assert caught.value.finished.partial == f"ended after {over} of 8 drills"
+    with pytest.raises(Interrupted) as caught:
+        drill_each_on_dask(SharedEach(inventory(*OBJECTS), "node", SimulationOptions()), scheduler, press)
+    over = len(caught.value.finished.outcomes)
+    assert over >= 2
+    assert caught.value.finished.partial == f"ended after {over} of 12"

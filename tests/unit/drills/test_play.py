@@ -327,3 +327,36 @@ def test_which_of_equal_pods_is_removed_is_drawn() -> None:
         play.play([Scale("deploy/web", 2)])
         left.add(tuple(sorted(each.name for each in play.world.pods.by_key.values())))
     assert len(left) > 1
+
+
+def test_who_is_evicted_first_by_a_drain_or_a_failure_is_drawn() -> None:
+    """Of two workloads on one node one pod finds room elsewhere: that of whichever is asked to go first."""
+    soon = {"tolerations": [{"key": "node.kubernetes.io/unreachable", "operator": "Exists", "tolerationSeconds": 1}]}
+    there = [
+        node("a1", "a"),
+        node("b1", "b", cpu="1", unschedulable=True),
+        *(workload("Deployment", name, 1, soon) for name in ("api", "web")),
+    ]
+    for step in (Drain(at("node=a1")), Fail(at("node=a1"))):
+        placed = []
+        for number in range(8):
+            play = Play(inventory(*there), SimulationOptions(seed=number, draws=bool(number)), {}, number)
+            play.play([Uncordon(at("node=b1")), step])
+            placed += [each.labels["app"] for each in play.world.pods.on(["b1"])]
+        assert (len(placed), placed[0], set(placed)) == (8, "api", {"api", "web"})
+
+
+def test_what_follows_an_eviction_may_be_done_before_the_next() -> None:
+    """A StatefulSet's pod comes back when the old one is gone, a Deployment's at once: still either may be first."""
+    there = [
+        node("a1", "a"),
+        node("b1", "b", cpu="1", unschedulable=True),
+        workload("StatefulSet", "db", 1),
+        workload("Deployment", "web", 1),
+    ]
+    placed = set()
+    for number in range(16):
+        play = Play(inventory(*there), SimulationOptions(seed=number, draws=bool(number)), {}, number)
+        play.play([Uncordon(at("node=b1")), Drain(at("node=a1"))])
+        placed |= {(number % 8 < 4, each.labels["app"]) for each in play.world.pods.on(["b1"])}
+    assert placed == {(slow, app) for slow in (True, False) for app in ("db", "web")}

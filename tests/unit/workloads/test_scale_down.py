@@ -5,11 +5,16 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from tests.unit.workloads.manifests import inventory
+from topospread.api.pod import Pod
 from topospread.workloads.planner import plan
+from topospread.workloads.removal import removal_order
 
 Json = dict[str, Any]
 
@@ -31,3 +36,19 @@ def test_the_same_pods_are_removed() -> None:
         assert sorted(pod.name for pod in planned.removed) == deleted, case
         ranked += bool(deleted) and any("ownerReferences" in each["metadata"] for each in controllers)
     assert ranked > 50
+
+
+def test_where_ages_and_uids_make_no_order_pods_go_as_gos_sort_has_them() -> None:
+    """Seen of a real controller: two pods of one second and five of another, in an order of the controller's cache."""
+    times = {"08": ("12796ab7", "bb4d089d"), "25": ("03af1691", "ca1a514d", "0de89d80", "4c2d77c8", "5814fcbc")}
+    pods = [
+        msgspec.convert(
+            {"metadata": {"name": uid, "uid": uid, "creationTimestamp": f"2026-11-22T19:31:{second}Z"}}, Pod
+        )
+        for second, uids in times.items()
+        for uid in uids
+    ]
+    now = datetime(2026, 11, 22, 19, 32, 1, tzinfo=UTC).timestamp()
+    order = [each.name for each in removal_order(pods, (), now)]
+    assert order[:3] == ["03af1691", "12796ab7", "bb4d089d"]
+    assert sorted(order) == sorted(each.name for each in pods)
