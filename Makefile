@@ -104,8 +104,8 @@ $(SITE)/.ready: requirements/site.txt
 	@$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/site.txt
 	@touch $@
 
-site: $(SITE)/.ready ## build the documentation as a site into build/site/html, strictly: no broken link, no orphan
-	@NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build --quiet
+site: $(SITE)/.ready ## build the documentation as a site, strictly, into build/site/html; among its versions in build/site/versions
+	@release/site_versions.sh $(SITE)/bin build/site
 
 release-check: site $(READY) $(RELEASE)/.ready ## build what would be released, and check it, installed by every Python that is here
 	@$(BIN)/python -m release.check
