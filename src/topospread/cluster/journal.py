@@ -79,13 +79,13 @@ class Journal:
 
     def append(self, change: PodChange) -> None:
         """Write down what happened."""
-        self._last_stamp += 1
-        self.stamp = self._last_stamp
-        self._changes.append(change)
-        if len(self._changes) > _KEPT:
-            half = len(self._changes) // 2
+        self.stamp = self._last_stamp = self._last_stamp + 1
+        changes = self._changes
+        changes.append(change)
+        if len(changes) > _KEPT:
+            half = len(changes) // 2
             self._dropped += half
-            del self._changes[:half]
+            del changes[:half]
 
     def join(self, reader: JournalReader) -> int:
         """The position from which somebody reads who has just derived everything from what there is."""

@@ -145,8 +145,10 @@ class DomainCounts:
 
     def at_each(self, codes: Sequence[int]) -> list[int]:
         """`at`, for a handful of domains."""
-        self.make_room()
-        return list(map(self.counts.item, codes)) if len(self.counts) else [0] * len(codes)
+        known = len(self.counts)
+        if known < len(self._column.values):
+            self.make_room()
+        return list(map(self.counts.item, codes)) if known or len(self.counts) else [0] * len(codes)
 
     def _moving(self, row: int) -> int:
         """How many pods change their domain with a row."""

@@ -184,13 +184,13 @@ class CountedConstraint:
 
     def joined(self, codes: Codes) -> Codes:
         """The same codes, but nodes without the key and those whose value is empty, which are one domain, as −1."""
-        empty = self.column.code("") if self.column.missing else -1
-        return codes if empty < 0 else np.where(codes == empty, np.int32(-1), codes)
+        empty = self.column.code("")
+        return codes if empty < 0 or not self.column.missing else np.where(codes == empty, np.int32(-1), codes)
 
     def joined_each(self, codes: Sequence[int]) -> Sequence[int]:
         """`joined`, for a handful of nodes."""
-        empty = self.column.code("") if self.column.missing else -1
-        return codes if empty < 0 else [-1 if code == empty else code for code in codes]
+        empty = self.column.code("")
+        return codes if empty < 0 or not self.column.missing else [-1 if code == empty else code for code in codes]
 
     def takes_part(self, rows: Rows) -> Bools:
         """Nodes whose pods count: all keys are there and the policies include them."""

@@ -196,17 +196,18 @@ class Buckets:
         bucket_of, points_of = self.bucket_of, self.points_of
         coming = []
         entered = 0
-        if len(rows) < _FEW_ROWS:
-            self._touched.update(bucket for row in rows if (bucket := bucket_of[row]) is not None)
-        else:
-            self._touched.update(self._buckets.values())
+        touched = self._touched
+        if len(rows) >= _FEW_ROWS:
+            touched.update(self._buckets.values())
         for row in rows:
             bucket = bucket_of[row]
             now = worth[row]
             if bucket is None:
                 if now is not None:
                     coming.append(row)
-            elif now is None:
+                continue
+            touched.add(bucket)
+            if now is None:
                 self.drop(row)
             elif points_of[row] != now:
                 points_of[row] = now

@@ -124,6 +124,9 @@ def best_of_heads(view: View, entries: Sequence[Entry], sizes: Sequence[int]) ->
             if not left:
                 return None
             entries, sizes, rows = [entries[i] for i in left], [sizes[i] for i in left], [rows[i] for i in left]
+    if not view.one_by_one.scores:  # entries are (points below zero, rank, row)
+        negative, _, row = min(entries)
+        return row, -negative
     worse = [negative for negative, _, _ in entries]
     for weight, each_score in view.one_by_one.scores:
         points = each_score.normalize_each(each_score.score_each(rows, sizes))

@@ -33,6 +33,7 @@ class ViewCache:
         self._cluster = cluster
         self._views: OrderedDict[_Key, View] = OrderedDict()
         self._round: Iterator[_Key] = iter(())
+        self._latest: tuple[View | None, int] = (None, -1)
 
     def __len__(self) -> int:
         return len(self._views)
@@ -46,6 +47,15 @@ class ViewCache:
         Raises:
             PluginError: kube-scheduler could not judge the pod.
         """
+        latest, index = self._latest
+        if (
+            latest is not None
+            and latest.pod_class is pod_class
+            and index == pod_class.index
+            and latest.framework is framework
+            and latest.catch_up()
+        ):
+            return latest
         key = (framework.profile.scheduler_name, pod_class.key)
         view = self._views.get(key)
         if view is None or not view.catch_up():
@@ -54,6 +64,7 @@ class ViewCache:
             self._drop()
         else:
             self._views.move_to_end(key)
+        self._latest = view, pod_class.index
         return view
 
     def _drop(self) -> None:
