@@ -3,16 +3,19 @@
     python build_judge.py OUT PACKAGE…      for example: python build_judge.py build/upstream filters preemption/misc
 
 PACKAGE is a folder of k8s.io/kubernetes/test/integration/scheduler ("." for the top one). For each, OUT/<name>.test
-appears. Kubernetes' module is taken from the module cache as a tree of hard links beside OUT; there scheduler.go gets
-two lines more, and external.go is added to its package. Go refuses to overlay files of its module cache.
+appears. Kubernetes' module is taken from the module cache as a tree of hard links; there scheduler.go gets two lines
+more, and external.go is added to its package. Go refuses to overlay files of its module cache. The tree is kept beside
+Go's build cache, which goes by paths: every clone of this project finds there what another one has compiled.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -52,13 +55,39 @@ def go(*words: str) -> str:
     ).stdout
 
 
-def changed_tree(out: Path) -> Path:
-    """Kubernetes' source with the changes, as a tree of its own."""
+def changed_tree() -> Path:
+    """Kubernetes' source with the changes, as a tree of its own, named after what is changed."""
     root = Path(go("list", "-m", "-f", "{{.Dir}}", "k8s.io/kubernetes").strip())
-    tree = out / f"judge-{root.name}"
-    if not tree.exists() and subprocess.run(["cp", "-al", root, tree], check=False).returncode:
-        shutil.rmtree(tree, ignore_errors=True)
-        shutil.copytree(root, tree)
+    files = changed_files(root)
+    digest = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()[:12]
+    trees = Path(go("env", "GOCACHE").strip()).parent / "topospread-judges"
+    tree = trees / f"{root.name}-{digest}"
+    if tree.exists():
+        return tree
+    trees.mkdir(parents=True, exist_ok=True)
+    beside = Path(tempfile.mkdtemp(dir=trees))
+    made = beside / root.name
+    if subprocess.run(["cp", "-al", root, made], check=False, stderr=subprocess.DEVNULL).returncode:
+        shutil.rmtree(made, ignore_errors=True)
+        shutil.copytree(root, made)
+    for name, content in files.items():
+        file = made / name
+        file.parent.chmod(0o755)  # the module cache is read-only
+        file.unlink(missing_ok=True)  # never write through the hard link
+        file.write_text(content)
+    made.chmod(0o755)
+    try:
+        made.rename(tree)
+        beside.rmdir()
+    except OSError:  # another clone was faster
+        if not tree.exists():
+            raise
+        shutil.rmtree(beside)
+    return tree
+
+
+def changed_files(root: Path) -> dict[str, str]:
+    """What is not as in Kubernetes' source, by its path there."""
     source = "pkg/scheduler/scheduler.go"
     files = {source: replaced((root / source).read_text(), CHANGES)}
     files[QUEUEING] = replaced((root / QUEUEING).read_text(), REQUEUES)
@@ -67,12 +96,7 @@ def changed_tree(out: Path) -> Path:
     for name in OF_SPREAD:
         path = f"test/integration/scheduler/{name}"
         files[path] = replaced((root / path).read_text(), ((EMULATES, "if false {"), (GATE, "")))
-    for name, content in files.items():
-        file = tree / name
-        if not file.exists() or file.read_text() != content:
-            file.unlink(missing_ok=True)  # never write through the hard link
-            file.write_text(content)
-    return tree
+    return files
 
 
 def replaced(text: str, changes: tuple[tuple[str, str], ...]) -> str:
@@ -92,7 +116,7 @@ def main() -> None:
     modfile = out / "judge.mod"
     shutil.copy(MODULE / "go.mod", modfile)
     shutil.copy(MODULE / "go.sum", out / "judge.sum")
-    go("mod", "edit", f"-replace=k8s.io/kubernetes={changed_tree(out)}", str(modfile))
+    go("mod", "edit", f"-replace=k8s.io/kubernetes={changed_tree()}", str(modfile))
     for package in sys.argv[2:]:
         started = time.monotonic()
         name = "scheduler" if package == "." else package.replace("/", "_")

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Kubernetes' own tests of the scheduler, pointed at `topospread scheduler`.
-#   run.sh build                   everything that is needed, into build/upstream (minutes; 20 the first time)
+#   run.sh quick                   the cases of quick.txt: what CI runs; builds what they need
+#   run.sh build [package…]        everything, or some of the integration tests, into build/upstream (minutes; 20 the first time)
 #   run.sh e2e [focus] [skip]      the e2e specs of sig-scheduling on a cluster of kwok nodes (28 specs, 9 minutes)
 #   run.sh integration [package…]  the integration tests with us as the external scheduler (filters . scoring taint preemption/misc queueing)
-#   run.sh quick                   e2e without the two slow specs, and taint: what CI runs
 # SCHEDULER=kube-scheduler judges kube-scheduler itself, as the control. Needs Go, openssl and curl.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -12,18 +12,45 @@ bin=${UPSTREAM_BIN:-$root/build/upstream}
 python=${PYTHON:-$root/.venv/bin/python}
 topospread=${TOPOSPREAD:-$(dirname "$python")/topospread}
 port=${PORT:-15443}
-slow='using 0.0.0.0 hostIP|various priority Pods preempt expectedly'
+live=$root/build/live
+quick=$(awk 'NF && !/^#/ {print $1}' "$here/quick.txt" | uniq)
+
+# The control plane's programs are those of `make live`.
+control_plane() {
+  [ -x "$live/etcd" ] || "$root/tests/live/controlplane.sh" build "$live"
+  mkdir -p "$bin"
+  for program in etcd kube-apiserver kube-controller-manager kube-scheduler kubectl; do
+    [ -e "$bin/$program" ] || ln -s "$live/$program" "$bin/$program"
+  done
+}
+
+# The integration tests of these packages, where they are missing or older than what they are made of.
+judges() {
+  old=()
+  for package in "$@"; do
+    name=${package//\//_}
+    [ "$package" = . ] && name=scheduler
+    for source in build_judge.py external.go requeues.go mod/go.mod; do
+      if [ ! "$bin/$name.test" -nt "$here/$source" ]; then
+        old+=("$package")
+        break
+      fi
+    done
+  done
+  [ ${#old[@]} -eq 0 ] || "$python" "$here/build_judge.py" "$bin" "${old[@]}"
+}
 
 build() {
-  mkdir -p "$bin"
-  "$root/tests/live/controlplane.sh" build "$bin"
+  control_plane
+  if [ $# -gt 0 ]; then
+    judges "$@"
+    return
+  fi
+  judges filters . scoring taint preemption/misc queueing
   export GOFLAGS=-mod=mod GOSUMDB=off
   cd "$here/mod"
-  version=$(go list -m -f '{{.Version}}' k8s.io/kubernetes)
-  go build -ldflags "-X k8s.io/component-base/version.gitVersion=$version" -o "$bin/" k8s.io/kubernetes/cmd/kube-controller-manager
   go test -c -ldflags "-s -w" -o "$bin/e2esched.test" ./e2esched
   (cd / && GOBIN="$bin" go install sigs.k8s.io/kwok/cmd/kwok@v0.8.0)
-  "$python" "$here/build_judge.py" "$bin" filters . scoring taint preemption/misc queueing
 }
 
 needs() {
@@ -56,12 +83,17 @@ e2e() {
   fi
 }
 
-integration() {
+# What the integration tests start as the scheduler.
+judge_whom() {
   if [ "${SCHEDULER:-}" = kube-scheduler ]; then
     export KUBE_SCHEDULER="$bin/kube-scheduler" EXTERNAL_SCHEDULER="$here/kube-external.sh"
   else
     export EXTERNAL_SCHEDULER="$topospread scheduler --config=\$SCHED_CONFIG --leader-elect=false --secure-port=0 --kube-api-qps=1000 -v 3 \${SCHED_FEATURE_GATES:+--feature-gates=\$SCHED_FEATURE_GATES}"
   fi
+}
+
+integration() {
+  judge_whom
   for package in "$@"; do
     name=${package//\//_}
     [ "$package" = . ] && name=scheduler
@@ -81,9 +113,13 @@ integration() {
 }
 
 case ${1:-} in
-build) build ;;
+build) shift; build "$@" ;;
 e2e) shift; e2e "$@" ;;
 integration) shift; [ $# -gt 0 ] || set -- filters taint preemption/misc; integration "$@" ;;
-quick) e2e 'SchedulerPredicates|SchedulerPreemption|SchedulerPriorities|Multi-AZ|LimitRange' "GenericWorkload|pods that are allowed to run \[Feature|Flaky|$slow" ; integration taint ;;
+quick)
+  build $quick
+  judge_whom
+  "$python" "$here/quick.py" "$bin" "$root/build"
+  ;;
 *) sed -n 2,8p "$0"; exit 2 ;;
 esac
