@@ -74,12 +74,17 @@ class Process:
 
     def metric(self, name: str) -> float:
         """The sum of a metric's series."""
-        lines = self.get("/metrics")[1].splitlines()
-        return sum(float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith((f"{name} ", f"{name}{{")))
+        return summed(self.get("/metrics")[1], name)
 
     @property
     def leads(self) -> bool:
         return self.metric("leader_election_master_status") == 1
+
+
+def summed(text: str, name: str) -> float:
+    """The sum of a metric's series in a scrape."""
+    lines = text.splitlines()
+    return sum(float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith((f"{name} ", f"{name}{{")))
 
 
 @asynccontextmanager

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.live.api_server import api_server
-from tests.live.processes import Process, scheduler
+from tests.live.processes import Process, scheduler, summed
 from tests.live.running import PATIENCE, Api, eventually, in_cluster, node, pod, spread
 from topospread.live.api_error import RequestError
 
@@ -55,8 +55,11 @@ class Sample:
     bound: int
 
 
-def sample(process: Process, seconds: float) -> Sample:
-    """Look at the process, and ask it for its metrics."""
+def sample(process: Process, seconds: float) -> Sample | None:
+    """Look at the process, and ask it for its metrics; nothing where it does not answer in time."""
+    code, text = process.get("/metrics")
+    if code != 200:
+        return None
     status = Path(f"/proc/{process.pid}/status").read_text()
     links = []
     for each in Path(f"/proc/{process.pid}/fd").iterdir():
@@ -67,9 +70,9 @@ def sample(process: Process, seconds: float) -> Sample:
         int(status.split("VmRSS:")[1].split()[0]),
         len(links),
         sum(each.startswith("socket:") for each in links),
-        int(process.metric("topospread_tasks")),
-        int(process.metric("scheduler_cache_size")),
-        int(process.metric("scheduler_pod_scheduling_attempts_count")),
+        int(summed(text, "topospread_tasks")),
+        int(summed(text, "scheduler_cache_size")),
+        int(summed(text, "scheduler_pod_scheduling_attempts_count")),
     )
 
 
@@ -163,16 +166,29 @@ async def soak(
     await churn.begin()
     await eventually(lambda: ours.metric("scheduler_cache_size") == NODES + 1)
     began = time.monotonic()
-    tell(await asyncio.to_thread(sample, ours, 0.0))
+
+    async def look() -> bool:
+        found = await asyncio.to_thread(sample, ours, time.monotonic() - began)
+        if found is not None:
+            tell(found)
+        return found is not None
+
+    await eventually(look)
     running = asyncio.create_task(churn.run(seconds))
     while not running.done():
         await asyncio.wait((running,), timeout=every)
-        tell(await asyncio.to_thread(sample, ours, time.monotonic() - began))
+        await look()
     running.result()
-    await eventually(lambda: ours.metric("scheduler_pending_pods") == 0)
-    await eventually(lambda: ours.metric("scheduler_goroutines") == 0)
+    await eventually(lambda: ours.metric("scheduler_cache_size") == NODES + 1)
+    await eventually(lambda: is_idle(ours))
     await asyncio.sleep(every)
-    tell(await asyncio.to_thread(sample, ours, time.monotonic() - began))
+    await eventually(look)
+
+
+def is_idle(ours: Process) -> bool:
+    """Whether no pod waits, and none is being bound."""
+    code, text = ours.get("/metrics")
+    return code == 200 and summed(text, "scheduler_pending_pods") == summed(text, "scheduler_goroutines") == 0
 
 
 def main() -> None:
