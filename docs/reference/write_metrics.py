@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from topospread.exporter.families import FAMILIES
+from topospread.exporter.metric_families import FAMILIES
 
 HEAD = """\
 # Metrics of the exporter

@@ -24,7 +24,7 @@ from tests.live.fault_proxy import fault_proxy
 from tests.live.processes import TOPOSPREAD, Process, address, nodes, with_server
 from tests.live.prometheus_server import DEPLOY, prometheus, promtool
 from tests.live.running import Api, eventually, in_cluster, pod, spread
-from topospread.exporter.families import BY_NAME, FAMILIES
+from topospread.exporter.metric_families import BY_NAME, FAMILIES
 from topospread.live.access import Access
 from topospread.live.read_cluster import read_cluster
 

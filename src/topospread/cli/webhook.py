@@ -51,8 +51,8 @@ def webhook(**given: Any) -> int:
 
     from topospread.live.certificate import Certificate
     from topospread.live.logs import set_up
+    from topospread.webhook.admission_reviews import AdmissionJudge
     from topospread.webhook.policy import AdmissionPolicy, read_policy
-    from topospread.webhook.reviews import AdmissionJudge
     from topospread.webhook.serving import ServedAddress, serve_until_asked
 
     set_up(given["verbosity"], given["logging_format"])

@@ -12,8 +12,8 @@ from topospread.workloads.names import made_up_uid
 from topospread.workloads.planned import QueuedPod
 from topospread.workloads.removal import removal_order
 
+from .cluster_inventory import Times, stored, with_uid
 from .pods import FollowedPod
-from .standing import Times, stored, with_uid
 
 
 class Draws:

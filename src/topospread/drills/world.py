@@ -24,6 +24,7 @@ from topospread.workloads.node_lifecycle import is_silent
 from topospread.workloads.planned import QueuedPod, Workload
 
 from .agenda import Action, Agenda
+from .cluster_inventory import Times, as_they_stand, begin_of, with_budgets_open, without_leaving
 from .draws import Draws
 from .health import Health
 from .kubelets import Kubelets
@@ -39,7 +40,6 @@ from .pods import (
     waiting_pod,
 )
 from .result import Event, EventKind, PodThere
-from .standing import Times, as_they_stand, begin_of, with_budgets_open, without_leaving
 from .successors import Successors
 
 _NANOSECONDS = 1_000_000_000

@@ -19,7 +19,7 @@ from topospread.spread_status.status import goodness
 from topospread.version import __version__
 
 from .contact import Contact
-from .families import BY_NAME, FAMILIES
+from .metric_families import BY_NAME, FAMILIES
 from .tracker import Tracker
 
 Labels = tuple[str, ...]

@@ -22,10 +22,10 @@ from topospread.api.pod import Pod, PodStatus
 from topospread.api.rollout import Strategy, strategy_of
 from topospread.api.workload import Deployment
 from topospread.cluster.cluster import PodKey, pod_key
+from topospread.drills.cluster_inventory import begin_of
 from topospread.drills.pods import key_of
 from topospread.drills.rolling import template_item
 from topospread.drills.rollouts import roll_out
-from topospread.drills.standing import begin_of
 from topospread.drills.steps import read_rollout
 from topospread.drills.world import World
 from topospread.errors import UsageError

@@ -19,12 +19,12 @@ from topospread.spread_status import SpreadStatus, WorkloadStatus
 from topospread.spread_status.status import status
 from topospread.workloads.scale import short_target, the_workload
 
+from .constraint_statements import constraint_words, standing
 from .described import DescribedWorkload
 from .losses import drained, lost
 from .result import Description, Held, Statement
-from .standing import constraint_words, standing
-from .trials import HOSTNAME, ZONE, WorkloadDrills
 from .updates import rolled_out, scaled_down
+from .workload_drills import HOSTNAME, ZONE, WorkloadDrills
 
 _ROLLED = frozenset({"Deployment", "StatefulSet"})
 _SCALED = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"})

@@ -8,7 +8,7 @@ from shlex import join
 
 from topospread.spread_status import WorkloadStatus
 
-from .trials import WorkloadDrills
+from .workload_drills import WorkloadDrills
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from topospread.spread_status.result import Loss
 
 from .described import DescribedWorkload
 from .result import Held, Statement
-from .trials import HOSTNAME, ZONE, Trial
+from .workload_drills import HOSTNAME, ZONE, Trial
 
 _WORDS = {ZONE: "zone", HOSTNAME: "node"}
 

@@ -9,7 +9,7 @@ from topospread.drills.steps import Rollout, Scale
 
 from .described import DescribedWorkload
 from .result import About, Held, Statement
-from .trials import Trial
+from .workload_drills import Trial
 
 _RUNS = 8
 

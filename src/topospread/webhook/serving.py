@@ -18,8 +18,8 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from topospread.errors import InputError, Place
 from topospread.live.certificate import Certificate
 
+from .admission_reviews import AdmissionJudge, review
 from .policy import Json
-from .reviews import AdmissionJudge, review
 
 log = logging.getLogger(__name__)
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.unit.webhook.admission_requests import ZONE, Json, constraint, deployment, request
+from topospread.webhook.admission_reviews import AdmissionJudge, review
 from topospread.webhook.policy import AdmissionPolicy, WorkloadDefaults
-from topospread.webhook.reviews import AdmissionJudge, review
 
 WRONG = constraint("wbe")
 SOFT = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "ScheduleAnyway"}

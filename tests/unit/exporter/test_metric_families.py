@@ -8,8 +8,8 @@ from pathlib import Path
 
 import yaml
 
-from topospread.exporter.families import BY_NAME, FAMILIES
 from topospread.exporter.following import FOLLOWED
+from topospread.exporter.metric_families import BY_NAME, FAMILIES
 
 ROOT = Path(__file__).parents[3]
 
