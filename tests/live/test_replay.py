@@ -1,4 +1,7 @@
-"""A replay beside what really happened: kube-scheduler refuses, and the API server's own audit log says it all."""
+"""A replay beside what really happened: kube-scheduler refuses, and the API server's own audit log says it all.
+
+Or its events do, which kube-scheduler and the ReplicaSet controller wrote.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import topospread
@@ -105,6 +109,91 @@ def test_the_audit_log_of_a_real_api_server_says_who_was_refused_and_what_began_
     found = replay(topospread.load(str(before)), log)
     (refused,) = found.refusals
     assert (refused.pod, refused.agrees) == ("default/web-2", True), (refused.said, refused.computed)
+    assert "didn't match pod topology spread constraints" in refused.said
+    assert refused.cause is not None
+    assert (refused.cause.what, refused.cause.node) == ("cordoned", free)
+    assert refused.placed_on == free
+
+
+@contextmanager
+def controlled(plane: ControlPlane, folder: Path) -> Iterator[None]:
+    """The ReplicaSet controller at work."""
+    command = [plane.programs / "kube-controller-manager", "--kubeconfig", plane.kubeconfig, "--leader-elect=false"]
+    command += ["--controllers=replicaset-controller", "--secure-port", free_port()]
+    with (folder / "manager.log").open("w") as log:
+        process = subprocess.Popen(list(map(str, command)), stdout=log, stderr=log)
+        try:
+            yield
+        finally:
+            process.kill()
+            process.wait()
+
+
+def told_by_kubelet(plane: ControlPlane, name: str, reason: str) -> None:
+    """The event that a kubelet writes of its node (pkg/kubelet/kubelet_node_status.go): none runs here."""
+    event = {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"generateName": f"{name}.", "namespace": "default"},
+        "involvedObject": {"kind": "Node", "name": name, "uid": name},
+        "reason": reason,
+        "message": f"Node {name} status is now: {reason}",
+        "type": "Normal",
+        "source": {"component": "kubelet", "host": name},
+        "eventTime": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+        "reportingComponent": "kubelet",
+        "reportingInstance": name,
+        "action": "Told",
+    }
+    plane.kubectl("create", "-f", "-", given=event)
+
+
+def test_events_that_the_real_controllers_wrote_say_who_was_refused_and_what_began_it(
+    own_plane: ControlPlane, tmp_path: Path
+) -> None:
+    plane = own_plane
+    plane.create([node("a1", "a"), node("b1", "b"), node("c1", "c")])
+    template = pod("unnamed", labels={"app": "web"}, topologySpreadConstraints=[spread(ZONE, 1, app="web")])
+    del template["spec"]["terminationGracePeriodSeconds"]
+    owner = {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {
+            "replicas": 2,
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {"metadata": {"labels": {"app": "web"}}, "spec": template["spec"]},
+        },
+    }
+
+    def where() -> list[str]:
+        listed = json.loads(plane.kubectl("get", "pods", "-o", "json"))["items"]
+        return [each["spec"].get("nodeName", "") for each in listed]
+
+    def listed() -> str:
+        return plane.kubectl("get", "events", "-A", "-o", "json")
+
+    before, events = tmp_path / "before.json", tmp_path / "events.json"
+    with scheduled(plane, tmp_path), controlled(plane, tmp_path):
+        plane.create([owner])
+        until(lambda: len(where()) == 2 and all(where()))
+        before.write_text(plane.kubectl("get", "nodes,pods,replicasets,services", "-A", "-o", "json"))
+        (free,) = {"a1", "b1", "c1"} - set(where())
+        told_by_kubelet(plane, free, "NodeNotSchedulable")
+        plane.kubectl("cordon", free)
+        plane.kubectl("scale", "replicaset", "web", "--replicas=3")
+        until(lambda: "FailedScheduling" in listed())
+        told_by_kubelet(plane, free, "NodeSchedulable")
+        plane.kubectl("uncordon", free)
+        until(lambda: len(where()) == 3 and all(where()))
+        until(lambda: listed().count("Successfully assigned") == 3)
+        events.write_text(listed())
+    if "REPLAY_LOG" in os.environ:
+        shutil.copy(events, os.environ["REPLAY_LOG"])
+        shutil.copy(before, f"{os.environ['REPLAY_LOG']}.before")
+    found = replay(topospread.load(str(before)), events=events)
+    (refused,) = found.refusals
+    assert refused.agrees, (refused.said, refused.computed)
     assert "didn't match pod topology spread constraints" in refused.said
     assert refused.cause is not None
     assert (refused.cause.what, refused.cause.node) == ("cordoned", free)

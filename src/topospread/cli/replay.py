@@ -1,4 +1,4 @@
-"""``topospread replay``: what happened in a cluster, from a snapshot and an audit log."""
+"""``topospread replay``: what happened in a cluster, from a snapshot and an audit log, or its events."""
 
 from __future__ import annotations
 
@@ -21,9 +21,14 @@ HELP = """\
 Rebuild what happened in a cluster: which pod was refused when, by which sums, and which change of a node began it.
 
 PATHs are the cluster as it was when the log begins, or at --since, as for simulate; `topospread dump` writes one.
---audit is an audit
-log of kube-apiserver, JSON lines. What it logs of nodes, pods, pods/binding, pods/status and events at level
-RequestResponse is replayed on the cluster; of level Metadata it is only counted, as it does not say what changed.
+
+--audit is an audit log of kube-apiserver, JSON lines. What it logs of nodes, pods, pods/binding, pods/status and events
+at level RequestResponse is replayed on the cluster; of level Metadata it is only counted, as it does not say what
+changed.
+
+--events is what `kubectl get events -A -o json` prints, which an API server keeps for an hour. Events say that pods
+were refused, placed, made and deleted, and that nodes were cordoned, not ready, removed; not what a new node looks
+like, nor labels and taints. New pods are made of the templates in the snapshot.
 
 Each refusal that kube-scheduler wrote (an event, or the pod's condition) is judged on the cluster as it was then. What
 began it is the last change of a node without which the pod would have found a node.
@@ -33,6 +38,7 @@ Examples:
   topospread replay before.json.gz --audit audit.jsonl
   topospread replay before.json.gz --audit audit.jsonl --graph incident.html
   topospread replay before.json.gz --audit audit.jsonl -o json
+  topospread replay before.json.gz --events events.json --since 2026-11-22T16:42:12Z
 """
 
 FORMATS = click.Choice(["table", "wide", "json", "yaml"])
@@ -40,13 +46,16 @@ FORMATS = click.Choice(["table", "wide", "json", "yaml"])
 
 @click.command(cls=Explained, help=HELP)
 @input_options
-@click.option("--audit", required=True, metavar="FILE", type=PATH, help="The audit log.")
+@click.option("--audit", metavar="FILE", type=PATH, help="The audit log.")
+@click.option("--events", metavar="FILE", type=PATH, help="The cluster's events, in place of an audit log.")
 @click.option("--since", default="", metavar="TIME", help="Leave out what is older (2026-11-22T16:42:12Z, in UTC).")
 @click.option("--graph", metavar="FILE", type=PATH, help="Write the timeline as a picture: .svg, or .html.")
 @click.option("-n", "--namespace", metavar="NAMESPACE", help="Where objects go that name none.")
 @click.option("-o", "--output", type=FORMATS, default="table", help="How to show what happened.")
 def replay(**given: Any) -> int:
     """Show what happened; 1 when a pod was refused that had no node at the end of the log."""
+    if bool(given["audit"]) == bool(given["events"]):
+        raise UsageError("name what is replayed: --audit FILE or --events FILE, one of them")
     ending = os.path.splitext(given["graph"] or "")[1].lower()
     if given["graph"] and ending not in (".svg", ".html"):
         raise UsageError(f"--graph {given['graph']}: timelines are SVG or HTML; name a file that ends in .svg or .html")
@@ -58,6 +67,7 @@ def replay(**given: Any) -> int:
     found = run(
         inventory,
         given["audit"],
+        events=given["events"],
         since=given["since"],
         namespace=given["namespace"],
         config=configuration,

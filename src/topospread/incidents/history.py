@@ -1,4 +1,4 @@
-"""The nodes and pods of a cluster as an audit log leaves them, record by record; who is refused is not told here."""
+"""The nodes and pods of a cluster as a log leaves them, step by step; who is refused is not told here."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ClusterHistory:
             they did is in the log.
         altered: every alteration so far.
         placed: pod → when and where it got its node, of those that the log binds.
-        unknown: how many records say that something changed, and not how.
+        unknown: how many records or events say that something changed, and not how.
     """
 
     begin: Inventory
@@ -89,27 +89,38 @@ class ClusterHistory:
 
     def _node(self, record: AuditRecord) -> None:
         name = record.name or _name(record.answer)
-        before = self.nodes.get(name)
         after = None if record.verb == "delete" else _typed(record.answer, "Node", Node)
         if after is None and record.verb != "delete":
             self.unknown += 1
             return
+        self.alter(record.at, name, after)
+
+    def alter(self, at: str, name: str, after: Node | None) -> None:
+        """A node is another one, or gone (``None``)."""
+        before = self.nodes.get(name)
         for what, detail in _alterations(before, after):
-            self.altered.append(AlteredNode(NodeAlteration(record.at, name, what, detail), before))
+            self.altered.append(AlteredNode(NodeAlteration(at, name, what, detail), before))
         if after is None:
             self.nodes.pop(name, None)
         else:
             self.nodes[name] = after
 
-    def _bind(self, record: AuditRecord) -> None:
-        key, target = (record.namespace, record.name), record.request.get("target")
+    def bind(self, at: str, key: PodName, node: str) -> None:
+        """A pod got its node."""
         pod = self.pods.get(key)
-        node = target.get("name") if isinstance(target, dict) else None
-        if pod is None or not isinstance(node, str):
+        if pod is None:
             self.unknown += 1
             return
         self.pods[key] = with_fields(pod, spec=with_fields(pod.spec, node_name=node))
-        self.placed.append((record.at, key, node))
+        self.placed.append((at, key, node))
+
+    def _bind(self, record: AuditRecord) -> None:
+        target = record.request.get("target")
+        node = target.get("name") if isinstance(target, dict) else None
+        if isinstance(node, str):
+            self.bind(record.at, (record.namespace, record.name), node)
+        else:
+            self.unknown += 1
 
     def _pod(self, record: AuditRecord) -> None:
         key = record.namespace, record.name or _name(record.answer)

@@ -1,26 +1,34 @@
-"""From a snapshot and an audit log to what happened: the log replayed on the snapshot, every refusal judged then."""
+"""From a snapshot and a log to what happened: the log replayed on the snapshot, every refusal judged then.
+
+The log is kube-apiserver's audit log (`audit_log`), or the cluster's events (`event_list`).
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import replace
+from typing import NamedTuple
 
 from topospread.api.inventory import Inventory
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
+from topospread.errors import UsageError
 from topospread.simulation.run import SimulationOptions
 from topospread.sources.inputs import Input, inventory_of
 
-from .audit_log import AuditRecord, read_audit_log
+from .audit_log import read_audit_log
+from .event_list import EventReplay, read_events
 from .history import ClusterHistory, PodName
-from .refused_pods import cause_of, judged, told_refusals
+from .refused_pods import ToldRefusal, cause_of, judged, told_refusals
 from .result import Incident, PodRefusal
 
 
 def replay(  # noqa: PLR0913 - keyword arguments of the public API
     inputs: Input,
-    audit: str | os.PathLike[str],
+    audit: str | os.PathLike[str] | None = None,
     *,
+    events: str | os.PathLike[str] | None = None,
     since: str = "",
     cluster: str | None = None,
     namespace: str | None = None,
@@ -34,6 +42,7 @@ def replay(  # noqa: PLR0913 - keyword arguments of the public API
     Args:
         inputs: the cluster as it was when the log begins (`topospread.load`), or the paths to read.
         audit: an audit log of kube-apiserver, JSON lines; what is logged at level RequestResponse is replayed.
+        events: in its place, a list of events as JSON; what they say of pods and nodes is replayed.
         since: when the snapshot was taken (RFC 3339, in UTC): what the log has of before is in it already.
         cluster: beside paths: a file that holds a cluster.
         namespace: where objects of paths go that name none.
@@ -44,27 +53,56 @@ def replay(  # noqa: PLR0913 - keyword arguments of the public API
 
     Raises:
         InputError: something cannot be read, or a line is no record of an audit log.
+        UsageError: there is neither an audit log nor a list of events, or both.
     """
+    if (audit is None) == (events is None):
+        raise UsageError("a replay takes an audit log or a list of events, one of them")
     options = replace(SimulationOptions.of_version(kube_version, config, gates, apiserver_gates), preemption=False)
     given = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
-    records, total = read_audit_log(audit)
-    records = [each for each in records if each.at >= since]
     history = ClusterHistory(given)
     refusals = _Refusals(history, options)
-    for record in records:
-        refusals.see(record)
-        if record.resource != "events":
-            history.apply(record)
+    if events is None:
+        log = _play_audit(audit or "", since, history, refusals)
+    else:
+        log = _play_events(events, since, history, refusals)
     placed = tuple((at, "/".join(pod), node) for at, pod, node in history.placed)
     return Incident(
-        begins=records[0].at if records else "",
-        ends=records[-1].at if records else "",
-        records=total,
+        begins=log.begins,
+        ends=log.ends,
+        records=log.total,
         alterations=tuple(each.alteration for each in history.altered),
         refusals=tuple(_placed(each, placed) for each in refusals.found),
         placed=placed,
-        warnings=(*given.warnings, *_warnings(history, given)),
+        warnings=(*given.warnings, *_warnings(history, given, of_events=events is not None)),
     )
+
+
+class _Played(NamedTuple):
+    """How long a log was, and of how many entries."""
+
+    begins: str
+    ends: str
+    total: int
+
+
+def _play_audit(path: str | os.PathLike[str], since: str, history: ClusterHistory, refusals: _Refusals) -> _Played:
+    records, total = read_audit_log(path)
+    records = [each for each in records if each.at >= since]
+    for record in records:
+        refusals.see(record.at, told_refusals(record))
+        if record.resource != "events":
+            history.apply(record)
+    return _Played(records[0].at if records else "", records[-1].at if records else "", total)
+
+
+def _play_events(path: str | os.PathLike[str], since: str, history: ClusterHistory, refusals: _Refusals) -> _Played:
+    events, total = read_events(path)
+    events = [each for each in events if each.at >= since]
+    replayed = EventReplay(history, history.begin)
+    for event in events:
+        refusals.see(event.at, event.refusals())
+        replayed.apply(event)
+    return _Played(events[0].at if events else "", events[-1].at if events else "", total)
 
 
 class _Refusals:
@@ -75,18 +113,18 @@ class _Refusals:
         self._last: dict[PodName, int] = {}
         self.found: list[PodRefusal] = []
 
-    def see(self, record: AuditRecord) -> None:
-        """Note what a record says of refusals, before what it changes."""
-        for told in told_refusals(record):
+    def see(self, at: str, refusals: Iterable[ToldRefusal]) -> None:
+        """Note what is said of refusals, before what it changes."""
+        for told in refusals:
             pod = self._history.pods.get(told.pod)
             if pod is not None and pod.spec.node_name:
                 continue
             number = self._last.get(told.pod)
             if number is not None and self.found[number].said == told.message:
-                self.found[number] = replace(self.found[number], last=record.at)
+                self.found[number] = replace(self.found[number], last=at)
                 continue
             self._last[told.pod] = len(self.found)
-            self.found.append(self._judged(told.pod, told.message, record.at))
+            self.found.append(self._judged(told.pod, told.message, at))
 
     def _judged(self, pod: PodName, said: str, at: str) -> PodRefusal:
         name = "/".join(pod)
@@ -102,9 +140,14 @@ def _placed(each: PodRefusal, placed: tuple[tuple[str, str, str], ...]) -> PodRe
     return replace(each, placed_at=then[0], placed_on=then[1])
 
 
-def _warnings(history: ClusterHistory, given: Inventory) -> list[str]:
+def _warnings(history: ClusterHistory, given: Inventory, *, of_events: bool) -> list[str]:
     told = []
-    if history.unknown:
+    if history.unknown and of_events:
+        told.append(
+            f"{history.unknown} events are about pods and nodes that the snapshot does not have, nor what they were "
+            "made from: they are not replayed"
+        )
+    elif history.unknown:
         told.append(
             f"{history.unknown} changes of nodes and pods are logged without what changed (level Metadata), or of pods "
             "that the snapshot does not have: they are not replayed"
