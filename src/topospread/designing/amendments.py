@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from topospread.promises.trials import HOSTNAME
+from topospread.promises.workload_drills import HOSTNAME
 
 from .checks import DesignFailure
 from .rules import DesignRules, SpreadRule

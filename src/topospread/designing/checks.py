@@ -8,7 +8,7 @@ from typing import Literal
 
 from topospread.drills.steps import Drain, Fail, NodeChoice, Rollout
 from topospread.guarantees.guarantee import guarantee
-from topospread.promises.trials import HOSTNAME, ZONE, Trial, WorkloadDrills
+from topospread.promises.workload_drills import HOSTNAME, ZONE, Trial, WorkloadDrills
 from topospread.workloads.scale import short_target
 
 from .rules import counts_revisions_alone, workload_of

@@ -12,7 +12,7 @@ from topospread.api.pools import NodePool
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
 from topospread.errors import UsageError
-from topospread.promises.trials import WorkloadDrills
+from topospread.promises.workload_drills import WorkloadDrills
 from topospread.simulation.run import SimulationOptions
 from topospread.sources.inputs import Input, inventory_of
 from topospread.workloads.scale import the_workload

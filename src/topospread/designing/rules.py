@@ -15,7 +15,7 @@ from topospread.api.node_selection import Affinity, PodAffinity, PodAffinityTerm
 from topospread.api.policy import PodDisruptionBudget
 from topospread.api.spread import DO_NOT_SCHEDULE, TopologySpreadConstraint
 from topospread.api.workload import Deployment, DeploymentStrategy, RollingUpdateDeployment, StatefulSet
-from topospread.promises.trials import HOSTNAME
+from topospread.promises.workload_drills import HOSTNAME
 
 Designed = Deployment | StatefulSet
 LISTS = {"Deployment": "deployments", "StatefulSet": "stateful_sets"}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from topospread.errors import UsageError
-from topospread.promises.trials import HOSTNAME, ZONE
+from topospread.promises.workload_drills import HOSTNAME, ZONE
 
 _KEYS = {"zone": ZONE, "node": HOSTNAME}
 
