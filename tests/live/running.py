@@ -13,7 +13,7 @@ from topospread.config.load import default_configuration
 from topospread.live.api_error import ApiError
 from topospread.live.client import ApiClient
 from topospread.live.connection import connect
-from topospread.live.observer import NobodyWatches
+from topospread.live.observer import Observer
 from topospread.live.scheduler import LiveScheduler
 from topospread.live.settings import LiveSettings
 
@@ -22,7 +22,7 @@ PATIENCE = 60.0
 """Seconds: the machines of tests are slow at times."""
 
 
-class Told(NobodyWatches):
+class Told(Observer):
     """Remembers what went wrong."""
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from topospread.live.logs import facts, level
-from topospread.live.observer import NobodyWatches, WatchChange
+from topospread.live.observer import Observer, WatchChange
 
 log = logging.getLogger("topospread.live.export")
 
@@ -30,7 +30,7 @@ class Heard:
 
 
 @dataclass
-class Contact(NobodyWatches):
+class Contact(Observer):
     """An observer that remembers, and says when contact is lost and is there again.
 
     Attributes:

@@ -18,7 +18,7 @@ from multidict import CIMultiDict
 
 from .api_error import ApiError, ApiUnreachable, error_of
 from .connection import Connection
-from .observer import NobodyWatches, Observer
+from .observer import Observer
 from .rate_limit import RateLimit
 from .write_connections import BrokenConnection, WriteConnections
 
@@ -73,7 +73,7 @@ class ApiClient:
         self, connection: Connection, *, qps: float = 50, burst: int = 100, observer: Observer | None = None
     ) -> None:
         self._connection = connection
-        self._observer = observer or NobodyWatches()
+        self._observer = observer or Observer()
         self._limit = RateLimit(qps, burst, time.monotonic)
         self._decoder = msgspec.json.Decoder(_Event)
         self._reads: aiohttp.ClientSession | None = None

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from .observer import NobodyWatches, WatchChange
+from .observer import Observer, WatchChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +39,15 @@ class FollowState:
         return "; ".join(f"{resource}: {why}" for resource, why in sorted(self.problems.items()))
 
 
-class KindStates(NobodyWatches):
+class KindStates(Observer):
     """An observer of reflectors that knows which kinds are behind.
 
     A watch that was opened anew goes on where the last one ended: from then on nothing is unseen. A list has to be
     whole first. A kind that is not served, or not for us, is missing and not behind.
     """
 
-    def __init__(self, watching: NobodyWatches | None = None) -> None:
-        self._told = watching or NobodyWatches()
+    def __init__(self, watching: Observer | None = None) -> None:
+        self._told = watching or Observer()
         self._listing: set[str] = set()
         self._since: dict[str, float] = {}
         self.problems: dict[str, str] = {}

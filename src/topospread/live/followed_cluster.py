@@ -31,7 +31,7 @@ from .client import ApiClient
 from .connection import Connection
 from .follow_state import FollowState, KindStates
 from .kinds import Watched
-from .observer import NobodyWatches
+from .observer import Observer
 from .read_cluster import place_of
 from .reflector import Key, Reflector
 from .refusals import in_words
@@ -195,7 +195,7 @@ async def follow(
     *,
     kinds: Sequence[str] = ORDER,
     listener: ClusterListener | None = None,
-    watching: NobodyWatches | None = None,
+    watching: Observer | None = None,
 ) -> AsyncIterator[FollowedCluster]:
     """A cluster that is followed in this event loop for as long as the block runs; it may not be ready yet.
 

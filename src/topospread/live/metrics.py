@@ -17,7 +17,7 @@ from topospread.config.gates import Gates, gates_known
 from topospread.live.duration_tallies import DurationTallies
 from topospread.live.exposition import exposition_of
 from topospread.live.metric_table import EVENTS, HINTS, Metric, metrics
-from topospread.live.observer import AttemptResult, Code, HintResult, PendingPods, WatchChange
+from topospread.live.observer import AttemptResult, Code, HintResult, Observer, PendingPods, WatchChange
 from topospread.live.spread_figures import ConstraintOf
 from topospread.version import __version__
 
@@ -27,7 +27,7 @@ _MAKE: dict[str, Any] = {"counter": Counter, "gauge": Gauge}
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
 
-class Metrics:
+class Metrics(Observer):
     """An observer of the scheduler and of its election that counts.
 
     Args:
@@ -63,9 +63,6 @@ class Metrics:
     def add(self, collector: Collector) -> None:
         """Serve what another collects beside this."""
         self._registry.register(collector)
-
-    def attempting(self, pod: str) -> None:
-        """See Observer."""
 
     def attempted(self, profile: str, result: AttemptResult, seconds: float) -> None:
         """See Observer."""

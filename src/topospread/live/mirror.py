@@ -7,7 +7,7 @@ rules.
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from topospread.api.pod import Pod
 from topospread.cluster.cluster import pod_key
@@ -23,7 +23,7 @@ Result = Literal["best", "other", "nowhere"]
 _SHOWN = 3
 
 
-class MirrorObserver(Observer, Protocol):
+class MirrorObserver(Observer):
     """An observer that is told of bindings by others, too."""
 
     def mirrored(self, result: Result, pod: str, node: str, why: str) -> None:

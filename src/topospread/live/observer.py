@@ -6,7 +6,7 @@ The words are those of kube-scheduler's metrics (pkg/scheduler/metrics/metrics.g
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 AttemptResult = Literal["scheduled", "unschedulable", "error"]
 Code = Literal["Success", "Unschedulable", "UnschedulableAndUnresolvable", "Error", "Skip"]
@@ -27,8 +27,8 @@ class PendingPods:
     gated: int = 0
 
 
-class Observer(Protocol):
-    """Is told; answers nothing. Times are seconds."""
+class Observer:
+    """Is told; answers nothing. Times are seconds. What it has no interest in, it leaves as it is here: passed over."""
 
     def attempting(self, pod: str) -> None:
         """A pod, ``namespace/name``, is tried."""
@@ -89,67 +89,3 @@ class Observer(Protocol):
 
     def failed(self, what: str, why: str) -> None:
         """Something that is tried again, or not critical, went wrong."""
-
-
-class NobodyWatches:
-    """An observer that keeps nothing."""
-
-    def attempting(self, pod: str) -> None:
-        """Nothing."""
-
-    def attempted(self, profile: str, result: AttemptResult, seconds: float) -> None:
-        """Nothing."""
-
-    def decided(self, profile: str, seconds: float) -> None:
-        """Nothing."""
-
-    def bound(self, pod: str, node: str, profile: str, attempts: int, sli_seconds: float) -> None:
-        """Nothing."""
-
-    def bound_after_flush(self) -> None:
-        """Nothing."""
-
-    def binding_failed(self, pod: str, node: str, why: str) -> None:
-        """Nothing."""
-
-    def event_handled(self, event: str, seconds: float) -> None:
-        """Nothing."""
-
-    def hinted(self, plugin: str, event: str, result: HintResult, seconds: float) -> None:
-        """Nothing."""
-
-    def incoming(self, queue: str, event: str, pods: int) -> None:
-        """Nothing."""
-
-    def pending(self, counts: PendingPods) -> None:
-        """Nothing."""
-
-    def preempted(self, pod: str, node: str, victims: int) -> None:
-        """Nothing."""
-
-    def preemption_attempted(self, profile: str) -> None:
-        """Nothing."""
-
-    def preemption_ended(self, result: Literal["success", "error"], seconds: float) -> None:
-        """Nothing."""
-
-    def requested(self, verb: str, code: str, seconds: float) -> None:
-        """Nothing."""
-
-    def watching(self, kind: str, change: WatchChange, why: str = "") -> None:
-        """Nothing."""
-
-    def cached(self, nodes: int, pods: int, assumed_pods: int) -> None:
-        """Nothing."""
-
-    def extension_point(self, point: str, status: Code, profile: str, seconds: float) -> None:
-        """Nothing."""
-
-    def plugin(self, plugin: str, point: str, status: Code, seconds: float) -> None:
-        """Nothing."""
-
-    def dropped(self, events: int) -> None:
-        """Nothing."""
-
-    def failed(self, what: str, why: str) -> None:
-        """Nothing."""

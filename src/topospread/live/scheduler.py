@@ -36,7 +36,7 @@ from .failures import Failures
 from .heard_queue import HeardQueue
 from .kinds import WATCHED, ReadPod, Watched
 from .objects import ObjectCache
-from .observer import NobodyWatches, Observer, PendingPods
+from .observer import Observer, PendingPods
 from .plugin_times import PluginTimes, TimedFramework
 from .pods import Pods
 from .preempting import NAME as PREEMPTION
@@ -96,7 +96,7 @@ class LiveScheduler:
         self.ready = False
         self.identity = identity
         self._settings = settings = settings or LiveSettings()
-        self._observer = observer = observer or NobodyWatches()
+        self._observer = observer = observer or Observer()
         self._clock = clock or steady_clock()
         self._frameworks = {
             each.scheduler_name: TimedFramework(each, settings.gates, observer) for each in configuration.profiles
@@ -113,11 +113,23 @@ class LiveScheduler:
         self.pods = Pods(self.cluster, self.queue, self._is_ours, self._gone)
         self.pods.tells_of_promises = rules_for(RequeueingRules, settings.gates).hears_of_promises
         self.world = ObjectCache(self.cluster, self.queue, self._changed)
+        self._parts = self._workings(client)
+        self._scheduler = AssumingScheduler(self.cluster, self._frameworks, self._parts.volumes)
+        self._figures = SpreadFigures(self._scheduler, self._deployment_of)
+        self._binder: Binder | None = None
+        self._reflectors = [
+            Reflector(client, each, _Arrivals(self._sink_of(each), self.queue, self._wake), observer)
+            for each in WATCHED
+        ]
+
+    def _workings(self, client: ApiClient) -> Workings:
+        """What carries out decisions and tells of them, each writing in its turn."""
+        settings, observer = self._settings, self._observer
         order = WriteOrder(_WRITES_AT_ONCE, self._binds)
         volumes = Volumes(client, order, self.world)
         statuses = Statuses(client, order, self._now, observer)
         events = Events(client, order, settings.host, self._now, observer)
-        self._parts = Workings(
+        return Workings(
             client,
             order,
             self.cluster,
@@ -132,13 +144,6 @@ class LiveScheduler:
             Explanations(events, self._now) if settings.explain_events else None,
             PluginTimes(observer),
         )
-        self._scheduler = AssumingScheduler(self.cluster, self._frameworks, volumes)
-        self._figures = SpreadFigures(self._scheduler, self._deployment_of)
-        self._binder: Binder | None = None
-        self._reflectors = [
-            Reflector(client, each, _Arrivals(self._sink_of(each), self.queue, self._wake), observer)
-            for each in WATCHED
-        ]
 
     @property
     def may_bind(self) -> bool:

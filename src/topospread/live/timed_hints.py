@@ -16,14 +16,14 @@ from topospread.plugins.interface import PluginError
 from topospread.scheduling.requeueing import Requeueing
 
 from .heard_queue import label
-from .observer import NobodyWatches, Observer
+from .observer import Observer
 
 
 @dataclass(slots=True)
 class TimedRequeueing(Requeueing):
     """The plugins of a profile, which tell how long their hints take."""
 
-    observer: Observer = field(default_factory=NobodyWatches)
+    observer: Observer = field(default_factory=Observer)
 
     def interested(self, event: ClusterEvent) -> list[tuple[str, Hint]]:
         """See Requeueing."""

@@ -12,7 +12,7 @@ from tests.unit.live.fake_api import FakeApi, pod
 from topospread.live.client import ApiClient
 from topospread.live.events import Events, PodEvent, failed_scheduling, preempted, scheduled, skipped, truncated
 from topospread.live.kinds import ReadPod
-from topospread.live.observer import NobodyWatches
+from topospread.live.observer import Observer
 from topospread.live.write_order import WriteOrder
 
 Json = dict[str, Any]
@@ -24,7 +24,7 @@ def read(name: str, version: str = "5") -> ReadPod:
     return msgspec.json.decode(json.dumps(given), type=ReadPod)
 
 
-class Dropped(NobodyWatches):
+class Dropped(Observer):
     def __init__(self) -> None:
         self.count = 0
 
@@ -37,7 +37,7 @@ def written(*events: PodEvent, at: float = 1_795_337_730.25) -> FakeApi:
     api = FakeApi()
 
     async def run() -> None:
-        recorder = Events(cast(ApiClient, api), WriteOrder(4), "host", lambda: at, NobodyWatches())
+        recorder = Events(cast(ApiClient, api), WriteOrder(4), "host", lambda: at, Observer())
         task = asyncio.create_task(recorder.run())
         for each in events:
             recorder.record(each)

@@ -13,7 +13,7 @@ from topospread.api.node import Node
 from topospread.api.pod import Pod, PodSpec
 from topospread.api.requests import CURRENT_RULES
 from topospread.live.heard_queue import HeardQueue, label
-from topospread.live.observer import HintResult, NobodyWatches
+from topospread.live.observer import HintResult, Observer
 from topospread.live.timed_hints import TimedRequeueing
 from topospread.plugins.cluster_event import (
     ADD,
@@ -31,7 +31,7 @@ from topospread.scheduling.backoff_queue import DEFAULT_BACKOFF
 NODE_ADD = ClusterEvent("Node", ADD)
 
 
-class Told(NobodyWatches):
+class Told(Observer):
     """Remembers what it was told."""
 
     def __init__(self) -> None:

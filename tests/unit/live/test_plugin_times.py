@@ -7,14 +7,14 @@ import pytest
 from tests.unit.live.test_spread_figures import hard, pod, scheduler, soft
 from topospread.config.gates import gates_for
 from topospread.config.load import default_configuration
-from topospread.live.observer import Code, NobodyWatches
+from topospread.live.observer import Code, Observer
 from topospread.live.plugin_times import PluginTimes, TimedFramework
 from topospread.scheduling.cycle import Scheduler
 
 PROFILE = "default-scheduler"
 
 
-class Told(NobodyWatches):
+class Told(Observer):
     """Remembers what it was told, without the times."""
 
     def __init__(self) -> None:
@@ -73,5 +73,5 @@ def test_what_fails_in_between_is_told_as_an_error() -> None:
 
 
 def test_one_attempt_in_ten_is_measured() -> None:
-    times = PluginTimes(NobodyWatches())
+    times = PluginTimes(Observer())
     assert 700 < sum(times.drawn() for _ in range(10_000)) < 1300

@@ -13,7 +13,7 @@ from tests.unit.live.fake_api import LOST, NODES, PODS, FakeApi, node, pod
 from topospread.config.load import default_configuration
 from topospread.live.api_error import ApiError, ApiUnreachable
 from topospread.live.client import ApiClient
-from topospread.live.observer import NobodyWatches
+from topospread.live.observer import Observer
 from topospread.live.scheduler import LiveScheduler
 from topospread.live.settings import LiveSettings
 from topospread.scheduling.queue import SchedulingQueue
@@ -44,7 +44,7 @@ async def running(api: FakeApi, clock: Clock) -> AsyncIterator[LiveScheduler]:
     stop = asyncio.Event()
     client = cast(ApiClient, api)
     settings = LiveSettings(drain=0.5)
-    scheduler = LiveScheduler(client, default_configuration(), observer=NobodyWatches(), clock=clock, settings=settings)
+    scheduler = LiveScheduler(client, default_configuration(), observer=Observer(), clock=clock, settings=settings)
     task = asyncio.create_task(scheduler.run(stop))
     await eventually(lambda: scheduler.ready or task.done())
     try:
@@ -282,7 +282,7 @@ def test_a_broken_watch_goes_on() -> None:
 
 
 def test_a_pod_whose_event_was_missed_is_tried_after_five_minutes_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Counting(NobodyWatches):
+    class Counting(Observer):
         flushed = 0
 
         def bound_after_flush(self) -> None:

@@ -9,7 +9,7 @@ from typing import Any, cast
 from topospread.live.api_error import ApiUnreachable
 from topospread.live.client import ApiClient
 from topospread.live.kinds import ReadMeta, ReadPod
-from topospread.live.observer import NobodyWatches
+from topospread.live.observer import Observer
 from topospread.live.statuses import Condition, Statuses
 from topospread.live.write_order import WriteOrder
 
@@ -37,7 +37,7 @@ class Slow:
 
 
 async def written(server: Slow, at_once: int) -> tuple[Statuses, asyncio.Task[None]]:
-    statuses = Statuses(cast(ApiClient, server), WriteOrder(at_once, lambda: True), lambda: 0.0, NobodyWatches())
+    statuses = Statuses(cast(ApiClient, server), WriteOrder(at_once, lambda: True), lambda: 0.0, Observer())
     return statuses, asyncio.create_task(statuses.run())
 
 
