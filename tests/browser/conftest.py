@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from tests.browser.serving import DEMO, served
+from tests.browser.serving import DEMO, SHOP_CLUSTER, WEB, served
 from tests.browser.watched import Watched
 
 HERE = Path(__file__).parent
@@ -74,4 +74,13 @@ def page(new_page: NewPage) -> Page:
 def demo() -> Iterator[str]:
     """The URL of the demo shop's page."""
     with served(*DEMO) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a page on three nodes, one of which takes nobody, so that pods wait."""
+    file = tmp_path_factory.mktemp("shop") / "web.yaml"
+    file.write_text(WEB)
+    with served(str(file), "--cluster", SHOP_CLUSTER) as url:
         yield url

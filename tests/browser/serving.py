@@ -14,6 +14,26 @@ ROOT = Path(__file__).parent.parent.parent
 DEMO = [str(ROOT / "examples" / "demo" / name) for name in ("cluster.yaml", "shop.yaml")]
 COMMAND = (sys.executable, "-c", "import sys; from topospread.cli.main import main; sys.exit(main())")
 
+WEB = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, namespace: shop, labels: {note: evil}}
+spec:
+  replicas: 7
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      topologySpreadConstraints:
+        - maxSkew: 1
+          topologyKey: topology.kubernetes.io/zone
+          whenUnsatisfiable: DoNotSchedule
+          labelSelector: {matchLabels: {app: web}}
+      containers: [{name: c, image: x, resources: {requests: {cpu: "1"}}}]
+"""
+"""A Deployment of which not all fit where one of three zones takes nobody."""
+SHOP_CLUSTER = "zones=3,nodes=3,cpu=8,taint=zone-c:dedicated=x:NoSchedule"
+
 
 @contextmanager
 def served(*words: str) -> Iterator[str]:
@@ -37,10 +57,12 @@ def served(*words: str) -> Iterator[str]:
             process.wait(60)
 
 
-def many_nodes(folder: Path, nodes: int = 5_000, workloads: int = 40, replicas: int = 500) -> list[str]:
-    """Words for a cluster of so many nodes, with workloads on it."""
+def many_nodes(folder: Path, nodes: int = 5_000, workloads: int = 500, replicas: int = 200) -> list[str]:
+    """Words for a cluster of so many nodes, with workloads that the command places, and a pod that fits nowhere."""
     path = folder / "workloads.yaml"
-    path.write_text("---\n".join(_deployment(f"app-{number:02}", replicas) for number in range(workloads)))
+    made = [_deployment(f"app-{number:03}", replicas) for number in range(workloads)]
+    nowhere = _deployment("nowhere", 1).replace("containers:", "nodeSelector: {nobody: has-this}\n      containers:")
+    path.write_text("---\n".join([*made, nowhere]))
     return [str(path), "--cluster", f"zones=3,racks=10,nodes={nodes},cpu=16,memory=64Gi"]
 
 

@@ -6,8 +6,6 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.axe import findings
-
 TYPO = """\
 apiVersion: apps/v1
 kind: Deployment
@@ -112,10 +110,3 @@ def test_the_keyboard_alone_will_do(page: Page, demo: str) -> None:
     page.keyboard.press("Enter")
 
     expect(page.locator("#editor .cm-content")).to_be_focused()
-
-
-def test_axe_finds_nothing_in_either_light(new_page: object, demo: str) -> None:
-    for scheme in ("light", "dark"):
-        page = new_page(color_scheme=scheme)  # type: ignore[operator]
-        opened(page, demo, "?example=min-domains")
-        assert findings(page) == []

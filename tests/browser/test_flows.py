@@ -10,17 +10,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.axe import findings
-from tests.browser.serving import many_nodes, served
+from tests.browser.serving import served
 
 FAILED = "?step=fail+zone%3Deu-west-1a"
 EVIL = "<img src=x onerror=document.title='broken'>"
-VIEWS = {
-    "map": "",
-    "workload": "?workload=Deployment/shop/checkout",
-    "node": "?node=node-a1",
-    "what-if": f"{FAILED}&beside=1",
-}
 
 
 def opened(page: Page, address: str) -> None:
@@ -62,13 +55,6 @@ def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     }
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [web, evil]}))
     with served(str(path), "--cluster", "zones=3,nodes=3") as url:
-        yield url
-
-
-@pytest.fixture(scope="module")
-def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a page on 5,000 nodes."""
-    with served(*many_nodes(tmp_path_factory.mktemp("many"))) as url:
         yield url
 
 
@@ -183,28 +169,6 @@ def test_the_map_is_a_table_too(page: Page, demo: str) -> None:
     page.locator("#table").get_by_role("button", name="eu-west-1a").click()
 
     expect(page.locator("#table")).to_contain_text("node-a1")
-
-
-def test_five_thousand_nodes_can_be_chosen_from(page: Page, many: str) -> None:
-    opened(page, many)
-    page.locator("#panel button", has_text="default/app-07").click()
-    expect(page.locator("#panel h2")).to_have_text("Deployment default/app-07")
-
-    page.locator("#now canvas").focus()
-    page.keyboard.press("ArrowRight")
-    expect(page.locator("#pointed")).to_contain_text("node-")
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1280])
-def test_axe_finds_nothing_and_nothing_is_wider_than_the_page(
-    new_page: object, demo: str, scheme: str, width: int
-) -> None:
-    page: Page = new_page(color_scheme=scheme, viewport={"width": width, "height": 800})  # type: ignore[operator]
-    for name, address in VIEWS.items():
-        opened(page, f"{demo}{address}")
-        assert findings(page) == [], name
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
 
 
 def test_without_its_token_the_page_is_not_shown(new_page: object, tmp_path: Path) -> None:

@@ -5,43 +5,14 @@ from __future__ import annotations
 import json
 import re
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.axe import findings
 from tests.browser.conftest import NewPage
-from tests.browser.serving import many_nodes, served
+from tests.browser.serving import WEB, many_nodes, served
 
 EVIL = "<script>alert(1)</script>"
-WEB = """\
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: web, namespace: shop, labels: {note: evil}}
-spec:
-  replicas: 7
-  selector: {matchLabels: {app: web}}
-  template:
-    metadata: {labels: {app: web}}
-    spec:
-      topologySpreadConstraints:
-        - maxSkew: 1
-          topologyKey: topology.kubernetes.io/zone
-          whenUnsatisfiable: DoNotSchedule
-          labelSelector: {matchLabels: {app: web}}
-      containers: [{name: c, image: x, resources: {requests: {cpu: "1"}}}]
-"""
-
-
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Three nodes, one of which takes nobody, so that pods wait."""
-    file = tmp_path_factory.mktemp("shop") / "web.yaml"
-    file.write_text(WEB)
-    with served(str(file), "--cluster", "zones=3,nodes=3,cpu=8,taint=zone-c:dedicated=x:NoSchedule") as url:
-        yield url
 
 
 def opened(page: Page, url: str, query: str = "") -> None:
@@ -157,23 +128,6 @@ def test_the_table_says_what_the_map_shows(page: Page, shop: str) -> None:
     expect(page.get_by_role("row", name=re.compile("node-3.*tainted"))).to_be_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1280, 3840])
-@pytest.mark.parametrize(
-    "query",
-    ["", "?workload=Deployment/shop/web", "?node=node-3", "?pod=shop/deploy/web", "?step=fail+zone%3Dzone-a&beside=1"],
-)
-def test_axe_finds_nothing_and_nothing_runs_over_the_edge(
-    new_page: NewPage, shop: str, query: str, width: int, scheme: str
-) -> None:
-    page = new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
-    opened(page, shop, query)
-    page.get_by_text("The map as a table").click()
-
-    assert findings(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
-
-
 def test_a_name_is_shown_and_never_run(page: Page, tmp_path: Path) -> None:
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n", "uid": "n"}}
     node["status"] = {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "10"}}
@@ -190,14 +144,86 @@ def test_a_name_is_shown_and_never_run(page: Page, tmp_path: Path) -> None:
         page.goto("about:blank")  # or it would complain of the server that ends
 
 
-def test_five_thousand_nodes_are_drawn_and_answer(page: Page, tmp_path: Path) -> None:
+def test_five_thousand_nodes_and_a_hundred_thousand_pods_are_drawn_and_answer(page: Page, tmp_path: Path) -> None:
     with served(*many_nodes(tmp_path)) as url:
         opened(page, url)
-        page.get_by_label("Map of nodes", exact=True).focus()
-        page.keyboard.press("ArrowRight")
-        expect(page.locator("#pointed")).to_contain_text("node-")
+        drawn = page.evaluate("fetch('/api/picture').then((answer) => answer.json())")
+        assert len(drawn["nodes"]["name"]) == 5_000
+        assert sum(sum(each[1::2]) for each in drawn["nodes"]["pods"]) == 100_000
+        map_ = page.get_by_label("Map of nodes", exact=True)
+        box = map_.bounding_box()
+        assert box is not None
+        assert box["width"] > 300
+        page.mouse.move(box["x"] + 40, box["y"] + 100)
+        expect(page.locator("#pointed")).to_contain_text("20 pods")
+
+        page.get_by_role("searchbox", name="Find").fill("app-077")
         page.locator("#panel .list button").first.click()
-        expect(page.locator("#panel h2")).to_contain_text("Deployment")
-        painted = page.evaluate("document.querySelector('#now canvas').width")
-        assert painted > 300
+        expect(page.locator("#panel h2")).to_have_text("Deployment default/app-077")
+        page.get_by_role("button", name="Larger").click()
+        page.mouse.move(box["x"] + 60, box["y"] + 110)
+        expect(page.locator("#pointed")).to_contain_text("of app-077")
+
+        page.get_by_role("button", name="All workloads").click()
+        page.locator("#panel .list button", has_text="waiting").click()
+        page.get_by_role("button", name="why?").click()
+        expect(page.locator("#panel")).to_contain_text("0/5000 nodes are available")
+        page.goto("about:blank")  # or it would complain of the server that ends
+
+
+def test_what_is_beyond_a_soft_max_skew_is_a_milder_mark_with_words(page: Page, tmp_path: Path) -> None:
+    file = tmp_path / "soft.yaml"
+    soft = (
+        WEB.replace("DoNotSchedule", "ScheduleAnyway").replace("name: web", "name: soft").replace("app: web", "app: s")
+    )
+    file.write_text(f"{WEB}---\n{soft.replace('app: web', 'app: soft')}")
+    with served(str(file), "--cluster", "zones=3,nodes=3,cpu=16,taint=zone-c:dedicated=x:NoSchedule") as url:
+        opened(page, url, "?workload=Deployment/shop/soft")
+        over = page.locator("#panel strong.warn")
+        expect(over).to_contain_text("~ 4, more than 1")
+        expect(page.locator("#panel")).to_contain_text("the constraint is soft, so that is allowed")
+        expect(page.locator("#panel .bad")).to_have_count(0)
+        page.get_by_text("The map as a table").click()
+        expect(page.locator("#table .warn").first).to_have_text("~ 4 of 1, soft")
+        expect(page.locator("#legend .warn")).to_have_text("~ skew")
+        page.get_by_role("button", name="All workloads").click()
+        expect(page.get_by_role("button", name="shop/soft")).to_contain_text("~ 3 more than a soft maxSkew")
         page.goto("about:blank")
+
+
+def tab_to(page: Page, wanted: Locator) -> None:
+    """Press Tab until it has the focus, as who has no mouse does."""
+    expect(wanted).to_be_visible()
+    for _ in range(120):
+        if wanted.evaluate("(it) => it === document.activeElement"):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"Tab does not come to {wanted}")
+
+
+def test_a_pod_that_waits_is_helped_with_keys_alone(page: Page, shop: str) -> None:
+    opened(page, shop)
+    tab_to(page, page.get_by_role("button", name="shop/web"))
+    page.keyboard.press("Enter")
+    expect(page.locator("#panel h2")).to_be_focused()
+    tab_to(page, page.get_by_role("button", name="why?").first)
+    page.keyboard.press("Enter")
+    expect(page.locator("#panel h2")).to_be_focused()
+    tab_to(page, page.get_by_role("button", name="Try it on the map").first)
+    page.keyboard.press("Enter")
+    expect(page.locator(".steps li")).to_have_count(1)
+    settled(page)
+    tab_to(page, page.locator("#frames button").nth(1))
+    page.keyboard.press("Enter")
+    expect(page.locator("#frames [aria-current]")).to_contain_text("1. ")
+    tab_to(page, page.get_by_role("button", name=re.compile("^Take back")))
+    page.keyboard.press("Enter")
+    expect(page.locator(".steps li")).to_have_count(0)
+
+
+def test_max_skew_is_dragged_with_arrow_keys(page: Page, shop: str) -> None:
+    opened(page, shop, "?workload=Deployment/shop/web")
+    tab_to(page, page.get_by_label("maxSkew", exact=True))
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".steps li")).to_contain_text("maxSkew 2")
+    expect(page.get_by_label("maxSkew", exact=True)).to_be_focused()

@@ -123,7 +123,9 @@ def joined(entry: str, read: StaticText) -> str:
         open_.append(name)
         text = read(name)
         for found in _IMPORT.finditer(text):
-            visit(_beside(name, found[2]))
+            beside = _beside(name, found[2])
+            visit(beside)
+            _refuse_missing(name, found, _exports(read(beside)))
         made[name] = _as_function(name, text)
         order.append(name)
         open_.pop()
@@ -133,11 +135,7 @@ def joined(entry: str, read: StaticText) -> str:
 
 
 def _as_function(name: str, text: str) -> str:
-    exports = {found[2]: found[2] for found in _EXPORT.finditer(text)}
-    for found in _EXPORTED.finditer(text):
-        for each in filter(None, map(str.strip, found[1].split(","))):
-            inner, _, outer = each.partition(" as ")
-            exports[outer.strip() or inner] = inner
+    exports = _exports(text)
     body = _IMPORT.sub(lambda found: _imported(name, found), text)
     body = _EXPORTED.sub("", _EXPORT.sub(r"\1 \2", body))
     unknown = _UNKNOWN.search(body)
@@ -146,6 +144,24 @@ def _as_function(name: str, text: str) -> str:
         raise ValueError(f"{name}:{line}: this form of import or export is not joined")
     given = ", ".join(f"{outer}: {inner}" for outer, inner in exports.items())
     return f"const {_variable(name)} = (() => {{\n{body.strip()}\nreturn {{ {given} }};\n}})();"
+
+
+def _exports(text: str) -> dict[str, str]:
+    """What a module exports: outer name → inner name."""
+    exports = {found[2]: found[2] for found in _EXPORT.finditer(text)}
+    for found in _EXPORTED.finditer(text):
+        for each in filter(None, map(str.strip, found[1].split(","))):
+            inner, _, outer = each.partition(" as ")
+            exports[outer.strip() or inner] = inner
+    return exports
+
+
+def _refuse_missing(name: str, found: re.Match[str], exports: Mapping[str, str]) -> None:
+    """A name that is imported and not exported would be undefined, and nobody would say so."""
+    listed = (found[1] or "").strip("{} ") if not (found[1] or "").startswith("*") else ""
+    for each in filter(None, map(str.strip, listed.split(","))):
+        if each.partition(" as ")[0] not in exports:
+            raise ValueError(f"{name} imports {each} from {found[2]}, which does not export it in a form known here")
 
 
 def _imported(name: str, found: re.Match[str]) -> str:

@@ -15,6 +15,9 @@ Json = dict[str, Any]
 _MOST_ROWS = 100
 """So many rows of a table are written, the rest are counted."""
 
+MAP_SCRIPT = "/static/map-page.js"
+"""The map's script as its modules stand in the package."""
+
 PAGES = (("/", "Map"), ("/editor", "Write"))
 """Address → name, in the order of the navigation."""
 
@@ -35,11 +38,11 @@ class Pages:
     def page(self, template: str, **values: object) -> str:
         """A whole page, or a part of one.
 
-        All templates have ``state``, ``version``, ``pages`` and ``most``; a page of the navigation is given its
-        address as ``here``.
+        All templates have ``state``, ``version``, ``pages``, ``most`` and ``script``, the map's; a page of the
+        navigation is given its address as ``here``.
         """
         always = {"state": self.state(), "version": __version__, "pages": PAGES, "here": "", "most": _MOST_ROWS}
-        return self._templates.get_template(template).render(always | values)
+        return self._templates.get_template(template).render(always | {"script": MAP_SCRIPT} | values)
 
     def state(self) -> Json:
         """Which state is served, how old it is, and whether there is trouble with newer ones."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from topospread.api.node import Node
+from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.report.json import API_VERSION
 
 from .standing import ClusterStanding
@@ -26,7 +27,7 @@ _OWN_TAINTS = ("node.kubernetes.io/unschedulable", "node.kubernetes.io/not-ready
 
 def picture(standing: ClusterStanding) -> Json:
     """The map's data; see docs/reference/page.md for the fields."""
-    workloads = standing.workloads
+    workloads, keys = standing.workloads, _keys(standing)
     waiting = Counter(standing.pods.workload[standing.pods.node < 0].tolist())
     return {
         "apiVersion": API_VERSION,
@@ -38,14 +39,16 @@ def picture(standing: ClusterStanding) -> Json:
             "used": _amounts(standing.used),
             "pods": _pods_by_node(standing),
         },
-        "keys": _keys(standing),
+        "keys": keys,
         "workloads": {
             "kind": [each.key[0] for each in workloads],
             "namespace": [each.key[1] for each in workloads],
             "name": [each.key[2] for each in workloads],
             "replicas": [each.replicas for each in workloads],
             "waiting": [waiting[row] for row in range(len(workloads))],
-            "excess": [_excess(standing, row) for row in range(len(workloads))],
+            "excess": [_excess(standing, row, hard=True) for row in range(len(workloads))],
+            "softExcess": [_excess(standing, row, hard=False) for row in range(len(workloads))],
+            "spreads": [_spreads(standing, row, keys) for row in range(len(workloads))],
         },
         "waiting": sum(waiting.values()),
     }
@@ -99,7 +102,29 @@ def _column(nodes: list[Node], key: str, values: list[str]) -> Json:
     return {"key": key, "values": values, "of": [code.get(each.labels.get(key), -1) for each in nodes]}
 
 
-def _excess(standing: ClusterStanding, row: int) -> int:
-    """By how much the worst hard constraint is exceeded."""
+def _excess(standing: ClusterStanding, row: int, *, hard: bool) -> int:
+    """By how much the worst constraint of its kind is exceeded."""
     found = standing.spreads.get(standing.workloads[row].key, ())
-    return max((max(each.skew - each.max_skew, 0) for each in found if each.hard), default=0)
+    return max((max(each.skew - each.max_skew, 0) for each in found if each.hard == hard), default=0)
+
+
+def _spreads(standing: ClusterStanding, row: int, keys: list[Json]) -> list[Json]:
+    """How the constraints over the map's columns stand, so that a chosen workload's counts need no further answer."""
+    numbers = {each["key"]: number for number, each in enumerate(keys) if len(each["values"]) <= _MOST_COLUMNS}
+    return [
+        {
+            "key": numbers[each.topology_key],
+            "hard": each.hard,
+            "maxSkew": each.max_skew,
+            "minimum": each.minimum,
+            "pods": _counts(each, keys[numbers[each.topology_key]]["values"]),
+        }
+        for each in standing.spreads.get(standing.workloads[row].key, ())
+        if each.topology_key in numbers
+    ]
+
+
+def _counts(constraint: ConstraintArithmetic, values: list[str]) -> list[int]:
+    """Value → matching pods, −1 where it is no domain of this constraint."""
+    there = {each.name: each.matching for each in constraint.domains}
+    return [there.get(each, -1) for each in values]

@@ -99,6 +99,51 @@ def test_a_chosen_workload_has_its_counts_minimum_and_skew(answers: Answers) -> 
     assert "DoNotSchedule, maxSkew 1" in found["html"]
 
 
+@pytest.mark.parametrize("at", ["0", "1"])
+def test_a_picture_has_the_counts_that_a_chosen_workload_is_answered_with(tmp_path: Any, at: str) -> None:
+    file = tmp_path / "app.json"
+    web = deployment("web", 6)
+    hard = web["spec"]["template"]["spec"]["topologySpreadConstraints"][0]
+    soft = hard | {"topologyKey": "rack", "whenUnsatisfiable": "ScheduleAnyway"}
+    host = soft | {"topologyKey": "kubernetes.io/hostname"}
+    web["spec"]["template"]["spec"]["topologySpreadConstraints"] = [soft, hard, host]
+    file.write_text(json.dumps(web))
+    nodes = topospread.load(file, cluster="zones=3,nodes=9,cpu=8,taint=zone-c:dedicated=x:NoSchedule")
+    for number, each in enumerate(nodes.nodes[:8]):
+        each.metadata.labels["rack"] = f"r{number % 2}"
+    answers = Answers(served := ServedCluster.begin(nodes, SimulationOptions(), InputWords("x")), Pages(served))
+
+    drawn = picture(answers, at=at)
+    workloads, keys = drawn["workloads"], drawn["keys"]
+    found = answers.workload(asked(kind="Deployment", namespace="shop", name="web", at=at))["constraints"]
+    told = {each["topologyKey"]: each for each in found}
+    assert {keys[each["key"]]["key"] for each in workloads["spreads"][0]} == {ZONE, "rack"}
+    for each in workloads["spreads"][0]:
+        key = keys[each["key"]]
+        own = told[key["key"]]
+        matching = {one["name"]: one["matching"] for one in own["domains"]}
+        assert each["pods"] == [matching.get(value, -1) for value in key["values"]]
+        assert (each["minimum"], each["maxSkew"]) == (own["minimum"], own["maxSkew"])
+        assert each["hard"] == (own["whenUnsatisfiable"] == "DoNotSchedule")
+
+
+def test_a_soft_constraint_beyond_max_skew_is_a_warning_and_not_as_bad_as_a_hard_one(tmp_path: Any) -> None:
+    web = deployment("web", 4)
+    constraint = web["spec"]["template"]["spec"]["topologySpreadConstraints"][0]
+    constraint["whenUnsatisfiable"] = "ScheduleAnyway"
+    file = tmp_path / "app.json"
+    file.write_text(json.dumps(web))
+    nodes = topospread.load(file, cluster="zones=3,nodes=3,cpu=8,taint=zone-c:dedicated=x:NoSchedule")
+    served = ServedCluster.begin(nodes, SimulationOptions(), InputWords("x"))
+    answers = Answers(served, Pages(served))
+
+    workloads = picture(answers)["workloads"]
+    assert (workloads["excess"], workloads["softExcess"]) == ([0], [1])
+    html = answers.workload(asked(kind="Deployment", namespace="shop", name="web"))["html"]
+    assert 'class="warn">~ 2, more than 1</strong>; the constraint is soft' in html
+    assert "bad" not in html
+
+
 def test_why_is_explains_own_answer_with_every_nodes_rejection(served: ServedCluster, answers: Answers) -> None:
     found = answers.why(asked(target="shop/deploy/web"))
 

@@ -55,6 +55,7 @@ def test_a_module_that_two_import_is_there_once() -> None:
         ({"a.js": "export default 1;"}, "a.js:1"),
         ({"a.js": "const x = 1;\nconst y = import('./b.js');"}, "a.js:2"),
         ({"a.js": "export let x = 1;"}, "a.js:1"),
+        ({"a.js": 'import { y } from "./b.js";', "b.js": "export const x = 1, y = 2;"}, "a.js imports y from ./b.js"),
         ({"a.js": 'import "https://elsewhere.example/x.js";'}, "not beside it"),
     ],
 )

@@ -58,7 +58,7 @@ export function manifestEditor(host, changed) {
         lintGutter(),
         syntaxHighlighting(colours),
         look,
-        EditorView.contentAttributes.of({ "aria-label": "Manifest, YAML", spellcheck: "false" }),
+        EditorView.contentAttributes.of({ "aria-label": "Manifest, YAML", spellcheck: "false", tabindex: "0" }),
         EditorView.updateListener.of((update) => update.docChanged && changed()),
       ],
     }),

@@ -18,7 +18,9 @@ export function drawLegend(list) {
     const canvas = element("canvas", { width: 32, height: 32, className: "mark", "aria-hidden": "true" });
     draw(canvas.getContext("2d"), sign, colours);
     return element("li", {}, canvas, words);
-  }), element("li", {}, "a dot is a pod, in its workload's colour and form"));
+  }), element("li", {}, "a dot is a pod, in its workload's colour and form"),
+  element("li", {}, element("span", { className: "bad" }, "! skew"), "beyond maxSkew of a hard constraint"),
+  element("li", {}, element("span", { className: "warn" }, "~ skew"), "beyond maxSkew of a soft one, which is allowed"));
 }
 
 function draw(context, sign, { cell, used, full, line, warn, bad, ink }) {

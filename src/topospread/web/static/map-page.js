@@ -7,6 +7,7 @@ import { ask } from "./fetching.js";
 import { drawLegend } from "./legend.js";
 import { countOf, NodeMap } from "./map.js";
 import { isRecorded } from "./recorded.js";
+import { spreadAnswered, spreadOf } from "./spreads.js";
 import { domainTable, percent, words } from "./table.js";
 import { Trial } from "./trial.js";
 import { workloadList } from "./workloads.js";
@@ -74,6 +75,7 @@ async function refresh() {
   await showChosen();
 }
 
+// As soon as the picture is there: the map, with what is chosen; its panel comes later.
 function drawSoon(found) {
   now = found;
   constraint = rejected = null;
@@ -119,7 +121,8 @@ function fillKeys() {
 function shown(of) {
   const key = of.keys.findIndex((each) => each.key === (view.key || of.keys[0]?.key));
   const row = view.workload ? rowOf(of, view.workload) : -1;
-  return { key: Math.max(key, 0), fill: view.fill || "most", workload: row, constraint: of === now ? constraint : null, rejected: of === now ? rejected : null, node: view.node };
+  const spread = spreadOf(of, row, Math.max(key, 0)) ?? (of === now ? constraint : null);
+  return { key: Math.max(key, 0), fill: view.fill || "most", workload: row, constraint: spread, rejected: of === now ? rejected : null, node: view.node };
 }
 
 function rowOf(of, text) {
@@ -151,9 +154,10 @@ async function showChosen() {
     const workload = asked === "workload" ? own : spread;
     const key = now.keys[shown(now).key]?.key;
     trial.choose(view, workload, now, map.layout.columns);
-    constraint = workload?.constraints.find((each) => each.topologyKey === key) ?? null;
+    constraint = spreadAnswered(workload?.constraints ?? [], key);
     rejected = asked === "pod" ? own.rejected.nodes : null;
-    drawMaps();
+    // Mostly the picture had all of it, and the map is as it should be.
+    if (rejected || (constraint && !spreadOf(now, shown(now).workload, shown(now).key))) drawMaps();
     if (own) fillPanel(own.html);
     else listWorkloads();
   } catch (error) {

@@ -3,9 +3,12 @@
 
 import { addShape, markOf, theme } from "./colours.js";
 import { HEAD, layOut } from "./layout.js";
+import { corner, cross, label, shade, stripes, whole } from "./signs.js";
 
 const DOTS_FROM = 13, NAME_FROM = 46;
-export const CORDONED = 1, TAINTED = 2, NOT_READY = 4;
+export const CORDONED = 1;
+export const TAINTED = 2;
+export const NOT_READY = 4;
 
 export class NodeMap {
   // told: {point(node or -1), choose(node)}
@@ -17,7 +20,10 @@ export class NodeMap {
     this.pointed = this.walked = -1;
     this.shown = { key: 0, fill: "most", workload: -1, constraint: null, rejected: null, node: "" };
     new ResizeObserver(() => this.resize()).observe(canvas.parentElement);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+      this.theme = null;
+      this.draw();
+    });
     canvas.addEventListener("pointermove", (event) => this.moved(event));
     canvas.addEventListener("pointerleave", () => this.point(-1));
     canvas.addEventListener("pointerdown", (event) => { this.from = { x: event.offsetX, y: event.offsetY, left: this.left, top: this.top }; });
@@ -103,22 +109,39 @@ export class NodeMap {
   }
 
   paintAll() {
-    const ratio = devicePixelRatio || 1;
-    this.painted = this.painted ?? document.createElement("canvas");
-    this.painted.width = this.canvas.width;
-    this.painted.height = this.canvas.height;
-    const context = this.painted.getContext("2d");
-    this.theme = theme();
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.fillStyle = this.theme.paper;
-    context.fillRect(0, 0, this.width, this.height);
-    this.paintColumns(context);
+    this.theme ??= theme();
     const seen = this.seen();
-    this.paintCells(context, seen);
+    this.paintGround(seen);
+    const context = this.layer("painted");
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.drawImage(this.ground, 0, 0);
+    const ratio = devicePixelRatio || 1;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.paintDots(context, seen);
     this.paintSigns(context, seen);
     this.paintHeads(context);
     this.canvas.dataset.painted = String(Number(this.canvas.dataset.painted ?? 0) + 1);
+  }
+
+  // Columns and cells, which a choice does not change: painted anew only where what they are drawn from did.
+  paintGround(seen) {
+    const of = [this.picture, this.layout, this.theme, this.shown.fill, this.scale, this.left, this.top];
+    if (this.groundOf?.every((each, at) => each === of[at])) return;
+    this.groundOf = of;
+    const context = this.layer("ground"), ratio = devicePixelRatio || 1;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.fillStyle = this.theme.paper;
+    context.fillRect(0, 0, this.width, this.height);
+    this.paintColumns(context);
+    this.paintCells(context, seen);
+  }
+
+  // A canvas of the map's size that is not shown.
+  layer(name) {
+    const made = this[name] ??= document.createElement("canvas");
+    if (made.width !== this.canvas.width) made.width = this.canvas.width;
+    if (made.height !== this.canvas.height) made.height = this.canvas.height;
+    return made.getContext("2d");
   }
 
   place(node) {
@@ -158,24 +181,22 @@ export class NodeMap {
     return Math.min(fill === "most" ? Math.max(share("cpu"), share("memory"), share("pods")) : share(fill), 1);
   }
 
+  // Rectangles one by one: a path of thousands takes ten times as long to be filled.
   paintCells(context, seen) {
-    const { cell, used, full, line } = this.theme, flags = this.picture.nodes.flags;
-    const empty = new Path2D(), some = new Path2D(), filled = new Path2D();
-    for (const node of seen) {
-      const [x, y, w, h] = this.place(node), share = this.use(node);
-      empty.rect(x, y, w, h);
-      if (flags[node] & NOT_READY) continue;
-      (share > 0.9 ? filled : some).rect(x, y + h * (1 - share), w, h * share);
-    }
+    const { cell, used, full, line } = this.theme, flags = this.picture.nodes.flags, edge = 0.6;
+    const places = seen.map((node) => this.place(node));
+    context.fillStyle = line;
+    for (const [x, y, w, h] of places) context.fillRect(x - edge / 2, y - edge / 2, w + edge, h + edge);
     context.fillStyle = cell;
-    context.fill(empty);
-    context.fillStyle = used;
-    context.fill(some);
-    context.fillStyle = full;
-    context.fill(filled);
-    context.strokeStyle = line;
-    context.lineWidth = 0.6;
-    context.stroke(empty);
+    for (const [x, y, w, h] of places) context.fillRect(x + edge / 2, y + edge / 2, w - edge, h - edge);
+    const shares = seen.map((node) => (flags[node] & NOT_READY ? 0 : this.use(node)));
+    for (const [colour, is] of [[used, (share) => share <= 0.9], [full, (share) => share > 0.9]]) {
+      context.fillStyle = colour;
+      places.forEach(([x, y, w, h], at) => {
+        const up = (h - edge) * shares[at];
+        if (up > 0 && is(shares[at])) context.fillRect(x + edge / 2, y + h - edge / 2 - up, w - edge, up);
+      });
+    }
   }
 
   // A dot for each pod, where there is room for dots; of a chosen workload always.
@@ -247,7 +268,7 @@ export class NodeMap {
   }
 
   paintHeads(context) {
-    const { ink, bad, soft } = this.theme, scale = this.scale, found = this.shown.constraint;
+    const { ink, soft } = this.theme, scale = this.scale, found = this.shown.constraint;
     for (const column of this.layout.columns) {
       const x = Math.max(column.x * scale - this.left, 0) + 6, y = Math.max(column.y * scale - this.top, 0);
       const room = Math.min(column.w * scale, this.width) - 12;
@@ -257,13 +278,11 @@ export class NodeMap {
       context.fillStyle = ink;
       context.font = "600 14px system-ui, sans-serif";
       label(context, column.name, x, y + 17, room, ink, 14);
-      const domain = found && !column.missing ? found.domains.find((each) => each.name === column.name) : null;
-      if (domain) {
-        const skew = domain.matching - found.minimum;
-        const over = skew > found.maxSkew;
-        context.font = `${over ? "700 " : ""}13px system-ui, sans-serif`;
-        label(context, plural(domain.matching, "pod"), x, y + 33, room, ink, 13);
-        label(context, `${over ? "! " : ""}skew ${skew} of ${found.maxSkew}`, x, y + 48, room, over ? bad : ink, 12);
+      const pods = found && !column.missing ? found.of.get(column.name) : undefined;
+      if (pods !== undefined) {
+        context.font = "13px system-ui, sans-serif";
+        label(context, plural(pods, "pod"), x, y + 33, room, ink, 13);
+        this.paintSkew(context, pods - found.minimum, found, x, y + 48, room);
       } else {
         context.font = "13px system-ui, sans-serif";
         label(context, plural(column.nodes.length, "node"), x, y + 33, room, ink, 13);
@@ -272,6 +291,16 @@ export class NodeMap {
         for (const group of column.groups) label(context, group.name, x, group.y * scale - this.top + 11, room, ink, 11);
       }
     }
+  }
+
+  // Beyond maxSkew a hard constraint would refuse the next pod; a soft one only scores less: said by sign, word, colour.
+  paintSkew(context, skew, { hard, maxSkew }, x, y, room) {
+    const { ink, bad, warn } = this.theme, over = skew > maxSkew;
+    context.font = `${over && hard ? "600 " : ""}12px system-ui, sans-serif`;
+    const text = `${over ? (hard ? "! " : "~ ") : ""}skew ${skew} of ${maxSkew}`;
+    const worded = hard ? text : `${text}, soft`;
+    const fits = context.measureText(worded).width <= room;
+    label(context, fits ? worded : text, x, y, room, over ? (hard ? bad : warn) : ink, 12);
   }
 
   at(x, y) {
@@ -363,17 +392,6 @@ function plural(number, word) {
   return `${number} ${word}${number === 1 ? "" : "s"}`;
 }
 
-// A node's name only where there is room for all of it, on a ground of its own: stripes and fills go on under it.
-function whole(context, text, x, y, room, colour, ground) {
-  context.font = "10px system-ui, sans-serif";
-  const width = context.measureText(text).width;
-  if (width > room) return;
-  context.fillStyle = ground;
-  context.fillRect(x - 1, y - 9, width + 2, 11);
-  context.fillStyle = colour;
-  context.fillText(text, x, y);
-}
-
 function w0(seen, map) {
   return seen.length ? map.place(seen[0])[2] : 0;
 }
@@ -381,59 +399,4 @@ function w0(seen, map) {
 export function countOf(pods, workload) {
   for (let at = 0; at < pods.length; at += 2) if (pods[at] === workload) return pods[at + 1];
   return 0;
-}
-
-function stripes(context, x, y, w, h, colour) {
-  context.save();
-  context.beginPath();
-  context.rect(x, y, w, h);
-  context.clip();
-  context.strokeStyle = colour;
-  context.lineWidth = Math.max(1, w / 14);
-  context.beginPath();
-  for (let at = -h; at < w; at += Math.max(4, w / 5)) {
-    context.moveTo(x + at, y + h);
-    context.lineTo(x + at + h, y);
-  }
-  context.stroke();
-  context.restore();
-}
-
-function corner(context, x, y, w, colour) {
-  const side = Math.max(3, w * 0.22);
-  context.fillStyle = colour;
-  context.beginPath();
-  context.moveTo(x + w - side, y);
-  context.lineTo(x + w, y);
-  context.lineTo(x + w, y + side);
-  context.fill();
-}
-
-function cross(context, x, y, w, h, colour) {
-  context.strokeStyle = colour;
-  context.lineWidth = Math.max(1.5, w / 14);
-  context.beginPath();
-  context.moveTo(x + 2, y + 2);
-  context.lineTo(x + w - 2, y + h - 2);
-  context.moveTo(x + w - 2, y + 2);
-  context.lineTo(x + 2, y + h - 2);
-  context.stroke();
-}
-
-function shade(context, x, y, w, h, colour) {
-  context.globalAlpha = 0.62;
-  context.fillStyle = colour;
-  context.fillRect(x, y, w, h);
-  context.globalAlpha = 1;
-}
-
-// A name that is too long is shortened in its middle; the whole stands in the line below the map and in the table.
-function label(context, text, x, y, room, colour, size = 10) {
-  context.font = context.font.replace(/\d+px/, `${size}px`);
-  context.fillStyle = colour;
-  let shown = text;
-  for (let keep = text.length - 1; keep > 2 && context.measureText(shown).width > room; keep--) {
-    shown = `${text.slice(0, Math.ceil(keep / 2))}…${text.slice(text.length - Math.floor(keep / 2))}`;
-  }
-  if (context.measureText(shown).width <= room + 4) context.fillText(shown, x, y);
 }

@@ -15,11 +15,19 @@ export function percent(part, whole) {
   return whole ? `${Math.round((100 * part) / whole)}\u00a0%` : "–";
 }
 
+function skewWords({ hard, maxSkew, minimum, of }, name) {
+  const pods = of.get(name);
+  if (pods === undefined) return "–";
+  const skew = pods - minimum, text = `${skew} of ${maxSkew}${hard ? "" : ", soft"}`;
+  return skew > maxSkew ? element("span", { className: hard ? "bad" : "warn" }, `${hard ? "!" : "~"} ${text}`) : text;
+}
+
 export function domainTable(picture, columns, shown, choose) {
   const { allocatable, used, flags, pods } = picture.nodes;
   const sum = (list, nodes) => nodes.reduce((total, node) => total + list[node], 0);
   const named = shown.workload >= 0 ? picture.workloads.name[shown.workload] : "";
-  const heads = ["Domain", "Nodes", "CPU", "Memory", "Pods", "Not open", ...(named ? [`Pods of ${named}`] : [])];
+  const spread = shown.constraint;
+  const heads = ["Domain", "Nodes", "CPU", "Memory", "Pods", "Not open", ...(named ? [`Pods of ${named}`] : []), ...(spread ? ["Skew"] : [])];
   const rows = columns.map((column) => {
     const nodes = column.nodes;
     const numbers = [
@@ -30,12 +38,13 @@ export function domainTable(picture, columns, shown, choose) {
       nodes.filter((node) => flags[node]).length,
     ];
     if (named) numbers.push(nodes.reduce((total, node) => total + countOf(pods[node], shown.workload), 0));
+    if (spread) numbers.push(skewWords(spread, column.name));
     const open = element("button", { type: "button", onclick: (event) => {
       const box = event.currentTarget.closest("div.scroll").nextElementSibling;
       box.replaceChildren(nodeTable(picture, column, shown, choose));
       box.querySelector("caption").focus();
     } }, column.name);
-    return element("tr", {}, element("th", { scope: "row" }, open), ...numbers.map((each) => element("td", { className: "number" }, String(each))));
+    return element("tr", {}, element("th", { scope: "row" }, open), ...numbers.map((each) => element("td", { className: "number" }, each instanceof Node ? each : String(each))));
   });
   const head = element("tr", {}, ...heads.map((each, at) => element("th", { scope: "col", className: at ? "number" : "" }, each)));
   const table = element("table", {}, element("caption", {}, "Domains; a name shows its nodes"), element("thead", {}, head), element("tbody", {}, ...rows));

@@ -6,8 +6,8 @@ import { element } from "./elements.js";
 const MOST = 60;
 
 export function workloadList(picture, choose) {
-  const { kind, namespace, name, waiting, excess, replicas } = picture.workloads;
-  const order = name.map((_, row) => row).sort((a, b) => excess[b] - excess[a] || waiting[b] - waiting[a] || replicas[b] - replicas[a]);
+  const { kind, namespace, name, waiting, excess, softExcess, replicas } = picture.workloads;
+  const order = name.map((_, row) => row).sort((a, b) => excess[b] - excess[a] || waiting[b] - waiting[a] || softExcess[b] - softExcess[a] || replicas[b] - replicas[a]);
   const list = element("ul", { className: "list" }), count = element("p", { className: "quiet", role: "status" });
   const fill = (text) => {
     const wanted = text.trim().toLowerCase();
@@ -15,7 +15,7 @@ export function workloadList(picture, choose) {
     list.replaceChildren(...found.slice(0, MOST).map((row) => element("li", {},
       element("button", { type: "button", onclick: () => choose(`${kind[row]}/${namespace[row]}/${name[row]}`) },
         markElement(picture, row), ` ${namespace[row]}/${name[row]} `, element("span", { className: "quiet" }, `${kind[row]}, ${replicas[row]} wanted`),
-        ...trouble(excess[row], waiting[row])))));
+        ...trouble(excess[row], waiting[row], softExcess[row])))));
     count.textContent = found.length > MOST ? `The first ${MOST} of ${found.length}, the worst first.` : `${found.length} workloads, the worst first.`;
   };
   const field = element("input", { type: "search", id: "find", oninput: () => fill(field.value), autocomplete: "off" });
@@ -23,9 +23,10 @@ export function workloadList(picture, choose) {
   return [element("h2", { tabIndex: -1 }, "Workloads"), element("label", { htmlFor: "find" }, "Find ", field), count, list];
 }
 
-function trouble(excess, waiting) {
+function trouble(excess, waiting, softExcess) {
   const found = [];
   if (excess) found.push(element("span", { className: "bad" }, ` ! ${excess} more than maxSkew`));
   if (waiting) found.push(element("span", { className: "bad" }, ` ${waiting} waiting`));
+  if (softExcess && !excess) found.push(element("span", { className: "warn" }, ` ~ ${softExcess} more than a soft maxSkew`));
   return found;
 }

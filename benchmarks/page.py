@@ -1,0 +1,173 @@
+"""How fast the page is on a large cluster: `topospread serve` and Chromium, as somebody uses them. It judges nothing.
+
+python -m benchmarks.page
+
+Prints a table; `docs/performance.md` has it. Needs the extra ``web``, Playwright and Chromium,
+which `make browser` has.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
+
+from benchmarks.clusters import write_skewed
+from tests.browser.conftest import ARGUMENTS, chromium
+
+_COMMAND = (sys.executable, "-c", "import sys; from topospread.cli.main import main; sys.exit(main())")
+_FRAME = "await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));"
+_POINT = f"""async (at) => {{
+  const canvas = document.querySelector('#now canvas'), box = canvas.getBoundingClientRect(), begun = performance.now();
+  canvas.dispatchEvent(new PointerEvent('pointermove', {{
+    clientX: box.left + 50 + at * 37 % (box.width - 100), clientY: box.top + 120 + at * 11, bubbles: true }}));
+  {_FRAME}
+  return [performance.now() - begun];
+}}"""
+_CHOOSE = f"""async (at) => {{
+  const canvas = document.querySelector('#now canvas'), painted = canvas.dataset.painted, begun = performance.now();
+  const panel = document.getElementById('panel');
+  panel.querySelectorAll('.list button')[at].click();
+  const until = async (is) => {{ while (!is()) await new Promise((done) => setTimeout(done, 1)); {_FRAME} }};
+  await until(() => canvas.dataset.painted !== painted);
+  const counts = performance.now() - begun;
+  await until(() => panel.querySelector('h2')?.textContent.startsWith('Deployment'));
+  const answered = performance.now() - begun;
+  [...panel.querySelectorAll('button')].find((each) => each.textContent.includes('All workloads')).click();
+  await until(() => panel.querySelector('h2')?.textContent === 'Workloads');
+  return [counts, answered];
+}}"""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What something took, several times.
+
+    Attributes:
+        seconds: each time, until it was seen.
+        processor: seconds of the page's own processor time, on the average.
+    """
+
+    seconds: list[float]
+    processor: float
+
+    def __str__(self) -> str:
+        middle = statistics.median(self.seconds)
+        return f"{1000 * middle:,.0f} ms | {1000 * max(self.seconds):,.0f} ms | {1000 * self.processor:,.0f} ms"
+
+
+@contextmanager
+def served(snapshot: Path) -> Iterator[tuple[str, float, float]]:
+    """The page's address, how many seconds it took until it was printed, and how many of the processor."""
+    words = [*_COMMAND, "serve", "--port", "0", str(snapshot)]
+    begun = time.monotonic()
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        try:
+            found = next((each for line in running.stderr if (each := re.search(r"http://\S+", line))), None)
+            if found is None:
+                raise SystemExit("topospread serve ended")
+            yield found[0], time.monotonic() - begun, _processor_time(running.pid)
+        finally:
+            running.terminate()
+
+
+def _processor_time(process: int) -> float:
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _own_time(session: CDPSession) -> float:
+    """Seconds for which the page's main thread has worked."""
+    metrics = session.send("Performance.getMetrics")["metrics"]
+    return float(next(each["value"] for each in metrics if each["name"] == "TaskDuration"))
+
+
+def opened(browser: Browser, address: str, times: int) -> tuple[Taken, Taken]:
+    """Until the map is there, and until its panel is there too."""
+    drawn, whole, worked = [], [], []
+    for _ in range(times):
+        page = browser.new_page(viewport={"width": 1440, "height": 1000})
+        session = _metrics_of(page)
+        page.goto(address, wait_until="commit")
+        page.wait_for_selector("#now canvas[data-painted]")
+        drawn.append(page.evaluate("performance.now()") / 1000)
+        page.wait_for_selector("#panel h2")
+        whole.append(page.evaluate("performance.now()") / 1000)
+        worked.append(_own_time(session))
+        page.close()
+    return Taken(drawn, statistics.mean(worked)), Taken(whole, statistics.mean(worked))
+
+
+def acted(page: Page, session: CDPSession, script: str, times: int) -> list[Taken]:
+    """Something done again and again, each time a little elsewhere; a row for each moment that the script tells."""
+    before = _own_time(session)
+    found: list[list[float]] = [page.evaluate(script, number) for number in range(times)]
+    worked = (_own_time(session) - before) / times
+    return [Taken([each / 1000 for each in column], worked) for column in zip(*found, strict=True)]
+
+
+def _metrics_of(page: Page) -> CDPSession:
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    return session
+
+
+def measured(snapshot: Path, times: int) -> None:
+    """Print the table."""
+    say: Callable[..., Any] = lambda *words: print(*words, flush=True)  # noqa: E731
+    say(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n")
+    with sync_playwright() as playwright, served(snapshot) as (address, seconds, processor):
+        browser = playwright.chromium.launch(executable_path=chromium(), args=list(ARGUMENTS))
+        say("| | median | worst | the page's processor time |\n|---|--:|--:|--:|")
+        say(f"| until the address is printed | {seconds:.1f} s | | {processor:.1f} s, the command's |")
+        picture, panel = opened(browser, address, max(times // 4, 3))
+        say(f"| first picture after the address is opened | {picture} |")
+        say(f"| … and its panel | {panel} |")
+        page = browser.new_page(viewport={"width": 1440, "height": 1000})
+        session = _metrics_of(page)
+        page.goto(address)
+        page.wait_for_selector("#panel h2")
+        drawing = page.evaluate("fetch('/api/picture').then((it) => it.arrayBuffer()).then((it) => it.byteLength)")
+        say(f"| pointing at a node, until it is drawn | {acted(page, session, _POINT, times)[0]} |")
+        counts, answered = acted(page, session, _CHOOSE, times)
+        say(f"| choosing a workload: its pods stand out, with their counts | {counts} |")
+        say(f"| … and its panel is there | {answered} |")
+        say(f"\nThe map's data: {drawing / 1000:,.0f} kB.")
+        browser.close()
+
+
+def main() -> None:
+    """Measure."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--nodes", type=int, default=5_000)
+    parser.add_argument("--workloads", type=int, default=500)
+    parser.add_argument("--replicas", type=int, default=200)
+    parser.add_argument("--times", type=int, default=20)
+    parser.add_argument("--snapshot", type=Path, help="another cluster, as topospread dump writes it")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        snapshot = given.snapshot
+        if snapshot is None:
+            snapshot = Path(folder) / "cluster.json.gz"
+            plain = snapshot.with_suffix("")
+            write_skewed(plain, given.nodes, given.workloads, given.replicas)
+            snapshot.write_bytes(gzip.compress(plain.read_bytes(), 1))
+        measured(snapshot, given.times)
+
+
+if __name__ == "__main__":
+    main()

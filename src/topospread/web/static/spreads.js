@@ -1,0 +1,21 @@
+// How a chosen workload's constraint stands in the domains of the map: from the picture, or from the server's answer.
+// Both give {hard, maxSkew, minimum, of}: of is a Map from a domain's name to the pods that count there.
+
+// The constraint on a key; of several on it a hard one before a soft one.
+export function spreadOf(picture, workload, keyNumber) {
+  const own = (workload < 0 ? [] : picture.workloads.spreads[workload]).filter((each) => each.key === keyNumber);
+  const found = own.find((each) => each.hard) ?? own[0];
+  if (!found) return null;
+  const { values } = picture.keys[keyNumber], of = new Map();
+  found.pods.forEach((pods, at) => pods >= 0 && of.set(values[at], pods));
+  return { hard: found.hard, maxSkew: found.maxSkew, minimum: found.minimum, of };
+}
+
+// Of keys with more values than a picture counts: the domains that the answer tells of.
+export function spreadAnswered(constraints, key) {
+  const own = constraints.filter((each) => each.topologyKey === key);
+  const found = own.find((each) => each.whenUnsatisfiable === "DoNotSchedule") ?? own[0];
+  if (!found) return null;
+  const of = new Map(found.domains.map((each) => [each.name, each.matching]));
+  return { hard: found.whenUnsatisfiable === "DoNotSchedule", maxSkew: found.maxSkew, minimum: found.minimum, of };
+}
