@@ -302,7 +302,7 @@ class ApiClient:
 
 
 async def _lines(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
-    """The lines of a stream, however long."""
+    """The lines of a stream, however long; one that was cut short is handed on as it is, and is no JSON then."""
     parts: list[bytes] = []
     async for chunk in content.iter_any():
         head, *rest = chunk.split(b"\n")
@@ -313,6 +313,8 @@ async def _lines(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
         for line in rest[:-1]:
             yield line
         parts = [rest[-1]]
+    if any(parts):
+        yield b"".join(parts)
 
 
 def _retry_after(response: aiohttp.ClientResponse) -> float | None:

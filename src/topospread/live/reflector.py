@@ -103,6 +103,7 @@ class Reflector:
         self._delay = _SHORTEST
         self._streams = True
         self.synced = asyncio.Event()
+        self._was_listed = False
         self.absent = _ABSENT
         self.last_known: Callable[[Key], Any] = lambda key: None
 
@@ -148,6 +149,7 @@ class Reflector:
         for key in gone:
             self._sink.delete(key, None)
         self._delay = _SHORTEST
+        self._was_listed = True
         self._observer.watching(self._watched.name, "listed")
         self.synced.set()
 
@@ -261,8 +263,13 @@ class Reflector:
         )
 
     def _is_absent(self, error: ApiError | ApiUnreachable) -> bool:
-        """Whether a kind that may be missing is not served, or not for us."""
-        return self._watched.optional and isinstance(error, ApiError) and error.status in (403, 404)
+        """Whether a kind that may be missing is not served, or not for us.
+
+        One that was read before, and may not be read any more, is not missing: its last known state gets old.
+        """
+        if not self._watched.optional or not isinstance(error, ApiError):
+            return False
+        return error.status == 404 or (error.status == 403 and not self._was_listed)
 
     async def _pause(self, error: ApiError | ApiUnreachable) -> None:
         """Wait before the next try, longer each time, or as long as the server says."""

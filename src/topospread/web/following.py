@@ -69,32 +69,36 @@ class Keeper:
         self._followed = followed
         self._refreshed = refreshed
         self._next = 0.0
+        self._unshown = ""
         self.version = followed.state.version
 
     def look(self) -> None:
         """Take a newer state, where there is one and the last one was not too short a time ago; tell of trouble."""
         state = self._followed.state
+        before, why = self._served.trouble, in_short(state.problems)
         if state.version != self.version and time.monotonic() >= self._next:
-            self._take(state)
-        elif state.problems:
-            why = in_short(state.problems)
-            if why != self._served.trouble:
-                log.warning("the cluster cannot be followed: %s", why)
-            self._served.failed(why)
+            self._take(state, why)
+        elif why or self._unshown:
+            self._served.failed(why or self._unshown)
         elif state.version == self.version:
-            if self._served.trouble:
-                log.warning("the cluster is followed again")
             self._served.confirmed()
+        if why and why != before:
+            log.warning("the cluster cannot be followed: %s", why)
+        elif before and not self._served.trouble:
+            log.warning("the cluster is followed again")
 
-    def _take(self, state: FollowState) -> None:
+    def _take(self, state: FollowState, why: str) -> None:
+        """Serve a newer state; where a kind is behind, it is as old as what is known of that kind."""
         begin = time.monotonic()
         self.version = state.version
         try:
-            self._served.replace(self._followed.inventory())
+            self._served.replace(self._followed.inventory(), why, state.behind_since if why else None)
+            self._unshown = ""
             self._refreshed()
         except InputError as error:
             log.warning("the cluster cannot be shown: %s", error)
-            self._served.failed(str(error))
+            self._unshown = str(error)
+            self._served.failed(self._unshown)
         self._next = time.monotonic() + max(_AT_LEAST, _SHARE * (time.monotonic() - begin))
 
 

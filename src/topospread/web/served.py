@@ -75,11 +75,11 @@ class ServedCluster:
         """Counts what happened: new states, and troubles that came or went."""
         return self._events
 
-    def replace(self, inventory: Inventory) -> None:
-        """A newer state was read."""
+    def replace(self, inventory: Inventory, trouble: str = "", at: float | None = None) -> None:
+        """A newer state was read; in trouble a part of it may be as old as ``at``, seconds since 1970."""
         with self._changed:
-            self.reading = ClusterState(self.reading.revision + 1, inventory, time.time())
-            self.trouble = ""
+            self.reading = ClusterState(self.reading.revision + 1, inventory, time.time() if at is None else at)
+            self.trouble = trouble
             self._events += 1
             self._changed.notify_all()
 

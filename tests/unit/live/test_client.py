@@ -205,12 +205,16 @@ def test_a_watch_of_a_version_that_is_too_old_is_gone(in_stream: bool) -> None:
     assert told.value.status == 410
 
 
-def test_a_watch_that_is_cut_in_the_middle_of_an_object_gives_no_half_object() -> None:
+def test_a_watch_that_is_cut_in_the_middle_of_an_object_gives_no_half_object_and_is_broken() -> None:
     async def answer(request: web.Request) -> web.Response:
         return web.Response(text='{"type":"ADDED","object":{"a":1}}\n{"type":"ADDED","obj')
 
     async def ask(client: ApiClient) -> list[object]:
-        return [each async for each in client.watch("/api/v1/pods", "1")]
+        watch = client.watch("/api/v1/pods", "1")
+        whole = [await anext(watch)]
+        with pytest.raises(ApiUnreachable, match="the watch of /api/v1/pods broke"):
+            await anext(watch)
+        return whole
 
     assert len(asked(answer, ask)) == 1
 

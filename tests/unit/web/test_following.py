@@ -81,6 +81,37 @@ def test_a_state_that_cannot_be_shown_leaves_the_last_one(
     assert served.trouble == "there is no node"
 
 
+def test_what_cannot_be_shown_is_said_until_something_can(
+    served: ServedCluster, followed: Any, keeper: following.Keeper
+) -> None:
+    followed.state = FollowState(ready=True, version=2)
+    followed.wrong = InputError("there is no node")
+    keeper.look()
+    keeper.look()
+    assert served.trouble == "there is no node"
+
+    followed.state, followed.wrong = FollowState(ready=True, version=3), None
+    keeper.look()
+    assert served.trouble == ""
+
+
+def test_a_newer_state_is_as_old_as_the_kind_that_is_behind_and_the_trouble_is_logged_once(
+    served: ServedCluster, followed: Any, keeper: following.Keeper, caplog: pytest.LogCaptureFixture
+) -> None:
+    for version in (2, 3, 4):
+        followed.state = FollowState(ready=True, version=version, behind_since=1.0, problems={"nodes": "403"})
+        keeper.look()
+        assert served.reading.revision == version
+        assert served.trouble == "nodes: 403"
+        assert served.reading.at == 1.0
+    assert [each.message for each in caplog.records] == ["the cluster cannot be followed: nodes: 403"]
+
+    followed.state = FollowState(ready=True, version=5)
+    keeper.look()
+    assert served.trouble == ""
+    assert caplog.records[-1].message == "the cluster is followed again"
+
+
 def test_who_listens_is_told_only_of_what_changed(
     served: ServedCluster, followed: Any, keeper: following.Keeper
 ) -> None:
