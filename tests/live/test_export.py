@@ -153,6 +153,13 @@ def test_rules_do_what_they_say() -> None:
     promtool("check", "config", "scrape.yaml")
 
 
+def test_promtool_takes_the_configuration_for_kind(tmp_path: Path) -> None:
+    """As the ConfigMap of docs/how-to/kind.md has it: the configuration and the alerts in one folder."""
+    for path in (DEPLOY.parents[1] / "docs" / "how-to" / "kind" / "prometheus.yml", DEPLOY / "rules.yaml"):
+        (tmp_path / path.name).write_text(path.read_text())
+    promtool("check", "config", "prometheus.yml", folder=tmp_path)
+
+
 def test_changes_are_in_the_figures_and_series_of_what_is_gone_are_not(own_plane: ControlPlane, tmp_path: Path) -> None:
     async def scenario(api: Api) -> None:
         await api.create(*nodes())

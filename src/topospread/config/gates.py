@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from topospread.config.gate_table import ALPHA, BETA, GATES, Component, Span, dependents, gate_row
 from topospread.config.versions import NEWEST, KubeVersion
@@ -51,7 +52,9 @@ def gates_for(
             while a gate it needs is off.
     """
     version = KubeVersion.parse(kube_version)
-    given = dict(overrides or {})
+    if not overrides:
+        return _as_released(version, component)
+    given = dict(overrides)
     spans = gates_known(version)
     problems = [problem for name, wanted in given.items() for problem in _refused(name, wanted, version)]
     values = {name: span.default for name, span in spans.items()}
@@ -63,6 +66,12 @@ def gates_for(
     if problems:
         raise ConfigError("; ".join(problems), place)
     return Gates(version, component, values, frozenset(given) & frozenset(values))
+
+
+@cache
+def _as_released(version: KubeVersion, component: Component) -> Gates:
+    """The gates of a version without overrides, which are asked for with every object that is judged."""
+    return Gates(version, component, {name: span.default for name, span in gates_known(version).items()})
 
 
 def gates_known(version: KubeVersion) -> dict[str, Span]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import signal
 import time
@@ -60,6 +61,9 @@ async def serve_until_asked(judge: AdmissionJudge, listening: ServedAddress) -> 
     ended, loop = asyncio.Event(), asyncio.get_running_loop()
     for each in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(each, ended.set)
+    judge.warm_up()
+    gc.collect()
+    gc.freeze()  # rules and tables live as long as this does, and need not be gone through while somebody waits
     certificate = listening.certificate
     runner = web.AppRunner(application(judge), access_log=None, handle_signals=False, shutdown_timeout=_END)
     await runner.setup()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import base64
 import json
+import sys
 from typing import Any
 
 import pytest
 
 from tests.unit.webhook.admission_requests import ZONE, Json, constraint, deployment, request
+from topospread.config.gates import gates_for
 from topospread.webhook.admission_reviews import AdmissionJudge, review
 from topospread.webhook.policy import AdmissionPolicy, WorkloadDefaults
 
@@ -149,3 +151,15 @@ def test_objects_that_are_none_are_let_in(made: Json) -> None:
     data = json.dumps({"apiVersion": "admission.k8s.io/v1", "request": asked}).encode()
     for answer in (DENYING.validate, ADDING.mutate):
         assert review(data, answer)["response"]["allowed"] is True
+
+
+def test_who_asks_first_waits_for_no_table() -> None:
+    """After the warm-up nothing that judging needs is still to be imported or built."""
+    judge = AdmissionJudge(AdmissionPolicy())
+    judge.warm_up()
+    known = set(sys.modules)
+    gates = gates_for("1.37")
+    assert judge.validate(request(deployment(constraint("other"))))["warnings"]
+    assert judge.mutate(request(deployment()))["allowed"]
+    assert set(sys.modules) == known
+    assert gates_for("1.37") is gates
