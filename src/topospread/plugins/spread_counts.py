@@ -133,6 +133,18 @@ class Spread:
                     touched = touched.union(*(each.column.rows(code) for code in codes if code >= 0))
         return touched
 
+    def counts_as_before(self, row: int) -> bool:
+        """Whether a node that changed is counted for hard constraints where it was; asked before `on_node`."""
+        only = np.array([row], dtype=np.int64)
+        for each in self.hard:
+            counts = each.counts
+            if type(counts) is not DomainCounts or row >= len(counts.member):
+                return False
+            code = each.column.codes.item(row) if each.takes_part(only)[0] else -1
+            if counts.member.item(row) != code:
+                return False
+        return True
+
     def assume(self, row: int, pod_class: PodClass, delta: int) -> None:
         """PreFilter's AddPod and RemovePod where they count otherwise than PreFilter itself does.
 

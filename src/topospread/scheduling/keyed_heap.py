@@ -7,6 +7,7 @@ from how that one sifts, and is the same here.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Generic, TypeVar
 
 from topospread.cluster.undo import UndoLog
@@ -71,6 +72,20 @@ class KeyedHeap(Generic[Item]):
     def pop(self) -> Item | None:
         """Take the first item out; ``None`` where there is none."""
         return self._take(0) if self._items else None
+
+    def drain(self) -> list[Item]:
+        """Take all out, in the order in which they would be popped.
+
+        Nothing is, where equals are among them, whose order hangs on the array, or where it may be undone.
+        """
+        order = sorted(range(len(self._items)), key=self._ranks.__getitem__)
+        ranks = [self._ranks[i] for i in order]
+        if self._undo.steps is not None or any(one == other for one, other in pairwise(ranks)):
+            return []
+        drained = [self._items[i] for i in order]
+        for each in (self._items, self._keys, self._ranks, self._index):
+            each.clear()
+        return drained
 
     def delete(self, key: str) -> Item | None:
         """Take the item of that key out; ``None`` where there is none."""

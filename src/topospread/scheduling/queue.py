@@ -128,6 +128,21 @@ class SchedulingQueue:
         self._fly(info)
         return info
 
+    def fly(self, info: QueuedPodInfo) -> None:
+        """A pod that was taken out of the queue for its turn is tried."""
+        info.attempts += 1
+        self._fly(info)
+
+    def tried_in_vain(self, info: QueuedPodInfo, unschedulable: frozenset[str]) -> None:
+        """`fly` and `add_unschedulable` at once, where nothing happened in between."""
+        self.cycle += 1
+        info.attempts += 1
+        info.unschedulable_count += 1
+        info.unschedulable_plugins, info.pending_plugins, info.gating_plugin = unschedulable, frozenset(), ""
+        info.timestamp, info.errors = self.clock(), 0
+        info.backoff_expiration = info.flushed_at = None
+        self.unschedulable.put(info)
+
     def _fly(self, info: QueuedPodInfo) -> None:
         self._in_flight.start(info.uid)
         self.cycle += 1
@@ -279,9 +294,8 @@ class SchedulingQueue:
         ``check``: which of them; kube-scheduler tries all.
         """
         now = self.clock()
-        leftover = [info for info in self.unschedulable.infos if now - _since(info) > LONGEST_STAY]
-        if check is not None:
-            leftover = [info for info in leftover if check(info)]
+        stayed = [info for info in self.unschedulable.infos if now - info.waits_since > LONGEST_STAY]
+        leftover = stayed if check is None else list(filter(check, stayed))
         for info in leftover:
             remember(info, self.undo)
             info.flushed_at = now
@@ -384,8 +398,3 @@ class SchedulingQueue:
         info.unschedulable_plugins |= {gate}
         self.unschedulable.put(info)
         return True
-
-
-def _since(info: QueuedPodInfo) -> int:
-    """Since when an unschedulable pod waits."""
-    return info.timestamp if info.flushed_at is None else max(info.timestamp, info.flushed_at)

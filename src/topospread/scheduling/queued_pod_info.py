@@ -58,6 +58,11 @@ class QueuedPodInfo:
         return self.pod.spec.priority or 0
 
     @property
+    def waits_since(self) -> int:
+        """Since when it waits, where it is unschedulable."""
+        return self.timestamp if self.flushed_at is None else max(self.timestamp, self.flushed_at)
+
+    @property
     def rejectors(self) -> frozenset[str]:
         """All plugins that rejected it."""
         return self.unschedulable_plugins | self.pending_plugins if self.pending_plugins else self.unschedulable_plugins

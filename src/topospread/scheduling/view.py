@@ -189,11 +189,25 @@ class View:
         """How many classes it listens to: those that a plugin counts, not all that there are."""
         return len(self._heard) - 1
 
-    def _apply(self, changes: Sequence[PodChange]) -> tuple[set[int], set[int]]:
-        """Tell the watchers; all rows named, and rows that may belong to another group."""
+    @property
+    def position(self) -> int:
+        """Up to where the journal was read."""
+        return self._position
+
+    def hears_of(self, changes: Sequence[PodChange]) -> bool:
+        """Whether pods came or went that a plugin counts for the class; nothing is counted yet."""
+        self._listen_to_new()
+        heard = self._heard
+        return any(pod_class is not None and pod_class in heard for _, pod_class, _ in changes)
+
+    def _listen_to_new(self) -> None:
         if self._asked != self.cluster.classes_made:
             new, self._asked = self.cluster.classes_since(self._asked)
             self._listen(new)
+
+    def _apply(self, changes: Sequence[PodChange]) -> tuple[set[int], set[int]]:
+        """Tell the watchers; all rows named, and rows that may belong to another group."""
+        self._listen_to_new()
         rows = {row for row, _, _ in changes}
         rows.discard(NO_ROW)
         regrouped: set[int] = set()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from topospread.cluster.cluster import pod_key
 from topospread.scheduling.cycle import Placement
@@ -44,10 +44,13 @@ def place_waiting(run: Run, queue: VirtualQueue, until: int | None = None, progr
 
     ``until``: how far time may pass (`VirtualQueue.next`).
     """
-    refused: dict[tuple[int, str], PodOutcome] = {}
     tried = 0
-    while (queued := queue.next(until)) is not None:
-        _try(run, queue, queued, refused)
+    while True:
+        tried += queue.pass_over(lambda queued: _again(run, queue, queued))
+        queued = queue.next(until)
+        if queued is None:
+            return
+        _try(run, queue, queued)
         tried += 1
         if progress is not None:
             progress(tried, tried + len(queue))
@@ -73,34 +76,49 @@ def _not_created(queued: QueuedPod, awaited: QueuedPod) -> Placement:
     return Placement(f"{queued.namespace}/{queued.name}", None, message=message)
 
 
-def _try(run: Run, queue: VirtualQueue, queued: QueuedPod, refused: dict[tuple[int, str], PodOutcome]) -> None:
+def _try(run: Run, queue: VirtualQueue, queued: QueuedPod) -> None:
     if queued.after is not None:
         before = run.outcome(queued.after)
         if before is None or before.pending:
             run.outcomes[id(queued)] = PodOutcome(_not_created(queued, queued.after))
             queue.hold(queued)
             return
-    outcome = _refused_alike(run, queued, refused) or _placed(run, queue, queued)
+    outcome = _refused_alike(run, queue, queued)
+    if outcome is None:
+        outcome = _placed(run, queue, queued)
+        if outcome.pending:
+            queue.refusals.note(run.cluster.shared_class(queued.pod), outcome)
     run.outcomes[id(queued)] = outcome
     if outcome.placement.node is not None:
         run.placed_here[outcome.placement.pod] = queued
         queue.bound(queued, outcome.placement.pod)
         return
-    pod_class = run.cluster.shared_class(queued.pod)
-    refused[pod_class.key] = outcome
     queue.failed(outcome.verdict)
 
 
-def _refused_alike(run: Run, queued: QueuedPod, refused: Mapping[tuple[int, str], PodOutcome]) -> PodOutcome | None:
-    """What became of the last pod of its class, where that found no node and nothing has happened since."""
-    if not refused or queued.workload.kind == "DaemonSet":  # of whose pods each is for another node
+def _again(run: Run, queue: VirtualQueue, queued: QueuedPod) -> frozenset[str] | None:
+    """The plugins that reject a pod as they did the last of its class; ``None`` where it has to be tried."""
+    outcome = None if queued.after is not None else _refused_alike(run, queue, queued)
+    if outcome is None or outcome.verdict is None or outcome.verdict.error:
         return None
-    last = refused.get(run.cluster.shared_class(queued.pod).key)
-    if last is None or last.stamp != run.cluster.journal.stamp:
+    run.outcomes[id(queued)] = outcome
+    return outcome.verdict.rejectors
+
+
+def _refused_alike(run: Run, queue: VirtualQueue, queued: QueuedPod) -> PodOutcome | None:
+    """What becomes of a pod like the last of its class, where that found no node and would find none again."""
+    if queued.workload.kind == "DaemonSet":  # of whose pods each is for another node
+        return None
+    last = queue.refusals.of(run.cluster.shared_class(queued.pod))
+    if last is None:
         return None
     key = pod_key(queued.namespace, queued.name)
-    if run.cluster.nominated_node(key):
+    if run.cluster.nominated and run.cluster.nominated_node(key):
         return None
+    before = run.outcome(queued)
+    if before is not None and before.is_plain and before.placement.message == last.placement.message:
+        before.verdict, before.preemption, before.stamp = last.verdict, last.preemption, last.stamp
+        return before
     placement = Placement(key, None, message=last.placement.message)
     return PodOutcome(placement, last.verdict, last.preemption, last.stamp)
 

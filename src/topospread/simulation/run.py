@@ -132,6 +132,11 @@ class PodOutcome:
         """Whether the pod has no node."""
         return self.placement.node is None
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether the pod found no node, and nothing was done about it."""
+        return self.placement.node is None and not (self.evicted or self.nominated or self.preempted)
+
 
 @dataclass(slots=True)
 class Run:

@@ -7,7 +7,7 @@ not what it was when a pod was last tried. Who knows when something else happens
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 
 from msgspec.structs import replace
 
@@ -27,6 +27,8 @@ from topospread.scheduling.verdict import Verdict
 from topospread.workloads.planned import QueuedPod
 
 from .run import Run
+from .standing_refusals import StandingRefusals
+from .turns import Turns
 
 _SOME_NODE = "some-node"
 _SOME_TIME = "2006-01-02T15:04:05Z"
@@ -67,6 +69,8 @@ class VirtualQueue:
         self._with_node: dict[tuple[int, str], Pod] = {}
         self._promised = bool(run.cluster.nominated)
         self._others_changed = False
+        self._turns = Turns(self.queue)
+        self.refusals = StandingRefusals(run.scheduler)
 
     @property
     def now(self) -> int:
@@ -75,7 +79,26 @@ class VirtualQueue:
 
     def __len__(self) -> int:
         """How many pods are to be tried before time passes."""
-        return len(self._planned) - self._arrived + len(self.queue.active) + self.queue.backoff.rejected
+        in_queue = len(self.queue.active) + self.queue.backoff.rejected + len(self._turns)
+        return len(self._planned) - self._arrived + in_queue
+
+    def pass_over(self, again: Callable[[QueuedPod], frozenset[str] | None]) -> int:
+        """Let pods whose turn it is be tried in vain, until one comes for which that is not certain; how many were.
+
+        ``again``: the plugins that reject a pod as they did before; ``None`` where it has to be tried.
+        """
+        tried = 0
+        if self._arrived < len(self._planned):
+            return tried
+        for info in self._turns.following():
+            rejectors = again(self._entered[info.key])
+            if not rejectors:
+                break
+            self._turns.drop(info)
+            self._now += 1
+            self.queue.tried_in_vain(info, rejectors)
+            tried += 1
+        return tried
 
     def next(self, until: int | None = None) -> QueuedPod | None:
         """The pod to try now; ``None`` where trying any would change nothing.
@@ -86,7 +109,7 @@ class VirtualQueue:
             planned = self._next_planned()
             if planned is not None:
                 return planned
-            info = self.queue.pop()
+            info = self._turns.pop()
             if info is not None:
                 self._current = (-1, info)
                 return self._entered[info.key]

@@ -1,0 +1,79 @@
+"""A refusal that is said to stand is what would come out if the pod were tried: drills go on as if all were tried."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Any
+from unittest.mock import patch
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.unit.drills.builders import at, budget, inventory, node, spread, workload
+from topospread.drills.play import Play
+from topospread.drills.steps import AddNodes, Cordon, Drain, Fail, Recover, Scale, Step, Uncordon, Wait
+from topospread.simulation import turns
+from topospread.simulation.run import SimulationOptions
+from topospread.simulation.standing_refusals import StandingRefusals
+
+ZONES = ("a", "b", "c")
+NODES = st.sampled_from([at(text) for text in ("zone=a", "zone=b", "node=n0", "node=n1", "node=n2")])
+STEPS: st.SearchStrategy[Step] = st.one_of(
+    *(st.builds(kind, NODES) for kind in (Fail, Fail, Recover, Cordon, Uncordon, Drain)),
+    st.builds(Scale, st.sampled_from(["deploy/web", "deploy/api", "sts/db"]), st.integers(0, 12)),
+    st.builds(Wait, st.integers(0, 400)),
+    st.just(AddNodes(1, "n0", "b")),
+)
+
+
+@st.composite
+def clusters(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """Three to nine nodes in three zones, and workloads that do not all fit."""
+    number = draw(st.integers(3, 9))
+    rooms = draw(st.lists(st.integers(1, 5), min_size=number, max_size=number))
+    there = [node(f"n{i}", ZONES[i % 3], cpu=str(room)) for i, room in enumerate(rooms)]
+
+    def constrained(app: str) -> dict[str, Any]:
+        kind = draw(st.sampled_from(["none", "Ignore", "Honor", "affinity"]))
+        if kind == "none":
+            return {}
+        if kind == "affinity":
+            term = {"topologyKey": "topology.kubernetes.io/zone", "labelSelector": {"matchLabels": {"app": "web"}}}
+            side = draw(st.sampled_from(["podAffinity", "podAntiAffinity"]))
+            return {"affinity": {side: {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}}
+        return {
+            "topologySpreadConstraints": [spread(nodeTaintsPolicy=kind, labelSelector={"matchLabels": {"app": app}})]
+        }
+
+    important = {"priorityClassName": "system-cluster-critical"} if draw(st.booleans()) else {}
+    return [
+        *there,
+        workload("Deployment", "web", draw(st.integers(0, 9)), constrained("web")),
+        workload("Deployment", "api", draw(st.integers(0, 9)), constrained("api")),
+        workload("Deployment", "dns", draw(st.integers(0, 3)), important),
+        workload("StatefulSet", "db", draw(st.integers(0, 5)), constrained("db"), podManagementPolicy="Parallel"),
+        budget("web", maxUnavailable=1),
+    ]
+
+
+def _played(objects: list[dict[str, Any]], steps: list[Step]) -> list[object]:
+    play = Play(inventory(*objects), SimulationOptions(), {})
+    told: list[object] = []
+    for each in play.play(steps).steps:
+        pending = [(one.workload, one.pods, one.message, one.preemption, repr(one.outcomes)) for one in each.pending]
+        told.append((each.begins, each.ends, each.events, each.changed, pending, each.breaches))
+    waiting = play.world.queue.queue.unschedulable.infos
+    told.append([(each.key, each.timestamp, each.attempts, each.rejectors) for each in waiting])
+    return told
+
+
+@settings(max_examples=60, deadline=None)
+@given(objects=clusters(), steps=st.lists(STEPS, min_size=1, max_size=5))
+def test_drills_go_on_as_if_every_pod_were_tried(objects: list[dict[str, Any]], steps: list[Step]) -> None:
+    with patch.object(turns, "_MANY", 2):
+        found = _played(objects, steps)
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(turns, "_MANY", 1 << 30))
+        stack.enter_context(patch.object(StandingRefusals, "_stands", lambda *_: False))
+        expected = _played(objects, steps)
+    assert found == expected
