@@ -16,6 +16,8 @@ from tests.property.explained import clusters
 from topospread.api.inventory import Inventory
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
+from topospread.api.node import Node
+from topospread.api.node_selection import Taint
 from topospread.api.policy import PriorityClass
 from topospread.config.gates import gates_for
 from topospread.config.load import default_configuration
@@ -75,6 +77,45 @@ def figures(of: Tracker) -> dict[Any, Any]:
         (each.kind, each.namespace, each.name): told(each, {one.topology_key for one in each.losses})
         for each in of.figures.values()
     }
+
+
+@st.composite
+def changed(draw: st.DrawFn, node: Any) -> Node:
+    """Another state of a node: cordoned or not, tainted, with other labels, or with less room."""
+    labels = dict(node.labels)
+    key = draw(st.sampled_from([*WELL_KNOWN, "disk", "rack", *labels]))
+    if draw(st.booleans()):
+        labels[key] = draw(st.sampled_from(["a", "b", "ssd"]))
+    else:
+        labels.pop(key, None)
+    taints = [
+        Taint(key=draw(st.sampled_from(["gpu", "old"])), effect=draw(st.sampled_from(["NoSchedule", "NoExecute"])))
+    ]
+    room = {"cpu": "1", "memory": "1Gi", "pods": draw(st.sampled_from(["1", "9"]))}
+    states: list[Node] = [
+        replace(node, spec=replace(node.spec, unschedulable=not node.spec.unschedulable)),
+        replace(node, spec=replace(node.spec, taints=None if node.spec.taints else taints)),
+        replace(node, metadata=replace(node.metadata, labels=labels)),
+        replace(node, status=replace(node.status, allocatable=room)),
+    ]
+    return draw(st.sampled_from(states))
+
+
+@settings(max_examples=50)
+@given(cluster=clusters(), data=st.data())
+def test_figures_after_any_changes_of_nodes_are_those_of_status(
+    cluster: tuple[Inventory, str], data: st.DataObject
+) -> None:
+    follows = tracker()
+    objects = {key(item): item for item in map(stored, cluster[0].objects())}
+    for item in sorted(objects.values(), key=lambda each: not isinstance(each, PriorityClass)):
+        follows.put(item)
+    assert figures(follows) == expected(objects)
+    for _ in range(data.draw(st.integers(1, 4))):
+        node = objects[data.draw(st.sampled_from(sorted((each for each in objects if each[0] is Node), key=repr)))]
+        after = objects[key(node)] = data.draw(changed(node))
+        follows.put(after)
+        assert figures(follows) == expected(objects)
 
 
 @settings(max_examples=50)

@@ -6,7 +6,7 @@ It names too many rather than too few: whoever is named is looked at anew, and n
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from topospread.api.labels import Selector
 from topospread.api.meta import KubeObject
@@ -18,6 +18,7 @@ from topospread.spread_status.members import Members
 from topospread.workloads.planned import Workload
 
 from .groups import PlanGroup
+from .node_changes import NodeChanges, ReadOfNodes, concern_everybody
 from .planned_cluster import Touched
 
 _MANY = 500
@@ -36,6 +37,7 @@ class Followed:
         selectors: of its constraints.
         terms: required ones of its pods, towards others and away from them.
         refused_on: names of nodes where a pod of its would be refused.
+        reads: what they rest on of other nodes.
     """
 
     group: PlanGroup
@@ -46,6 +48,7 @@ class Followed:
     selectors: tuple[Selector, ...] = ()
     terms: tuple[Term, ...] = ()
     refused_on: frozenset[str] = frozenset()
+    reads: ReadOfNodes = field(default_factory=ReadOfNodes)
 
 
 class Concerned:
@@ -69,9 +72,11 @@ class Concerned:
 
     def by(self, touched: Touched) -> Iterator[Followed]:
         """Those that changes concern; one may come several times."""
-        if touched.everything or len(touched.pods) > _MANY:
+        if touched.everything or len(touched.pods) > _MANY or self._is_felt_by_all(touched.nodes):
             yield from self._all()
             return
+        if touched.nodes.labels or touched.nodes.taints:
+            yield from (each for each in self._all() if each.reads.concerns(touched.nodes))
         yield from filter(None, map(self._of_pod.get, touched.moved))
         classes = dict.fromkeys(pod_class for pod_class, _ in touched.pods)
         near_or_away = [each for each in self._all() if each.terms] if classes else []
@@ -86,6 +91,11 @@ class Concerned:
             yield from self._on(row)
         for item in touched.objects:
             yield from self._by_object(item)
+
+    def _is_felt_by_all(self, changes: NodeChanges) -> bool:
+        if not changes.labels:
+            return False
+        return concern_everybody(changes) or any(each.reads.concerns_all(changes) for each in self._all())
 
     def _all(self) -> Iterator[Followed]:
         for each in self._followed.values():

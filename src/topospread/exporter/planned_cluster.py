@@ -27,6 +27,7 @@ from topospread.workloads.planned import Plan, QueuedPod
 from topospread.workloads.planner import plan
 
 from .groups import PLANNED, PlanGroup
+from .node_changes import NodeChanges
 
 IN_CLUSTER: dict[type[KubeObject], str] = {
     each.struct: each.attribute for each in KINDS.values() if each.struct not in PLANNED
@@ -42,7 +43,8 @@ class Touched:
     """What changes have touched since somebody asked.
 
     Attributes:
-        everything: nodes, or what any workload may rest on.
+        everything: nodes that came or went, or what else any workload may rest on.
+        nodes: what changed of nodes that were there and still are; their rows are among ``rows``.
         pods: classes of pods that came or went, each with the node's row.
         moved: those pods.
         rows: nodes on which no pod may fare as before.
@@ -50,6 +52,7 @@ class Touched:
     """
 
     everything: bool = False
+    nodes: NodeChanges = field(default_factory=NodeChanges)
     pods: dict[tuple[PodClass, int], None] = field(default_factory=dict)
     moved: set[PodKey] = field(default_factory=set)
     rows: set[int] = field(default_factory=set)
@@ -134,10 +137,17 @@ class PlannedCluster:
                 self._put_object(item)
 
     def _put_node(self, node: Node) -> None:
-        if self.cluster.put_node(as_served(node)):
-            self.touched.everything = True
-            row = self.cluster.nodes.row_of[node.name]
+        nodes, after = self.cluster.nodes, as_served(node)
+        known = nodes.row_of.get(node.name)
+        before = None if known is None else nodes.nodes[known]
+        if self.cluster.put_node(after):
+            row = nodes.row_of[node.name]
             self._note_crowd(row)
+            if before is None:
+                self.touched.everything = True
+            else:
+                self.touched.nodes.note(before, after)
+                self.touched.rows.add(row)
 
     def delete(self, item: KubeObject) -> None:
         """An object is gone."""

@@ -35,6 +35,7 @@ from topospread.workloads.timestamps import snapshot_time
 from .concerned import Concerned, Followed
 from .groups import PLANNED, GroupedNamespace, PlanGroup, inventory_of
 from .latest_time import LatestTime
+from .node_changes import reads_of
 from .pending import BlockedPods, blocked_by
 from .planned_cluster import PlannedCluster, PlannedGroup
 
@@ -323,6 +324,7 @@ class Tracker:
         required = [terms_of(one) for one in each.classes]
         each.terms = tuple(term for terms in required for term in (*terms.affinity, *terms.anti_affinity))
         each.refused_on = frozenset(one.node for one in found.refused)
+        each.reads = reads_of(each.classes, each.terms, [one.constraint for one in counted])
 
 
 def _is_same(before: KubeObject, after: KubeObject) -> bool:

@@ -17,9 +17,9 @@ from topospread.simulation.run import Run, SimulationOptions, prepare
 from topospread.sources.inputs import Input, inventory_of
 from topospread.workloads.planned import Workload
 
-from .constraints import spreads_of
+from .bare_pods import looked_at_one_by_one
 from .members import Members, owners_of, workloads_of
-from .one_workload import Asked, looked_at
+from .one_workload import Asked
 from .refused import Refusals
 from .result import ConstraintStatus, SpreadStatus, WorkloadStatus
 from .risk import domains_at_risk, is_on_nodes, keys_at_risk, losses
@@ -83,11 +83,10 @@ def _status_of(run: Run, wanted: LookedFor, progress: Progress | None) -> Spread
     found: list[tuple[Members, WorkloadStatus]] = []
     chosen = _chosen(run, wanted)
     asked = Asked(Refusals(run.scheduler), PodOwners(run.cluster, owners_of(run), ()))
-    for done, (workload, members) in enumerate(chosen):
+    for done, looked in enumerate(looked_at_one_by_one(chosen, run.scheduler, asked)):
         if progress is not None:
             progress(done, len(chosen))
-        looked = looked_at(workload, members, spreads_of(run.scheduler, workload, members), asked)
-        found.append((members, _with_keys(looked, wanted.keys)))
+        found.append((chosen[done][1], _with_keys(looked, wanted.keys)))
     keys = tuple(wanted.keys) or keys_at_risk((each for _, each in found), run.cluster)
     told = [replace(each, losses=losses(each.kind, members, keys, run.cluster)) for members, each in found]
     workloads = tuple(sorted(told, key=goodness))

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from topospread.api.meta import KubeObject
 from topospread.api.node import Node
@@ -43,8 +44,8 @@ def node(number: int, **spec: Any) -> Node:
     return msgspec.convert({"metadata": metadata, "spec": spec, "status": {"allocatable": amounts}}, Node)
 
 
-def pod(name: str, app: str, on: int | None) -> Pod:
-    spread: Json = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule"}
+def pod(name: str, app: str, on: int | None, **more: Any) -> Pod:
+    spread: Json = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule"} | more
     spread["labelSelector"] = {"matchLabels": {"app": app}}
     spec: Json = {"containers": [{"name": "c", "image": "i"}], "topologySpreadConstraints": [spread]}
     spec["nodeName"] = None if on is None else f"node-{on}"
@@ -87,8 +88,30 @@ def test_a_heartbeat_concerns_nobody(tracker: Tracker) -> None:
     assert looked_at(tracker, pod("web-0", "web", 0)) == 0
 
 
-def test_a_node_concerns_everybody(tracker: Tracker) -> None:
+def test_a_cordon_concerns_those_with_pods_there(tracker: Tracker) -> None:
     assert looked_at(tracker, node(0, unschedulable=True)) == 2
+    assert looked_at(tracker, node(2, unschedulable=True)) == 0
+
+
+def test_a_taint_concerns_those_besides_that_do_not_count_tainted_nodes(tracker: Tracker) -> None:
+    taint = {"key": "gpu", "effect": "NoSchedule"}
+    assert looked_at(tracker, node(2, taints=[taint])) == 0
+    tracker.put(pod("honest-0", "honest", 0, nodeTaintsPolicy="Honor"))
+    work(tracker)
+    assert looked_at(tracker, node(2)) == 1
+    assert samples(tracker, "topospread_constraint_skew")["default", "App/honest", ZONE, "DoNotSchedule"] == 1
+
+
+def test_labels_concern_those_who_read_them(tracker: Tracker) -> None:
+    plain = node(2)
+    labelled = replace(plain, metadata=replace(plain.metadata, labels={**plain.labels, "disk": "ssd"}))
+    assert looked_at(tracker, labelled) == 0
+    moved = replace(plain, metadata=replace(plain.metadata, labels={**plain.labels, ZONE: "zone-1"}))
+    assert looked_at(tracker, moved) == 2
+
+
+def test_a_node_that_comes_or_goes_concerns_everybody(tracker: Tracker) -> None:
+    assert looked_at(tracker, node(3)) == 2
 
 
 def test_series_of_what_is_gone_go(tracker: Tracker) -> None:
