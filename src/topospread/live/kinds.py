@@ -75,6 +75,7 @@ class Watched:
         event: what the queue's events of it are called; ``None`` where no plugin waits for them.
         field_selector: which of them.
         optional: the API server may not serve it.
+        many: there are so many that they are listed in one answer: a stream of single objects costs both sides more.
     """
 
     struct: type[KubeObject]
@@ -82,6 +83,7 @@ class Watched:
     event: Resource | None = None
     field_selector: str = ""
     optional: bool = False
+    many: bool = False
 
     @property
     def name(self) -> str:
@@ -107,6 +109,6 @@ WATCHED: tuple[Watched, ...] = (
     Watched(CSIStorageCapacity, f"{_STORAGE}/csistoragecapacities", "CSIStorageCapacity"),
     Watched(VolumeAttachment, f"{_STORAGE}/volumeattachments", "VolumeAttachment"),
     Watched(DeviceClass, "/apis/resource.k8s.io/v1/deviceclasses", "DeviceClass", optional=True),
-    Watched(ReadPod, "/api/v1/pods", field_selector="status.phase!=Succeeded,status.phase!=Failed"),
+    Watched(ReadPod, "/api/v1/pods", field_selector="status.phase!=Succeeded,status.phase!=Failed", many=True),
 )
 """Every kind, pods last: they are taken in once what they refer to is there."""

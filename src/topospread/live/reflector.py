@@ -23,6 +23,7 @@ from .api_error import ApiError, ApiUnreachable
 from .client import ApiClient
 from .kinds import Watched
 from .observer import Observer
+from .whole_list import IrregularList, WholeList
 
 Key = tuple[str, str]
 """Namespace, "" where there is none, and name."""
@@ -32,6 +33,8 @@ _SHORTEST, _LONGEST = 0.2, 5.0
 _ABSENT = 60.0
 _WATCH_SECONDS = (300, 600)
 _GONE = 410
+_AT_ONCE = 256
+"""Objects that are taken in before others get their turn."""
 _NOBODY = "unreadable"
 """No scheduler's name: of pods that cannot be read."""
 
@@ -98,6 +101,7 @@ class Reflector:
         self._observer = observer
         self._decoder = msgspec.json.Decoder(struct)
         self._pages = msgspec.json.Decoder(_ListedPage[struct])
+        self._arrays = msgspec.json.Decoder(list[struct])
         self._marks = msgspec.json.Decoder(_Mark)
         self._params = {"fieldSelector": watched.field_selector} if watched.field_selector else {}
         self._delay = _SHORTEST
@@ -127,7 +131,9 @@ class Reflector:
     async def _list_and_follow(self) -> None:
         """One list and all that comes of it, until the version is too old to go on from."""
         self._observer.watching(self._watched.name, "relisting" if self.synced.is_set() else "listing")
-        if self._streams:
+        if self._streams and self._watched.many:
+            await self._follow_whole()
+        elif self._streams:
             await self._follow_stream()
         else:
             await self._follow(await self._list())
@@ -138,12 +144,39 @@ class Reflector:
         async for body in self._client.list_pages(self._watched.path, params=self._params):
             page = self._page(body)
             version = page.metadata.resource_version
-            for item in page.items or ():
-                unseen.discard((item.namespace, item.name))
-                self._sink.put(item)
+            await self._put_all(page.items or [], unseen)
             await asyncio.sleep(0)
         self._listed(unseen)
         return version
+
+    async def _follow_whole(self) -> None:
+        """List in one answer that is taken in while it comes (client-go's reflector asks for the same, without pages).
+
+        Where it breaks, or is written in another way, it is asked for in pages from then on.
+
+        Raises:
+            ListCutShort: it broke.
+        """
+        unseen, listed = self._sink.keys(), WholeList(self._array)
+        try:
+            async for piece in self._client.list_whole(self._watched.path, params=self._params):
+                await self._put_all(listed.feed(piece), unseen)
+            await self._put_all(listed.end(), unseen)
+        except ApiUnreachable as error:
+            self._streams = False
+            raise ListCutShort(f"the list of {self._watched.name} broke: {error}") from error
+        except IrregularList:
+            self._streams = False
+            return
+        self._listed(unseen)
+        await self._follow(listed.version)
+
+    async def _put_all(self, items: list[Any], unseen: set[Key]) -> None:
+        for count, item in enumerate(items, 1):
+            unseen.discard((item.namespace, item.name))
+            self._sink.put(item)
+            if count % _AT_ONCE == 0:
+                await asyncio.sleep(0)
 
     def _listed(self, gone: set[Key]) -> None:
         for key in gone:
@@ -186,7 +219,7 @@ class Reflector:
             unseen.discard((item.namespace, item.name))
             self._take(kind, item)
             count += 1
-            if count % 256 == 0:
+            if count % _AT_ONCE == 0:
                 await asyncio.sleep(0)
         raise ListCutShort(f"the list of {self._watched.name} ended before its end")
 
@@ -229,6 +262,13 @@ class Reflector:
             listed = msgspec.json.decode(body)
         items = [self._convert(each) for each in listed.get("items") or ()]
         return _ListedPage(metadata=_ListedMeta(resource_version=listed["metadata"]["resourceVersion"]), items=items)
+
+    def _array(self, array: bytes) -> list[Any]:
+        try:
+            items: list[Any] = self._arrays.decode(array)
+        except msgspec.ValidationError:
+            items = [self._convert(each) for each in msgspec.json.decode(array)]
+        return items
 
     def _object(self, raw: msgspec.Raw) -> Any:
         try:

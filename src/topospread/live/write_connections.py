@@ -8,11 +8,14 @@ the bytes as they come, without a task that waits for each part of it, and one c
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl as tls
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode, urlsplit
+
+from .direct_socket import DirectSocket, connected
 
 IDLE = 60.0
 """Seconds after which a connection is not used again: servers close them some time."""
@@ -37,14 +40,22 @@ class BrokenConnection(ConnectionError):  # noqa: N818 - it is what is broken
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came; header names are in lower case."""
+    """What came.
+
+    Attributes:
+        head: the headers in lower case, each after ``\\r\\n``.
+    """
 
     status: int
-    headers: Mapping[str, str]
+    head: bytes
     body: bytes
 
+    def header(self, name: bytes) -> str:
+        """The value of a header, its name in lower case; "" where it is not there."""
+        return _header(self.head, name).decode("latin-1")
 
-class _Line(asyncio.Protocol):
+
+class _Line:
     """One connection.
 
     Attributes:
@@ -56,24 +67,23 @@ class _Line(asyncio.Protocol):
     def __init__(self) -> None:
         self.used = self.deadline = 0.0
         self.closed = False
-        self._transport: asyncio.Transport | None = None
+        self._socket: DirectSocket | None = None
         self._came = bytearray()
         self._awaited: asyncio.Future[Answer] | None = None
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """See asyncio.Protocol."""
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+    def open(self, sock: socket.socket) -> None:
+        """Send and receive by this socket."""
+        self._socket = DirectSocket(sock, self)
 
     def ask(self, request: bytes) -> asyncio.Future[Answer]:
         """Send a request; its answer."""
-        assert self._transport is not None, "it is connected"
+        assert self._socket is not None, "it is connected"
         self._awaited = asyncio.get_running_loop().create_future()
-        self._transport.write(request)
+        self._socket.write(request)
         return self._awaited
 
     def data_received(self, data: bytes) -> None:
-        """See asyncio.Protocol."""
+        """See Listener."""
         self._came += data
         if self._awaited is None:  # nobody asked: what comes now would be taken for the next answer
             self.close()
@@ -81,7 +91,7 @@ class _Line(asyncio.Protocol):
         self._read(ended=False, broken="no HTTP")
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """See asyncio.Protocol."""
+        """See Listener."""
         self.closed = True
         if self._awaited is None or self._awaited.done():
             return
@@ -113,16 +123,16 @@ class _Line(asyncio.Protocol):
         return False
 
     def close(self) -> None:
-        """End it; an answer that is awaited fails."""
+        """End it; nobody awaits an answer any more."""
         self.closed = True
-        if self._transport is not None:
-            self._transport.close()
+        if self._socket is not None:
+            self._socket.close()
 
     def _succeed(self, answer: Answer) -> None:
         awaited, self._awaited = self._awaited, None
         self._came.clear()
         self.used = time.monotonic()
-        if answer.headers.get("connection", "") == "close":
+        if _header(answer.head, b"connection") == b"close":
             self.close()
         if awaited is not None and not awaited.done():
             awaited.set_result(answer)
@@ -156,6 +166,7 @@ class WriteConnections:
         self._busy: set[_Line] = set()
         self._turns = asyncio.Semaphore(most)
         self._watch: asyncio.TimerHandle | None = None
+        self._closed = False
 
     async def send(  # noqa: PLR0913 - a request has that many parts
         self,
@@ -188,12 +199,15 @@ class WriteConnections:
                 raise
             finally:
                 self._busy.discard(line)
-            if not line.closed:
+            if self._closed:
+                line.close()
+            elif not line.closed:
                 self._idle.append(line)
             return answer
 
     def close(self) -> None:
         """Close those that are not in use; the others are closed when their answer has come, or fails to."""
+        self._closed = True
         for each in self._idle:
             each.close()
         self._idle.clear()
@@ -207,11 +221,9 @@ class WriteConnections:
         return None
 
     async def _connected(self, timeout: float) -> _Line:
-        loop = asyncio.get_running_loop()
+        line = _Line()
         async with asyncio.timeout(timeout):
-            _, line = await loop.create_connection(
-                _Line, self._host, self._port, ssl=self._ssl, server_hostname=self._name
-            )
+            line.open(await connected(self._host, self._port, self._ssl, self._name))
         return line
 
     def _look_later(self) -> None:
@@ -237,31 +249,35 @@ def _answer(came: bytearray, *, ended: bool) -> Answer | None:
         if len(came) > _LONGEST_HEAD:
             raise ValueError("a head without an end")
         return None
-    status, headers = _read_head(bytes(came[:end]))
+    status, head = _status(came, end), bytes(came[:end]).lower()
     start = end + len(_END)
     if status in _NO_BODY:
-        return Answer(status, headers, b"")
-    length = headers.get("content-length")
-    if length is not None:
+        return Answer(status, head, b"")
+    length = _header(head, b"content-length")
+    if length:
         until = start + int(length)
-        return Answer(status, headers, bytes(came[start:until])) if len(came) >= until else None
-    if headers.get("transfer-encoding", "").lower() != "chunked":
-        return Answer(status, headers, bytes(came[start:])) if ended else None
+        return Answer(status, head, bytes(came[start:until])) if len(came) >= until else None
+    if _header(head, b"transfer-encoding") != b"chunked":
+        return Answer(status, head, bytes(came[start:])) if ended else None
     body = _joined(came, start)
-    return None if body is None else Answer(status, headers, body)
+    return None if body is None else Answer(status, head, body)
 
 
-def _read_head(head: bytes) -> tuple[int, dict[str, str]]:
-    first, *lines = head.decode("latin-1").split("\r\n")
-    headers = {}
-    for line in lines:
-        name, found, value = line.partition(":")
-        if found:
-            headers[name.lower()] = value.strip()
-    words = first.split(" ", 2)
+def _status(came: bytearray, end: int) -> int:
+    words = bytes(came[: came.find(b"\r\n", 0, end + 2)]).split(b" ", 2)
     if len(words) < 2:
-        raise ValueError(first)
-    return int(words[1]), headers
+        raise ValueError(words[0].decode("latin-1"))
+    return int(words[1])
+
+
+def _header(head: bytes, name: bytes) -> bytes:
+    """The value of a header in a head in lower case."""
+    place = head.find(b"\r\n%b:" % name)
+    if place < 0:
+        return b""
+    start = place + len(name) + 3
+    end = head.find(b"\r\n", start)
+    return head[start : end if end >= 0 else len(head)].strip()
 
 
 def _joined(came: bytearray, place: int) -> bytes | None:

@@ -109,6 +109,15 @@ class FakeApi:
         items = list(self.objects[path].values())
         yield json.dumps({"metadata": {"resourceVersion": str(self.version)}, "items": items}).encode()
 
+    async def list_whole(self, path: str, *, params: Any = None) -> AsyncIterator[bytes]:
+        await asyncio.sleep(0)
+        self.before("LIST", path)
+        items = list(self.objects[path].values())
+        whole = {"kind": "List", "apiVersion": "v1", "metadata": {"resourceVersion": str(self.version)}, "items": items}
+        data = json.dumps(whole, separators=(",", ":"), indent=None if self.streams else 1).encode()
+        yield data[:100]
+        yield data[100 : -2 if path in self.short else len(data)]
+
     async def watch(
         self, path: str, resource_version: str, *, params: Any = None, seconds: int = 300
     ) -> AsyncIterator[tuple[str, msgspec.Raw]]:

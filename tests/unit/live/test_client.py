@@ -138,6 +138,51 @@ def test_an_answer_in_chunks_is_read_whole() -> None:
     assert asked(answer, ask) == [b"a" * 70_000 + b"bc"] * 2
 
 
+def test_a_write_that_does_not_go_out_at_once_goes_out_whole() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        await asyncio.sleep(0.2)
+        count = 0
+        async for piece in request.content.iter_any():
+            count += len(piece)
+        return web.Response(text=str(count))
+
+    assert asked(answer, lambda c: c.request("POST", "/x", body=b"a" * 20_000_000)) == b"20000000"
+
+
+def test_a_list_in_one_answer_comes_piece_by_piece() -> None:
+    more = asyncio.Event()
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        assert dict(request.query) == {"fieldSelector": "x"}
+        stream = web.StreamResponse()
+        await stream.prepare(request)
+        await stream.write(b"first")
+        await more.wait()
+        await stream.write(b"second")
+        return stream
+
+    async def ask(client: ApiClient) -> bytes:
+        came = b""
+        async for piece in client.list_whole("/x", params={"fieldSelector": "x"}):
+            came += piece
+            more.set()
+        return came
+
+    assert asked(answer, ask) == b"firstsecond"
+
+
+def test_a_list_in_one_answer_that_is_refused_is_told() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        return web.json_response({"code": 403, "reason": "Forbidden", "message": "no"}, status=403)
+
+    async def ask(client: ApiClient) -> None:
+        async for _ in client.list_whole("/x"):
+            pass
+
+    with pytest.raises(ApiError, match="no"):
+        asked(answer, ask)
+
+
 def test_a_write_that_takes_too_long_is_given_up() -> None:
     async def answer(request: web.Request) -> web.StreamResponse:
         await asyncio.sleep(1)
