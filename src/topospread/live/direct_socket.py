@@ -17,7 +17,7 @@ _MOST = 1 << 17
 _LATER = (BlockingIOError, tls.SSLWantReadError, tls.SSLWantWriteError)
 
 
-class Listener(Protocol):
+class SocketListener(Protocol):
     """Takes what comes."""
 
     def data_received(self, data: bytes) -> None:
@@ -35,7 +35,7 @@ class DirectSocket:
         listener: told of everything, one call after another in the loop.
     """
 
-    def __init__(self, sock: socket.socket, listener: Listener) -> None:
+    def __init__(self, sock: socket.socket, listener: SocketListener) -> None:
         self._sock = sock
         self._listener = listener
         self._loop = asyncio.get_running_loop()

@@ -83,7 +83,7 @@ class _Line:
         return self._awaited
 
     def data_received(self, data: bytes) -> None:
-        """See Listener."""
+        """See SocketListener."""
         self._came += data
         if self._awaited is None:  # nobody asked: what comes now would be taken for the next answer
             self.close()
@@ -91,7 +91,7 @@ class _Line:
         self._read(ended=False, broken="no HTTP")
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """See Listener."""
+        """See SocketListener."""
         self.closed = True
         if self._awaited is None or self._awaited.done():
             return
