@@ -36,9 +36,9 @@ from topospread.simulation.run import SimulationOptions
 Json = dict[str, Any]
 COUNT = int(os.environ.get("DRILL_SCENARIOS", "8"))
 SEED = int(os.environ.get("DRILL_SEED", "13"))
-ONE_OF = 8
-"""So many scenarios may hold one that differs: which of the real controllers is first changes from run to run, and
-drills do not draw all ways of it (docs/explanation/drills.md). Of forty, none to three differed."""
+ONE_OF = 20
+"""Of so many scenarios, or what is left of them, one may differ. Of 600 drawn anew one did, where each step took a
+minute: three of forty are to be expected once in some twenty thousand runs."""
 ONLY = tuple(os.environ.get("DRILL_KINDS", ",".join(KINDS)).split(","))
 WAVE = 20
 """How many of each kind are played at once."""
@@ -301,4 +301,4 @@ def test_what_really_comes_of_a_step_is_what_comes_in_a_drill(
     found = [each for each in wrong if each]
     told = "\n".join([f"{len(found)} of {len(scenarios)}", *found])
     print(told)
-    assert len(found) <= len(scenarios) // ONE_OF, told
+    assert len(found) <= -(-len(scenarios) // ONE_OF), told

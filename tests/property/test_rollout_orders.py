@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from hypothesis import given, settings
@@ -10,7 +14,10 @@ from msgspec.structs import replace as with_fields
 
 from tests.unit.drills.builders import inventory, node, spread, workload
 from topospread.cluster.cluster import pod_key
+from topospread.drills.checking import check_drills, read_drill
 from topospread.drills.drill import drill
+from topospread.drills.drill_file import find_drills
+from topospread.drills.play import Play
 from topospread.drills.steps import read_rollout
 from topospread.guarantees.guarantee import guarantee
 from topospread.guarantees.orders import SearchBudget
@@ -106,3 +113,29 @@ def test_the_way_that_is_shown_comes_to_what_is_said(objects: list[Json], most: 
     _replayed(again, found.order)
     assert skew_of(again) > most
     assert f"skew {skew_of(again)}" in found.why
+
+
+@settings(max_examples=25, deadline=None)
+@given(objects=rolled(), most=st.integers(0, 2))
+def test_a_way_that_is_shown_plays_again_from_its_file(objects: list[Json], most: int) -> None:
+    """Every turn is one that the drill's own controllers and kube-scheduler take, and it ends where it was said to."""
+    for asked in ({"never_pending": True}, {"skew": most}):
+        with TemporaryDirectory() as folder:
+            (Path(folder) / "all.yaml").write_text("\n---\n".join(map(json.dumps, objects)))
+            file = Path(folder) / "way.yaml"
+            sources = {"manifests": ["all.yaml"]}
+            (answer,) = guarantee(inventory(*objects), rollout="deploy/web", sources=sources, **asked).answers
+            assert bool(answer.drill) == bool(answer.order)
+            if not answer.order:
+                continue
+            file.write_text(answer.drill)
+            (read,) = find_drills([str(file)])
+            begun = read_drill(read).begun
+            assert check_drills([read]).drills[0].shortfalls
+        play = Play(begun.inventory, begun.options, {})
+        play.play(begun.steps)
+        comes = {"stands": 1, "placed": 1, "deleted": -1, "ready": 0, "gone": 0}
+        ends = Counter[str]()
+        for each in answer.order:
+            ends[each.node] += comes[each.does]
+        assert Counter(each.node for each in play.world.pods.by_key.values()) == +ends

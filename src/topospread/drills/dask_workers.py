@@ -10,6 +10,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -120,8 +121,7 @@ def check_drills_on_dask(
         Interrupted: Ctrl-C; with the drills that were over.
     """
     with _workers(address) as (client, _):
-        given, unread = _given_out(files, cluster, client)
-        parts = [client.submit(play_part, each, 0, 1, pure=False) for each in given]
+        parts, unread = _given_out(files, cluster, client)
         try:
             _wait_for(parts, progress)
         except KeyboardInterrupt:
@@ -135,15 +135,20 @@ def check_drills_on_dask(
 
 
 def _given_out(files: Sequence[DrillFile], cluster: str | None, client: Any) -> tuple[list[Any], InputError | None]:
-    """Drills on the way to all workers, so that none is lost with one, up to the first that cannot be read, and why."""
-    given: list[Any] = []
-    for each in files:
-        try:
-            data = pickle.dumps(SharedCheck(read_drill(each, cluster)))
-        except InputError as error:
-            return given, error
-        given.append(client.scatter(data, broadcast=True, hash=False))
-    return given, None
+    """Drills that are given out, up to the first that cannot be read, and why.
+
+    Each goes with its task, which the scheduler keeps: what lies on workers may be lost with one.
+    """
+    parts: list[Any] = []
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sending large graph")
+        for each in files:
+            try:
+                data = pickle.dumps(SharedCheck(read_drill(each, cluster)))
+            except InputError as error:
+                return parts, error
+            parts.append(client.submit(play_part, data, 0, 1, pure=False))
+    return parts, None
 
 
 @contextmanager

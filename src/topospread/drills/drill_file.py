@@ -16,6 +16,7 @@ from .drill_settings import FIELDS, DrillInput, DrillSettings, read_manifests, r
 from .expectations import Expectations
 from .file_fields import FileFields, place_in
 from .steps import (
+    TURNS,
     AddNodes,
     Apply,
     Cordon,
@@ -24,6 +25,7 @@ from .steps import (
     NodeChoice,
     Recover,
     Step,
+    Turn,
     Uncordon,
     read_autoscale,
     read_choice,
@@ -146,6 +148,8 @@ class _DrillReader(FileFields):
         ((name, argument),) = value.items()
         if name == "addNodes":
             return self._add_nodes(self.mapping(argument, f"{where}.addNodes"), f"{where}.addNodes")
+        if name == "rollout" and isinstance(argument, dict):
+            return self._rollout_in_turns(argument, f"{where}.rollout")
         text = self.string(argument, f"{where}.{name}")
         try:
             if name in _NODES:
@@ -169,6 +173,33 @@ class _DrillReader(FileFields):
             raise self.error("how many nodes come is a number, from 1", f"{where}.number")
         zone = self.string(value.get("zone", ""), f"{where}.zone")
         return AddNodes(number, self.string(value["like"], f"{where}.like"), zone)
+
+    def _rollout_in_turns(self, value: Mapping[str, Any], where: str) -> Step:
+        self.known(value, ("target", "turns"), where)
+        turns = self.items(value.get("turns"), f"{where}.turns")
+        try:
+            step = read_rollout(self.string(value.get("target"), f"{where}.target"), "rollout")
+        except UsageError as error:
+            raise self.error(str(error), f"{where}.target") from None
+        if step.path:
+            raise self.error("turns are given of a rollout without manifests", f"{where}.target")
+        return replace(step, turns=tuple(self._turn(each, f"{where}.turns[{i}]") for i, each in enumerate(turns)))
+
+    def _turn(self, given: Any, where: str) -> Turn:
+        value = self.mapping(given, where)
+        self.known(value, TURNS, where)
+        if len(value) != 1:
+            raise self.error(f"a turn is one of {', '.join(TURNS)}", where)
+        (name,) = (each for each in TURNS if each in value)
+        text = self.string(value[name], f"{where}.{name}")
+        if name == "ready":
+            if text != "any":
+                raise self.error("any of the new pods may be ready: write any", f"{where}.ready")
+            return Turn("ready")
+        pod, equals, node = text.rpartition("=")
+        if bool(equals) != (name == "stands") or not node or (equals and not pod):
+            raise self.error("write POD=NODE" if name == "stands" else "write a node", f"{where}.{name}")
+        return Turn(name, node, pod)
 
     def _expectations(self, value: Mapping[str, Any]) -> Expectations:
         base = "spec.expect"

@@ -84,6 +84,12 @@ class FollowedPods:
         pod.node = node
         self._on_node.setdefault(node, {})[pod.key] = pod
 
+    def move(self, pod: FollowedPod, node: str) -> None:
+        """A pod turns out to be on another node."""
+        del self._on_node[pod.node][pod.key]
+        pod.node = node
+        self._on_node.setdefault(node, {})[pod.key] = pod
+
     def remove(self, pod: FollowedPod) -> None:
         """A pod is gone."""
         del self.by_key[pod.key]

@@ -55,9 +55,13 @@ def _not_replaced(terminating: Iterable[FollowedPod]) -> Iterator[str]:
 
 
 def _not_counted(terminating: Sequence[FollowedPod]) -> Iterator[str]:
-    if terminating:
-        pods = "1 pod is" if len(terminating) == 1 else f"{len(terminating)} pods are"
-        yield f"{pods} terminating on silent nodes: they hold their resources there, and no constraint counts them"
+    if len(terminating) == 1:
+        yield "1 pod is terminating on a silent node: it holds its resources there, and no constraint counts it"
+    elif terminating:
+        yield (
+            f"{len(terminating)} pods are terminating on silent nodes: they hold their resources there, "
+            "and no constraint counts them"
+        )
 
 
 def _dead_domains(world: World, pending: Sequence[PendingGroup]) -> Iterator[str]:

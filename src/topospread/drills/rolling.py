@@ -48,7 +48,7 @@ def go_on(world: World, key: WorkloadKey) -> bool:
     workload, item = world.workload(key), template_item(world, key)
     if workload is None or item is None:
         return False
-    pods = _Pods(world, workload)
+    pods = RolledPods(world, workload)
     match item:
         case Deployment():
             return not item.spec.paused and _deployment_goes_on(world, pods, item)
@@ -63,7 +63,7 @@ def state(world: World, key: WorkloadKey) -> RolloutState | None:
     workload, item = world.workload(key), template_item(world, key)
     if workload is None or item is None:
         return None
-    pods = _Pods(world, workload)
+    pods = RolledPods(world, workload)
     if isinstance(item, Deployment):
         standing = pods.standing
         return RolloutState(*key, standing.new_available, standing.replicas, standing.old)
@@ -82,7 +82,7 @@ def state(world: World, key: WorkloadKey) -> RolloutState | None:
 
 
 @dataclass(slots=True)
-class _Pods:
+class RolledPods:
     """The pods of a rollout: of the new revision, and of older ones; those that are being deleted are none any more."""
 
     world: World
@@ -90,18 +90,22 @@ class _Pods:
 
     @property
     def all(self) -> list[FollowedPod]:
+        """Those that are being deleted included."""
         return self.world.pods.of(key_of(self.workload))
 
     @property
     def every(self) -> list[FollowedPod]:
+        """New ones and old ones."""
         return [each for each in self.all if not each.terminating]
 
     def is_new(self, pod: FollowedPod) -> bool:
+        """Whether a pod is of the new revision."""
         template = self.workload.template
         return template is not None and is_of(pod.pod, template, self.workload.kind)
 
     @property
     def standing(self) -> Standing:
+        """How many there are of each."""
         counts = {(new, ready): 0 for new in (True, False) for ready in (True, False)}
         for each in self.every:
             counts[self.is_new(each), self.world.is_ready(each)] += 1
@@ -110,7 +114,7 @@ class _Pods:
         )
 
 
-def _deployment_goes_on(world: World, pods: _Pods, item: Deployment) -> bool:
+def _deployment_goes_on(world: World, pods: RolledPods, item: Deployment) -> bool:
     workload, standing = pods.workload, pods.standing
     strategy = strategy_of(replace(item, spec=replace(item.spec, replicas=workload.replicas)))
     if strategy is None:
@@ -127,7 +131,7 @@ def _deployment_goes_on(world: World, pods: _Pods, item: Deployment) -> bool:
     return world.delete(order[:number], REPLACED, replaced=False)
 
 
-def _recreate(world: World, pods: _Pods) -> bool:
+def _recreate(world: World, pods: RolledPods) -> bool:
     """All old pods go; new ones are created when they are gone for good (pkg/controller/deployment/recreate.go)."""
     old = [each for each in pods.all if not pods.is_new(each)]
     running = [each for each in old if not each.terminating]
@@ -140,7 +144,7 @@ def _recreate(world: World, pods: _Pods) -> bool:
     return True
 
 
-def _stateful_set_goes_on(world: World, pods: _Pods, item: StatefulSet) -> bool:
+def _stateful_set_goes_on(world: World, pods: RolledPods, item: StatefulSet) -> bool:
     strategy = strategy_of_stateful_set(item, pods.workload.replicas)
     if strategy is None:
         return False
@@ -159,7 +163,7 @@ def _stateful_set_goes_on(world: World, pods: _Pods, item: StatefulSet) -> bool:
     return world.delete([each for place in places if (each := there[place]) is not None], REPLACED)
 
 
-def _daemon_set_goes_on(world: World, pods: _Pods, item: DaemonSet) -> bool:
+def _daemon_set_goes_on(world: World, pods: RolledPods, item: DaemonSet) -> bool:
     strategy = strategy_of_daemon_set(item, pods.workload.replicas)
     if strategy is None:
         return False

@@ -19,6 +19,7 @@ from .pods import WorkloadKey, key_of
 from .result import RolloutState
 from .rolling import go_on, state, template_item
 from .steps import Rollout
+from .turns import play_turns, stand
 from .world import World
 
 Rolled = Deployment | StatefulSet | DaemonSet
@@ -30,7 +31,7 @@ def roll_out(world: World, step: Rollout, manifests: Inventory | None) -> None:
 
     Raises:
         InputError: an object that the API server would refuse.
-        UsageError: the workload is not there, or is none that is rolled out.
+        UsageError: the workload is not there, or is none that is rolled out; or a turn cannot be taken.
     """
     before = world.inventory()
     key = the_workload(step.target, [key_of(each) for each in world.run.plan.workloads])
@@ -45,8 +46,12 @@ def roll_out(world: World, step: Rollout, manifests: Inventory | None) -> None:
     item = template_item(world, key)
     waits = " (OnDelete: old pods stay until somebody deletes them)"
     world.note("rollout", detail=step.target + (waits if item is not None and _is_left_to_people(item) else ""))
+    if step.turns:
+        stand(world, step, key)
     world.replan(lambda inventory: _restarted(inventory, key, f"in the drill, after {len(world.events)} events"))
     _begin(world, key)
+    if step.turns:
+        play_turns(world, step, key)
 
 
 def apply_and_roll(world: World, manifests: Inventory, path: str) -> None:

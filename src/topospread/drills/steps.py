@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from topospread.config.durations import parse_duration
 from topospread.errors import UsageError
@@ -137,6 +138,29 @@ class Apply:
         return f"apply {self.path}"
 
 
+TurnKind = Literal["stands", "placed", "ready", "deleted", "gone"]
+"""Of a pod: it is there before a rollout; it gets a node; a kubelet says it is ready; its controller deletes it; it has
+ended."""
+TURNS: tuple[TurnKind, ...] = get_args(TurnKind)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What happens next in a rollout whose order is given.
+
+    Attributes:
+        node: where; "" for a new pod that is ready, which may be any.
+        pod: the name of one that stands there before; "" for any other, as those of one node and revision are alike.
+    """
+
+    does: TurnKind
+    node: str = ""
+    pod: str = ""
+
+    def __str__(self) -> str:
+        return " ".join(each for each in (self.does, self.pod, self.node) if each)
+
+
 @dataclass(frozen=True, slots=True)
 class Rollout:
     """A workload is rolled out anew: as it is, or with manifests that are applied.
@@ -144,13 +168,16 @@ class Rollout:
     Attributes:
         target: ``[NAMESPACE/]KIND/NAME``.
         path: of the manifests, "" for none.
+        turns: who acts one after the other, where that is not left to the drill.
     """
 
     target: str
     path: str = ""
+    turns: tuple[Turn, ...] = ()
 
     def __str__(self) -> str:
-        return f"rollout {self.target}" + (f" with {self.path}" if self.path else "")
+        manifests = f" with {self.path}" if self.path else ""
+        return f"rollout {self.target}{manifests}" + (f" in {len(self.turns)} turns" if self.turns else "")
 
 
 Step = Fail | Recover | Cordon | Uncordon | Drain | Scale | Wait | AddNodes | Apply | Rollout | Autoscale

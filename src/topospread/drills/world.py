@@ -49,7 +49,7 @@ class World:
     """Everything that a drill changes.
 
     Attributes:
-        now: seconds since the drill began.
+        began, now: when the drill began, in seconds since 1970, and seconds since then.
         down: nodes whose kubelet is not there.
         run: the simulation under way; another one when controllers have been given other manifests.
         pods: all pods.
@@ -76,7 +76,7 @@ class World:
         self.notes: dict[str, None] = {}
         self.gates = options.apiserver_gates or gates_for(options.kube_version, component="apiserver")
         self._options = options
-        self._began = begin_of(inventory)
+        self.began = begin_of(inventory)
         self._agenda = Agenda()
         self._begin(without_leaving(inventory, self.down), options)
 
@@ -90,7 +90,7 @@ class World:
     def inventory(self) -> Inventory:
         """Everything that is there now, as an API server would have it."""
         there = self.draws.order(each for each in self.pods.by_key.values() if self.is_created(each))
-        return as_they_stand(self.run, there, Times(self._began, self.now), self.down)
+        return as_they_stand(self.run, there, Times(self.began, self.now), self.down)
 
     def replan(
         self, change: Callable[[Inventory], Inventory] | None = None, scale: Mapping[str, int] | None = None
@@ -186,11 +186,11 @@ class World:
             if self.draws.controllers_first:
                 self._create(self.draws.created(self.successors.due()))
             place_waiting(self.run, self.queue, limit)
-            changed = self._collect()
+            changed = self.collect()
             if not self.draws.controllers_first:
                 changed |= self._create(self.draws.created(self.successors.due()))
             changed |= any([self._roll_on(goes_on) for goes_on in list(self.rollouts.values())])  # noqa: C419 - all act
-            if not changed and not self.kubelets.act(self._ended, self._started):
+            if not changed and not self.kubelets.act(self.ended, self.started):
                 return
 
     def _roll_on(self, goes_on: Callable[[], bool]) -> bool:
@@ -223,14 +223,14 @@ class World:
             gone.append(each)
         if gone:
             self.note("evicted", pods=there, detail=why)
-            made = (new for pod in gone if replaced and (new := self.successors.of(pod)) is not None)
-            self._create(self.draws.created(made))
+            made = map(self.successors.of, gone if replaced else ())
+            self._create(self.draws.created(each for each in made if each is not None))
         return bool(gone)
 
     def vanish(self, pods: Sequence[FollowedPod]) -> None:
         """Pods that were terminating are gone."""
         for each in pods:
-            self._ended(each)
+            self.ended(each)
         self.note("lost", pods=[there_of(each) for each in pods])
 
     def _forget(self, pod: FollowedPod) -> None:
@@ -264,11 +264,13 @@ class World:
         if pod.key not in self.pods.by_key:
             self.pods.add(pod)
 
-    def _ended(self, pod: FollowedPod) -> None:
+    def ended(self, pod: FollowedPod) -> None:
+        """A deleted pod holds nothing any more."""
         self._remove(pod)
         pod.terminating = False
 
-    def _started(self, pod: FollowedPod) -> None:
+    def started(self, pod: FollowedPod) -> None:
+        """A kubelet says that a pod is ready."""
         pod.ready_since = self.now
         if self.is_ready(pod):
             self.health.gained(pod)
@@ -294,7 +296,7 @@ class World:
                 self.pods.add(waiting_pod(queued, self.now))
         self._queued = len(self.run.queue)
 
-    def _collect(self) -> bool:
+    def collect(self) -> bool:
         """Take note of what was placed and preempted; whether anything was."""
         run = self.run
         placed: list[FollowedPod] = []
@@ -352,10 +354,9 @@ class World:
     def go_down(self, names: Iterable[str]) -> None:
         """Kubelets fall silent: what is there is not ready any more."""
         for name in names:
-            gone = [each for each in self.pods.on([name]) if self.is_ready(each)]
-            self.down.add(name)
-            for each in gone:
+            for each in filter(self.is_ready, self.pods.on([name])):
                 self.health.lost(each)
+            self.down.add(name)
 
     def come_up(self, names: Iterable[str]) -> None:
         """Kubelets tell of themselves again: pods that were to go are gone, the others are ready."""
@@ -366,8 +367,7 @@ class World:
             if not each.terminating and self.is_ready(each):
                 each.ready_since = self.now
                 self.health.gained(each)
-        leaving = [each for each in there if each.terminating]
-        if leaving:
+        if leaving := [each for each in there if each.terminating]:
             self.vanish(leaving)
 
     def note(self, kind: EventKind, nodes: Iterable[str] = (), pods: Iterable[PodThere] = (), detail: str = "") -> None:
@@ -381,7 +381,7 @@ class World:
 
     def in_order_of_removal(self, pods: Iterable[FollowedPod], related: Iterable[FollowedPod]) -> list[FollowedPod]:
         """Pods of a ReplicaSet, first the one that goes first; ``related``: those of all its owner's ReplicaSets."""
-        return self.draws.in_order_of_removal(pods, related, Times(self._began, self.now), self.down)
+        return self.draws.in_order_of_removal(pods, related, Times(self.began, self.now), self.down)
 
     def is_created(self, pod: FollowedPod) -> bool:
         """Whether a waiting pod is there yet: in an ordered StatefulSet it comes when the one before it has a node."""

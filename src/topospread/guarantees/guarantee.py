@@ -17,7 +17,7 @@ from topospread.workloads.planned import QueuedPod
 
 from .orders import OrderSearch, SearchBudget, Searched
 from .questions import LOSSES, EndQuestion, LeftAfterLoss, NoPending, SkewWithin, question_on_loss
-from .replay import drill_file
+from .replay import drill_file, rollout_file
 from .result import Answered, Guarantee, GuaranteeAnswer
 from .rollout_orders import RolloutSearch, begin_rollout
 
@@ -80,9 +80,14 @@ def guarantee(  # noqa: PLR0913 - keyword arguments of the public API
         if undecidable:
             answers.append(GuaranteeAnswer(str(each), "not decided", 0, 0, why=undecidable))
         elif begun is None:
-            answers.append(_answer(run, each, OrderSearch(run, queue, each, budget).search(), sources or {}))
+            found = OrderSearch(run, queue, each, budget).search()
+            drill = drill_file(run, found.order, sources or {}, _expected(each)) if found.order else ""
+            answers.append(_answer(each, found, drill))
         else:
-            answers.append(_answer(run, each, RolloutSearch(begun, each, budget).search(), None))
+            found = RolloutSearch(begun, each, budget).search()
+            order = found.order
+            drill = rollout_file(order, begun.workload, sources or {}, _expected(each)) if order else ""
+            answers.append(_answer(each, found, drill))
     warnings = (*run.plan.inventory.warnings, *run.plan.warnings)
     notes = (*run.plan.inventory.notes, *run.plan.notes)
     return Guarantee(
@@ -129,14 +134,12 @@ def _undecidable(run: Run, queue: Sequence[QueuedPod]) -> str:
     return ""
 
 
-def _answer(run: Run, question: EndQuestion, found: Searched, sources: Mapping[str, object] | None) -> GuaranteeAnswer:
+def _answer(question: EndQuestion, found: Searched, drill: str) -> GuaranteeAnswer:
     answered: Answered
     if found.why:
         answered = "not always" if found.holds or found.gave_up else "never"
     else:
         answered = "not decided" if found.gave_up else "always"
-    is_drill = found.order and sources is not None
-    drill = drill_file(run, found.order, sources or {}, _expected(question)) if is_drill else ""
     return GuaranteeAnswer(
         str(question), answered, found.states, found.ends, found.order, found.why or found.gave_up, drill
     )

@@ -1,4 +1,5 @@
-"""An order written as a drill's file, so that anybody can play it again: workloads scaled up pod by pod.
+"""An order written as a drill's file, so that anybody can play it again: workloads scaled up pod by pod, or a rollout
+in turns.
 
 Where kube-scheduler had to take another node than the first of equals by name, the others are cordoned for a moment.
 """
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from topospread.api.yaml_text import yaml_text
 from topospread.drills.drill_file import API_VERSION
 from topospread.simulation.run import Run
+from topospread.workloads.planned import Workload
 
 from .result import OrderStep
 
@@ -38,6 +40,41 @@ def drill_file(
         "spec": {**sources, "steps": [*steps, *_steps(order)], "expect": dict(expect)},
     }
     return yaml_text(document)
+
+
+def rollout_file(
+    order: Sequence[OrderStep], workload: Workload, sources: Mapping[str, object], expect: Mapping[str, object]
+) -> str:
+    """A way of a rollout as a file, "" where its pods ask for volumes, which are bound to nodes.
+
+    Args:
+        workload: the Deployment.
+        sources, expect: as of `drill_file`.
+    """
+    if workload.template is not None and workload.template.spec.volumes:
+        return ""
+    rollout = {
+        "target": f"{workload.namespace}/deploy/{workload.name}",
+        "turns": [_turn(each) for each in order if each.node or each.does == "ready"],
+    }
+    # One run, as others draw where everything else is; nothing is evicted, as in the search.
+    played = {"runs": 1, "preemption": False, "steps": [{"rollout": rollout}], "expect": dict(expect)}
+    document = {
+        "apiVersion": API_VERSION,
+        "kind": "Drill",
+        "metadata": {"name": "a-rollout"},
+        "spec": {**sources, **played},
+    }
+    return yaml_text(document)
+
+
+def _turn(step: OrderStep) -> dict[str, str]:
+    match step.does:
+        case "stands":
+            return {"stands": f"{step.name}={step.node}"}
+        case "ready":
+            return {"ready": "any"}
+    return {step.does: step.node}
 
 
 def _steps(order: Sequence[OrderStep]) -> Iterator[dict[str, str]]:

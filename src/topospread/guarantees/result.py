@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from topospread.drills.steps import TurnKind
 from topospread.plain_data import PlainData
 
-StepKind = Literal["stands", "placed", "ready", "deleted", "gone"]
-"""Of a pod: it is there before a rollout; it gets a node, or stays pending; a kubelet says it is ready; its controller
-deletes it; it has ended."""
 Answered = Literal["always", "never", "not always", "not decided"]
 
 
@@ -29,7 +27,7 @@ class OrderStep:
     name: str
     node: str
     equal: tuple[str, ...] = ()
-    does: StepKind = "placed"
+    does: TurnKind = "placed"
 
 
 @dataclass(frozen=True, slots=True)

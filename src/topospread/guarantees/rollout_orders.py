@@ -26,7 +26,7 @@ from topospread.drills.cluster_inventory import begin_of
 from topospread.drills.pods import key_of
 from topospread.drills.rolling import template_item
 from topospread.drills.rollouts import roll_out
-from topospread.drills.steps import read_rollout
+from topospread.drills.steps import TurnKind, read_rollout
 from topospread.drills.world import World
 from topospread.errors import UsageError
 from topospread.simulation.run import Run, SimulationOptions
@@ -38,7 +38,7 @@ from topospread.workloads.scale import the_workload
 from .alike import AlikeStates
 from .orders import SearchBudget, Searched, may_preempt, rows_of
 from .questions import EndQuestion, OrderEnd
-from .result import OrderStep, StepKind
+from .result import OrderStep
 
 Moves = Generator[None, None, None]
 """What may happen next: each is done while whoever asks looks at what follows, and undone after."""
@@ -318,7 +318,7 @@ class RolloutSearch:
         yield
         self._path.pop()
 
-    def _step(self, name: str, node: str, equal: tuple[str, ...], does: StepKind) -> OrderStep:
+    def _step(self, name: str, node: str, equal: tuple[str, ...], does: TurnKind) -> OrderStep:
         workload = self._rollout.workload
         return OrderStep(workload.namespace, f"{workload.kind}/{workload.name}", name, node, equal, does)
 

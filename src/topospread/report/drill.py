@@ -157,7 +157,7 @@ def _short(outcome: StepOutcome, layout: Layout) -> Iterator[str]:
 def _rollouts(outcome: StepOutcome, layout: Layout) -> Iterator[str]:
     for each in outcome.rollouts:
         name = f"{each.namespace}/{each.name}"
-        said = f"over, {each.replicas} of {each.replicas}"
+        said = f"over, {each.replicas} of {each.replicas}" if each.replicas else "no pod is replaced by it"
         if not each.is_over:
             old = f", {counted(each.old, 'old pod')} left" if each.old else ""
             said = layout.style(f"gets stuck at {each.updated} of {each.replicas}{old}", "bold", "red")

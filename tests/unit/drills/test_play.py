@@ -11,6 +11,8 @@ from topospread.drills import StepOutcome, WorkloadState
 from topospread.drills.play import Play
 from topospread.drills.steps import AddNodes, Cordon, Drain, Fail, NodeChoice, Recover, Rollout, Scale, Uncordon, Wait
 from topospread.errors import UsageError
+from topospread.report.drill import drill_text
+from topospread.report.layout import Layout
 from topospread.simulation.run import SimulationOptions
 
 from .builders import at, budget, happened, inventory, node, nodes, spread, told, workload
@@ -360,3 +362,16 @@ def test_what_follows_an_eviction_may_be_done_before_the_next() -> None:
         play.play([Uncordon(at("node=b1")), Drain(at("node=a1"))])
         placed |= {(number % 8 < 4, each.labels["app"]) for each in play.world.pods.on(["b1"])}
     assert placed == {(slow, app) for slow in (True, False) for app in ("db", "web")}
+
+
+def test_one_pod_that_is_terminating_is_said_of_one() -> None:
+    found = told([*nodes("a", "b"), workload("Deployment", "web", 1)], Fail(at("node=a1")))
+    said = "1 pod is terminating on a silent node: it holds its resources there, and no constraint counts it"
+    assert said in found.steps[-1].remarks
+
+
+def test_a_rollout_that_is_left_to_people_does_not_count_to_nought() -> None:
+    left = workload("StatefulSet", "db", 2, updateStrategy={"type": "OnDelete"})
+    assert "rollout of shop/db: no pod is replaced by it" in drill_text(
+        told([*nodes("a"), left], Rollout("sts/db")), Layout()
+    )

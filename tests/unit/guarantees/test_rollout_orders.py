@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.unit.drills.builders import Json, inventory, node, nodes, spread, workload
-from topospread.errors import UsageError
+from topospread.drills.checking import check_drills
+from topospread.drills.drill_file import find_drills
+from topospread.errors import InputError, UsageError
 from topospread.guarantees import GuaranteeAnswer
 from topospread.guarantees.guarantee import guarantee
 from topospread.report.guarantee import guarantee_text
@@ -93,7 +98,93 @@ def test_the_report_names_who_acts() -> None:
     text = guarantee_text(guarantee(inventory(*nodes("a", "b", "c"), web()), rollout="deploy/web", skew=2), Layout(80))
     assert "an old pod of shop/web on " in text
     assert "a new pod of shop/web is ready" in text
-    assert "--drill" not in text
+    assert "--drill FILE writes this order" in text
+
+
+STUCK = [*(node(f"{zone}1", zone, cpu="1") for zone in "abc"), web(3, strategy=rolling(1, 0))]
+
+
+def played(folder: Path, objects: list[Json], drill: str) -> list[str]:
+    """What the drill of a way falls short of."""
+    (folder / "all.yaml").write_text("\n---\n".join(map(json.dumps, objects)))
+    (folder / "way.yaml").write_text(drill.replace("spec:\n", "spec:\n  manifests: [all.yaml]\n", 1))
+    found = check_drills(find_drills([str(folder / "way.yaml")]))
+    return [each.message for drill in found.drills for each in drill.shortfalls]
+
+
+def test_a_way_of_a_rollout_plays_again_as_a_drill(tmp_path: Path) -> None:
+    skewed = [*nodes("a", "b", "c"), web()]
+    drill = asked(skewed, skew=2).drill
+    assert played(tmp_path, skewed, drill) == [
+        "Deployment shop/web has skew 3 on topology.kubernetes.io/zone, at most 2 expected"
+    ]
+    (short,) = played(tmp_path, STUCK, asked(STUCK, never_pending=True).drill)
+    assert "1 pending at the end" in short
+
+
+def test_pods_that_are_there_stay_where_they_are(tmp_path: Path) -> None:
+    """Of three pods one is read, on a2, and two are placed: only these may stand elsewhere."""
+    owner = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "u", "controller": True}
+    labels = {"app": "web", "pod-template-hash": "x"}
+    sets = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "web-x", "namespace": "shop"}}
+    template = web(3)["spec"]["template"]
+    sets["metadata"] |= {"ownerReferences": [owner], "labels": labels, "uid": "r"}
+    there = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": "web-x-1",
+            "namespace": "shop",
+            "labels": labels,
+            "ownerReferences": [owner | {"kind": "ReplicaSet", "name": "web-x", "uid": "r"}],
+        },
+        "spec": template["spec"] | {"nodeName": "a2"},
+        "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
+    }
+    spec = {"replicas": 3, "selector": {"matchLabels": labels}, "template": template | {"metadata": {"labels": labels}}}
+    deployment = web(3)
+    deployment["metadata"]["uid"] = "u"
+    objects = [*nodes("a", "a", "b"), deployment, sets | {"spec": spec}, there]
+    answer = asked(objects, skew=0)
+    assert answer.drill.count("stands") == 2
+    assert "web-x-1" not in answer.drill
+    assert played(tmp_path, objects, answer.drill)
+
+
+@pytest.mark.parametrize(
+    ("turns", "why"),
+    [
+        ("{stands: web-nope=a1}", "stands web-nope a1 cannot be: there is no such pod of shop/deploy/web"),
+        ("{placed: a1}", "placed a1 cannot be: kube-scheduler finds no node"),
+        ("{ready: any}", "ready cannot be: no new pod has a node and is not ready yet"),
+        ("{gone: a1}", "gone a1 cannot be: no deleted pod is left there"),
+        ("{deleted: a1}", "deleted a1 cannot be: 0 old pods are removed together now, not 1"),
+        ("{deleted: [a1]}", "expected a string"),
+        ("{stands: a1}", "write POD=NODE"),
+        ("{placed: a1=b}", "write a node"),
+        ("{ready: web}", "any of the new pods may be ready: write any"),
+        ("{place: a1}", "there is no field 'place'; did you mean 'placed'?"),
+        ("{placed: a1, ready: any}", "a turn is one of stands, placed, ready, deleted, gone"),
+    ],
+)
+def test_a_turn_that_cannot_be_is_refused(tmp_path: Path, turns: str, why: str) -> None:
+    drill = asked(STUCK, never_pending=True).drill
+    assert drill.count("turns:") == 1
+    head, _, rest = drill.partition("turns:")
+    broken = f"{head}turns: [{turns}]\n  expect:{rest.partition('  expect:')[2]}"
+    with pytest.raises(InputError, match=re.escape(why)):
+        played(tmp_path, STUCK, broken)
+
+
+def test_who_goes_and_where_pods_are_placed_is_checked(tmp_path: Path) -> None:
+    """With a doubled-up pod, another that is to go first is refused, and so is a node that is none of the best."""
+    objects = [*nodes("a", "b", "c"), web(4, strategy=rolling(0, 1))]
+    drill = asked(objects, skew=0).drill
+    assert "deleted: a1" in drill
+    with pytest.raises(InputError, match="deleted b1 cannot be: the old pod on a1 goes before"):
+        played(tmp_path, objects, drill.replace("deleted: a1", "deleted: b1", 1))
+    with pytest.raises(InputError, match="kube-scheduler takes"):
+        played(tmp_path, objects, re.sub(r"(stands: [\w-]+)=\w1", r"\1=a1", drill))
 
 
 def test_what_was_read_is_told_of_before_the_rollout() -> None:
