@@ -207,7 +207,7 @@ def test_bad_days_are_survived_with_the_last_known_state(own_plane: ControlPlane
                     await eventually(lambda: min(up(process).values()) == 0, PATIENCE)
                     assert ("default", "Pod/web-0") in await asyncio.to_thread(shown, process)
                     assert process.is_ready
-                    faults.closed, faults.status, faults.retry_after = False, 0, None
+                    faults.closed, faults.status, faults.retry_after, faults.halved = False, 0, None, False
                     faults.matches = lambda method, path: True
                     await eventually(lambda: ("default", f"Pod/late-{number}") in shown(process), PATIENCE)
                     await eventually(lambda: min(up(process).values()) == 1, PATIENCE)
@@ -230,6 +230,9 @@ def test_bad_days_are_survived_with_the_last_known_state(own_plane: ControlPlane
                 faults.status, faults.matches = 403, lambda method, path: path.endswith("/services")
                 faults.cut_watches()
                 await survives("403")
+                faults.halved, faults.matches = True, lambda method, path: path.endswith("/pods")
+                faults.cut_watches()
+                await survives("the watch of /api/v1/pods broke")
                 assert process.ended is None
 
     in_cluster(str(own_plane.kubeconfig), scenario)
