@@ -21,7 +21,7 @@ from conformance.programs import ProgramError
 
 Json = dict[str, Any]
 
-MADE_SMALLER = 4
+MADE_SMALLER = 6
 """How many of the drawn differences of each kind."""
 
 

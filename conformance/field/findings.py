@@ -30,6 +30,7 @@ KINDS = {
     "in-vain": "makes a node on which kube-scheduler would not let the pod",
     "not-made": "makes no node, though kube-scheduler would let the pod on a new one",
     "made-beside": "makes a node, though kube-scheduler would take one that is there",
+    "by-chance": "finds no place in some of the askings, though kube-scheduler would take the pod",
     "needless": "evicts a pod that kube-scheduler would let in again where it stands",
     "overlooked": "evicts nobody, though a pod would be refused where it stands and taken elsewhere",
     "into-pending": "evicts a pod that kube-scheduler then has no node for",
@@ -70,8 +71,9 @@ def _karpenter(truth: Json, said: list[str]) -> list[Finding]:
         "takes": counted - here,
         "in-vain": made - new,
         "made-beside": here if made else set(),
-        "refuses": here if "none" in said else set(),
-        "not-made": new if "none" in said and not here else set(),
+        "refuses": here if said == ["none"] else set(),
+        "not-made": new if said == ["none"] and not here else set(),
+        "by-chance": here or new if "none" in said and len(said) > 1 else set(),
     }
     return [Finding("karpenter", kind, tuple(sorted(about))) for kind, about in found.items() if about]
 

@@ -26,7 +26,8 @@ The same {count} situations, put to kube-scheduler {kube-scheduler} and to the p
 beside it: where one of them answers otherwise than kube-scheduler, the smallest case that shows it, and the place in
 its source that it comes from. {traps} of the situations are made by hand, one for each thing that is easily read
 otherwise (`conformance/field/traps.py`), {drawn} are drawn (`conformance/field/drawn.py`): up to eight nodes in two to
-four zones, one workload with one or two constraints, node pools. Every program answered itself; nothing here is what
+four zones, one workload with one or two constraints, node pools. A case below is what is left of a
+situation when all goes that can go, or one made by hand. Every program answered itself; nothing here is what
 its documentation says. How often something differs says how often it was drawn, not how often it happens in clusters.
 
 Written by `python -m conformance.field.page` from `tests/conformance/field.json`, which
@@ -68,6 +69,20 @@ ASKED = {
     "polaris": "all its checks, on the Deployment of the situation; compared is `topologySpreadConstraint`",
 }
 
+SOURCES = {
+    "descheduler": "Files are those of the module `sigs.k8s.io/descheduler`.",
+    "karpenter": (
+        "Files are those of the module `sigs.k8s.io/karpenter`. In a cluster it is asked about pods that kube-scheduler"
+        " has refused everywhere; a difference about nodes that are there touches what it simulates before it removes"
+        " a node."
+    ),
+    "cluster-autoscaler": (
+        "Files are those of `cluster-autoscaler/` in `kubernetes/autoscaler`. It runs kube-scheduler's own plugins, and"
+        " so agrees about spreading. Each pool and zone was asked by itself, about one pod; which of several groups it"
+        " would choose, and for how many pods, was not."
+    ),
+}
+
 LINTERS = """
 ## Linters
 
@@ -106,7 +121,7 @@ def summary_table(answers: Json) -> str:
 def section(peer: str, smallest: list[Json]) -> str:
     """A peer's causes, each with its smallest case."""
     of_peer = [each for each in smallest if each["peer"] == peer]
-    text = f"\n## {peer}\n"
+    text = f"\n## {peer}\n\n{SOURCES[peer]}\n"
     for cause in CAUSES:
         cases = [each for each in of_peer if cause_of(each) is cause]
         if cause.peer == peer and cases:
@@ -122,8 +137,40 @@ def cause_section(cause: Cause, cases: list[Json]) -> str:
         by_kind.setdefault(each["kind"], each)
     for kind, case in by_kind.items():
         about = ", ".join(case["about"])
-        text += f"\nIt {KINDS[kind]} (`{about}`):\n\n```text\n" + "\n".join(case_lines(case["situation"])) + "\n```\n"
+        text += (
+            f"\nIt {KINDS[kind]} (`{about}`):\n\n```text\n"
+            + "\n".join(case_lines(case["situation"]) + said(case))
+            + "\n```\n"
+        )
     return text
+
+
+def said(case: Json) -> list[str]:
+    """What kube-scheduler and the peer answer, a line each."""
+    truth, theirs = case["answers"]["kube-scheduler"], case["answers"][case["peer"]]
+    if case["peer"] == "descheduler":
+        again = [
+            f"{words} {', '.join(truth[key])}"
+            for key, words in (
+                ("again", "would let the pod in again on"),
+                ("skewed", "would not let the pod in again on"),
+                ("elsewhere", "has another node for the pod of"),
+                ("stuck", "has no node for the pod of"),
+            )
+            if truth[key]
+        ]
+        evicts = f"evicts from {', '.join(theirs)}" if theirs else "evicts nobody"
+        return [f"kube-scheduler: {'; '.join(again)}", f"descheduler: {evicts}"]
+    lines = [f"kube-scheduler: {taken(truth['nodes'], truth['new'])}"]
+    if case["peer"] == "karpenter":
+        words = [each.replace("node ", "uses ").replace("new ", "makes a node of ") for each in theirs]
+        return [*lines, f"karpenter: {' or '.join(words).replace('none', 'finds no place')}"]
+    return [*lines, f"{case['peer']}: {taken(theirs['nodes'], theirs['groups'])}"]
+
+
+def taken(nodes: list[str], new: list[str]) -> str:
+    """On which nodes the pod may be."""
+    return f"takes it on {', '.join(nodes) or 'no node'}, on a new node of {', '.join(new) or 'no pool'}"
 
 
 def size(case: Json) -> int:

@@ -96,7 +96,7 @@ def _plainer_pod(situation: Json) -> Iterator[Json]:
     for i, constraint in enumerate(situation["pod"]["constraints"]):
         for key in OPTIONAL:
             yield from _dropped(situation, ["pod", "constraints", i], key)
-        for key, value in (("whenUnsatisfiable", "DoNotSchedule"), ("maxSkew", 1)):
+        for key, value in (("maxSkew", 1),):
             if constraint[key] != value:
                 yield _changed(situation, ["pod", "constraints", i, key], value)
         if constraint.get("labelSelector") != {"matchLabels": {"app": "web"}}:
