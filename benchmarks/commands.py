@@ -14,7 +14,7 @@ from pathlib import Path
 
 import yaml
 
-from benchmarks import clusters, manifests
+from benchmarks import clusters, drills, manifests
 
 _ROOT = Path(__file__).parent.parent
 
@@ -73,6 +73,11 @@ def commands(folder: Path, *, quick: bool) -> Iterator[Command]:
         name = "5,000 nodes, 50,000 pods of 1,000 Deployments with Services and budgets"
         yield Command(f"status, {name}", ("status", str(full)), 6)
         yield Command(f"simulate, {name}, 5,000 replicas more", ("simulate", str(full), str(app), "-o", "name"), 5)
+        bare = ("status", str(snapshot), "-o", "summary")
+        yield Command("status, 5,000 nodes, 100,000 bare pods", bare, 20)
+        yield Command(
+            "capacity after each zone's loss, 1,000 nodes, 20,000 pods of 200 Deployments", _losses(folder), 120, 1
+        )
         skewed = folder / "skewed.json"
         clusters.write_skewed(skewed, 1_000, 200, 100)
         name = "rebalance, 1,000 nodes, 20,000 pods of 200 Deployments that stand anywhere"
@@ -86,6 +91,14 @@ def in_yaml(folder: Path, pods: int) -> Iterator[Command]:
         yaml.dump(json.loads(written.with_suffix(".json").read_text()), file, Dumper=yaml.CSafeDumper)
     name = f"simulate, YAML of 5,000 nodes and {pods:,} pods, 5,000 replicas"
     yield Command(name, ("simulate", str(written), str(folder / "app.json"), "-o", "name"), 120, runs=1)
+
+
+def _losses(folder: Path) -> tuple[str, ...]:
+    """What asks how much fits after each zone's loss, of pods that have to wait then for the sake of their skew."""
+    hard = folder / "hard.json"
+    items = [*map(clusters.node, range(1_000)), *(drills.deployment(i, 100) for i in range(200))]
+    hard.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    return ("capacity", str(hard), "--of", "deploy/app-0", "--each", "zone", "-o", "summary")
 
 
 def measure(command: Command) -> Runs:

@@ -48,11 +48,12 @@ def cluster(nodes: int, pods: int, workloads: int) -> Inventory:
     """Nodes in zones, and Deployments with a hard constraint over them."""
     return Inventory(
         nodes=[msgspec.convert(node(i, tainted=False), Node) for i in range(nodes)],
-        deployments=[msgspec.convert(_deployment(i, pods // workloads), Deployment) for i in range(workloads)],
+        deployments=[msgspec.convert(deployment(i, pods // workloads), Deployment) for i in range(workloads)],
     )
 
 
-def _deployment(number: int, replicas: int) -> dict[str, Any]:
+def deployment(number: int, replicas: int) -> dict[str, Any]:
+    """A Deployment with a hard constraint on the zone, as a manifest."""
     labels = {"app": f"app-{number}"}
     constraint = {
         "maxSkew": 1,
