@@ -303,6 +303,10 @@ async def patiently(ask: Callable[[], Awaitable[T]], connection: Connection) -> 
             if "Certificate" in str(error) or time.monotonic() > until:
                 raise InputError(f"{connection.server} cannot be reached: {error}", place) from None
             log.warning("%s cannot be reached, trying again: %s", connection.server, error)
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            # Of several requests one failed just then: `asyncio.gather` tells that, and not that it is to end.
+            raise asyncio.CancelledError
         await asyncio.sleep(_BETWEEN)
 
 
