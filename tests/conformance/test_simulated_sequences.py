@@ -14,7 +14,7 @@ from conformance.judging.cases import read, scheduler_of
 from conformance.judging.sequences import judge_sequence
 from topospread.api.pod import Pod
 from topospread.simulation import placing
-from topospread.simulation.run import PodOutcome, Run, SimulationOptions
+from topospread.simulation.run import Run, SimulationOptions
 from topospread.simulation.virtual_queue import VirtualQueue
 from topospread.workloads.planned import Plan, QueuedPod, Workload
 
@@ -36,11 +36,9 @@ class Attempts:
         self._incoming = {f"{pod['metadata']['namespace']}/{pod['metadata']['name']}": pod for pod in incoming}
         self._try = placing._try
 
-    def __call__(
-        self, run: Run, queue: VirtualQueue, queued: QueuedPod, refused: dict[tuple[int, str], PodOutcome]
-    ) -> None:
+    def __call__(self, run: Run, queue: VirtualQueue, queued: QueuedPod) -> None:
         before = len(run.evictions)
-        self._try(run, queue, queued, refused)
+        self._try(run, queue, queued)
         outcome, key = run.outcomes[id(queued)], f"{queued.namespace}/{queued.name}"
         evicted = [f"{each.namespace}/{each.name}" for each in run.evictions[before:]]
         pod = self._incoming.pop(key, None)

@@ -17,7 +17,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "reference" / "drill.md"
 def manifest() -> dict[str, Any]:
     """The Job that the page shows."""
     blocks = re.findall(r"(?ms)^```yaml\n(.*?)^```", PAGE.read_text())
-    (found,) = [each for each in map(yaml.safe_load, blocks) if each["kind"] == "Job"]
+    (found,) = [each for each in map(yaml.safe_load, blocks) if isinstance(each, dict) and each["kind"] == "Job"]
     return found
 
 

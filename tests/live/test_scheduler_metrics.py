@@ -32,7 +32,7 @@ TIMED = [
         "scheduler_plugin_execution_duration_seconds",
     )
     for point in ("PreFilter", "Filter", "PostFilter", "Score", "Bind")
-]
+] + ["scheduler_queueing_hint_execution_duration_seconds_count{"]
 """Series that both have in the end, as they stand in a scrape."""
 _HELP = re.compile(r"^# HELP (\S+) (.*)$", re.MULTILINE)
 
