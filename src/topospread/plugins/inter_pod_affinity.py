@@ -16,6 +16,7 @@ from topospread.api.node import Namespace
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Ints, Rows
 from topospread.cluster.nodes import NodeTable
+from topospread.cluster.pod_class import has_pod_affinity
 from topospread.config.args import InterPodAffinityArgs
 from topospread.config.version_rules import by_version, gated, since
 
@@ -132,6 +133,7 @@ class Affinities:
         own = cluster.objects.namespaces.get(pod_class.namespace)
         self._namespace_labels: Mapping[str, str] = own.labels if own else NO_LABELS
         preferred = terms.preferred_affinity or terms.preferred_anti_affinity
+        self._asks = terms.any
         self._scores = bool(preferred) or not args.ignore_preferred_terms_of_existing_pods
         self._found_at_first: dict[PodClass, list[Effect]] = {}
         self.may_be_skipped = self.skipped = False
@@ -176,6 +178,8 @@ class Affinities:
 
     def effects(self, other: PodClass) -> list[Effect]:
         """What a pod of a class changes by being on a node."""
+        if not self._asks and not has_pod_affinity(other.pod):  # of as many classes as pods most are like that
+            return []
         sums: dict[int, Effect] = {}
         for tally, amount in self._found(other):
             sums[id(tally)] = (tally, sums.get(id(tally), (tally, 0))[1] + amount)
