@@ -23,7 +23,7 @@ HEAD = """\
 # The field: who judges topology spread otherwise
 
 The same {count} situations, put to kube-scheduler {kube-scheduler} and to the programs that judge topology spread
-beside it: where one of them answers otherwise than kube-scheduler, the smallest case that shows it, and the place in
+beside it: where one of them answers otherwise than kube-scheduler, a small case that shows it, and the place in
 its source that it comes from. {traps} of the situations are made by hand, one for each thing that is easily read
 otherwise (`conformance/field/traps.py`), {drawn} are drawn (`conformance/field/drawn.py`): up to eight nodes in two to
 four zones, one workload with one or two constraints, node pools. A case below is what is left of a
