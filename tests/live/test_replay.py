@@ -10,7 +10,7 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -50,7 +50,14 @@ def scheduled(plane: ControlPlane, folder: Path) -> Iterator[None]:
     """kube-scheduler at work."""
     (folder / "scheduler.yaml").write_text(SCHEDULER % plane.kubeconfig)
     command = [plane.programs / "kube-scheduler", "--config", folder / "scheduler.yaml", "--secure-port", free_port()]
-    with (folder / "scheduler.log").open("w") as log:
+    with at_work(command, folder / "scheduler.log"):
+        yield
+
+
+@contextmanager
+def at_work(command: Sequence[object], said: Path) -> Iterator[None]:
+    """A program that runs meanwhile, and where it writes what it says."""
+    with said.open("w") as log:
         process = subprocess.Popen(list(map(str, command)), stdout=log, stderr=log)
         try:
             yield
@@ -120,13 +127,8 @@ def controlled(plane: ControlPlane, folder: Path) -> Iterator[None]:
     """The ReplicaSet controller at work."""
     command = [plane.programs / "kube-controller-manager", "--kubeconfig", plane.kubeconfig, "--leader-elect=false"]
     command += ["--controllers=replicaset-controller", "--secure-port", free_port()]
-    with (folder / "manager.log").open("w") as log:
-        process = subprocess.Popen(list(map(str, command)), stdout=log, stderr=log)
-        try:
-            yield
-        finally:
-            process.kill()
-            process.wait()
+    with at_work(command, folder / "manager.log"):
+        yield
 
 
 def told_by_kubelet(plane: ControlPlane, name: str, reason: str) -> None:

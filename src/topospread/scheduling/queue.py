@@ -130,21 +130,24 @@ class SchedulingQueue:
 
     def fly(self, info: QueuedPodInfo) -> None:
         """A pod that was taken out of the queue for its turn is tried."""
+        remember(info, self.undo)
         info.attempts += 1
         self._fly(info)
 
     def tried_in_vain(self, info: QueuedPodInfo, unschedulable: frozenset[str]) -> None:
         """`fly` and `add_unschedulable` at once, where nothing happened in between."""
-        self.cycle += 1
+        remember(info, self.undo)
+        self._next_cycle()
         info.attempts += 1
-        info.unschedulable_count += 1
         info.unschedulable_plugins, info.pending_plugins, info.gating_plugin = unschedulable, frozenset(), ""
-        info.timestamp, info.errors = self.clock(), 0
-        info.backoff_expiration = info.flushed_at = None
+        self._count_rejection(info)
         self.unschedulable.put(info)
 
     def _fly(self, info: QueuedPodInfo) -> None:
         self._in_flight.start(info.uid)
+        self._next_cycle()
+
+    def _next_cycle(self) -> None:
         self.cycle += 1
         if self.undo.steps is not None:
             self.undo.record(setattr, self, "cycle", self.cycle - 1)
@@ -174,6 +177,12 @@ class SchedulingQueue:
         info.unschedulable_plugins, info.pending_plugins, info.gating_plugin = unschedulable, pending, ""
         if info.key in self.unschedulable or info.key in self.active or info.key in self.backoff:
             return False
+        self._count_rejection(info)
+        self._requeue(info, self._strategy_in_flight(info))
+        return True
+
+    def _count_rejection(self, info: QueuedPodInfo) -> None:
+        """By plugins, or an error where none rejected it; it waits from now on."""
         if info.rejectors:
             info.unschedulable_count += 1
             info.errors = 0
@@ -181,8 +190,6 @@ class SchedulingQueue:
             info.errors += 1
         info.timestamp = self.clock()
         info.backoff_expiration = info.flushed_at = None
-        self._requeue(info, self._strategy_in_flight(info))
-        return True
 
     def update(self, old: Pod, new: Pod, key: PodKey = "", kind: Hashable = None) -> None:
         """A pod without a node changed, or one that was not known before is there."""
