@@ -19,7 +19,7 @@ from topospread.config.api_versions import API_VERSIONS
 from topospread.config.load import default_profile
 from topospread.config.version_rules import VersionChange, changes
 from topospread.config.versions import NEWEST, OLDEST, KubeVersion
-from topospread.scheduling import framework, preemption, requeueing, sampling
+from topospread.scheduling import eligible_to_preempt_others, framework, preemption, requeueing, sampling
 from topospread.scheduling import select_host as choice
 
 DRAWN = ("1.37", "1.36", "1.35", "1.27")
@@ -95,6 +95,7 @@ _WHERE = {
     "FrameworkRules": "all plugins",
     "VersionedRequestRules": "requests of pods",
     "PreemptionRules": "DefaultPreemption",
+    "EligibilityRules": "DefaultPreemption",
     "ChoiceRules": "The choice among equals",
     "RequeueingRules": "Pods that wait",
     "NodeEventRules": "Pods that wait",
@@ -139,7 +140,8 @@ def _kinds() -> Iterator[type[Any]]:
         importlib.import_module(each.name)
         for each in pkgutil.walk_packages(topospread.plugins.__path__, "topospread.plugins.")
     )
-    modules: list[ModuleType] = [framework, choice, preemption, requeueing, sampling, request_rules, *plugins]
+    scheduling = [framework, choice, eligible_to_preempt_others, preemption, requeueing, sampling]
+    modules: list[ModuleType] = [*scheduling, request_rules, *plugins]
     for module in modules:
         for name, kind in vars(module).items():
             if name.endswith("Rules") and dataclasses.is_dataclass(kind) and kind.__module__ == module.__name__:

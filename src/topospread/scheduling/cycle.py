@@ -24,6 +24,7 @@ from topospread.cluster.cluster import PodKey, pod_key
 from topospread.config.version_rules import rules_for
 from topospread.plugins.interface import PluginError
 
+from .eligible_to_preempt_others import EligibilityRules, why_not_eligible
 from .evaluate import failed_verdict, verdict_of
 from .framework import Framework
 from .node_search import NodeSearch
@@ -165,13 +166,16 @@ class Scheduler:
         ``exhaustive``: try every node; kube-scheduler is content with a share of them.
         """
         pod_class = self.cluster.shared_class(pod)
-        framework = self.framework_of(pod_class)
+        framework, view = self.framework_of(pod_class), self.view(pod_class)
+        eligibility = rules_for(EligibilityRules, framework.gates)
+        ineligible = why_not_eligible(view, verdict, pod.nominated_node_name, eligibility)
+        if ineligible:
+            return Preemption(ineligible=ineligible)
         wanted = None
         if not exhaustive:
             wanted = candidates_wanted(framework.profile.args.default_preemption, len(self.cluster.nodes))
         rules = rules_for(PreemptionRules, framework.gates)
-        search = PreemptionSearch(verdict.pod, self.view(pod_class), verdict, wanted, rules)
-        return search.search(pod.nominated_node_name)
+        return PreemptionSearch(verdict.pod, view, verdict, wanted, rules).search()
 
     def sample(self, view: View, key: str, nominated: str = "") -> Sample:
         """The nodes that kube-scheduler would look at for a pod; the scheduler was made to sample."""

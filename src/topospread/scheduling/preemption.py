@@ -18,7 +18,7 @@ from topospread.api.policy import PodDisruptionBudget
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.cluster import PodKey
 from topospread.config.args import DefaultPreemptionArgs
-from topospread.config.version_rules import by_gates, since, until
+from topospread.config.version_rules import since, until
 from topospread.plugins.interface import UNRESOLVABLE, UNSCHEDULABLE, PluginError
 
 from .dry_run import DryRun
@@ -27,8 +27,6 @@ from .nominated_pods import promised_to_others
 from .verdict import LEFT_OUT_BY_PRE_FILTER, Rejection, Verdict, fit_message
 from .view import View
 
-NEVER = "not eligible due to preemptionPolicy=Never."
-STILL_TERMINATING = "not eligible due to a terminating pod on the nominated node."
 NO_VICTIMS = "No preemption victims found for incoming pod"
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 _PRIORITY_OFFSET = 1 << 31
@@ -41,17 +39,6 @@ class PreemptionRules:
     Source: plugins/defaultpreemption/default_preemption.go, preemption/preemption.go.
     """
 
-    waits_for_evicted_only: bool = by_gates(
-        lambda gates: gates.kube_version.minor >= 27 and gates.enabled("PodDisruptionConditions"),
-        {
-            "1.27": "A pod waits for pods that terminate on the node it is nominated for only where preemption ended "
-            "them; before, and while PodDisruptionConditions is off, for any that terminates there.",
-        },
-    )
-    heeds_policy: bool = by_gates(
-        lambda gates: gates.kube_version.minor >= 19 or gates.enabled("NonPreemptingPriority"),
-        {"1.19": "preemptionPolicy Never is heeded; in 1.18 only while NonPreemptingPriority is on."},
-    )
     tries_left_out: bool = until("1.26", "Preemption no longer tries nodes that PreFilter left out.")
     names_no_victims: bool = until(
         "1.23",
@@ -201,11 +188,8 @@ class PreemptionSearch:
         self._rules = rules
         self._failed = Rejection(UNRESOLVABLE, "", ())
 
-    def search(self, nominated_node: str = "") -> Preemption:
+    def search(self) -> Preemption:
         """Dry-run preemption on every node that evictions can help."""
-        ineligible = self._ineligible(nominated_node)
-        if ineligible:
-            return Preemption(ineligible=ineligible)
         row_of, lower = self._cluster.nodes.row_of, self._cluster.rows_below(self._view.pod_class.priority)
         promising = self._promising()
         tried = [each for each in promising if row_of[each] in lower] if lower else []
@@ -253,22 +237,6 @@ class PreemptionSearch:
         if self._wanted is None or len(candidates) < self._wanted:
             return False
         return any(not each.violations for each in candidates)
-
-    def _ineligible(self, nominated_node: str) -> str:
-        pod_class = self._view.pod_class
-        if pod_class.pod.spec.preemption_policy == "Never" and self._rules.heeds_policy:
-            return NEVER
-        row = self._cluster.nodes.row_of.get(nominated_node)
-        if row is None:
-            return ""
-        rejection = self._verdict.rejected.get(nominated_node)
-        if rejection is not None and rejection.code == UNRESOLVABLE:
-            return ""
-        for each in self._cluster.on_node[row].values():
-            gone = each.evicted if self._rules.waits_for_evicted_only else not each.counted
-            if gone and each.priority < pod_class.priority:
-                return STILL_TERMINATING
-        return ""
 
     def _on_node(self, node: str) -> Candidate | Rejection:
         """The fewest pods whose eviction makes room here (``SelectVictimsOnNode``), or why there is no room."""

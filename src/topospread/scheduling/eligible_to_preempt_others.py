@@ -1,0 +1,59 @@
+"""Whether a pod may preempt at all (``PodEligibleToPreemptOthers``); on which nodes it helps is `preemption`'s.
+
+Source: pkg/scheduler/framework/plugins/defaultpreemption/default_preemption.go.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from topospread.config.version_rules import by_gates
+from topospread.plugins.interface import UNRESOLVABLE
+
+from .verdict import Verdict
+from .view import View
+
+NEVER = "not eligible due to preemptionPolicy=Never."
+STILL_TERMINATING = "not eligible due to a terminating pod on the nominated node."
+
+
+@dataclass(frozen=True, slots=True)
+class EligibilityRules:
+    """What of it is not the same in every Kubernetes version."""
+
+    waits_for_evicted_only: bool = by_gates(
+        lambda gates: gates.kube_version.minor >= 27 and gates.enabled("PodDisruptionConditions"),
+        {
+            "1.27": "A pod waits for pods that terminate on the node it is nominated for only where preemption ended "
+            "them; before, and while PodDisruptionConditions is off, for any that terminates there.",
+        },
+    )
+    heeds_policy: bool = by_gates(
+        lambda gates: gates.kube_version.minor >= 19 or gates.enabled("NonPreemptingPriority"),
+        {"1.19": "preemptionPolicy Never is heeded; in 1.18 only while NonPreemptingPriority is on."},
+    )
+
+
+def why_not_eligible(view: View, verdict: Verdict, nominated_node: str, rules: EligibilityRules) -> str:
+    """Why a pod that the verdict left without a node may evict nobody; "" where it may.
+
+    Args:
+        view: the view of its class, up to date.
+        verdict: says whether the node that it is nominated for is out of the question by now.
+        nominated_node: "" for none.
+        rules: those of the Kubernetes version.
+    """
+    pod_class, cluster = view.pod_class, view.cluster
+    if pod_class.pod.spec.preemption_policy == "Never" and rules.heeds_policy:
+        return NEVER
+    row = cluster.nodes.row_of.get(nominated_node)
+    if row is None:
+        return ""
+    rejection = verdict.rejected.get(nominated_node)
+    if rejection is not None and rejection.code == UNRESOLVABLE:
+        return ""
+    for each in cluster.on_node[row].values():
+        gone = each.evicted if rules.waits_for_evicted_only else not each.counted
+        if gone and each.priority < pod_class.priority:
+            return STILL_TERMINATING
+    return ""
