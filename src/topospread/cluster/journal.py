@@ -54,23 +54,20 @@ class Journal:
     """A list of changes; the older half is dropped once there are many, and who has not read it starts anew.
 
     Attributes:
+        position: where the next change will stand.
         stamp: stands for what the cluster is now: never the same again after a change, but what it was before once
             changes were taken back.
     """
 
-    __slots__ = ("_changes", "_dropped", "_last_stamp", "_marks", "stamp")
+    __slots__ = ("_changes", "_dropped", "_last_stamp", "_marks", "position", "stamp")
 
     def __init__(self) -> None:
         self._changes: list[PodChange] = []
         self._dropped = 0
         self._marks: list[Mark] = []
+        self.position = 0
         self.stamp = 0
         self._last_stamp = 0
-
-    @property
-    def position(self) -> int:
-        """Where the next change will stand."""
-        return self._dropped + len(self._changes)
 
     @property
     def is_marked(self) -> bool:
@@ -80,6 +77,7 @@ class Journal:
     def append(self, change: PodChange) -> None:
         """Write down what happened."""
         self.stamp = self._last_stamp = self._last_stamp + 1
+        self.position += 1
         changes = self._changes
         changes.append(change)
         if len(changes) > _KEPT:
@@ -122,6 +120,7 @@ class Journal:
         self._pass_on(mark)
         mark.readers.clear()
         del self._changes[mark.position - self._dropped :]
+        self.position = mark.position
         self.stamp = mark.stamp
 
     def drop_mark(self) -> None:

@@ -52,7 +52,7 @@ class LabelColumn:
     @property
     def missing(self) -> int:
         """How many nodes lack the key."""
-        return len(self._table) - self._present
+        return len(self._table.row_of) - self._present
 
     def copy(self, table: NodeTable) -> LabelColumn:
         """The same column of a table's copy."""
@@ -117,6 +117,7 @@ class NodeTable:
         nodes: row → node object, ``None`` where a node was removed.
         alive: whether the row holds a node, bool[capacity].
         rank: order of the nodes' names, int64[capacity]; lower sorts first. ``ranks`` is the same as a list.
+        last_first: ``ranks`` below zero: for who keeps the first name at the end of a list.
         numbers: each row's own number: for lists by the million, which then share the objects.
         allocatable: int64[capacity, resources], see the columns above.
         used: int64[capacity, resources], what the pods on the node take.
@@ -136,6 +137,7 @@ class NodeTable:
         self.alive: Bools = np.zeros(capacity, dtype=np.bool_)
         self.rank: Ints = np.zeros(capacity, dtype=np.int64)
         self.ranks: list[int] = []
+        self.last_first: list[int] = []
         self.numbers: list[int] = []
         self.resources: dict[str, int] = {"cpu": CPU, "memory": MEMORY, "ephemeral-storage": EPHEMERAL_STORAGE}
         self.allocatable: Ints = np.zeros((capacity, 6), dtype=np.int64)
@@ -255,6 +257,7 @@ class NodeTable:
         self.names.append("")
         self.states.append(-1)
         self.ranks.append(0)
+        self.last_first.append(0)
         self.numbers.append(row)
         if row >= self.capacity:
             self._grow(2 * self.capacity)
@@ -336,13 +339,16 @@ class NodeTable:
             if rank == below:
                 self._renumber()
                 return
-        self.rank[row] = self.ranks[row] = rank
+        self._set_rank(row, rank)
 
     def _renumber(self) -> None:
         for position, name in enumerate(self._sorted_names):
-            row = self.row_of[name]
-            self.rank[row] = self.ranks[row] = position * _RANK_GAP
+            self._set_rank(self.row_of[name], position * _RANK_GAP)
         self.renumbered += 1
+
+    def _set_rank(self, row: int, rank: int) -> None:
+        self.rank[row] = self.ranks[row] = rank
+        self.last_first[row] = -rank
 
     numbering = 0
     renumbered = 0

@@ -72,7 +72,10 @@ class DomainCounts:
         counts: matching pods by code of the key's column, int64[codes].
         nodes: nodes that take part, by code, int64[codes].
         member: row → code of the domain it is counted in, −1 where it takes no part, int32[capacity].
+        beside: matching pods that count in the domain whose value is empty, though their nodes are not of it.
     """
+
+    beside = 0
 
     def __init__(self, column: LabelColumn, pods: MatchingPods, taking_part: Bools) -> None:
         self._column = column
@@ -109,7 +112,12 @@ class DomainCounts:
         code: int = self.member.item(row) if row < len(self.member) else -1
         if code >= 0:
             self._change(code, delta)
+        else:
+            self._count_beside(row, delta)
         return code
+
+    def _count_beside(self, row: int, delta: int) -> None:
+        """A matching pod on a node that is in no domain: here it does not count."""
 
     def set_member(self, row: int, taking_part: bool) -> tuple[int, int]:
         """Put a row, as its node now is, where it belongs; the codes it was and is counted in, −1 for none.
@@ -143,6 +151,8 @@ class DomainCounts:
         self.make_room()
         if not len(self.counts):
             return np.zeros(len(codes), dtype=np.int64)
+        if self.beside:
+            return self.counts[codes] + np.where(codes == self._column.code(""), self.beside, 0)
         return self.counts[codes]
 
     def at_each(self, codes: Sequence[int]) -> list[int]:
@@ -150,7 +160,10 @@ class DomainCounts:
         known = len(self.counts)
         if known < len(self._column.values):
             self.make_room()
-        return list(map(self.counts.item, codes)) if known or len(self.counts) else [0] * len(codes)
+        counts = list(map(self.counts.item, codes)) if known or len(self.counts) else [0] * len(codes)
+        if self.beside and (empty := self._column.code("")) in codes:
+            return [n + self.beside if code == empty else n for n, code in zip(counts, codes, strict=True)]
+        return counts
 
     def _moving(self, row: int) -> int:
         """How many pods change their domain with a row."""

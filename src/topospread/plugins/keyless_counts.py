@@ -6,11 +6,9 @@ both, and Score asks of nodes that have the label alone. What the counts decide 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from topospread.cluster.arrays import Bools, Codes, Ints, grown
+from topospread.cluster.arrays import Bools, grown
 from topospread.cluster.nodes import LabelColumn
 
 from .domain_counts import DomainCounts, MatchingPods
@@ -24,33 +22,17 @@ class KeylessCounts(DomainCounts):
         size = len(taking_part)
         self._keyless: Bools = np.zeros(len(column.codes), dtype=np.bool_)
         self._keyless[:size] = taking_part & (column.codes[:size] < 0)
-        self._beside = int(pods.per_node[: len(self._keyless)][self._keyless].sum())
+        self.beside = int(pods.per_node[: len(self._keyless)][self._keyless].sum())
 
-    def add(self, row: int, delta: int) -> int:
-        """Count a matching pod on a node; the code of the domain it counts in, −1 for none."""
-        code = super().add(row, delta)
-        if code < 0 and row < len(self._keyless) and self._keyless.item(row):
-            self._beside += delta
-        return code
+    def _count_beside(self, row: int, delta: int) -> None:
+        """A matching pod on a node that is in no domain counts where the node lacks the key."""
+        if row < len(self._keyless) and self._keyless.item(row):
+            self.beside += delta
 
     def set_member(self, row: int, taking_part: bool) -> tuple[int, int]:
         """Put a row, as its node now is, where it belongs; its pods move along."""
         self._keyless = grown(self._keyless, len(self._column.codes), False)
         keyless = taking_part and int(self._column.codes[row]) < 0
-        self._beside += int(self.pods.per_node[row]) * (keyless - bool(self._keyless[row]))
+        self.beside += int(self.pods.per_node[row]) * (keyless - bool(self._keyless[row]))
         self._keyless[row] = keyless
         return super().set_member(row, taking_part)
-
-    def at(self, codes: Codes) -> Ints:
-        """Counts of the domains with these codes, int64[codes]; −1 gives an arbitrary value."""
-        counts = super().at(codes)
-        if self._beside and (empty := self._column.code("")) >= 0:
-            counts = counts + np.where(codes == empty, self._beside, 0)
-        return counts
-
-    def at_each(self, codes: Sequence[int]) -> list[int]:
-        """`at`, for a handful of domains."""
-        counts = super().at_each(codes)
-        if self._beside and (empty := self._column.code("")) in codes and empty >= 0:
-            return [n + self._beside if code == empty else n for n, code in zip(counts, codes, strict=True)]
-        return counts

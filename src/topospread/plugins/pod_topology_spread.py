@@ -13,12 +13,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TypeVar
 
 import numpy as np
 
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Bools, Codes, Floats, Ints, Rows
+from topospread.cluster.nodes import LabelColumn
 from topospread.config.args import PodTopologySpreadArgs
 
 from .cluster_event import Registration
@@ -38,7 +40,7 @@ from .interface import (
 )
 from .node_inclusion import Inclusion
 from .pod_topology_spread_rules import PodTopologySpreadRules
-from .resource_scoring import rounded, rounded_one
+from .resource_scoring import rounded, rounded_each
 from .spread_constraints import ConstraintsInForce
 from .spread_counts import HOSTNAME, CountedConstraint, Spread, SpreadSettings
 from .spread_requeueing import spread_registrations
@@ -50,6 +52,7 @@ _SKEW, _MISSING_LABEL = 1, 2
 IGNORED = -(1 << 32)
 """Raw score of a node that is not scored."""
 _FEW = 64
+_MISSING: Callable[[LabelColumn], int] = attrgetter("missing")
 
 Amount = TypeVar("Amount", int, Ints)
 """One number, or one for each of some nodes or domains: the formulas are the same."""
@@ -82,6 +85,12 @@ def weight_and_more(domains: int, max_skew: int) -> tuple[float, int]:
 def points_among(raw: Amount, lowest: int, highest: int) -> Amount:
     """Points from 0 to 100 for raw scores of which the highest is not 0; fewer matching pods give more."""
     return MAX_NODE_SCORE * (highest + lowest - raw) // highest
+
+
+def points_among_each(raw: Sequence[int], lowest: int, highest: int) -> list[int]:
+    """`points_among`, of a handful of nodes."""
+    both = highest + lowest
+    return [MAX_NODE_SCORE * (both - each) // highest for each in raw]
 
 
 class PodTopologySpread:
@@ -228,15 +237,20 @@ class SoftConstraints:
     def __init__(self, spread: Spread) -> None:
         self.spread = spread
         self._keys = [each.constraint.topology_key for each in spread.soft] if spread.requires_all_keys else []
+        self._required = [each.column for each in spread.soft] if spread.requires_all_keys else []
 
     def scored(self, rows: Rows) -> Bools | None:
         """Nodes that are not ignored: a node without some key gets 0 (not under the system defaults).
 
         ``None`` stands for all, where every node has every key.
         """
-        if not self._keys or not any(each.column.missing for each in self.spread.soft):
+        if not self._some_lack_keys():
             return None
         return self.spread.has_keys(self._keys, rows)
+
+    def _some_lack_keys(self) -> bool:
+        """Whether there are nodes that are ignored."""
+        return any(map(_MISSING, self._required))
 
     def parts(self, rows: Rows, scored: Bools | None, nodes: Ints | None = None) -> Iterator[SoftPart]:
         """What each constraint adds: ``count · weight + maxSkew − 1``, nothing on a node without its key."""
@@ -265,7 +279,7 @@ class SoftConstraints:
         soft = self.spread.soft
         codes = [list(map(each.column.codes.item, rows)) for each in soft]
         ignored: Sequence[bool] = ()
-        if self._keys and any(each.column.missing for each in soft):
+        if self._some_lack_keys():
             ignored = [min(places) < 0 for places in zip(*codes, strict=True)]
         total = [0.0] * len(rows)
         for each, places, size in zip(soft, codes, self._sizes_of_each(codes, ignored, nodes), strict=True):
@@ -274,7 +288,7 @@ class SoftConstraints:
                 before + (matching * weight + more) if code >= 0 else before
                 for before, code, matching in zip(total, places, each.matching_each(rows, places), strict=True)
             ]
-        raw = list(map(rounded_one if self.spread.rules.rounds_score else int, total))
+        raw = rounded_each(total) if self.spread.rules.rounds_score else list(map(int, total))
         return [IGNORED if skip else points for skip, points in zip(ignored, raw, strict=True)] if ignored else raw
 
     def _sizes_of_each(
@@ -323,7 +337,7 @@ class SoftConstraints:
             return [0 if each == IGNORED else next(scored) for each in raw]
         if highest == 0:
             return [MAX_NODE_SCORE] * len(raw)
-        return [points_among(each, lowest, highest) for each in raw]
+        return points_among_each(raw, lowest, highest)
 
 
 @dataclass(frozen=True, slots=True)

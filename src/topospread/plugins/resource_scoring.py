@@ -186,7 +186,6 @@ def rounded(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Ints:
     return (whole + (values - whole >= 0.5)).astype(np.int64)
 
 
-def rounded_one(value: float) -> int:
-    """`rounded`, of one number."""
-    whole = math.floor(value)
-    return whole + (value - whole >= 0.5)
+def rounded_each(values: Sequence[float]) -> list[int]:
+    """`rounded`, of a handful of numbers."""
+    return [whole + (value - whole >= 0.5) for value, whole in zip(values, map(math.floor, values), strict=True)]

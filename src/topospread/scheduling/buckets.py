@@ -65,7 +65,7 @@ class Bucket:
     def push_beside(self, row: int, points: int) -> None:
         """`push` where ``levels`` has no such points: the level is in order already, or new."""
         if points in self._ordered:
-            insort(self._ordered[points], row, key=self._all.later_first)
+            insort(self._ordered[points], row, key=self._all.last_first)
         else:
             self.levels[points] = [row]
             heappush(self._best_first, -points)
@@ -92,7 +92,7 @@ class Bucket:
         bucket_of, points_of = self._all.bucket_of, self._all.points_of
         entered = dict.fromkeys(self.levels.pop(points))
         rows = [row for row in entered if points_of[row] == points and bucket_of[row] is self]
-        rows.sort(key=self._all.ranks.__getitem__, reverse=True)
+        rows.sort(key=self._all.last_first)
         return rows
 
     def forget_the_gone(self) -> None:
@@ -115,11 +115,13 @@ class Buckets:
         bucket_of: by row, ``None`` for rows that are not here.
         points_of: by row.
         ranks: the rank of the node's name, by row: the node table's own list.
+        last_first: sorts rows by name, the last one first.
     """
 
     def __init__(self, columns: Sequence[Ints], rows: Ints, own: NodeLocalAnswers, nodes: NodeTable) -> None:
         """``columns``: what tells the groups of the rows apart."""
         self.ranks = ranks = nodes.ranks
+        self.last_first = nodes.last_first.__getitem__
         self.bucket_of: list[Bucket | None] = [None] * len(ranks)
         self._buckets: dict[GroupKey, Bucket] = {}
         self._entered = 0
@@ -157,10 +159,6 @@ class Buckets:
         """Let go of everything; buckets and their rows hold each other."""
         for each in (self._buckets, self.bucket_of, self._heads, self._sizes, self._touched):
             each.clear()
-
-    def later_first(self, row: int) -> int:
-        """Sorts rows by name, the last one first."""
-        return -self.ranks[row]
 
     def grow(self) -> None:
         """Make room for rows that are new."""

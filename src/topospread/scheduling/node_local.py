@@ -5,7 +5,7 @@ What rests on the whole cluster, and points that are set against those of other 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass
 
 import msgspec
@@ -91,11 +91,15 @@ class NodeLocalAnswers:
             return False
         if changes:
             self._position = self._cluster.journal.position
-            rows = {row for row, _, _ in changes}
-            rows.discard(NO_ROW)
-            changed_nodes = [
-                row for row, pod_class, what in changes if pod_class is None and not what and row != NO_ROW
-            ]
+            rows: set[int] = set()
+            changed_nodes = []
+            for row, pod_class, what in changes:
+                if pod_class is not None:
+                    rows.add(row)
+                elif row != NO_ROW:
+                    rows.add(row)
+                    if not what:
+                        changed_nodes.append(row)
             if changed_nodes:
                 self._nodes_changed(changed_nodes)
             if rows:
@@ -114,9 +118,15 @@ class NodeLocalAnswers:
         known, states = self._memo, self._cluster.nodes.states
         if len(known) >= _MEMO_LIMIT:
             known.clear()
-        unknown = [row for row in rows if states[row] not in known]
-        if unknown:
-            self._remember(unknown)
+        asked = {}
+        for row in rows:
+            number = states[row]
+            if number < 0:
+                number = self._cluster.nodes.state(row)
+            if number not in known:
+                asked[number] = row
+        if asked:
+            self._remember(asked)
         node_open, node_points = self._node_open.item, self._node_points.item
         for row in rows:
             passes, points = known[states[row]]
@@ -186,14 +196,10 @@ class NodeLocalAnswers:
             points += score.points(rows)
         return passes, points
 
-    def _remember(self, rows: Collection[int]) -> None:
-        """Number the states of nodes, and ask the plugins about those not met before."""
-        state, memo = self._cluster.nodes.state, self._memo
-        asked = {number: row for row in rows if (number := state(row)) not in memo}
-        if not asked:
-            return
+    def _remember(self, asked: Mapping[int, int]) -> None:
+        """Ask the plugins about states not met before: number of the state → a row that is in it."""
         passes, points = self._ask(np.fromiter(asked.values(), dtype=np.int64))
-        memo.update(zip(asked, zip(passes.tolist(), points.tolist(), strict=True), strict=True))
+        self._memo.update(zip(asked, zip(passes.tolist(), points.tolist(), strict=True), strict=True))
 
 
 def sharing_key(framework: Framework, pod_class: PodClass, plugins: PreparedPlugins) -> Hashable | None:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import compress
+from operator import not_
 
 import numpy as np
 
@@ -120,16 +122,18 @@ def best_of_heads(view: View, entries: Sequence[Entry], sizes: Sequence[int]) ->
     for each_filter in view.one_by_one.filters:
         codes = each_filter.filter_each(rows)
         if any(codes):
-            left = [i for i, code in enumerate(codes) if not code]
-            if not left:
+            passes = list(map(not_, codes))
+            rows = list(compress(rows, passes))
+            if not rows:
                 return None
-            entries, sizes, rows = [entries[i] for i in left], [sizes[i] for i in left], [rows[i] for i in left]
+            entries, sizes = list(compress(entries, passes)), list(compress(sizes, passes))
     if not view.one_by_one.scores:  # entries are (points below zero, rank, row)
         negative, _, row = min(entries)
         return row, -negative
-    worse = [negative for negative, _, _ in entries]
+    negatives, ranks, _ = zip(*entries, strict=True)
+    worse: Sequence[int] = negatives
     for weight, each_score in view.one_by_one.scores:
         points = each_score.normalize_each(each_score.score_each(rows, sizes))
         worse = [each - weight * more for each, more in zip(worse, points, strict=True)]
-    lowest, _, row = min(zip(worse, [rank for _, rank, _ in entries], rows, strict=True))
+    lowest, _, row = min(zip(worse, ranks, rows, strict=True))
     return row, -lowest

@@ -6,8 +6,9 @@ and on the changed rows after that.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -34,6 +35,7 @@ from .buckets import Buckets, GroupKey
 from .framework import Framework, PreparedPlugins, WeightedScore
 from .node_local import NodeLocalAnswers, Work, sharing_key
 
+_ROW: Callable[[PodChange], int] = itemgetter(0)
 _HEARD = 64
 """So many classes more, and a quarter, than the last time are listened to before those that went are sorted out."""
 
@@ -196,19 +198,20 @@ class View:
 
     def hears_of(self, changes: Sequence[PodChange]) -> bool:
         """Whether pods came or went that a plugin counts for the class; nothing is counted yet."""
-        self._listen_to_new()
+        if self._asked != self.cluster.classes_made:
+            self._listen_to_new()
         heard = self._heard
         return any(pod_class is not None and pod_class in heard for _, pod_class, _ in changes)
 
     def _listen_to_new(self) -> None:
-        if self._asked != self.cluster.classes_made:
-            new, self._asked = self.cluster.classes_since(self._asked)
-            self._listen(new)
+        new, self._asked = self.cluster.classes_since(self._asked)
+        self._listen(new)
 
     def _apply(self, changes: Sequence[PodChange]) -> tuple[set[int], set[int]]:
         """Tell the watchers; all rows named, and rows that may belong to another group."""
-        self._listen_to_new()
-        rows = {row for row, _, _ in changes}
+        if self._asked != self.cluster.classes_made:
+            self._listen_to_new()
+        rows = set(map(_ROW, changes))
         rows.discard(NO_ROW)
         regrouped: set[int] = set()
         heard = self._heard
