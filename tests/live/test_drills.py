@@ -38,7 +38,7 @@ COUNT = int(os.environ.get("DRILL_SCENARIOS", "8"))
 SEED = int(os.environ.get("DRILL_SEED", "13"))
 ONE_OF = 20
 """Of so many scenarios, or what is left of them, one may differ. Of 600 drawn anew one did, where each step took a
-minute: three of forty are to be expected once in some twenty thousand runs."""
+minute, before drills drew anew each time who is faster."""
 ONLY = tuple(os.environ.get("DRILL_KINDS", ",".join(KINDS)).split(","))
 WAVE = 20
 """How many of each kind are played at once."""

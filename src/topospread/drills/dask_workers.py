@@ -92,7 +92,7 @@ def drill_each_on_dask(work: SharedEach, address: str, progress: Progress | None
     """
     with _workers(address) as (client, threads):
         number = threads * _PARTS
-        given = client.scatter(pickle.dumps(work), broadcast=True, hash=False)
+        given = _kept_by_scheduler(pickle.dumps(work), client)
         parts = [client.submit(play_part, given, index, number, pure=False) for index in range(number)]
         try:
             _wait_for(parts, progress)
@@ -140,8 +140,7 @@ def _given_out(files: Sequence[DrillFile], cluster: str | None, client: Any) -> 
     Each goes with its task, which the scheduler keeps: what lies on workers may be lost with one.
     """
     parts: list[Any] = []
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Sending large graph")
+    with _large_tasks():
         for each in files:
             try:
                 data = pickle.dumps(SharedCheck(read_drill(each, cluster)))
@@ -149,6 +148,24 @@ def _given_out(files: Sequence[DrillFile], cluster: str | None, client: Any) -> 
                 return parts, error
             parts.append(client.submit(play_part, data, 0, 1, pure=False))
     return parts, None
+
+
+def _kept_by_scheduler(data: bytes, client: Any) -> Any:
+    """What all parts need, as the result of a task of its own: where every worker dies that has it, it comes again.
+
+    Scattered data would be lost with the last worker that has them; a copy in each part's task is too much for large
+    clusters.
+    """
+    with _large_tasks():
+        return client.submit(whole, data, pure=False)
+
+
+@contextmanager
+def _large_tasks() -> Iterator[None]:
+    """Tasks are large on purpose: no warning of it."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sending large graph")
+        yield
 
 
 @contextmanager
@@ -191,6 +208,11 @@ def _read(written: bytes) -> Any:
     if isinstance(found, TopospreadError):
         raise found
     return found
+
+
+def whole(data: bytes) -> bytes:
+    """What was given out, on the worker."""
+    return data
 
 
 def play_part(work: bytes, index: int, number: int) -> bytes:

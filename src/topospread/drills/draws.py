@@ -1,12 +1,14 @@
 """What is left to chance in a cluster, drawn once for each of the drills that are alike but for that.
 
 Which of equals comes first, who is faster: kubelets, controllers or kube-scheduler. The same number draws the same
-every time; the first drill takes things in one order. Which of equal nodes is taken is drawn by the cycle.
+every time; the first drill takes things in one order. In the first eight somebody is faster all the time; in some of
+those after them that is drawn each time, as nothing keeps anybody ahead. Which of equal nodes is taken is drawn by the
+cycle.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from topospread.workloads.names import made_up_uid
 from topospread.workloads.planned import QueuedPod
@@ -20,8 +22,6 @@ class Draws:
     """The draws of one drill.
 
     Attributes:
-        one_by_one: pods of rollouts get ready one by one, and not together.
-        all_at_once: a controller takes all its steps before pods are placed, and not one.
         controllers_first: who waits for a place gets another pod before kube-scheduler gives the place away.
         ends_slowly: deleted pods hold what they have until controllers and kube-scheduler have nothing else to do.
     """
@@ -29,10 +29,28 @@ class Draws:
     def __init__(self, number: int) -> None:
         """``number``: of this drill among those that are alike."""
         self._number = number
-        self.one_by_one = bool(number % 2)
-        self.all_at_once = bool(number // 2 % 2)
+        self._one_by_one = bool(number % 2)
+        self._all_at_once = bool(number // 2 % 2)
+        self._races_anew = bool(number // 8 % 2)
+        self._races = 0
         self.controllers_first = bool(number // 4 % 2)
         self.ends_slowly = bool(number.bit_count() % 2)
+
+    def controller_goes_on(self) -> bool:
+        """Whether a controller that took a step takes another one before pods are placed."""
+        return bool(self._race(2)) if self._races_anew else self._all_at_once
+
+    def started(self, pods: Collection[FollowedPod]) -> list[FollowedPod]:
+        """Those of some pods that get ready next, together."""
+        found = sorted(pods, key=self.key)
+        if self._races_anew:
+            return found[: 1 + self._race(len(found))] if found else found
+        return found[:1] if self._one_by_one else found
+
+    def _race(self, ways: int) -> int:
+        """One of several ways in which it may go: the next one."""
+        self._races += 1
+        return int(made_up_uid("Pod", f"race {self._races}", str(self._number))[:8], 16) % ways
 
     def key(self, pod: FollowedPod) -> str:
         """What decides between pods where nothing else does."""

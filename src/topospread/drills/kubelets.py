@@ -24,12 +24,12 @@ class Kubelets:
         self._draws = draws
 
     def act(self, ended: Callable[[FollowedPod], None], started: Callable[[FollowedPod], None]) -> bool:
-        """Let pods end, and start: all, or, in some of the drills alike, the first; whether there were any."""
+        """Let pods end, and start: all, or, in some of the drills alike, some; whether there were any."""
         ending, self.ending = self.ending, []
         for pod in ending:
             ended(pod)
-        starting = sorted(self.starting.values(), key=self._draws.key)
-        for pod in starting[: 1 if self._draws.one_by_one else len(starting)]:
+        starting = self._draws.started(self.starting.values())
+        for pod in starting:
             del self.starting[pod.key]
             started(pod)
         return bool(starting or ending)

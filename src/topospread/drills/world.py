@@ -196,7 +196,7 @@ class World:
     def _roll_on(self, goes_on: Callable[[], bool]) -> bool:
         """Let a rollout take a step, or, in some of the drills alike, all that it can before pods are placed."""
         acted = goes_on()
-        while acted and self.draws.all_at_once and goes_on():
+        while acted and self.draws.controller_goes_on() and goes_on():
             pass
         return acted
 

@@ -26,6 +26,7 @@ from .builders import Json, inventory, nodes, spread, workload
 SPREAD = {"topologySpreadConstraints": [spread()]}
 OBJECTS: list[Json] = [*nodes(*"aaaabbbbcccc"), workload("Deployment", replicas=9, spec=SPREAD)]
 PATIENCE = 120.0
+WORKER = ("--nthreads", "1", "--no-dashboard", "--no-nanny", "--host", "127.0.0.1")
 
 
 def _started(*words: str) -> subprocess.Popen[bytes]:
@@ -62,8 +63,7 @@ def workers(scheduler: str) -> Iterator[list[subprocess.Popen[bytes]]]:
     """Two worker processes of a thread each, which the scheduler knows."""
     from distributed import Client
 
-    words = ["--nthreads", "1", "--no-dashboard", "--no-nanny", "--host", "127.0.0.1"]
-    running = [_started("distributed.cli.dask_worker", scheduler, *words) for _ in range(2)]
+    running = [_started("distributed.cli.dask_worker", scheduler, *WORKER) for _ in range(2)]
     try:
         with Client(scheduler, timeout=PATIENCE, set_as_default=False) as client:
             client.wait_for_workers(2, timeout=PATIENCE)
@@ -96,6 +96,24 @@ def test_workers_come_to_the_same_when_one_is_killed_midway(
     work = SharedEach(inventory(*OBJECTS), "node", SimulationOptions())
     found = drill_each_on_dask(work, scheduler, kill_one)
     assert workers[0].poll() is not None
+    assert told[-1] == (8, 8)
+    assert found.to_json() == drill_each(inventory(*OBJECTS), "node", SimulationOptions()).to_json()
+
+
+def test_nothing_is_lost_with_all_workers_when_another_comes(
+    scheduler: str, workers: list[subprocess.Popen[bytes]]
+) -> None:
+    """What all parts need lies on workers: with both of them gone it has to come again from elsewhere."""
+    told: list[tuple[int, int]] = []
+
+    def kill_all(done: int, total: int) -> None:
+        told.append((done, total))
+        if len(told) == 1:
+            _stop(workers)
+            workers.append(_started("distributed.cli.dask_worker", scheduler, *WORKER))
+
+    work = SharedEach(inventory(*OBJECTS), "node", SimulationOptions())
+    found = drill_each_on_dask(work, scheduler, kill_all)
     assert told[-1] == (8, 8)
     assert found.to_json() == drill_each(inventory(*OBJECTS), "node", SimulationOptions()).to_json()
 
