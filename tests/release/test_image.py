@@ -1,21 +1,35 @@
-"""The image, judged where no image can be built: BuildKit's checks of the Dockerfile, its steps run in a folder."""
+"""The image, judged where none can be built: BuildKit's checks of the Dockerfile, its steps run in a root of their own.
+
+The steps, the user, the entry point on a root that is read-only: all but the base image, for which this machine stands.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import shutil
+import ssl
 import subprocess
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
+import yaml
 
-from tests.release.pythons import INSTALLER, ROOT, supported, wheel
+from tests.live.api_server import free_port
+from tests.release.image_stages import Stage, instructions, play, stage
+from tests.release.pythons import ROOT, supported
+
+Entered = Callable[..., subprocess.Popen[str]]
 
 DOCKERFILE = ROOT / "Dockerfile"
 PROGRAMS = ROOT / "build" / "release" / "programs"
 SOURCES = ROOT / "release" / "programs"
+KUSTOMIZE = ROOT / "deploy" / "kustomize"
 NOBODY = 65532
 
 
@@ -54,65 +68,127 @@ def test_base_images_are_named_by_digest() -> None:
     assert all(re.search(r"@sha256:[0-9a-f]{64}$", base) for base in bases)
 
 
-def steps() -> list[str]:
-    """The RUN instructions, a line each."""
-    joined = DOCKERFILE.read_text().replace("\\\n", " ")
-    return [line.removeprefix("RUN ") for line in joined.splitlines() if line.startswith("RUN ")]
-
-
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """``/opt/topospread`` as the image's steps make it, in another place."""
+def built(tmp_path_factory: pytest.TempPathFactory) -> Stage:
+    """What the last stage is: a root with ``/opt/topospread`` out of the first one, and what clusters mount."""
     folder = tmp_path_factory.mktemp("image")
-    (folder / "build").mkdir()
-    for path in (ROOT / "requirements" / "image.txt", wheel()):
-        shutil.copy(path, folder / "build")
+    # The user of the image has to reach its root.
+    for parent in (folder, *folder.parents[:2]):
+        parent.chmod(0o755)
     pythons = supported()
     python = pythons.get("3.13", pythons[min(pythons)])
-    (folder / "bin").mkdir()
-    (folder / "bin" / "python").symlink_to(python)
-    variables = INSTALLER | {"PATH": f"{folder / 'bin'}:/usr/bin:/bin", "PIP_NO_COMPILE": "1"}
-    for step in steps():
-        script = step.replace("/opt/topospread", str(folder / "opt"))
-        done = subprocess.run(
-            ["sh", "-ec", script],
-            cwd=folder / "build",
-            env=variables,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-    return folder / "opt"
+    first, last = stage(folder / "first", python), stage(folder / "last", python)
+    play(first, next(instructions()))
+    shutil.move(first.root / "opt", last.root / "opt")
+    (last.root / "work").mkdir()
+    mounted(last.root)
+    return last
 
 
-def test_what_the_steps_make_has_all_that_clusters_need(installed: Path) -> None:
-    assert not (installed / "bin" / "pip").exists() or b"topospread" in (installed / "bin" / "pip").read_bytes()
-    assert list(installed.glob("lib/python*/site-packages/pip")) == []
-    for command in ("simulate", "scheduler", "serve", "webhook"):
-        asked = [installed / "bin" / "topospread", command, "--help"]
-        assert subprocess.run(asked, env={"PATH": ""}, capture_output=True, check=False).returncode == 0
+def mounted(root: Path) -> None:
+    """The volumes of the chart's pods: certificates, and the files of their ConfigMaps."""
+    words = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=a", "-days", "2"]
+    (root / "tls").mkdir()
+    files = ["-keyout", root / "tls" / "tls.key", "-out", root / "tls" / "tls.crt"]
+    subprocess.run([*words, *files], check=True, capture_output=True)
+    (root / "tls" / "tls.key").chmod(0o644)
+    (root / "etc" / "topospread").mkdir()
+    for path in (KUSTOMIZE / "base/scheduler.yaml", KUSTOMIZE / "components/webhook/webhook.yaml"):
+        for item in yaml.safe_load_all(path.read_text()):
+            for name, text in item.get("data", {}).items():
+                (root / "etc" / "topospread" / name).write_text(text)
 
 
-NO_WRITING = """
-import os, sys
-def hook(event, args):
-    writes = event == 'open' and isinstance(args[2], int) and args[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
-    if (writes and args[0] != '/dev/null') or event in ('os.mkdir', 'os.rename', 'os.remove', 'os.symlink'):
-        raise OSError(30, f'Read-only file system: {event} {args}')
-sys.addaudithook(hook)
-"""
+@pytest.fixture
+def entered(dockerfile: Path, built: Stage) -> Entered:
+    """Starts the image with words after its name, as `docker run --read-only` would: all else is the image's own."""
+    made = image(dockerfile, DOCKERFILE.read_text())
+    settings = dict(each.split("=", 1) for each in made["Env"])
+    # The base image's Python is elsewhere; programs are looked for where the image says first.
+    settings["PATH"] += f":{built.settings['PATH']}"
+    settings["LD_LIBRARY_PATH"] = built.settings["LD_LIBRARY_PATH"]
+    running = Stage(built.root, built.python, settings)
+
+    def start(*given: str) -> subprocess.Popen[str]:
+        command = [*made["Entrypoint"], *(given or made["Cmd"])]
+        words = running.words(command, closed=True, user=made["User"], folder=made["WorkingDir"])
+        pipe = subprocess.PIPE
+        return subprocess.Popen(words, text=True, stdin=pipe, stdout=pipe, stderr=pipe)
+
+    return start
 
 
-def test_the_entry_point_needs_nothing_that_can_be_written(installed: Path, tmp_path: Path) -> None:
-    (tmp_path / "sitecustomize.py").write_text(NO_WRITING)
-    variables = {"PATH": str(installed / "bin"), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(tmp_path)}
-    manifest = (ROOT / "docs/tutorial/app.yaml").read_bytes()
-    words = [installed / "bin" / "topospread", "simulate", "-", "--cluster", "zones=3,nodes=6"]
-    done = subprocess.run(words, cwd="/", env=variables, input=manifest, capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr
-    refused = [installed / "bin" / "python", "-c", f"open({str(tmp_path / 'a')!r}, 'w')"]
-    assert subprocess.run(refused, env=variables, capture_output=True, check=False).returncode == 1
+def ended(process: subprocess.Popen[str], given: str = "") -> tuple[int, str, str]:
+    out, err = process.communicate(given, timeout=120)
+    return process.returncode, out, err
+
+
+def test_without_words_it_says_what_it_can(entered: Entered) -> None:
+    code, out, _ = ended(entered())
+    assert code == 0
+    assert out.startswith("Usage: topospread")
+
+
+def test_it_is_nobody_who_can_write_nothing(built: Stage, dockerfile: Path) -> None:
+    user = image(dockerfile, DOCKERFILE.read_text())["User"]
+    asked = "id -u; id -g; for each in / /work /tmp /opt/topospread; do touch $each/a && echo written; done"
+    words = built.words(["sh", "-c", asked], closed=True, user=user)
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == [str(NOBODY), str(NOBODY)]
+    assert done.stderr.count("Read-only file system") == 4
+
+
+def test_a_simulation_is_answered(entered: Entered) -> None:
+    manifest = (ROOT / "docs/tutorial/app.yaml").read_text()
+    code, out, err = ended(entered("simulate", "-", "--cluster", "zones=3,nodes=6"), manifest)
+    assert code == 0, err
+    assert "nothing pending" in out
+
+
+def test_installers_are_not_in_it(built: Stage) -> None:
+    assert list(built.root.glob("opt/topospread/lib/python*/site-packages/pip")) == []
+    assert list(built.root.glob("opt/topospread/lib/python*/site-packages/topospread/__pycache__/*.pyc"))
+
+
+def parts() -> dict[str, list[str]]:
+    """The chart's Deployments, and the words of their containers."""
+    return {
+        item["metadata"]["name"]: item["spec"]["template"]["spec"]["containers"][0]["args"]
+        for path in sorted(KUSTOMIZE.rglob("*.yaml"))
+        for item in yaml.safe_load_all(path.read_text())
+        if item["kind"] == "Deployment"
+    }
+
+
+def test_the_chart_has_a_part_for_every_mode() -> None:
+    assert {words[0] for words in parts().values()} == {"scheduler", "export", "serve", "webhook", "extender"}
+
+
+@pytest.mark.parametrize("part", [name for name, words in parts().items() if words[0] != "webhook"])
+def test_each_part_reads_what_is_mounted_and_looks_for_its_cluster(entered: Entered, part: str) -> None:
+    code, out, err = ended(entered(*parts()[part]))
+    assert code == 2, out + err
+    assert "there is no way to an API server" in out + err
+
+
+def test_the_webhook_answers(entered: Entered, built: Stage) -> None:
+    (words,) = [each for each in parts().values() if each[0] == "webhook"]
+    port = free_port()
+    process = entered(*[re.sub(r"^--port=.*", f"--port={port}", each) for each in words])
+    trusted = ssl.create_default_context(cafile=built.root / "tls" / "tls.crt")
+    trusted.check_hostname = False
+    try:
+        for _ in range(600):
+            assert process.poll() is None, process.communicate()
+            with contextlib.suppress(OSError), urlopen(f"https://127.0.0.1:{port}/readyz", context=trusted) as answer:
+                assert answer.status == 200
+                break
+            time.sleep(0.1)
+        else:
+            pytest.fail("it does not answer")
+    finally:
+        process.terminate()
+        process.communicate(timeout=60)
 
 
 def test_workflows_are_what_github_takes(dockerfile: Path) -> None:

@@ -1,13 +1,13 @@
 """The plugin for krew: its manifest by krew's rules, its archive unpacked and linked as krew does it.
 
-krew's module is not served by every Go proxy, so its rules are written here once more: ``ValidatePlugin`` of
-internal/index/validation/validate.go, and that a platform's file names lead nowhere else (internal/pathutil).
+krew's module is not served by every Go proxy, so its rules are written once more (``krew_rules``) and held to what krew
+itself answered (``krew_cases``).
 """
 
 from __future__ import annotations
 
 import hashlib
-import re
+import os
 import subprocess
 import sys
 import tarfile
@@ -17,43 +17,23 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.release.krew_cases import CASES, NAMES, changed
+from tests.release.krew_rules import faults
 from tests.release.pythons import DIST, EMPTY, INSTALLER, UV
 
 MANIFEST = DIST / "topospread.yaml"
 
 
-def faults(name: str, plugin: dict[str, Any]) -> list[str]:
-    """What ``ValidatePlugin`` refuses in a manifest."""
-    spec, found = plugin.get("spec", {}), []
-    if plugin.get("apiVersion") != "krew.googlecontainertools.github.com/v1alpha2" or plugin.get("kind") != "Plugin":
-        found.append("apiVersion or kind")
-    if not re.fullmatch(r"[\w-]+", name) or plugin.get("metadata", {}).get("name") != name:
-        found.append("name")
-    short = spec.get("shortDescription", "")
-    if not short or re.search(r"[\r\n]", short):
-        found.append("shortDescription")
-    # internal/installation/semver: the v is asked for.
-    if not re.fullmatch(
-        r"v(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?", spec["version"]
-    ):
-        found.append("version")
-    if not spec.get("platforms"):
-        found.append("platforms")
-    return found + [fault for platform in spec.get("platforms", []) for fault in platform_faults(platform)]
-
-
-def platform_faults(platform: dict[str, Any]) -> list[str]:
-    """What ``validatePlatform`` refuses."""
-    found = [field for field in ("uri", "sha256", "bin") if not platform.get(field)]
-    if not re.fullmatch(r"[a-f0-9]{64}", platform.get("sha256", "")):
-        found.append("sha256")
-    if "files" in platform and not all(each.get("from") and each.get("to") for each in platform["files"] or [{}]):
-        found.append("files")
-    selector = platform.get("selector") or {}
-    keys = [*selector.get("matchLabels", {}), *(each["key"] for each in selector.get("matchExpressions", []))]
-    if not keys or not set(keys) <= {"os", "arch"}:
-        found.append("selector")
-    return found
+def takes(name: str, plugin: dict[str, Any], folder: Path) -> bool:
+    """Whether the rules take ``NAME.yaml``; krew's own program, where there is one, has to say the same."""
+    taken = faults(name, plugin) == []
+    program = os.environ.get("KREW_VALIDATION")
+    if program:
+        path = folder / f"{name}.yaml"
+        path.write_text(yaml.safe_dump(plugin))
+        asked = [program, "-manifest", path, "-skip-install"]
+        assert taken == (subprocess.run(asked, capture_output=True, check=False).returncode == 0)
+    return taken
 
 
 @pytest.fixture
@@ -62,20 +42,37 @@ def manifest() -> dict[str, Any]:
     return loaded
 
 
-def test_krew_takes_the_manifest(manifest: dict[str, Any]) -> None:
+def test_krew_takes_the_manifest(manifest: dict[str, Any], tmp_path: Path) -> None:
     assert set(manifest) == {"apiVersion", "kind", "metadata", "spec"}
     fields = {"version", "homepage", "shortDescription", "description", "caveats", "platforms"}
     assert set(manifest["spec"]) <= fields
     assert all(set(each) <= {"uri", "sha256", "selector", "files", "bin"} for each in manifest["spec"]["platforms"])
-    assert faults("topospread", manifest) == []
-    # What the index asks for besides: docs/PLUGIN_NAMING_GUIDE, shortDescription of at most 50 characters is advice.
     assert "${" not in MANIFEST.read_text()
+    assert takes("topospread", manifest, tmp_path)
 
 
-@pytest.mark.parametrize("field", ["version", "shortDescription"])
-def test_the_rules_refuse(manifest: dict[str, Any], field: str) -> None:
-    manifest["spec"][field] = "\n"
-    assert faults("topospread", manifest) == [field]
+@pytest.mark.parametrize("case", CASES)
+def test_the_rules_take_what_krew_takes_and_refuse_what_it_refuses(
+    manifest: dict[str, Any], case: str, tmp_path: Path
+) -> None:
+    change, taken = CASES[case]
+    assert takes("topospread", changed(manifest, change), tmp_path) == taken, faults("topospread", manifest)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_are_krews(manifest: dict[str, Any], name: str, tmp_path: Path) -> None:
+    named = {**manifest, "metadata": {"name": name}}
+    assert takes(name, named, tmp_path) == NAMES[name]
+
+
+def test_the_archive_has_a_licence_and_nothing_that_leads_elsewhere(manifest: dict[str, Any]) -> None:
+    """What ``validate-krew-manifest`` looks for when it installs, and what krew refuses to unpack."""
+    (archive,) = DIST.glob("kubectl-topospread-*.tar.gz")
+    with tarfile.open(archive) as opened:
+        members = opened.getmembers()
+    assert "LICENSE" in {each.name for each in members}
+    assert all(each.isfile() and "/" not in each.name and each.name != ".." for each in members)
+    assert {each["bin"] for each in manifest["spec"]["platforms"]} <= {each.name for each in members}
 
 
 def test_the_sum_is_the_archives(manifest: dict[str, Any]) -> None:

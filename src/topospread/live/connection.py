@@ -30,6 +30,11 @@ RECHECK = 10.0
 """Seconds after which tokens and certificates are looked at again."""
 PROXY_SCHEMES = ("http", "https")
 
+if os.path.expanduser("~") == "~":
+    # A user whom /etc/passwd does not know, without HOME. kubernetes_asyncio looks for the home directory when it is
+    # imported; this is the one that container runtimes give such users.
+    os.environ["HOME"] = "/"
+
 
 @dataclass
 class Connection:

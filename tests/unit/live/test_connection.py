@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import os
 import ssl
 import subprocess
 import sys
@@ -54,6 +55,27 @@ def _kubeconfig(path: Path, user: dict[str, Any] | None = None, **cluster: Any) 
     }
     path.write_text(yaml.safe_dump(data))
     return str(path)
+
+
+_WITHOUT_A_HOME = """
+import asyncio, os, pwd
+os.getuid = lambda: 65532
+pwd.getpwuid = lambda user: {}[user]
+from topospread.live.access import Access
+print(Access().finds_something(), Access().namespace())
+try:
+    asyncio.run(Access().connect())
+except Exception as error:
+    print(type(error).__name__)
+"""
+
+
+def test_a_user_without_a_home_has_no_kubeconfig() -> None:
+    """As 65532 where nothing sets HOME, and /etc/passwd does not know the user."""
+    kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+    words = [sys.executable, "-c", _WITHOUT_A_HOME]
+    done = subprocess.run(words, env=kept, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["False", "default", "InputError"], done.stderr
 
 
 def _connected(*args: Any, **named: Any) -> tuple[Connection, dict[str, str]]:
