@@ -150,6 +150,7 @@ class NodeTable:
         self.images = Images()
         self._free: list[int] = []
         self._sorted_names: list[str] = []
+        self._by_name: Ints | None = None
         self._shapes: dict[bytes, int] = {}
         self._state_numbers: dict[tuple[int, bytes], int] = {}
         self._states_made = 0
@@ -159,6 +160,13 @@ class NodeTable:
 
     def __len__(self) -> int:
         return len(self.row_of)
+
+    @property
+    def by_name(self) -> Ints:
+        """All rows in the order of their nodes' names, int64[size]; those of removed nodes anywhere between."""
+        if self._by_name is None:
+            self._by_name = np.argsort(self.rank[: self.size], kind="stable")
+        return self._by_name
 
     @property
     def capacity(self) -> int:
@@ -349,6 +357,7 @@ class NodeTable:
     def _set_rank(self, row: int, rank: int) -> None:
         self.rank[row] = self.ranks[row] = rank
         self.last_first[row] = -rank
+        self._by_name = None
 
     numbering = 0
     renumbered = 0

@@ -13,7 +13,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
+from itertools import compress
+from operator import add, attrgetter
 from typing import TypeVar
 
 import numpy as np
@@ -195,8 +196,8 @@ class HardConstraints:
             codes = list(map(each.column.codes.item, rows))
             minimum = minimum_in_force(each.counts.domains, each.counts.minimum, each.constraint.min_domains)
             room = each.constraint.max_skew - skew_of(0, each.counts_itself, minimum)
-            for i, (code, matching) in enumerate(zip(codes, each.counts.at_each(codes), strict=True)):
-                if code < 0:
+            for i, matching in enumerate(each.counts.at_each(codes)):
+                if codes[i] < 0:
                     result[i] = self._missing_label
                 elif matching > room:
                     result[i] = _SKEW
@@ -276,32 +277,32 @@ class SoftConstraints:
 
     def score_each(self, rows: Sequence[int], nodes: Sequence[int] | None = None) -> list[int]:
         """The same, node by node."""
-        soft = self.spread.soft
-        codes = [list(map(each.column.codes.item, rows)) for each in soft]
-        ignored: Sequence[bool] = ()
-        if self._some_lack_keys():
-            ignored = [min(places) < 0 for places in zip(*codes, strict=True)]
-        total = [0.0] * len(rows)
-        for each, places, size in zip(soft, codes, self._sizes_of_each(codes, ignored, nodes), strict=True):
-            weight, more = weight_and_more(size, each.constraint.max_skew)
-            total = [
-                before + (matching * weight + more) if code >= 0 else before
-                for before, code, matching in zip(total, places, each.matching_each(rows, places), strict=True)
-            ]
-        raw = rounded_each(total) if self.spread.rules.rounds_score else list(map(int, total))
-        return [IGNORED if skip else points for skip, points in zip(ignored, raw, strict=True)] if ignored else raw
-
-    def _sizes_of_each(
-        self, codes: Sequence[Sequence[int]], ignored: Sequence[bool], nodes: Sequence[int] | None
-    ) -> list[int]:
-        counted = [1] * len(codes[0]) if nodes is None else nodes
-        if ignored:
-            counted = [n for n, skip in zip(counted, ignored, strict=True) if not skip]
-            codes = [[code for code, skip in zip(places, ignored, strict=True) if not skip] for places in codes]
-        return [
-            sum(counted) if each.constraint.topology_key == HOSTNAME else len(set(each.joined_each(places)))
-            for each, places in zip(self.spread.soft, codes, strict=True)
+        if not self._some_lack_keys():
+            return self._score_those(rows, nodes)
+        scored = [
+            min(codes) >= 0 for codes in zip(*(map(each.codes.item, rows) for each in self._required), strict=True)
         ]
+        counted = None if nodes is None else list(compress(nodes, scored))
+        raw = iter(self._score_those(list(compress(rows, scored)), counted))
+        return [next(raw) if each else IGNORED for each in scored]
+
+    def _score_those(self, rows: Sequence[int], nodes: Sequence[int] | None) -> list[int]:
+        """The scores of nodes of which none is ignored."""
+        total = [0.0] * len(rows)
+        for each in self.spread.soft:
+            codes = list(map(each.column.codes.item, rows))
+            weight, more = weight_and_more(self._size(each, codes, nodes), each.constraint.max_skew)
+            points = [matching * weight + more for matching in each.matching_each(rows, codes)]
+            if each.column.missing:
+                points = [more if code >= 0 else 0.0 for code, more in zip(codes, points, strict=True)]
+            total = list(map(add, total, points))
+        return rounded_each(total) if self.spread.rules.rounds_score else list(map(int, total))
+
+    def _size(self, each: CountedConstraint, codes: Sequence[int], nodes: Sequence[int] | None) -> int:
+        """`sizes`, of one constraint and a handful of scored nodes."""
+        if each.constraint.topology_key != HOSTNAME:
+            return len(set(each.joined_each(codes)))
+        return len(codes) if nodes is None else sum(nodes)
 
     def sizes(self, rows: Rows, scored: Bools | None, nodes: Ints | None = None) -> list[int]:
         """How many domains each constraint has among the scored nodes; for the hostname, how many nodes are scored."""

@@ -188,4 +188,5 @@ def rounded(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Ints:
 
 def rounded_each(values: Sequence[float]) -> list[int]:
     """`rounded`, of a handful of numbers."""
-    return [whole + (value - whole >= 0.5) for value, whole in zip(values, map(math.floor, values), strict=True)]
+    floor = math.floor
+    return [(whole := floor(value)) + (value - whole >= 0.5) for value in values]

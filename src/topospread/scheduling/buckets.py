@@ -7,10 +7,12 @@ cluster-wide plugins say. Comparing the buckets' heads compares all nodes.
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from heapq import heapify, heappop, heappush
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from topospread.cluster.arrays import Ints
 from topospread.cluster.nodes import NodeTable
@@ -23,6 +25,7 @@ Entry = tuple[int, int, int]
 
 _FEW_ROWS = 8
 """Where more rows changed than these, every bucket is taken to have changed."""
+_LARGEST = 1 << 62
 _TRACES = 4
 """So many traces of a row that has left are kept, on average, before they are wiped out."""
 
@@ -35,23 +38,24 @@ class Bucket:
     Attributes:
         key: what the rows have in common.
         size: how many rows there are.
-        levels: points → rows, of levels that were never the best: in no order.
+        levels: points → rows, of levels that were never the best and got rows since they were filled: in no order.
     """
 
-    __slots__ = ("_all", "_best_first", "_ordered", "key", "levels", "size")
+    __slots__ = ("_all", "_best_first", "_filled", "_ordered", "key", "levels", "size")
 
     def __init__(self, key: GroupKey, every: Buckets) -> None:
         self.key = key
         self.size = 0
         self._all = every
         self.levels: dict[int, list[int]] = {}
+        self._filled: dict[int, Ints] = {}
         self._ordered: dict[int, list[int]] = {}
         self._best_first: list[int] = []
 
-    def fill(self, points: int, rows: list[int]) -> None:
-        """Put in all rows that have certain points, before anything else is done."""
+    def fill(self, points: int, rows: Ints) -> None:
+        """Put in all rows that have certain points, the last by name first, before anything else is done."""
         self.size += len(rows)
-        self.levels[points] = rows
+        self._filled[points] = rows
         heappush(self._best_first, -points)
 
     def push(self, row: int, points: int) -> None:
@@ -63,9 +67,11 @@ class Bucket:
             self.push_beside(row, points)
 
     def push_beside(self, row: int, points: int) -> None:
-        """`push` where ``levels`` has no such points: the level is in order already, or new."""
+        """`push` where ``levels`` has no such points: the level is in order already, as it was filled, or new."""
         if points in self._ordered:
             insort(self._ordered[points], row, key=self._all.last_first)
+        elif points in self._filled:
+            self.levels[points] = [*self._as_filled(points), row]
         else:
             self.levels[points] = [row]
             heappush(self._best_first, -points)
@@ -87,8 +93,14 @@ class Bucket:
             del self._ordered[points]
         return None
 
+    def _as_filled(self, points: int) -> Iterator[int]:
+        """The rows of a level that is as it was filled, and will not be so any more."""
+        return map(self._all.numbers.__getitem__, self._filled.pop(points).tolist())
+
     def _in_order(self, points: int) -> list[int]:
-        """The rows of a level, the first by name last."""
+        """The rows of a level, the first by name last; of one as it was filled those that left are still there."""
+        if points in self._filled:
+            return list(self._as_filled(points))
         bucket_of, points_of = self._all.bucket_of, self._all.points_of
         entered = dict.fromkeys(self.levels.pop(points))
         rows = [row for row in entered if points_of[row] == points and bucket_of[row] is self]
@@ -98,7 +110,8 @@ class Bucket:
     def forget_the_gone(self) -> None:
         """Keep each row once, with the points it has now."""
         every = self._all
-        rows: set[int] = set().union(*self.levels.values(), *self._ordered.values())
+        filled = [self._as_filled(points) for points in list(self._filled)]
+        rows: set[int] = set().union(*filled, *self.levels.values(), *self._ordered.values())
         self.levels, self._ordered = {}, {}
         for row in rows:
             points = every.points_of[row]
@@ -116,12 +129,14 @@ class Buckets:
         points_of: by row.
         ranks: the rank of the node's name, by row: the node table's own list.
         last_first: sorts rows by name, the last one first.
+        numbers: each row's own number, the node table's own list.
     """
 
     def __init__(self, columns: Sequence[Ints], rows: Ints, own: NodeLocalAnswers, nodes: NodeTable) -> None:
-        """``columns``: what tells the groups of the rows apart."""
+        """``columns``: what tells the groups of the rows apart. ``rows``: the last by name first."""
         self.ranks = ranks = nodes.ranks
         self.last_first = nodes.last_first.__getitem__
+        self.numbers = nodes.numbers
         self.bucket_of: list[Bucket | None] = [None] * len(ranks)
         self._buckets: dict[GroupKey, Bucket] = {}
         self._entered = 0
@@ -129,27 +144,25 @@ class Buckets:
         self._sizes: dict[Bucket, int] = {}
         self._touched: set[Bucket] = set()
         self.points_of: list[int | None] = own.worth[: len(ranks)]
-        if not len(rows):
-            return
-        every = [*columns, own.points[rows]]
-        order = np.lexsort(every[::-1])
-        starts = np.zeros(len(rows), dtype=np.bool_)
-        starts[0] = True
-        for column in every:
-            ordered = column[order]
-            starts[1:] |= ordered[1:] != ordered[:-1]
-        firsts = np.flatnonzero(starts)
-        levels = zip(*(column[order[firsts]].tolist() for column in every), strict=True)
-        ends = [*firsts.tolist()[1:], len(rows)]
-        sorted_rows = list(map(nodes.numbers.__getitem__, rows[order].tolist()))
-        owners: list[Bucket | None] = [None]
-        for (*key, level), start, end in zip(levels, firsts.tolist(), ends, strict=True):
-            bucket = self._bucket(tuple(key))
-            bucket.fill(level, sorted_rows[start:end])
-            owners.append(bucket)
-        owner = np.zeros(len(ranks), dtype=np.int64)
-        owner[rows[order]] = np.cumsum(starts)
-        self.bucket_of = [owners[number] for number in owner.tolist()]
+        if len(rows):
+            self._fill([*columns, own.points[rows]], rows)
+
+    def _fill(self, columns: Sequence[Ints], rows: Ints) -> None:
+        """Put every row into its bucket and level; ``columns``: the points come last."""
+        numbers = _numbered(columns)
+        order = np.argsort(numbers, kind="stable")
+        ordered = numbers[order]
+        firsts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
+        ends = np.append(firsts[1:], len(rows))
+        levels = zip(*(column[order[firsts]].tolist() for column in columns), strict=True)
+        rows = rows[order]
+        owners = np.empty(len(firsts), dtype=np.object_)
+        for i, ((*key, points), start, end) in enumerate(zip(levels, firsts.tolist(), ends.tolist(), strict=True)):
+            owners[i] = bucket = self._bucket(tuple(key))
+            bucket.fill(points, rows[start:end])
+        bucket_of = np.full(len(self.bucket_of), None, dtype=np.object_)
+        bucket_of[rows] = np.repeat(owners, ends - firsts)
+        self.bucket_of = bucket_of.tolist()
         self._touched.update(self._buckets.values())
 
     def __len__(self) -> int:
@@ -195,7 +208,8 @@ class Buckets:
         coming = []
         entered = 0
         touched = self._touched
-        if len(rows) >= _FEW_ROWS:
+        few = len(rows) < _FEW_ROWS
+        if not few:
             touched.update(self._buckets.values())
         for row in rows:
             bucket = bucket_of[row]
@@ -204,7 +218,8 @@ class Buckets:
                 if now is not None:
                     coming.append(row)
                 continue
-            touched.add(bucket)
+            if few:
+                touched.add(bucket)
             if now is None:
                 self.drop(row)
             elif points_of[row] != now:
@@ -257,3 +272,24 @@ class Buckets:
         self._touched.add(bucket)
         if not bucket.size:
             del self._buckets[bucket.key]
+
+
+def _numbered(columns: Sequence[Ints]) -> NDArray[np.integer[Any]]:
+    """A number for what a row has in all columns, in the order of the first one, then of the second, and so on.
+
+    Small ones where that is possible: those are sorted in one go.
+    """
+    numbers, span = np.zeros(len(columns[0]), dtype=np.int64), 1
+    for column in columns:
+        values, width = column - (lowest := column.min()), int(column.max()) - int(lowest) + 1
+        if span * width > _LARGEST:
+            (numbers, span), (values, width) = _renumbered(numbers), _renumbered(column)
+        numbers = numbers * width + values
+        span *= width
+    return numbers.astype(np.uint16) if span <= 1 << 16 else numbers
+
+
+def _renumbered(values: Ints) -> tuple[Ints, int]:
+    """The same in the same order with no number left out, and how many different ones there are."""
+    different, numbers = np.unique(values, return_inverse=True)
+    return numbers.astype(np.int64), len(different)

@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import compress
-from operator import not_
+from operator import not_, sub
 
 import numpy as np
 
@@ -130,10 +130,12 @@ def best_of_heads(view: View, entries: Sequence[Entry], sizes: Sequence[int]) ->
     if not view.one_by_one.scores:  # entries are (points below zero, rank, row)
         negative, _, row = min(entries)
         return row, -negative
-    negatives, ranks, _ = zip(*entries, strict=True)
-    worse: Sequence[int] = negatives
+    worse = [negative for negative, _, _ in entries]
     for weight, each_score in view.one_by_one.scores:
         points = each_score.normalize_each(each_score.score_each(rows, sizes))
-        worse = [each - weight * more for each, more in zip(worse, points, strict=True)]
-    lowest, _, row = min(zip(worse, ranks, rows, strict=True))
-    return row, -lowest
+        worse = list(map(sub, worse, [weight * each for each in points]))
+    lowest = min(worse)
+    best = worse.index(lowest)
+    if worse.count(lowest) > 1:
+        best = min((i for i, each in enumerate(worse) if each == lowest), key=lambda i: entries[i][1])
+    return rows[best], -lowest

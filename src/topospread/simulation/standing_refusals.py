@@ -74,19 +74,16 @@ class StandingRefusals:
 
     def note(self, pod_class: PodClass, outcome: PodOutcome) -> None:
         """A pod of a class was refused just now."""
-        self._known[self._scheduler.views.likenesses.key(pod_class)] = _LastRefusal(
-            replace(outcome), self._basis(pod_class, outcome)
-        )
+        self._known[pod_class.key] = _LastRefusal(replace(outcome), self._basis(pod_class, outcome))
 
     def of(self, pod_class: PodClass) -> PodOutcome | None:
         """What would become of a pod of the class, stamped as of now; ``None`` where it has to be tried."""
-        key, journal = self._scheduler.views.likenesses.key(pod_class), self._cluster.journal
-        refusal = self._known.get(key)
+        refusal, journal = self._known.get(pod_class.key), self._cluster.journal
         if refusal is None or refusal.outcome.stamp == journal.stamp:
             return None if refusal is None else refusal.outcome
         verdict, basis = refusal.outcome.verdict, refusal.basis
         if verdict is None or basis is None or not self._stands(pod_class, verdict, basis):
-            del self._known[key]
+            del self._known[pod_class.key]
             return None
         basis.position, refusal.outcome.stamp = journal.position, journal.stamp
         return refusal.outcome
