@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import msgspec
 from hypothesis import HealthCheck, event, given, settings
+from msgspec.structs import replace as with_fields
 
 import topospread
 from topospread.api.inventory import Inventory
@@ -218,7 +217,7 @@ def test_a_rolling_update_that_takes_all_pods_away_at_once_comes_to_what_was_sim
 def with_value(suggestion: Suggestion, value: int) -> Suggestion:
     """The suggestion with another value."""
     (operation,) = suggestion.patch
-    return replace(suggestion, patch=({**operation, "value": value},))
+    return with_fields(suggestion, patch=({**operation, "value": value},))
 
 
 def outcome(inventory: Inventory, explanation: Explanation, config: Configuration | None = None) -> tuple[int, int]:

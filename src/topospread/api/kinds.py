@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from .autoscaling import HorizontalPodAutoscaler
 from .devices import DeviceClass
@@ -32,8 +32,7 @@ from .workload import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(msgspec.Struct, frozen=True):
     """A kind that is read: its struct, and its list in the inventory."""
 
     struct: type[KubeObject]

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+import msgspec
+
 from .label_syntax import invalid, label_key_problems, label_value_problems, quoted
 from .meta import KubeStruct
 
@@ -70,8 +72,7 @@ def parse_int64(text: str) -> int | None:
     return number if -(2**63) <= number < 2**63 else None
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
+class Requirement(msgspec.Struct, frozen=True):
     """A key, an operator and values (labels.Requirement)."""
 
     key: str

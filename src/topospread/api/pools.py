@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 
+import msgspec
+
 from .meta import ObjectMeta
 from .node import Node, NodeSpec, NodeStatus
 from .node_selection import Taint
@@ -15,8 +17,7 @@ ZONE = "topology.kubernetes.io/zone"
 HOSTNAME = "kubernetes.io/hostname"
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True):
     """What the nodes of several pools may have together, as a Karpenter NodePool says it.
 
     Attributes:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+
+import msgspec
 
 from topospread.errors import InputError
 
@@ -20,8 +21,7 @@ _DEFAULT = "25%"
 _PERCENTAGE = re.compile(r"[0-9]+%")
 
 
-@dataclass(frozen=True, slots=True)
-class Strategy:
+class Strategy(msgspec.Struct, frozen=True):
     """How many pods more than the replicas there may be, and how many fewer may be available."""
 
     max_surge: int
@@ -48,8 +48,7 @@ def strategy_of(item: Deployment) -> Strategy | None:
     return Strategy(surge, min(unavailable, replicas))
 
 
-@dataclass(frozen=True, slots=True)
-class OrdinalStrategy:
+class OrdinalStrategy(msgspec.Struct, frozen=True):
     """Of how many of a StatefulSet's first ordinals the pods stay, and how many of the others may be unavailable."""
 
     partition: int

@@ -8,8 +8,9 @@ str, list or dict; base and patch are changed in place, as in Go.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from topospread.errors import InvalidError
 
@@ -21,8 +22,7 @@ DELETE_FROM_LIST = "$deleteFromPrimitiveList"
 ELEMENT_ORDER = "$setElementOrder"
 
 
-@dataclass(frozen=True, slots=True)
-class PatchMeta:
+class PatchMeta(msgspec.Struct, frozen=True):
     """What the Go type of a field says to a strategic merge.
 
     Attributes:

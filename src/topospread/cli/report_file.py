@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+import msgspec
+from msgspec.structs import replace as with_fields
 
 from topospread.errors import InputError, Place, UsageError
 
@@ -29,8 +30,7 @@ def html_options(command: F) -> F:
     return option(_HASH(command))
 
 
-@dataclass(frozen=True, slots=True)
-class ReportWish:
+class ReportWish(msgspec.Struct, frozen=True):
     """What a report is to show.
 
     Attributes:
@@ -42,7 +42,7 @@ class ReportWish:
     inventory: Inventory
     options: SimulationOptions
     steps: Sequence[Any] = ()
-    shown: Mapping[str, str] = field(default_factory=dict)
+    shown: Mapping[str, str] = {}
 
 
 def check_html(given: Mapping[str, Any]) -> None:
@@ -98,7 +98,7 @@ def write_html(given: Mapping[str, Any], wish: ReportWish) -> None:
                 "--hash-names: the steps of a drill name what they happen to; dump with --hash-names first"
             )
         kept = {key: value for key, value in wish.shown.items() if key == "at"}
-        wish = replace(wish, inventory=anonymous(wish.inventory), shown=kept)
+        wish = with_fields(wish, inventory=anonymous(wish.inventory), shown=kept)
         name = "a cluster, its names hashed"
     words = (
         () if given["hash_names"] else (*given["paths"], *(["--cluster", given["cluster"]] if given["cluster"] else []))

@@ -5,13 +5,12 @@ Source: backend/cache/cache.go (``addNodeImageStates``, ``removeNodeImageStates`
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import msgspec
 
 from topospread.api.node import Node
 
 
-@dataclass(slots=True)
-class ImageState:
+class ImageState(msgspec.Struct):
     """An image by one of its names.
 
     Attributes:
@@ -21,7 +20,7 @@ class ImageState:
     """
 
     size: int
-    rows: dict[int, int] = field(default_factory=dict)
+    rows: dict[int, int] = {}
 
 
 class Images:

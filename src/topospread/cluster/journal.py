@@ -6,9 +6,10 @@ Who reads remembers a position. Between `mark` and `take_back`, readers are note
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
 from weakref import WeakValueDictionary
+
+import msgspec
 
 from .pod_class import PodClass
 
@@ -36,8 +37,7 @@ class JournalReader(Protocol):
         """The newest changes, which were read and undo each other, were taken back; −1: nothing that is kept fits."""
 
 
-@dataclass(slots=True)
-class Mark:
+class Mark(msgspec.Struct):
     """A moment to which the journal can be taken back.
 
     Attributes:
@@ -47,7 +47,7 @@ class Mark:
 
     position: int
     stamp: int
-    readers: WeakValueDictionary[int, JournalReader] = field(default_factory=WeakValueDictionary)
+    readers: WeakValueDictionary[int, JournalReader] = msgspec.field(default_factory=WeakValueDictionary)
 
 
 class Journal:

@@ -6,7 +6,8 @@ Source: pkg/scheduler/apis/config/scheme/scheme.go and, for the default, apis/co
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from topospread.config.versions import NEWEST, KubeVersion
 from topospread.errors import ConfigError, Place
@@ -15,8 +16,7 @@ GROUP = "kubescheduler.config.k8s.io"
 KIND = "KubeSchedulerConfiguration"
 
 
-@dataclass(frozen=True, slots=True)
-class ApiVersion:
+class ApiVersion(msgspec.Struct, frozen=True):
     """One version of the configuration.
 
     Attributes:

@@ -6,15 +6,15 @@ Source: pkg/scheduler/apis/config/types_pluginargs.go (the internal types).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+import msgspec
 
 DefaultingType = Literal["System", "List"]
 ScoringStrategyType = Literal["LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"]
 
 
-@dataclass(frozen=True, slots=True)
-class DefaultConstraint:
+class DefaultConstraint(msgspec.Struct, frozen=True):
     """A spread constraint for pods that bring none; it has no selector, that is deduced for each pod.
 
     ``None`` stands for a field that is not set, whose default the plugin applies.
@@ -36,8 +36,7 @@ SYSTEM_CONSTRAINTS = (
 """What ``defaultingType: System`` stands for (podtopologyspread/plugin.go, ``systemDefaultConstraints``)."""
 
 
-@dataclass(frozen=True, slots=True)
-class PodTopologySpreadArgs:
+class PodTopologySpreadArgs(msgspec.Struct, frozen=True):
     """Default constraints; ``default_constraints`` is empty when ``defaulting_type`` is System."""
 
     default_constraints: tuple[DefaultConstraint, ...] = ()
@@ -49,23 +48,20 @@ class PodTopologySpreadArgs:
         return SYSTEM_CONSTRAINTS if self.defaulting_type == "System" else self.default_constraints
 
 
-@dataclass(frozen=True, slots=True)
-class NodeAffinityArgs:
+class NodeAffinityArgs(msgspec.Struct, frozen=True):
     """``added_affinity``: a core/v1 NodeAffinity as plain data, applied to every pod besides its own."""
 
     added_affinity: Mapping[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceWeight:
+class ResourceWeight(msgspec.Struct, frozen=True):
     """A resource that scoring looks at, and its weight (1 to 100)."""
 
     name: str
     weight: int
 
 
-@dataclass(frozen=True, slots=True)
-class ShapePoint:
+class ShapePoint(msgspec.Struct, frozen=True):
     """A point of a scoring function: utilization in percent (0 to 100) gives score (0 to 10)."""
 
     utilization: int
@@ -75,8 +71,7 @@ class ShapePoint:
 CPU_AND_MEMORY = (ResourceWeight("cpu", 1), ResourceWeight("memory", 1))
 
 
-@dataclass(frozen=True, slots=True)
-class ScoringStrategy:
+class ScoringStrategy(msgspec.Struct, frozen=True):
     """How node resources are scored; ``shape`` is empty unless ``type`` is RequestedToCapacityRatio."""
 
     type: ScoringStrategyType = "LeastAllocated"
@@ -84,8 +79,7 @@ class ScoringStrategy:
     shape: tuple[ShapePoint, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class NodeResourcesFitArgs:
+class NodeResourcesFitArgs(msgspec.Struct, frozen=True):
     """``ignored_*`` are for filtering only. ``scoring_strategy`` is for plugins that score."""
 
     ignored_resources: tuple[str, ...] = ()
@@ -93,47 +87,41 @@ class NodeResourcesFitArgs:
     scoring_strategy: ScoringStrategy = ScoringStrategy()
 
 
-@dataclass(frozen=True, slots=True)
-class NodeResourcesBalancedAllocationArgs:
+class NodeResourcesBalancedAllocationArgs(msgspec.Struct, frozen=True):
     """Resources whose use is to be balanced; every weight is 1."""
 
     resources: tuple[ResourceWeight, ...] = CPU_AND_MEMORY
 
 
-@dataclass(frozen=True, slots=True)
-class InterPodAffinityArgs:
+class InterPodAffinityArgs(msgspec.Struct, frozen=True):
     """``hard_pod_affinity_weight``: 0 to 100, for required terms of pods there that match the incoming pod."""
 
     hard_pod_affinity_weight: int = 1
     ignore_preferred_terms_of_existing_pods: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class DefaultPreemptionArgs:
+class DefaultPreemptionArgs(msgspec.Struct, frozen=True):
     """How many candidate nodes preemption tries: the larger of percent of the nodes and an absolute number."""
 
     min_candidate_nodes_percentage: int = 10
     min_candidate_nodes_absolute: int = 100
 
 
-@dataclass(frozen=True, slots=True)
-class VolumeBindingArgs:
+class VolumeBindingArgs(msgspec.Struct, frozen=True):
     """``shape`` is empty where the version does not score storage capacity."""
 
     bind_timeout_seconds: int = 600
     shape: tuple[ShapePoint, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class DynamicResourcesArgs:
+class DynamicResourcesArgs(msgspec.Struct, frozen=True):
     """Timeouts in nanoseconds; ``None`` where the version has none. They belong to the running process."""
 
     filter_timeout: int | None = None
     binding_timeout: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class NodeLabelArgs:
+class NodeLabelArgs(msgspec.Struct, frozen=True):
     """Labels (keys) a node must or must not have, and those that are preferred; gone since 1.23."""
 
     present_labels: tuple[str, ...] = ()
@@ -142,16 +130,14 @@ class NodeLabelArgs:
     absent_labels_preference: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ServiceAffinityArgs:
+class ServiceAffinityArgs(msgspec.Struct, frozen=True):
     """Labels (keys) that pods of one Service share through their nodes; gone since 1.23."""
 
     affinity_labels: tuple[str, ...] = ()
     anti_affinity_labels_preference: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class PluginArgs:
+class PluginArgs(msgspec.Struct, frozen=True):
     """The arguments of every plugin that takes some, whether it is enabled or not.
 
     ``node_resources_least_allocated``, ``…most_allocated`` and ``requested_to_capacity_ratio`` belong to the
@@ -172,4 +158,4 @@ class PluginArgs:
     requested_to_capacity_ratio: ScoringStrategy = ScoringStrategy("RequestedToCapacityRatio")
     node_label: NodeLabelArgs = NodeLabelArgs()
     service_affinity: ServiceAffinityArgs = ServiceAffinityArgs()
-    unknown: Mapping[str, Any] = field(default_factory=dict)
+    unknown: Mapping[str, Any] = {}

@@ -8,8 +8,9 @@ their arguments of ``convert_args.py``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace as with_fields
 
 from topospread.config.api_versions import API_VERSIONS, GROUP, KIND, ApiVersion
 from topospread.config.convert_args import converted_args, encoded_args
@@ -130,7 +131,7 @@ def _profile(conversion: Conversion, given: ProfileDocument, profile: Profile, p
     config = given.plugin_config
     if conversion.target == _V1ALPHA2:
         config = tuple(one for one in config if not _is_timeout_alone(one))
-    return replace(
+    return with_fields(
         given,
         plugins=converted_plugins(conversion, given.plugins, profile, place),
         plugin_config=converted_args(conversion, config, profile, place),
@@ -142,7 +143,7 @@ def _with_bind_timeout(profile: ProfileDocument, source: Document) -> ProfileDoc
     if "bindTimeoutSeconds" not in source.fields:
         return profile
     args = {"bindTimeoutSeconds": source.fields["bindTimeoutSeconds"]}
-    return replace(profile, plugin_config=(*profile.plugin_config, PluginConfig("VolumeBinding", args, True)))
+    return with_fields(profile, plugin_config=(*profile.plugin_config, PluginConfig("VolumeBinding", args, True)))
 
 
 def _is_timeout_alone(config: PluginConfig) -> bool:

@@ -6,8 +6,10 @@ Source: pkg/scheduler/apis/config/VERSION/defaults.go of 1.19 to 1.37; 1.18's al
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace as with_fields
 
 from topospread.config.api_versions import API_VERSIONS, ApiVersion
 from topospread.config.default_plugins import default_plugins
@@ -27,8 +29,7 @@ _WITHOUT_DEFAULT_ARGS = "podGroupPostFilter"
 """The extension point whose plugins get no default arguments (``pluginsNames``)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Defaults:
+class Defaults(msgspec.Struct, frozen=True):
     """What decides about defaults: the version of the configuration, of Kubernetes, and the gates."""
 
     api: ApiVersion
@@ -41,8 +42,8 @@ def set_defaults(document: Document, gates: Gates) -> Document:
     defaults = Defaults(document.api, document.version, gates)
     profiles = document.profiles or (ProfileDocument(None, None, (), None),)
     if len(profiles) == 1 and profiles[0].scheduler_name is None:
-        profiles = (replace(profiles[0], scheduler_name=DEFAULT_SCHEDULER_NAME),)
-    return replace(
+        profiles = (with_fields(profiles[0], scheduler_name=DEFAULT_SCHEDULER_NAME),)
+    return with_fields(
         document,
         fields=_process_fields(document.fields, defaults),
         profiles=tuple(_profile(profile, defaults) for profile in profiles),
@@ -53,7 +54,7 @@ def _profile(profile: ProfileDocument, defaults: Defaults) -> ProfileDocument:
     plugins = _plugins(profile.plugins, defaults)
     kinds = plugin_args(defaults.api, defaults.version)
     config = [
-        replace(one, args=default_args(one.name, one.args or {}, defaults)) if one.in_tree else one
+        with_fields(one, args=default_args(one.name, one.args or {}, defaults)) if one.in_tree else one
         for one in profile.plugin_config
     ]
     given = {one.name for one in config}
@@ -62,7 +63,7 @@ def _profile(profile: ProfileDocument, defaults: Defaults) -> ProfileDocument:
         for name in names(found for point, found in plugins.items() if point != _WITHOUT_DEFAULT_ARGS)
         if name in kinds and name not in given
     ]
-    return replace(profile, plugins=plugins, plugin_config=tuple(config))
+    return with_fields(profile, plugins=plugins, plugin_config=tuple(config))
 
 
 def _plugins(custom: Mapping[str, PluginSet] | None, defaults: Defaults) -> dict[str, PluginSet]:

@@ -6,8 +6,9 @@ Source: pkg/scheduler/apis/config/types.go (the internal types).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from topospread.config.api_versions import KIND, ApiVersion, api_version
 from topospread.config.kinds import configuration, plugin_args
@@ -19,8 +20,7 @@ from topospread.errors import ConfigError, DecodeError, Place
 Args = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class PluginConfig:
+class PluginConfig(msgspec.Struct, frozen=True):
     """Arguments for a plugin.
 
     Attributes:
@@ -36,8 +36,7 @@ class PluginConfig:
     origin: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ProfileDocument:
+class ProfileDocument(msgspec.Struct, frozen=True):
     """One entry of ``profiles``; ``plugins`` is ``None`` where the file has none."""
 
     scheduler_name: str | None
@@ -47,15 +46,14 @@ class ProfileDocument:
     origin: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(msgspec.Struct, frozen=True):
     """A configuration. ``fields`` holds everything but the profiles, as plain data."""
 
     api: ApiVersion
     version: KubeVersion
     fields: Mapping[str, Any]
     profiles: tuple[ProfileDocument, ...]
-    given: frozenset[str] = field(default_factory=frozenset)
+    given: frozenset[str] = msgspec.field(default_factory=frozenset)
 
 
 def decode(data: Any, kube_version: KubeVersion, place: Place | None = None) -> Document:

@@ -7,7 +7,8 @@ Source: pkg/scheduler/framework/runtime/framework.go (``NewFramework``, ``expand
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from topospread.config.plugin_sets import ALL, PluginEntry, PluginSet
 from topospread.config.profile import EXTENSION_POINTS, EnabledPlugin
@@ -44,8 +45,7 @@ MAX_NODE_SCORE = 100
 _NONE = PluginSet()
 
 
-@dataclass(frozen=True, slots=True)
-class Expansion:
+class Expansion(msgspec.Struct, frozen=True):
     """The plugins in force, and in ``problems`` why kube-scheduler would not start with them."""
 
     plugins: Mapping[str, tuple[EnabledPlugin, ...]]

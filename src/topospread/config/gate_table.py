@@ -7,7 +7,6 @@ minor version from 1.18 to 1.37; what a gate decides is told here, and what over
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal
 
@@ -21,8 +20,7 @@ Component = Literal["scheduler", "apiserver"]
 ALPHA, BETA, GA = "ALPHA", "BETA", "GA"
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(msgspec.Struct, frozen=True):
     """What a gate is from a version on: its stage, its default, and whether that can still be changed."""
 
     since: KubeVersion
@@ -31,8 +29,7 @@ class Span:
     locked: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class GateRow:
+class GateRow(msgspec.Struct, frozen=True):
     """One gate: its spans, oldest first, the last version that knows it, and what it decides.
 
     ``components``: which of the two programs acts on it; both accept it on their command line. None where it does not

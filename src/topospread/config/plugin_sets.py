@@ -7,13 +7,13 @@ Source: pkg/scheduler/apis/config/v1/default_plugins.go (``mergePluginSet``) and
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 ALL = "*"
 
 
-@dataclass(frozen=True, slots=True)
-class PluginEntry:
+class PluginEntry(msgspec.Struct, frozen=True):
     """A plugin that is enabled; weight 0 is "not given", ``origin`` the path of its field, "" for a default."""
 
     name: str
@@ -21,8 +21,7 @@ class PluginEntry:
     origin: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PluginSet:
+class PluginSet(msgspec.Struct, frozen=True):
     """What is enabled, in order, and what is disabled (names, or ``*``) at an extension point or at multiPoint."""
 
     enabled: tuple[PluginEntry, ...] = ()

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import msgspec
+
 from topospread.config.args import PluginArgs
 
 EXTENSION_POINTS: Mapping[str, str] = {
@@ -30,8 +32,7 @@ EXTENSION_POINTS: Mapping[str, str] = {
 """Our name of an extension point → its field in KubeSchedulerConfiguration, in the order of a pod's way."""
 
 
-@dataclass(frozen=True, slots=True)
-class EnabledPlugin:
+class EnabledPlugin(msgspec.Struct, frozen=True):
     """A plugin at one extension point.
 
     Attributes:
@@ -47,8 +48,7 @@ class EnabledPlugin:
     weight_origin: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(msgspec.Struct, frozen=True):
     """What kube-scheduler does for the pods of one scheduler name.
 
     Attributes:
@@ -64,9 +64,9 @@ class Profile:
     scheduler_name: str
     api_version: str
     plugins: Mapping[str, tuple[EnabledPlugin, ...]]
-    args: PluginArgs = field(default_factory=PluginArgs)
+    args: PluginArgs = msgspec.field(default_factory=PluginArgs)
     percentage_of_nodes_to_score: int | None = None
-    origins: Mapping[str, str] = field(default_factory=dict)
+    origins: Mapping[str, str] = {}
 
     def enabled(self, extension_point: str) -> tuple[str, ...]:
         """Names of the plugins at an extension point, in the order they run."""

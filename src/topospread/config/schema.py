@@ -9,8 +9,9 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+import msgspec
 
 from topospread.config.durations import parse_duration
 from topospread.errors import Place
@@ -48,8 +49,7 @@ def describe(value: Any) -> str:
     return next((words for kind, words in kinds if isinstance(value, kind)), type(value).__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class ScalarType:
+class ScalarType(msgspec.Struct, frozen=True):
     """A string, a boolean or a number."""
 
     python: type
@@ -68,8 +68,7 @@ class ScalarType:
         return self.zero
 
 
-@dataclass(frozen=True, slots=True)
-class Integer:
+class Integer(msgspec.Struct, frozen=True):
     """A whole number of so many bits; ``1.0`` is none."""
 
     bits: int
@@ -155,8 +154,7 @@ class Anything:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class ListOf:
+class ListOf(msgspec.Struct, frozen=True):
     """A list of one type."""
 
     item: Type
@@ -176,8 +174,7 @@ class ListOf:
         return []
 
 
-@dataclass(frozen=True, slots=True)
-class MapOf:
+class MapOf(msgspec.Struct, frozen=True):
     """An object with free keys and values of one type."""
 
     value: Type
@@ -197,8 +194,7 @@ class MapOf:
         return {}
 
 
-@dataclass(frozen=True, slots=True)
-class Object:
+class Object(msgspec.Struct, frozen=True):
     """An object with these fields and no others."""
 
     fields: Mapping[str, Type]

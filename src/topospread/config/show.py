@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
 from typing import Any
+
+import msgspec
 
 from topospread.config.args import DefaultConstraint
 from topospread.config.expansion import WEIGHED
@@ -116,9 +117,9 @@ def _args(profile: Profile) -> Shown:
 
 
 def _plain(value: Any) -> Any:
-    """Dataclasses as dicts with Kubernetes' names."""
-    if is_dataclass(value):
-        return {_camel(one.name): _plain(getattr(value, one.name)) for one in fields(value)}
+    """Structs as dicts with Kubernetes' names."""
+    if isinstance(value, msgspec.Struct):
+        return {_camel(name): _plain(getattr(value, name)) for name in value.__struct_fields__}
     if isinstance(value, tuple):
         return [_plain(one) for one in value]
     return value

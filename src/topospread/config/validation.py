@@ -8,8 +8,9 @@ component-base's config/validation. The addresses that 1.18 to 1.27 served metri
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from topospread.api.validation import names
 from topospread.api.validation.field import (
@@ -48,8 +49,7 @@ _STAGES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Judge:
+class _Judge(msgspec.Struct, frozen=True):
     """What the judgement depends on besides the configuration.
 
     ``api_version``: as messages name it. kube-scheduler knows it, its validation alone ("" here) does not.

@@ -14,8 +14,10 @@ documentation. Which version a run is about is not known here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any, TypeVar
+
+import msgspec
 
 from topospread.config.gates import Gates, gates_for
 from topospread.config.versions import NEWEST, KubeVersion
@@ -26,8 +28,7 @@ _NEWEST_GATES = gates_for(NEWEST)
 _KEY = "topospread.version_rule"
 
 
-@dataclass(frozen=True, slots=True)
-class VersionChange:
+class VersionChange(msgspec.Struct, frozen=True):
     """One behaviour that is not the same in all versions.
 
     Attributes:
@@ -39,8 +40,7 @@ class VersionChange:
     what: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
+class _Rule(msgspec.Struct, frozen=True):
     value: Callable[[Gates], Any]
     changes: tuple[VersionChange, ...]
 

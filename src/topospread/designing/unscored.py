@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from msgspec.structs import replace as with_fields
+
 from topospread.config.gates import gates_for
 from topospread.config.load import default_configuration
 from topospread.config.profile import Configuration, Profile
@@ -20,6 +22,6 @@ def unscored(options: SimulationOptions) -> SimulationOptions:
 def _without_scores(configuration: Configuration) -> Configuration:
     def filtering(profile: Profile) -> Profile:
         kept = {point: each for point, each in profile.plugins.items() if point not in ("pre_score", "score")}
-        return replace(profile, plugins=kept | {"pre_score": (), "score": ()})
+        return with_fields(profile, plugins=kept | {"pre_score": (), "score": ()})
 
     return replace(configuration, profiles=tuple(map(filtering, configuration.profiles)))

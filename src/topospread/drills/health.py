@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
+import msgspec
 from msgspec.structs import replace
 
 from topospread.api.labels import Selector
@@ -22,8 +22,7 @@ from .pods import FollowedPod, WorkloadKey, key_of
 from .result import BudgetBreach
 
 
-@dataclass(slots=True, eq=False)
-class FollowedBudget:
+class FollowedBudget(msgspec.Struct, eq=False):
     """One PodDisruptionBudget.
 
     Attributes:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from topospread.api.pod import Pod
 from topospread.cluster.cluster import PodKey, pod_key
@@ -22,8 +23,7 @@ def key_of(workload: Workload) -> WorkloadKey:
     return workload.kind, workload.namespace, workload.name
 
 
-@dataclass(slots=True, eq=False)
-class FollowedPod:
+class FollowedPod(msgspec.Struct, eq=False):
     """One pod.
 
     Attributes:

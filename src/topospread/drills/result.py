@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+import msgspec
+
 from topospread.api.inventory import Inventory
 from topospread.plain_data import PlainData
 from topospread.simulation.result import PendingGroup, WorkloadSpread
@@ -31,8 +33,7 @@ manifests are applied, a rollout begins; pods are evicted (or deleted by their c
 terminating, or get nodes."""
 
 
-@dataclass(frozen=True, slots=True)
-class PodThere:
+class PodThere(msgspec.Struct, frozen=True):
     """A pod that something happened to.
 
     Attributes:
@@ -46,8 +47,7 @@ class PodThere:
     node: str
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(msgspec.Struct, frozen=True):
     """Something that happened.
 
     Attributes:
@@ -67,8 +67,7 @@ class Event:
     pending: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class WorkloadState:
+class WorkloadState(msgspec.Struct, frozen=True):
     """One workload after a step.
 
     Attributes:
@@ -98,8 +97,7 @@ class WorkloadState:
         return any(each.is_exceeded for each in self.spread)
 
 
-@dataclass(frozen=True, slots=True)
-class BudgetBreach:
+class BudgetBreach(msgspec.Struct, frozen=True):
     """A PodDisruptionBudget that had fewer healthy pods than it wants.
 
     Attributes:
@@ -114,8 +112,7 @@ class BudgetBreach:
     needed: int
 
 
-@dataclass(frozen=True, slots=True)
-class RolloutState:
+class RolloutState(msgspec.Struct, frozen=True):
     """A rollout under way, or just over.
 
     Attributes:
@@ -137,8 +134,7 @@ class RolloutState:
         return not self.old and self.updated == self.replicas
 
 
-@dataclass(frozen=True, slots=True)
-class AutoscalerState:
+class AutoscalerState(msgspec.Struct, frozen=True):
     """How far an autoscaler came.
 
     Attributes:
@@ -157,8 +153,7 @@ class AutoscalerState:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class NotEvicted:
+class NotEvicted(msgspec.Struct, frozen=True):
     """A pod that a drain leaves, although it is meant to go, and why."""
 
     pod: PodThere
@@ -198,8 +193,7 @@ class StepOutcome:
     after: Inventory | None = field(default=None, repr=False, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class StepRange:
+class StepRange(msgspec.Struct, frozen=True):
     """What came of a step in several drills that are alike but for what is drawn.
 
     Attributes:

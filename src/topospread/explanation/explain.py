@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from msgspec.structs import replace as with_fields
+
 from topospread.api.inventory import Inventory
 from topospread.api.pod import Pod
 from topospread.api.pools import NodePool
@@ -220,7 +222,7 @@ class _Explainer:
         node = scheduler.cluster.nodes.nodes[row] if row is not None else None
         own = node.labels if node is not None else {}
         return {
-            "constraints": tuple(replace(each, own=own.get(each.arithmetic.topology_key, "")) for each in tables),
+            "constraints": tuple(with_fields(each, own=own.get(each.arithmetic.topology_key, "")) for each in tables),
             "plugins": obstacles.rejections(),
             "nearest": refused,
             "scores": score_table(obstacles.view, verdict, chosen, draws=draws),
@@ -233,7 +235,7 @@ class _Explainer:
         """Each constraint with its domains, and whose pods it counts."""
         owners = PodOwners(self._run.cluster, self._run.owners, queue)
         tables = constraint_tables(obstacles)
-        return tuple(replace(each, counted=owners.counted_by(each.arithmetic, workload)) for each in tables)
+        return tuple(with_fields(each, counted=owners.counted_by(each.arithmetic, workload)) for each in tables)
 
     def _waiting(self, queued: QueuedPod, message: str) -> Explanation:
         return self._explanation(queued, "waiting", None, None, {"message": message, "pending": 1, "wanted": 1})

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import msgspec
+
 from topospread.plain_data import PlainData
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.scheduling.verdict import Verdict
@@ -27,8 +29,7 @@ of an owner of an unknown kind, which makes its pods anew; something of the clus
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class DomainRow:
+class DomainRow(msgspec.Struct, frozen=True):
     """One domain of a constraint, for the pod at hand.
 
     Attributes:
@@ -54,8 +55,7 @@ class DomainRow:
     open: int
 
 
-@dataclass(frozen=True, slots=True)
-class ConstraintTable:
+class ConstraintTable(msgspec.Struct, frozen=True):
     """A constraint in force and its domains; the numbers are ``arithmetic``'s.
 
     Attributes:
@@ -66,12 +66,11 @@ class ConstraintTable:
 
     arithmetic: ConstraintArithmetic
     domains: tuple[DomainRow, ...]
-    counted: Mapping[str, int] = field(default_factory=dict)
+    counted: Mapping[str, int] = {}
     own: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Obstacle:
+class Obstacle(msgspec.Struct, frozen=True):
     """What one plugin has against a node.
 
     Attributes:
@@ -84,8 +83,7 @@ class Obstacle:
     details: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class PluginRejections:
+class PluginRejections(msgspec.Struct, frozen=True):
     """What one plugin rejects, of all nodes, whatever the plugins before it said.
 
     Attributes:
@@ -102,8 +100,7 @@ class PluginRejections:
     details: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class NearNode:
+class NearNode(msgspec.Struct, frozen=True):
     """A node that lacks little, and how many others have the same obstacles.
 
     Attributes:
@@ -116,8 +113,7 @@ class NearNode:
     alike: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
+class Suggestion(msgspec.Struct, frozen=True):
     """A change that was tried, and what came of it.
 
     Attributes:
@@ -157,8 +153,7 @@ class Suggestion:
         return self.placed >= self.wanted
 
 
-@dataclass(frozen=True, slots=True)
-class NodeScore:
+class NodeScore(msgspec.Struct, frozen=True):
     """A feasible node with its weighted points by plugin; ``total`` is their sum.
 
     ``alike``: how many nodes that are not shown have the very same points.
@@ -170,8 +165,7 @@ class NodeScore:
     alike: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class SpreadPart:
+class SpreadPart(msgspec.Struct, frozen=True):
     """One soft constraint in the score of one node.
 
     Attributes:
@@ -191,8 +185,7 @@ class SpreadPart:
     points: float
 
 
-@dataclass(frozen=True, slots=True)
-class SpreadScore:
+class SpreadScore(msgspec.Struct, frozen=True):
     """PodTopologySpread's score of one node: the parts added up and rounded are ``raw``.
 
     Attributes:
@@ -214,8 +207,7 @@ class SpreadScore:
     weight: int
 
 
-@dataclass(frozen=True, slots=True)
-class Without:
+class Without(msgspec.Struct, frozen=True):
     """What would be chosen if a constraint were not there.
 
     Attributes:
@@ -235,8 +227,7 @@ class Without:
     equals: int
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreTable:
+class ScoreTable(msgspec.Struct, frozen=True):
     """The chosen node and its best rivals.
 
     Attributes:

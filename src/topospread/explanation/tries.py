@@ -8,16 +8,16 @@ that the number is at least what stands there. Events are forgotten after an hou
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from topospread.api.event import StoredEvent
 
 FAILED: Final = "FailedScheduling"
 
 
-@dataclass(frozen=True, slots=True)
-class Tries:
+class Tries(msgspec.Struct, frozen=True):
     """Attempts that found no node.
 
     Attributes:

@@ -6,7 +6,9 @@ Which changes are worth a try is not known here.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace as with_fields
 
 from topospread.api.node_selection import Taint
 from topospread.api.pod import Pod
@@ -95,7 +97,7 @@ class WhatIf:
             stuck_at = RollingUpdate(self.simulation, self.workload, change.strategy, made).play()
         finally:
             self.simulation.restore()
-        return replace(suggestion, stuck_at=stuck_at)
+        return with_fields(suggestion, stuck_at=stuck_at)
 
     def _carried_out(self, change: Change) -> Suggestion | None:
         simulation = self.simulation

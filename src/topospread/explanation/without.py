@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace as with_fields
 
 from topospread.api.pod import Pod
 from topospread.config.args import DefaultConstraint
@@ -56,5 +57,5 @@ def _profile_without(profile: Profile, position: int) -> Profile:
     """The profile with a list of default constraints that lacks one."""
     args = profile.args.pod_topology_spread
     left: list[DefaultConstraint] = [each for i, each in enumerate(args.constraints_in_force) if i != position]
-    changed = replace(args, defaulting_type="List", default_constraints=tuple(left))
-    return replace(profile, args=replace(profile.args, pod_topology_spread=changed))
+    changed = with_fields(args, defaulting_type="List", default_constraints=tuple(left))
+    return with_fields(profile, args=with_fields(profile.args, pod_topology_spread=changed))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -315,7 +315,7 @@ class Tracker:
         spreads = spreads_of(scheduler, each.workload, members)
         found = looked_at(each.workload, members, spreads, Asked(Refusals(scheduler), None))
         lost = losses(found.kind, members, keys_at_risk([found], cluster), cluster)
-        self.figures[each] = replace(found, losses=lost)
+        self.figures[each] = with_fields(found, losses=lost)
         counted = [constraint for _, spread in spreads.of for constraint in (*spread.hard, *spread.soft)]
         each.selectors = tuple(dict.fromkeys(one.constraint.selector for one in counted))
         template = each.workload.template

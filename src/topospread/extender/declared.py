@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, NamedTuple
+
+import msgspec
 
 from topospread.api.labels import Selector
 from topospread.api.meta import ObjectMeta
@@ -41,8 +42,7 @@ class AnnotationProblem(NamedTuple):
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class DomainCaps:
+class DomainCaps(msgspec.Struct, frozen=True):
     """At most so many pods in a domain.
 
     Attributes:
@@ -55,8 +55,7 @@ class DomainCaps:
     preferred: bool
 
 
-@dataclass(frozen=True, slots=True)
-class DomainShares:
+class DomainShares(msgspec.Struct, frozen=True):
     """Which percentage of the pods each domain holds; they are 100 in all, and other domains hold none."""
 
     key: str
@@ -64,8 +63,7 @@ class DomainShares:
     preferred: bool
 
 
-@dataclass(frozen=True, slots=True)
-class DomainHierarchy:
+class DomainHierarchy(msgspec.Struct, frozen=True):
     """Even over the first key's domains, in each of them over the second's, and so on.
 
     Attributes:
@@ -79,8 +77,7 @@ class DomainHierarchy:
 DomainRule = DomainCaps | DomainShares | DomainHierarchy
 
 
-@dataclass(frozen=True, slots=True)
-class DeclaredSpread:
+class DeclaredSpread(msgspec.Struct, frozen=True):
     """What the annotations ask for.
 
     Attributes:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any, Final, NamedTuple
+
+from msgspec.structs import replace as with_fields
 
 from topospread.config.api_versions import KIND
 from topospread.config.gates import Gates
@@ -78,7 +79,7 @@ def configurations_in(
                 if shown and number < len(located) and located[number].value == document.value:
                     yield document.value, Location(shown, located[number].number, located[number].line)
                 else:
-                    yield document.value, replace(location, path=(*location.path, "data", key))
+                    yield document.value, with_fields(location, path=(*location.path, "data", key))
 
 
 def _documents(text: Text) -> list[YamlDocument]:

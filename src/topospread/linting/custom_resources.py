@@ -7,7 +7,6 @@ some. A controller may add labels to those that are written.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, Final
@@ -31,8 +30,7 @@ _ENCODER: Final = msgspec.json.Encoder(enc_hook=str)
 _CONTAINERS: Final = [{"name": "pod", "image": "pod"}]
 
 
-@dataclass(frozen=True, slots=True)
-class CustomResource:
+class CustomResource(msgspec.Struct, frozen=True):
     """What was found in one object.
 
     Attributes:

@@ -10,8 +10,9 @@ import copy
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
+
+import msgspec
 
 from topospread.api.inventory import Inventory
 from topospread.errors import DecodeError, DuplicateError, InputError, Place
@@ -31,8 +32,7 @@ _ROUNDS: Final = 5
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
-@dataclass(frozen=True, slots=True)
-class Mended:
+class Mended(msgspec.Struct, frozen=True):
     """A text before and after its fixes.
 
     Attributes:

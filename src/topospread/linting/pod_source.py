@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from topospread.api.labels import InvalidSelectorError, Selector
 from topospread.api.meta import KubeObject, ObjectMeta
@@ -25,8 +26,7 @@ HOSTNAME = "kubernetes.io/hostname"
 WITH_REPLICAS = (Deployment, ReplicaSet, StatefulSet, ReplicationController)
 
 
-@dataclass(frozen=True, slots=True)
-class PodSource:
+class PodSource(msgspec.Struct, frozen=True):
     """A pod, or the template of an object's pods.
 
     Attributes:

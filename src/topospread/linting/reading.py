@@ -57,8 +57,7 @@ _A_POD: Final = MappingProxyType({"apiVersion": "v1", "kind": "Pod"})
 _VERSIONS: Final = frozenset(version for versions in VERSIONS.values() for version in versions)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class Question(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be linted, and against what.
 
     Attributes:
@@ -78,8 +77,8 @@ class Question:
     config: str | Configuration | None = None
     kube_version: str | KubeVersion = NEWEST
     namespace: str = "default"
-    settings: Settings = field(default_factory=Settings)
-    rendering: Rendering = field(default_factory=Rendering)
+    settings: Settings = msgspec.field(default_factory=Settings)
+    rendering: Rendering = msgspec.field(default_factory=Rendering)
     pools: Sequence[NodePool] = ()
 
     @property

@@ -24,6 +24,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
+import msgspec
+
 from topospread.errors import Place
 
 from .lint_input import LintInput, LintSubject
@@ -56,8 +58,7 @@ class Example(NamedTuple):
     kube_version: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """One rule.
 
     Attributes:

@@ -8,6 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import BinaryIO, Final, overload
 
+import msgspec
+from msgspec.structs import replace as with_fields
+
 from topospread.api.inventory import Inventory
 from topospread.config.gates import Gates, gates_for
 from topospread.config.profile import Configuration
@@ -34,8 +37,7 @@ from .worlds import worlds_of
 NOTHING: Final = "no object of Kubernetes stands here"
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(msgspec.Struct, frozen=True):
     """A finding, and what it was found in.
 
     Attributes:
@@ -291,5 +293,5 @@ def _wanted(judged: Sequence[Judged], found: Read, settings: Settings) -> list[J
         rule = each.finding.rule
         if settings.asks(rule) and settings.wants(rule, each.finding.place.source):
             severity = settings.severity.get(rule, each.finding.severity)
-            wanted.append(replace(each, finding=replace(each.finding, severity=severity)))
+            wanted.append(with_fields(each, finding=replace(each.finding, severity=severity)))
     return wanted

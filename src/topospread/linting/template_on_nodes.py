@@ -6,9 +6,9 @@ Every template is held against the nodes and the pods that are on them, each by 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
+import msgspec
 import numpy as np
 
 from topospread.api.meta import ObjectMeta
@@ -38,8 +38,7 @@ from .lint_input import LintInput, Manifest
 from .pod_source import PodSource
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ConstraintOnNodes:
+class ConstraintOnNodes(msgspec.Struct, frozen=True, eq=False):
     """One constraint of one template, held against the nodes.
 
     Attributes:
@@ -55,8 +54,7 @@ class ConstraintOnNodes:
     grown: ConstraintArithmetic | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TemplateOnNodes:
+class TemplateOnNodes(msgspec.Struct, frozen=True, eq=False):
     """A template's constraints on the nodes.
 
     Attributes:

@@ -6,7 +6,10 @@ Source: k8s.io/kube-scheduler/framework/types.go (AffinityTerm, getNamespacesFro
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+import msgspec
+from msgspec.structs import replace as with_fields
 
 from topospread.api.labels import InvalidSelectorError, Selector
 from topospread.api.node import Namespace
@@ -18,8 +21,7 @@ from topospread.cluster.pod_class import has_pod_affinity
 NO_LABELS: Mapping[str, str] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(msgspec.Struct, frozen=True):
     """A term: pods of these namespaces (by name, or by their labels) that the selector matches.
 
     Attributes:
@@ -48,7 +50,7 @@ class Term:
         named = {each.name for each in namespaces if self.namespace_selector.matches(each.labels)}
         kept = keeps_selector and self.namespace_selector.matches(NO_LABELS)
         rest = Selector.everything() if kept else Selector.nothing()
-        return replace(self, namespaces=self.namespaces | named, namespace_selector=rest)
+        return with_fields(self, namespaces=self.namespaces | named, namespace_selector=rest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,7 @@ class Terms:
         """The terms with the namespaces that they name, and no selected ones."""
         kinds = (self.affinity, self.anti_affinity, self.preferred_affinity, self.preferred_anti_affinity)
         affinity, anti_affinity, preferred, preferred_anti = (
-            tuple(replace(term, namespace_selector=Selector.nothing()) for term in terms) for terms in kinds
+            tuple(with_fields(term, namespace_selector=Selector.nothing()) for term in terms) for terms in kinds
         )
         return Terms(affinity, anti_affinity, preferred, preferred_anti, self.problems)
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+import msgspec
 from msgspec.structs import replace
 
 from topospread.api.node_selection import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
@@ -27,8 +27,7 @@ class TranslationError(ValueError):
     """A volume that has no counterpart in CSI, in Kubernetes' words."""
 
 
-@dataclass(frozen=True, slots=True)
-class InTree:
+class InTree(msgspec.Struct, frozen=True):
     """A volume plugin that was part of Kubernetes.
 
     Attributes:

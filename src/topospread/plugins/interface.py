@@ -8,11 +8,11 @@ row that changed is a slice of one. Who rests on the whole cluster is told of ev
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final, Literal, Protocol, TypeGuard, TypeVar, runtime_checkable
 from weakref import WeakKeyDictionary
 
+import msgspec
 import numpy as np
 
 from topospread.cluster import Cluster, PodClass
@@ -46,8 +46,7 @@ class PluginError(Exception):
     """A plugin cannot judge the pod at all, as where a selector does not compile: kube-scheduler's Error status."""
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
+class Status(msgspec.Struct, frozen=True):
     """Why a node is rejected: kube-scheduler's code and the plugin's reasons, in its order."""
 
     code: StatusCode
@@ -199,8 +198,7 @@ class Settling(Protocol):
         """All is as it was before the trial."""
 
 
-@dataclass(slots=True)
-class Prepared:
+class Prepared(msgspec.Struct):
     """A plugin's say about one pod class; what is ``None`` it skips, as kube-scheduler skips it.
 
     Attributes:

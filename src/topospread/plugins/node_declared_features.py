@@ -6,8 +6,8 @@ Source: plugins/nodedeclaredfeatures, k8s.io/component-helpers/nodedeclaredfeatu
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from topospread.api.node import Node
@@ -22,8 +22,7 @@ REASON = "node(s) didn't match Pod's required features"
 REASON_1_35 = "node declared features check failed - unsatisfied requirements: "
 
 
-@dataclass(frozen=True, slots=True)
-class DeclaredFeature:
+class DeclaredFeature(msgspec.Struct, frozen=True):
     """Something a node may declare.
 
     Attributes:

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import compress
 from operator import add, attrgetter
 from typing import TypeVar
 
+import msgspec
 import numpy as np
 
 from topospread.cluster import Cluster, PodClass
@@ -210,8 +210,7 @@ class HardConstraints:
         return Status(UNSCHEDULABLE, (REASON,))
 
 
-@dataclass(frozen=True, slots=True)
-class SoftPart:
+class SoftPart(msgspec.Struct, frozen=True):
     """What one soft constraint adds to the score of some nodes.
 
     Attributes:
@@ -341,8 +340,7 @@ class SoftConstraints:
         return points_among_each(raw, lowest, highest)
 
 
-@dataclass(frozen=True, slots=True)
-class SpreadMethods:
+class SpreadMethods(msgspec.Struct, frozen=True):
     """What old versions do in a way of their own, as it is done now; theirs is in `until`.
 
     Attributes:

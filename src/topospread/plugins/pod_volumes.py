@@ -7,8 +7,8 @@ k8s.io/component-helpers/storage/ephemeral.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+import msgspec
 from msgspec.structs import replace
 
 from topospread.api.node_selection import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
@@ -37,8 +37,7 @@ def not_found(kind: str, name: str) -> str:
     return f'{kind} "{name}" not found'
 
 
-@dataclass(frozen=True, slots=True)
-class PodClaim:
+class PodClaim(msgspec.Struct, frozen=True):
     """A claim that a pod names.
 
     Attributes:

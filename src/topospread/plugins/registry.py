@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
+
+import msgspec
 
 from topospread.config.args import PluginArgs
 from topospread.config.gates import Gates
@@ -42,8 +44,7 @@ from .volume_zone import VolumeZone, VolumeZoneRules
 Rules = TypeVar("Rules")
 
 
-@dataclass(frozen=True, slots=True)
-class PluginSettings:
+class PluginSettings(msgspec.Struct, frozen=True):
     """What a plugin is made from: the profile's arguments, and the gates of the Kubernetes version."""
 
     args: PluginArgs

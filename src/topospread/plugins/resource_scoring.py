@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from topospread.api.requests import is_scalar_resource
@@ -24,8 +24,7 @@ MAX_SHAPE_SCORE = 10
 """The best a point of a scoring function can say (apis/config, ``MaxCustomPriorityScore``)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Demand:
+class Demand(msgspec.Struct, frozen=True):
     """One resource on some nodes.
 
     Attributes:

@@ -11,6 +11,7 @@ from functools import cached_property
 from operator import eq
 from typing import overload
 
+import msgspec
 import numpy as np
 
 from topospread.api.labels import Selector
@@ -24,8 +25,7 @@ from .spread_constraints import Constraint, Origin
 from .spread_counts import CountedConstraint, Spread
 
 
-@dataclass(frozen=True, slots=True)
-class Domain:
+class Domain(msgspec.Struct, frozen=True):
     """One value of a topology key.
 
     Attributes:
@@ -107,8 +107,7 @@ class Domains(Sequence[Domain]):
         return Domain(self._names[code], matching, nodes, skew, self._highest is None or skew <= self._highest)
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOut(msgspec.Struct, frozen=True):
     """Nodes that take no part in a constraint's counts, and why."""
 
     reason: str

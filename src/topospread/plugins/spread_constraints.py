@@ -6,8 +6,9 @@ Source: plugins/podtopologyspread/common.go. What they decide is in `pod_topolog
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from topospread.api.labels import InvalidSelectorError, LabelSelector, Selector
 from topospread.api.spread import TopologySpreadConstraint
@@ -22,8 +23,7 @@ Origin = Literal["pod", "profile", "system"]
 WhenUnsatisfiable = Literal["DoNotSchedule", "ScheduleAnyway"]
 
 
-@dataclass(frozen=True, slots=True)
-class Constraint:
+class Constraint(msgspec.Struct, frozen=True):
     """A constraint as it is in force for a pod: selector compiled, matchLabelKeys merged, defaults filled in.
 
     Attributes:

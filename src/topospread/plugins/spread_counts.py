@@ -6,8 +6,8 @@ What the counts decide is in `pod_topology_spread`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from topospread.api.labels import Selector
@@ -26,8 +26,7 @@ _GROUPED_BY_DOMAIN = 32
 """Up to so many domains, nodes are grouped by domain; above, by their domain's count."""
 
 
-@dataclass(frozen=True, slots=True)
-class SpreadSettings:
+class SpreadSettings(msgspec.Struct, frozen=True):
     """What the constraints of a pod have in common.
 
     Attributes:

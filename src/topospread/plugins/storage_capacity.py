@@ -8,8 +8,8 @@ Source: plugins/volumebinding/binder.go (``hasEnoughCapacity``).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from topospread.api.labels import InvalidSelectorError, Selector
@@ -24,8 +24,7 @@ from .node_matching import AllOf, LabelMask, Mask
 from .volume_matching import requested
 
 
-@dataclass(frozen=True, slots=True)
-class Pool:
+class Pool(msgspec.Struct, frozen=True):
     """Storage of one class that some nodes reach; ``size``: what is left of it, in bytes."""
 
     nodes: Mask

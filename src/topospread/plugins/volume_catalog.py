@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cmp_to_key
 from weakref import WeakKeyDictionary, ref
 
+import msgspec
 import numpy as np
 
 from topospread.api.node_selection import NodeSelectorRequirement
@@ -34,8 +34,7 @@ def capacity(volume: PersistentVolume) -> Quantity:
     return ZERO if amount is None else parse_quantity(amount)
 
 
-@dataclass(frozen=True, slots=True)
-class Traits:
+class Traits(msgspec.Struct, frozen=True):
     """What a claim asks of a volume besides its size and place."""
 
     volume_mode: str
@@ -53,8 +52,7 @@ def traits_of(volume: PersistentVolume) -> Traits:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ReachableNodes:
+class ReachableNodes(msgspec.Struct, frozen=True):
     """Where a volume can be reached that asks for some values of one label, as local volumes do."""
 
     column: LabelColumn
@@ -67,8 +65,7 @@ class ReachableNodes:
         return set().union(*(self.column.rows_with(value) for value in self.values))
 
 
-@dataclass(slots=True)
-class Stock:
+class Stock(msgspec.Struct):
     """A volume as the catalog lists it; ``volume`` is what it was when the catalog was read."""
 
     volume: PersistentVolume

@@ -6,9 +6,9 @@ Source: plugins/volumebinding/binder.go (``FindPodVolumes``), scorer.go.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
 
+import msgspec
 import numpy as np
 
 from topospread.api.labels import InvalidSelectorError, Requirement
@@ -75,16 +75,14 @@ class FindingRules(Protocol):
         """The words for a volume that is elsewhere."""
 
 
-@dataclass(slots=True)
-class PodVolumeClaims:
+class PodVolumeClaims(msgspec.Struct):
     """A pod's claims: those with a volume, and those that get one with their first pod."""
 
-    bound: list[PersistentVolumeClaim] = field(default_factory=list)
-    waiting: list[PersistentVolumeClaim] = field(default_factory=list)
+    bound: list[PersistentVolumeClaim] = []
+    waiting: list[PersistentVolumeClaim] = []
 
 
-@dataclass(slots=True)
-class VolumesFound:
+class VolumesFound(msgspec.Struct):
     """What was found on some nodes.
 
     Attributes:
@@ -277,8 +275,7 @@ class FindVolumes:
                 yield claim, capacity, places[id(claim)]
 
 
-@dataclass(frozen=True, slots=True)
-class Provision:
+class Provision(msgspec.Struct, frozen=True):
     """Where a volume can be made; ``allowed`` is ``None`` for everywhere, ``capacity`` where it is not published."""
 
     allowed: Mask | None

@@ -7,9 +7,9 @@ claim, else the smallest that fits and can be reached from the node.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cmp_to_key
 
+import msgspec
 import numpy as np
 
 from topospread.api.labels import InvalidSelectorError, Selector
@@ -112,8 +112,7 @@ class Candidates:
         return choice
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(msgspec.Struct, frozen=True):
     """The volumes chosen for a claim. What takes a volume says how many nodes are decided by that.
 
     Attributes:

@@ -7,7 +7,7 @@ that something is missing, be it a pod without volumes. Source: plugins/volumebi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from topospread.config.profile import Profile
 from topospread.config.versions import KubeVersion
@@ -17,8 +17,7 @@ _RESERVE = 'running Reserve plugin "VolumeBinding": '
 _NOT_CACHED = 'running PreBind plugin "VolumeBinding": failed to get cached bindings'
 
 
-@dataclass(frozen=True, slots=True)
-class CannotBind:
+class CannotBind(msgspec.Struct, frozen=True):
     """A pod that is not bound: PreBind fails, or what comes before it."""
 
     words: str
@@ -28,8 +27,7 @@ class CannotBind:
         return self.words
 
 
-@dataclass(frozen=True, slots=True)
-class WithoutReserve:
+class WithoutReserve(msgspec.Struct, frozen=True):
     """Why a profile binds no pod.
 
     Attributes:

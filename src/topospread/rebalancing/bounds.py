@@ -7,9 +7,9 @@ that neither says too many.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib.util import find_spec
 
+import msgspec
 import numpy as np
 
 from topospread.cluster import PodClass
@@ -20,8 +20,7 @@ from .result import BoundBy
 from .trials import Trials
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(msgspec.Struct, frozen=True):
     """What is known of the fewest evictions.
 
     Attributes:

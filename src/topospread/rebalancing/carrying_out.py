@@ -6,7 +6,8 @@ Where a move comes to something else than was tried, nothing is to be gained by 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from topospread.drills.pods import FollowedPod, WorkloadKey, key_of, owner_of
 from topospread.drills.world import World
@@ -19,8 +20,7 @@ Ban = tuple[WorkloadKey, str]
 """Pods of a workload on a node, which are not to be moved."""
 
 
-@dataclass(frozen=True, slots=True)
-class CarriedOut:
+class CarriedOut(msgspec.Struct, frozen=True):
     """What became of a plan.
 
     Attributes:

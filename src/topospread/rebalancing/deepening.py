@@ -5,7 +5,7 @@ Moves of alike pods on one node are one. What is looked at is bounded; beyond it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from topospread.cluster.cluster import PodKey
 
@@ -15,8 +15,7 @@ BUDGET = 1500
 """So many placements are tried for a shorter plan."""
 
 
-@dataclass(slots=True)
-class Deepened:
+class Deepened(msgspec.Struct):
     """What trying all orders came to.
 
     Attributes:

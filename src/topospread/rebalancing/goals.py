@@ -6,9 +6,9 @@ The numbers are PodTopologySpread's own counts, from the views that pods are pla
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 
+import msgspec
 import numpy as np
 
 from topospread.cluster import PodClass
@@ -26,8 +26,7 @@ from .distance import best_level
 _OF_THEIR_NODE = frozenset({"DaemonSet", "Node"})
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Goal:
+class Goal(msgspec.Struct, frozen=True, eq=False):
     """One constraint of a workload's newest pods that is to hold.
 
     Attributes:
@@ -54,8 +53,7 @@ class Goal:
         return pod_class.namespace == self.pod_class.namespace and self.constraint.selector.matches(pod_class.labels)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GoalCounts:
+class GoalCounts(msgspec.Struct, frozen=True, eq=False):
     """What a goal's constraint counts at a moment.
 
     Attributes:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+import msgspec
 
 from topospread.drills.pods import FollowedPod
 from topospread.drills.world import World
@@ -15,16 +16,15 @@ _NOT_MOVED = frozenset({"Pod", "Node", "DaemonSet", "Job"})
 """Nobody creates bare pods anew, a DaemonSet's belong to their nodes, and a Job's would begin their work again."""
 
 
-@dataclass(slots=True)
-class MovablePods:
+class MovablePods(msgspec.Struct):
     """Those that may be evicted, and of the others of workloads why not.
 
     Attributes:
         refused: pod key → the Eviction API's words, of pods that a disruption budget keeps where they are.
     """
 
-    pods: list[Movable] = field(default_factory=list)
-    refused: dict[str, str] = field(default_factory=dict)
+    pods: list[Movable] = []
+    refused: dict[str, str] = {}
 
 
 def movable_pods(world: World) -> MovablePods:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+import msgspec
 
 from topospread.api.inventory import Inventory
 from topospread.api.labels import Selector
@@ -38,8 +40,7 @@ _DEEPER = 3
 _RESTARTS = 20
 
 
-@dataclass(frozen=True, slots=True)
-class RebalanceOptions:
+class RebalanceOptions(msgspec.Struct, frozen=True):
     """What is to be mended, and how hard it is tried.
 
     Attributes:
@@ -54,8 +55,7 @@ class RebalanceOptions:
     seconds: float = 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class RebalancePlan:
+class RebalancePlan(msgspec.Struct, frozen=True):
     """What was found before anything is carried out."""
 
     moves: Sequence[PlannedMove]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from topospread.plain_data import PlainData
 
@@ -12,8 +14,7 @@ BoundBy = Literal["counts", "solver", "search"]
 """How the fewest evictions are known: by counts of constraints, by an integer program, or as all others were tried."""
 
 
-@dataclass(frozen=True, slots=True)
-class PodMove:
+class PodMove(msgspec.Struct, frozen=True):
     """One eviction, and where kube-scheduler puts the pod that comes instead.
 
     Attributes:
@@ -34,8 +35,7 @@ class PodMove:
     uid: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ConstraintChange:
+class ConstraintChange(msgspec.Struct, frozen=True):
     """A constraint that was to be mended: its counts before and after all moves.
 
     Attributes:
@@ -65,8 +65,7 @@ class ConstraintChange:
         return self.skew_after <= self.highest
 
 
-@dataclass(frozen=True, slots=True)
-class MoveHelp:
+class MoveHelp(msgspec.Struct, frozen=True):
     """Something that would help where kube-scheduler undoes what an eviction is for.
 
     Attributes:
@@ -80,8 +79,7 @@ class MoveHelp:
     tried: bool
 
 
-@dataclass(frozen=True, slots=True)
-class UnmetConstraint:
+class UnmetConstraint(msgspec.Struct, frozen=True):
     """A constraint that evictions do not mend, and why.
 
     Attributes:
@@ -139,8 +137,7 @@ class Rebalance(PlainData):
         return self.is_met and self.bound is not None and len(self.moves) <= self.bound
 
 
-@dataclass(frozen=True, slots=True)
-class AppliedMove:
+class AppliedMove(msgspec.Struct, frozen=True):
     """An eviction that came out as foretold.
 
     Attributes:
@@ -153,13 +150,12 @@ class AppliedMove:
     node: str
 
 
-@dataclass(slots=True)
-class Applied:
+class Applied(msgspec.Struct):
     """What was carried out.
 
     Attributes:
         surprise: why it ended before its end, "" where it did not.
     """
 
-    done: list[AppliedMove] = field(default_factory=list)
+    done: list[AppliedMove] = []
     surprise: str = ""

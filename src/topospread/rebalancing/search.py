@@ -7,8 +7,8 @@ are to be mended come nearer. What each comes to is tried by `trials`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
+import msgspec
 import numpy as np
 
 from topospread.cluster.arrays import Ints
@@ -25,8 +25,7 @@ _ROOM = 24
 """So many pods are tried out of the way of one that finds no room."""
 
 
-@dataclass(slots=True)
-class FoundMoves:
+class FoundMoves(msgspec.Struct):
     """A plan.
 
     Attributes:
@@ -34,8 +33,8 @@ class FoundMoves:
         stuck: goal → what came of the evictions that were tried for it.
     """
 
-    moves: list[PlannedMove] = field(default_factory=list)
-    stuck: dict[Goal, list[tuple[Movable, Tried]]] = field(default_factory=dict)
+    moves: list[PlannedMove] = []
+    stuck: dict[Goal, list[tuple[Movable, Tried]]] = {}
 
 
 def plan_of(trials: Trials, progress: Progress | None = None) -> FoundMoves:

@@ -7,8 +7,8 @@ where it goes has to be the same for what counts. Nothing is decided here.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
 
+import msgspec
 from msgspec.structs import replace
 
 from topospread.api.pod import Pod
@@ -22,8 +22,7 @@ from .goals import Goal, counts_of
 _DELETED = "1970-01-01T00:00:00Z"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Movable:
+class Movable(msgspec.Struct, frozen=True, eq=False):
     """A pod that may be evicted.
 
     Attributes:
@@ -41,16 +40,14 @@ class Movable:
     pod_class: PodClass
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PlannedMove:
+class PlannedMove(msgspec.Struct, frozen=True, eq=False):
     """A pod to evict, and the row of the node that its new pod goes to."""
 
     movable: Movable
     target: int
 
 
-@dataclass(frozen=True, slots=True)
-class Tried:
+class Tried(msgspec.Struct, frozen=True):
     """What comes of an eviction.
 
     Attributes:
@@ -65,7 +62,7 @@ class Tried:
     row: int | None
     message: str = ""
     differs: bool = False
-    after: dict[Goal, int] = field(default_factory=dict)
+    after: dict[Goal, int] = {}
     worse: bool = False
     evener: int = 0
 

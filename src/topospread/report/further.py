@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from .paragraphs import counted
 
 
-@dataclass(frozen=True, slots=True)
-class FurtherCommands:
+class FurtherCommands(msgspec.Struct, frozen=True):
     """Other commands with the input of this one, as they are typed.
 
     Attributes:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from .paragraphs import hanging, listed
 from .style import PLAIN, Style
@@ -12,8 +13,7 @@ FEW = 10
 """Rows of one kind that are shown one by one; more than that are summed up."""
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(msgspec.Struct, frozen=True):
     """How a table is drawn.
 
     Attributes:

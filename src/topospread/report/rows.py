@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+import msgspec
 
 from .layout import Layout
 from .paragraphs import hanging, shown_length
@@ -15,8 +16,7 @@ _LEAST_FACTS = 40
 """Columns that names leave to what is said of them; a longer name shifts its own line alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(msgspec.Struct, frozen=True):
     """One workload.
 
     Attributes:

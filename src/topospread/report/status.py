@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace as with_fields
 
 from .further import FurtherCommands, of_pending
 from .layout import Layout
@@ -38,7 +39,7 @@ def _adding(status: SpreadStatus, further: FurtherCommands) -> Iterator[str]:
     if status.exceeded:
         yield further.mending("what is beyond maxSkew")
     elif any(each.soft_excess for each in status.workloads):
-        soft = replace(further, evictions=None)
+        soft = with_fields(further, evictions=None)
         yield soft.mending("the soft constraints that are unsatisfied", " --max-skew 1")
     if any(each.topology_key == _ZONE for each in status.domains):
         yield further.losses()
@@ -93,7 +94,7 @@ def _together(workloads: Sequence[WorkloadStatus], layout: Layout) -> list[Workl
 
 
 def _one(pods: Sequence[WorkloadStatus], layout: Layout) -> WorkloadStatus:
-    return replace(
+    return with_fields(
         pods[0],
         name=layout.names(in_order(each.name for each in pods)),
         replicas=len(pods),
@@ -141,7 +142,7 @@ def _missing(workload: WorkloadStatus) -> str:
 
 def _in_brief(workload: WorkloadStatus) -> WorkloadStatus:
     """Only what is wrong with it: constraints that are exceeded, domains that hold more than half of it."""
-    return replace(
+    return with_fields(
         workload,
         constraints=tuple(each for each in workload.constraints if each.excess),
         losses=tuple(each for each in workload.losses if each.lost * 2 > each.of),

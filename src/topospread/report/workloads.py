@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace as with_fields
 
 from .domains import spread_lines
 from .layout import Layout
@@ -64,7 +66,7 @@ def workload_blocks(simulation: Simulation, layout: Layout) -> Iterator[str]:
     changed = [each for each in workloads if not _is_unchanged(each)]
     few = layout.few(len(changed))
     shown = changed if few else [each for each in ranked if _rank(each)]
-    brief = [replace(each, spread=()) if _waits_for_room(each) else each for each in shown]
+    brief = [with_fields(each, spread=()) if _waits_for_room(each) else each for each in shown]
     yield from _texts(brief, landed, layout)
     yield from _in_lines([] if few else [each for each in changed if not _rank(each)], landed, layout)
     yield from _unchanged([each for each in workloads if _is_unchanged(each)], layout)
@@ -264,4 +266,4 @@ def _trouble(workload: WorkloadResult, spread: WorkloadSpread) -> WorkloadSpread
         return closed(reasons) | (full(reasons) if uneven and after < most else {})
 
     rejected = {name: told(name, after) for name, after in zip(domains.names, domains.after.tolist(), strict=True)}
-    return replace(spread, domains=domains.with_rejected(rejected))
+    return with_fields(spread, domains=domains.with_rejected(rejected))

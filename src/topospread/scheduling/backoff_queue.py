@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
+
+import msgspec
 
 from topospread.cluster.undo import UndoLog
 
@@ -20,8 +21,7 @@ NO_BACKOFF = -(1 << 62)
 """When the wait is over of a pod that need not wait."""
 
 
-@dataclass(frozen=True, slots=True)
-class BackoffSettings:
+class BackoffSettings(msgspec.Struct, frozen=True):
     """How long pods wait, in nanoseconds.
 
     Attributes:

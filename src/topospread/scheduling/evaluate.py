@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from topospread.cluster.arrays import Ints
@@ -63,8 +63,7 @@ def failed_verdict(pod: str, view_error: PluginError, names: tuple[str, ...]) ->
     )
 
 
-@dataclass(frozen=True, slots=True)
-class FilterFailure:
+class FilterFailure(msgspec.Struct, frozen=True):
     """A plugin fails on a node; ``place``: which of the nodes that were asked about."""
 
     place: int

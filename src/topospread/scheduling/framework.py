@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+import msgspec
 
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Ints, Rows
@@ -39,16 +41,14 @@ from topospread.plugins.without_pre_filter import (
 from topospread.plugins.without_reserve import WithoutReserve, without_reserve
 
 
-@dataclass(frozen=True, slots=True)
-class NamedFilter:
+class NamedFilter(msgspec.Struct, frozen=True):
     """A filter and the plugin it belongs to."""
 
     plugin: str
     filter: Filter
 
 
-@dataclass(frozen=True, slots=True)
-class WeightedScore:
+class WeightedScore(msgspec.Struct, frozen=True):
     """A score, its plugin and weight; ``normalized`` is the score itself where its points are normalised."""
 
     plugin: str
@@ -62,8 +62,7 @@ class WeightedScore:
         return self.weight * (raw if self.normalized is None else self.normalized.normalize(raw, numbers(rows)))
 
 
-@dataclass(slots=True)
-class PreparedPlugins:
+class PreparedPlugins(msgspec.Struct):
     """What the profile's plugins have to say about one pod class.
 
     Attributes:
@@ -74,15 +73,15 @@ class PreparedPlugins:
         reads: objects on which the answers rest besides nodes and pods.
     """
 
-    filters: list[NamedFilter] = field(default_factory=list)
-    scores: list[WeightedScore] = field(default_factory=list)
-    watchers: list[Watcher] = field(default_factory=list)
-    prepared: dict[str, Prepared] = field(default_factory=dict)
+    filters: list[NamedFilter] = []
+    scores: list[WeightedScore] = []
+    watchers: list[Watcher] = []
+    prepared: dict[str, Prepared] = {}
     rejected: tuple[str, Status] | None = None
     narrowed: frozenset[str] | None = None
     narrowing: tuple[str, ...] = ()
     names_left_out: bool = True
-    reads: set[Subject | One] = field(default_factory=set)
+    reads: set[Subject | One] = msgspec.field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ What rests on the whole cluster, and points that are set against those of other 
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping
-from dataclasses import dataclass
 
 import msgspec
 import numpy as np
@@ -22,8 +21,7 @@ _MEMO_LIMIT = 1 << 16
 _ENCODER = msgspec.json.Encoder(enc_hook=repr, order="deterministic")
 
 
-@dataclass(slots=True)
-class Work:
+class Work(msgspec.Struct):
     """Operations counted, so that the promise about cost is tested by counts and not by clocks.
 
     Attributes:

@@ -11,6 +11,7 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+import msgspec
 import numpy as np
 
 from topospread.api.labels import InvalidSelectorError, Selector
@@ -70,8 +71,7 @@ class JustNow:
         return True
 
 
-@dataclass(frozen=True, slots=True)
-class Victim:
+class Victim(msgspec.Struct, frozen=True):
     """A pod that may be evicted.
 
     Attributes:
@@ -88,8 +88,7 @@ class Victim:
         return (-self.pod_class.priority, self.order)
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(msgspec.Struct, frozen=True):
     """A node on which evicting the victims makes room; ``violations``: evictions that break a disruption budget."""
 
     node: str
@@ -97,8 +96,7 @@ class Candidate:
     violations: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Preemption:
+class Preemption(msgspec.Struct, frozen=True):
     """What preemption finds for a pod without a feasible node.
 
     Attributes:

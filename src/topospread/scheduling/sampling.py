@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 
+import msgspec
 import numpy as np
 
 from topospread.cluster import NO_ROW, Cluster
@@ -45,8 +46,7 @@ class SamplingRules:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(msgspec.Struct, frozen=True):
     """What one walk found.
 
     Attributes:

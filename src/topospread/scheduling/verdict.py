@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import msgspec
 import numpy as np
 
 from topospread.cluster.arrays import Ints
@@ -17,8 +18,7 @@ LEFT_OUT_BY_PRE_FILTER = "PreFilterResult"
 """In place of a plugin, for nodes that PreFilter did not leave."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rejection:
+class Rejection(msgspec.Struct, frozen=True):
     """Why a node is rejected: the first filter that does, with kube-scheduler's code and reasons.
 
     There are no reasons where kube-scheduler does not mention the node (until 1.31: those that PreFilter left out).

@@ -7,10 +7,10 @@ and on the changed rows after that.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
 from operator import itemgetter
 from weakref import WeakValueDictionary
 
+import msgspec
 import numpy as np
 
 from topospread.cluster import NO_ROW, Cluster, PodChange, PodClass
@@ -40,8 +40,7 @@ _HEARD = 64
 """So many classes more, and a quarter, than the last time are listened to before those that went are sorted out."""
 
 
-@dataclass(frozen=True, slots=True)
-class OneByOne:
+class OneByOne(msgspec.Struct, frozen=True):
     """The cluster-wide filters, and the scores with their weights, where all of them can go node by node."""
 
     filters: tuple[FilterEach, ...]

@@ -8,11 +8,11 @@ Source: pkg/controller/disruption/disruption.go (``getExpectedPodCount``, ``coun
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
 from typing import Protocol
 
+import msgspec
 from msgspec.structs import replace
 
 from topospread.api.label_index import LabelIndex
@@ -143,8 +143,7 @@ def _scaled(value: int | str, total: int) -> int:
     return ceil(int(number) * total / 100) if value.endswith("%") and number.isdecimal() else 0
 
 
-@dataclass(slots=True)
-class _Standing:
+class _Standing(msgspec.Struct):
     """One budget at the beginning of a run: what it allows, and how many of its pods are on nodes."""
 
     budget: PodDisruptionBudget

@@ -13,6 +13,7 @@ from functools import cached_property
 from operator import eq
 from typing import Literal, overload
 
+import msgspec
 import numpy as np
 
 from topospread.api.inventory import Inventory
@@ -32,8 +33,7 @@ Reasons = Mapping[str, int]
 """Reason → nodes that are rejected for it."""
 
 
-@dataclass(frozen=True, slots=True)
-class PodPlacement:
+class PodPlacement(msgspec.Struct, frozen=True):
     """One pod that was to be placed.
 
     Attributes:
@@ -53,8 +53,7 @@ class PodPlacement:
     nominated_node: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Eviction:
+class Eviction(msgspec.Struct, frozen=True):
     """A pod that preemption evicted.
 
     Attributes:
@@ -72,8 +71,7 @@ class Eviction:
     created_anew: str
 
 
-@dataclass(frozen=True, slots=True)
-class DomainSpread:
+class DomainSpread(msgspec.Struct, frozen=True):
     """One domain of a workload's constraint.
 
     Attributes:
@@ -88,7 +86,7 @@ class DomainSpread:
     before: int
     after: int
     nodes: int
-    rejected: Reasons = field(default_factory=dict)
+    rejected: Reasons = {}
 
 
 class DomainSpreads(Sequence[DomainSpread]):
@@ -158,8 +156,7 @@ class DomainSpreads(Sequence[DomainSpread]):
         return DomainSpread(domain.name, before, domain.matching, domain.nodes, self.rejected.get(domain.name, {}))
 
 
-@dataclass(frozen=True, slots=True)
-class WorkloadSpread:
+class WorkloadSpread(msgspec.Struct, frozen=True):
     """How one constraint of a workload came out.
 
     Attributes:
@@ -178,7 +175,7 @@ class WorkloadSpread:
     skew: int
     domains: DomainSpreads
     arithmetic: ConstraintArithmetic
-    counted: Mapping[str, int] = field(default_factory=dict)
+    counted: Mapping[str, int] = {}
     exceeded: Exceeded = ""
 
     @property
@@ -200,8 +197,7 @@ class WorkloadSpread:
         return self.domains.names[int(after.argmax())]
 
 
-@dataclass(frozen=True, slots=True)
-class WorkloadResult:
+class WorkloadResult(msgspec.Struct, frozen=True):
     """One workload after the simulation.
 
     Attributes:
@@ -239,8 +235,7 @@ class WorkloadResult:
         return not (self.replicas or self.existing or self.placed or self.pending)
 
 
-@dataclass(frozen=True, slots=True)
-class DomainOutcome:
+class DomainOutcome(msgspec.Struct, frozen=True):
     """What a domain of a hard constraint is for a pending pod.
 
     Attributes:
@@ -252,8 +247,7 @@ class DomainOutcome:
     rejected: dict[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class PendingGroup:
+class PendingGroup(msgspec.Struct, frozen=True):
     """Pods of one workload that stay pending with one message.
 
     Attributes:
@@ -273,8 +267,7 @@ class PendingGroup:
     outcomes: tuple[tuple[ConstraintArithmetic, tuple[DomainOutcome, ...]], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class PoolUse:
+class PoolUse(msgspec.Struct, frozen=True):
     """What came of a pool of nodes.
 
     Attributes:
@@ -289,7 +282,7 @@ class PoolUse:
     there: int
     added: tuple[str, ...]
     most: int | None
-    paper: Mapping[str, str] = field(default_factory=dict)
+    paper: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)

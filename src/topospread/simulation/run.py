@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from dataclasses import replace as with_fields
 from typing import Literal, TypedDict
 
@@ -107,8 +107,7 @@ class SimulationOptions:
         return ControlPlane(apiserver, scheduler, scheduler_names)
 
 
-@dataclass(slots=True)
-class PodOutcome:
+class PodOutcome(msgspec.Struct):
     """What became of one queued pod.
 
     Attributes:
@@ -138,8 +137,7 @@ class PodOutcome:
         return self.placement.node is None and not (self.evicted or self.nominated or self.preempted)
 
 
-@dataclass(slots=True)
-class Run:
+class Run(msgspec.Struct):
     """A simulation under way.
 
     Attributes:
@@ -154,12 +152,12 @@ class Run:
     plan: Plan
     scheduler: Scheduler
     options: SimulationOptions
-    queue: list[QueuedPod] = field(default_factory=list)
-    outcomes: dict[int, PodOutcome] = field(default_factory=dict)
-    evictions: list[Eviction] = field(default_factory=list)
-    placed_here: dict[str, QueuedPod] = field(default_factory=dict)
-    owners: dict[str, Workload] = field(default_factory=dict)
-    before: dict[int, tuple[ConstraintArithmetic, ...]] = field(default_factory=dict)
+    queue: list[QueuedPod] = []
+    outcomes: dict[int, PodOutcome] = {}
+    evictions: list[Eviction] = []
+    placed_here: dict[str, QueuedPod] = {}
+    owners: dict[str, Workload] = {}
+    before: dict[int, tuple[ConstraintArithmetic, ...]] = {}
     created_anew: int = 0
     budgets: KeepsBudgets | None = None
 

@@ -9,7 +9,9 @@ away again, and nothing is asked of prices, of how far real autoscalers see topo
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+import msgspec
 
 from topospread.api.node import Node
 from topospread.api.pod import Pod
@@ -38,8 +40,7 @@ def scaled_up(run: Run, progress: Progress | None = None) -> Simulation:
     return replace(result, pools=tuple(scaler.uses(nodes, keys)), notes=(*result.notes, *unmet))
 
 
-@dataclass(slots=True)
-class PoolScaler:
+class PoolScaler(msgspec.Struct):
     """The pools of a cluster.
 
     Attributes:

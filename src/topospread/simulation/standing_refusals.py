@@ -7,10 +7,11 @@ long as every node that something happened to is rejected as it was, and no pod 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
 from weakref import ref
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace as with_fields
 
 from topospread.cluster import NO_ROW, PodChange, PodClass
 from topospread.cluster.arrays import Ints
@@ -28,8 +29,7 @@ from .run import PodOutcome
 _SPREAD = "PodTopologySpread"
 
 
-@dataclass(slots=True)
-class _LastRefusal:
+class _LastRefusal(msgspec.Struct):
     """What became of the last pod of a class.
 
     Attributes:
@@ -41,8 +41,7 @@ class _LastRefusal:
     basis: _RefusalBasis | None
 
 
-@dataclass(slots=True)
-class _RefusalBasis:
+class _RefusalBasis(msgspec.Struct):
     """On what a refusal rests.
 
     Attributes:
@@ -74,7 +73,7 @@ class StandingRefusals:
 
     def note(self, pod_class: PodClass, outcome: PodOutcome) -> None:
         """A pod of a class was refused just now."""
-        self._known[pod_class.key] = _LastRefusal(replace(outcome), self._basis(pod_class, outcome))
+        self._known[pod_class.key] = _LastRefusal(with_fields(outcome), self._basis(pod_class, outcome))
 
     def of(self, pod_class: PodClass) -> PodOutcome | None:
         """What would become of a pod of the class, stamped as of now; ``None`` where it has to be tried."""

@@ -6,7 +6,7 @@ of its fields are checked. Everything else has to be what an API server would le
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
@@ -31,8 +31,7 @@ _NOT_A_STRING: Final = (
 _ENCODER: Final = msgspec.json.Encoder(enc_hook=str)
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(msgspec.Struct, frozen=True):
     """How objects are taken in.
 
     Attributes:

@@ -13,8 +13,9 @@ import os
 import stat
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import BinaryIO, ClassVar, Final, NamedTuple, Protocol
+
+import msgspec
 
 from topospread.errors import DecodeError, InputError, Place, UsageError
 
@@ -54,8 +55,7 @@ class Unit(Protocol):
         """The manifests."""
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(msgspec.Struct, frozen=True):
     """Something that can be read once: a file, or standard input.
 
     Attributes:

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
+import msgspec
+
 from topospread.errors import InputError, Place
 
 from .files import Source, entries, find_sources, nothing_to_read, shown_path, unreadable
@@ -22,8 +24,7 @@ from .rendering import CHART, PACKED, ChartUnit, KustomizationUnit, Rendering, c
 _NAMES_SHOWN: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
-class PathContents:
+class PathContents(msgspec.Struct, frozen=True):
     """What a path stands for.
 
     Attributes:
@@ -114,8 +115,7 @@ class _Part:
         return real in self.files or (bool(self.folder) and real.startswith(self.folder + os.sep))
 
 
-@dataclass(slots=True)
-class _Folder:
+class _Folder(msgspec.Struct):
     """A folder that is to be looked into, and the nearest kustomization above it or in it."""
 
     path: str

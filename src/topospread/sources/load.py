@@ -6,8 +6,10 @@ import gc
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import BinaryIO, Final
+
+import msgspec
 
 from topospread.api.inventory import Inventory
 from topospread.api.storage import default_classes
@@ -53,8 +55,7 @@ class NoNodesError(InputError):
         super().__init__(NO_NODES)
 
 
-@dataclass(frozen=True, slots=True)
-class LiveObjects:
+class LiveObjects(msgspec.Struct, frozen=True):
     """What was read of a cluster itself.
 
     Attributes:
@@ -68,8 +69,7 @@ class LiveObjects:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class ReadFrom:
+class ReadFrom(msgspec.Struct, frozen=True):
     """What an inventory was read from, and how; the arguments of `load`, and whether a live cluster was read, too."""
 
     paths: tuple[str, ...]
@@ -162,8 +162,7 @@ def _found(paths: Sequence[str], rendering: Rendering) -> list[PathContents]:
     return found
 
 
-@dataclass(slots=True)
-class _Meter:
+class _Meter(msgspec.Struct):
     """Adds up the bytes of all sources.
 
     Attributes:

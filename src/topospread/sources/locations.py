@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace as with_fields
 
 from topospread.errors import Place
 
@@ -12,8 +15,7 @@ from .positions import Path, format_path, locate, parse_path
 from .text import Text, place_of_byte, printable
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(msgspec.Struct, frozen=True):
     """The document an object stands in, or the item of a list in it.
 
     Attributes:
@@ -34,11 +36,11 @@ class Location:
 
     def item(self, *steps: str | int) -> Location:
         """An item of the list that stands here, in YAML."""
-        return replace(self, line=None, path=(*self.path, *steps))
+        return with_fields(self, line=None, path=(*self.path, *steps))
 
     def json_item(self, index: int, start: int, end: int) -> Location:
         """An item of the list that stands here, in JSON, by its bytes in the text."""
-        return replace(self, start=start, end=end, path=(*self.path, "items", index))
+        return with_fields(self, start=start, end=end, path=(*self.path, "items", index))
 
     def rough(self, name: str = "") -> Place:
         """The place as far as it is known without looking; nobody has seen the lines of what was rendered."""

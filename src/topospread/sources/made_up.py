@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from string import ascii_lowercase
 from typing import Final
+
+import msgspec
 
 from topospread.api.label_syntax import label_key_problems, label_value_problems
 from topospread.api.meta import Annotations, ObjectMeta
@@ -67,21 +68,20 @@ _MADE_UP: Final = re.compile(r"[A-Za-z0-9_./-]+=")
 _PLACE: Final = Place(source="--cluster")
 
 
-@dataclass(slots=True)
-class _Wishes:
+class _Wishes(msgspec.Struct):
     """What the line asks for; labels, taints and cordons each with where they are for, "" for everywhere.
 
     Attributes:
         nodes: how many in all, or how many for each zone; empty when the line does not say.
     """
 
-    nodes: list[int] = field(default_factory=list)
-    counts: dict[str, int] = field(default_factory=dict)
-    resources: dict[str, str] = field(default_factory=lambda: dict(_DEFAULTS))
-    labels: list[tuple[str, str, str]] = field(default_factory=list)
-    taints: list[tuple[str, Taint]] = field(default_factory=list)
-    cordons: list[str] = field(default_factory=list)
-    storage_classes: list[str] = field(default_factory=list)
+    nodes: list[int] = []
+    counts: dict[str, int] = {}
+    resources: dict[str, str] = msgspec.field(default_factory=lambda: dict(_DEFAULTS))
+    labels: list[tuple[str, str, str]] = []
+    taints: list[tuple[str, Taint]] = []
+    cordons: list[str] = []
+    storage_classes: list[str] = []
 
 
 def is_made_up(text: str) -> bool:
@@ -132,8 +132,7 @@ def is_unasked(text: str, item: StorageClass) -> bool:
     return item.provisioner == PROVISIONER and not _read(text).storage_classes
 
 
-@dataclass(frozen=True, slots=True)
-class _Site:
+class _Site(msgspec.Struct, frozen=True):
     """Where a node stands: its name and its topology labels, key → name."""
 
     node: str

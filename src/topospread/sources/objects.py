@@ -11,7 +11,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -77,8 +76,7 @@ class _Type(KubeStruct):
     api_version: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
+class _Known(msgspec.Struct, frozen=True):
     """A type as it stands in JSON, and what is done with objects of it.
 
     Attributes:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
+
+import msgspec
 
 from topospread.errors import Place
 
@@ -62,8 +64,7 @@ class ChartOrigins:
         return replace(rendered, source=shown_path(file), document=None, line=told, column=column)
 
 
-@dataclass(frozen=True, slots=True)
-class Annotated:
+class Annotated(msgspec.Struct, frozen=True):
     """What kustomize says of a document in annotations, as YAML; empty for nothing.
 
     Attributes:

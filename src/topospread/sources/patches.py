@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
+
+import msgspec
 
 from .kustomizations import kustomization_value
 from .positions import Position, locate
@@ -17,8 +18,7 @@ _AT_THE_END: Final = "-"
 """How a JSON patch names the item behind a list's last."""
 
 
-@dataclass(frozen=True, slots=True)
-class Patch:
+class Patch(msgspec.Struct, frozen=True):
     """One entry of a kustomization.
 
     Attributes:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+import msgspec
 import yaml
 from yaml.events import (
     DocumentStartEvent,
@@ -51,8 +51,7 @@ def format_path(path: Sequence[str | int]) -> str:
     return text
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(msgspec.Struct, frozen=True):
     """A line and a column, both from 1."""
 
     line: int

@@ -6,8 +6,9 @@ import re
 import shutil
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from topospread.errors import InputError, Place
 
@@ -34,8 +35,7 @@ _MISSING: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Renderer:
+class Renderer(msgspec.Struct, frozen=True):
     """A program that makes manifests.
 
     Attributes:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, Final
+
+import msgspec
 
 from topospread.api.served import kinds_served
 from topospread.config.versions import KubeVersion
@@ -67,13 +69,12 @@ class Rendering:
 RAW: Final = Rendering(raw=True)
 
 
-@dataclass(frozen=True, slots=True)
-class ChartUnit:
+class ChartUnit(msgspec.Struct, frozen=True):
     """A chart: a folder with a Chart.yaml, or the file that ``helm package`` makes of one."""
 
     noun: ClassVar[str] = "chart"
     path: str
-    rendering: Rendering = field(default_factory=Rendering)
+    rendering: Rendering = msgspec.field(default_factory=Rendering)
 
     @property
     def _place(self) -> Place:
@@ -106,8 +107,7 @@ class ChartUnit:
         return name if _RELEASE.fullmatch(name) and len(name) <= _LONGEST_RELEASE else _NAMELESS
 
 
-@dataclass(frozen=True, slots=True)
-class KustomizationUnit:
+class KustomizationUnit(msgspec.Struct, frozen=True):
     """A kustomization, as kustomize or kubectl builds it."""
 
     noun: ClassVar[str] = "kustomization"

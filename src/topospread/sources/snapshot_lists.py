@@ -6,9 +6,10 @@ Secrets and ConfigMaps are not among them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote
+
+import msgspec
 
 from topospread.api.kinds import KINDS
 
@@ -53,8 +54,7 @@ ORDER: Final = ("Node", "Pod", *WITHOUT)
 """Nodes first: pods of a node that came later are told, pods of one that is not listed would be lost. Then owners."""
 
 
-@dataclass(frozen=True, slots=True)
-class ListRequest:
+class ListRequest(msgspec.Struct, frozen=True):
     """A kind's objects, in the cluster or in one namespace.
 
     Attributes:

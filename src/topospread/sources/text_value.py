@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import Literal
+
+import msgspec
 
 Form = Literal["scalar", "mapping", "list", "alias"]
 
 
-@dataclass(slots=True)
-class TextValue:
+class TextValue(msgspec.Struct):
     """A value in a text. Offsets count characters from the beginning of the text, from 0.
 
     Attributes:
@@ -36,7 +36,7 @@ class TextValue:
     style: str
     last_line: int
     unread: Callable[[TextValue], dict[str | int, TextValue]] | None = None
-    _children: dict[str | int, TextValue] = field(default_factory=dict)
+    _children: dict[str | int, TextValue] = {}
 
     @property
     def children(self) -> dict[str | int, TextValue]:

@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
+import msgspec
 import yaml
 from yaml.events import (
     AliasEvent,
@@ -58,8 +59,7 @@ _HINTS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class YamlDocument:
+class YamlDocument(msgspec.Struct, frozen=True):
     """One document of a YAML text.
 
     Attributes:
@@ -96,8 +96,7 @@ class _Frame:
         self.levels = 0
 
 
-@dataclass(slots=True)
-class _Anchor:
+class _Anchor(msgspec.Struct):
     """What an alias repeats: the value, how many nodes and how many levels it has."""
 
     value: Any

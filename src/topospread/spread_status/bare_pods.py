@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace as with_fields
 
 from topospread.cluster import PodClass
 from topospread.scheduling.cycle import Scheduler
@@ -42,7 +43,7 @@ class _AlikePods:
 
     def one(self, workload: Workload) -> WorkloadStatus:
         refused = self._refused.get(workload.name)
-        return replace(self._model, name=workload.name, existing=1, refused=() if refused is None else (refused,))
+        return with_fields(self._model, name=workload.name, existing=1, refused=() if refused is None else (refused,))
 
 
 def _alike(chosen: Iterable[Chosen]) -> dict[PodClass, Members]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator
-from dataclasses import dataclass, field
+
+import msgspec
 
 from topospread.api.pod import FINISHED_PHASES, Pod
 from topospread.cluster import Cluster, PodClass
@@ -15,15 +16,14 @@ OF_THEIR_NODE = frozenset({"DaemonSet", "Node"})
 """Owners that make a pod for a node: where it is was nobody's choice."""
 
 
-@dataclass(slots=True, eq=False)
-class Members:
+class Members(msgspec.Struct, eq=False):
     """The pods of one workload on nodes.
 
     Attributes:
         on: class → row → keys of its pods there.
     """
 
-    on: dict[PodClass, dict[int, list[PodKey]]] = field(default_factory=dict)
+    on: dict[PodClass, dict[int, list[PodKey]]] = {}
 
     @classmethod
     def found(cls, pods: Iterable[Pod], cluster: Cluster) -> Members:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import msgspec
+
 from topospread.plain_data import PlainData
 from topospread.plugins.pod_topology_spread import lacks_domains
 from topospread.plugins.spread_constraints import Origin
@@ -14,8 +16,7 @@ MOST_NAMED = 100
 """Of more nodes or empty domains than this, the first so many are named and all are counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class DomainPods:
+class DomainPods(msgspec.Struct, frozen=True):
     """An eligible domain of a constraint that holds matching pods.
 
     Attributes:
@@ -28,8 +29,7 @@ class DomainPods:
     nodes: int
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOutNodes:
+class LeftOutNodes(msgspec.Struct, frozen=True):
     """Nodes that take no part in a constraint's counts.
 
     Attributes:
@@ -97,8 +97,7 @@ class ConstraintStatus:
         return lacks_domains(self.eligible, self.min_domains)
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedPod:
+class RefusedPod(msgspec.Struct, frozen=True):
     """A pod that kube-scheduler would not place on the node that it is on.
 
     Attributes:
@@ -112,8 +111,7 @@ class RefusedPod:
     reasons: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Loss:
+class Loss(msgspec.Struct, frozen=True):
     """What a workload loses when a domain fails.
 
     Attributes:
@@ -132,8 +130,7 @@ class Loss:
         return self.lost / self.of
 
 
-@dataclass(frozen=True, slots=True)
-class WorkloadStatus:
+class WorkloadStatus(msgspec.Struct, frozen=True):
     """One workload as it is now.
 
     Attributes:
@@ -183,8 +180,7 @@ class WorkloadStatus:
         return tuple(worst.values())
 
 
-@dataclass(frozen=True, slots=True)
-class DomainRisk:
+class DomainRisk(msgspec.Struct, frozen=True):
     """What is lost when a domain fails.
 
     Attributes:

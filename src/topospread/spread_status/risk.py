@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+
+import msgspec
 
 from topospread.cluster import Cluster
 
@@ -45,14 +46,13 @@ def losses(kind: str, members: Members, keys: Iterable[str], cluster: Cluster) -
     return tuple(found)
 
 
-@dataclass(slots=True)
-class _Sum:
+class _Sum(msgspec.Struct):
     """A domain's losses, added up."""
 
     pods: int = 0
     workloads: int = 0
-    loses_all: list[str] = field(default_factory=list)
-    loses_most: list[tuple[str, Loss]] = field(default_factory=list)
+    loses_all: list[str] = []
+    loses_most: list[tuple[str, Loss]] = []
     single: int = 0
 
     def add(self, workload: WorkloadStatus, loss: Loss) -> None:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import NamedTuple
 
+from msgspec.structs import replace as with_fields
+
 from topospread.api.labels import Selector
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
@@ -88,7 +90,7 @@ def _status_of(run: Run, wanted: LookedFor, progress: Progress | None) -> Spread
             progress(done, len(chosen))
         found.append((chosen[done][1], _with_keys(looked, wanted.keys)))
     keys = tuple(wanted.keys) or keys_at_risk((each for _, each in found), run.cluster)
-    told = [replace(each, losses=losses(each.kind, members, keys, run.cluster)) for members, each in found]
+    told = [with_fields(each, losses=losses(each.kind, members, keys, run.cluster)) for members, each in found]
     workloads = tuple(sorted(told, key=goodness))
     return SpreadStatus(
         nodes=len(run.cluster.nodes),
@@ -120,7 +122,7 @@ def with_min_skew(found: SpreadStatus, skew: int) -> SpreadStatus:
 
 def _restricted(found: SpreadStatus, shown: Callable[[ConstraintStatus], bool]) -> SpreadStatus:
     restricted = [
-        replace(each, constraints=tuple(constraint for constraint in each.constraints if shown(constraint)))
+        with_fields(each, constraints=tuple(constraint for constraint in each.constraints if shown(constraint)))
         for each in found.workloads
     ]
     return replace(found, workloads=tuple(each for each in restricted if each.constraints))
@@ -155,7 +157,7 @@ def _is_selected(run: Run, workload: Workload, members: Members, selector: Selec
 def _with_keys(found: WorkloadStatus, keys: Collection[str]) -> WorkloadStatus:
     """With the constraints that are looked at."""
     shown = tuple(each for each in found.constraints if not keys or each.topology_key in keys)
-    return replace(found, constraints=shown)
+    return with_fields(found, constraints=shown)
 
 
 def goodness(workload: WorkloadStatus) -> tuple[object, ...]:

@@ -11,7 +11,6 @@ Everything is idempotent and changes no object that it is given: parts that stay
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 import msgspec
 from msgspec.structs import replace
@@ -50,8 +49,7 @@ class _Refusal(Exception):  # noqa: N818 it never leaves this module
         super().__init__(message)
 
 
-@dataclass(frozen=True, slots=True)
-class _Class:
+class _Class(msgspec.Struct, frozen=True):
     """What a PriorityClass gives a pod."""
 
     name: str

@@ -7,9 +7,10 @@ pkg/controller/podautoscaler/horizontal.go (``reconcileAutoscaler``).
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
+
+import msgspec
 
 from topospread.api.autoscaling import CrossVersionObjectReference, HorizontalPodAutoscaler
 from topospread.api.inventory import ObjectKey
@@ -36,8 +37,7 @@ def group_of(reference: CrossVersionObjectReference) -> str:
     return group if slash else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Autoscaling:
+class Autoscaling(msgspec.Struct, frozen=True):
     """What an autoscaler makes of a workload's replicas.
 
     Attributes:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+
+import msgspec
 
 from topospread.config.gates import Gates, gates_for
 
 
-@dataclass(frozen=True, slots=True)
-class ControlPlane:
+class ControlPlane(msgspec.Struct, frozen=True):
     """The programs that make pods of objects, and those that place them.
 
     Attributes:

@@ -7,8 +7,8 @@ them (`api/validation`). Source: pkg/registry/batch/job/strategy.go (``generateS
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 
+import msgspec
 from msgspec.structs import replace
 
 from topospread.api.inventory import Inventory, ObjectKey
@@ -55,8 +55,7 @@ def owner_reference(kind: str, item: KubeObject) -> OwnerReference:
     )
 
 
-@dataclass(slots=True, eq=False)
-class Controller:
+class Controller(msgspec.Struct, eq=False):
     """An object that makes pods.
 
     Attributes:
@@ -73,7 +72,7 @@ class Controller:
     selector: Selector
     template: PodTemplateSpec
     place: Place
-    pods: list[Pod] = field(default_factory=list)
+    pods: list[Pod] = []
 
     @property
     def key(self) -> ObjectKey:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from dataclasses import replace as replace_fields
 from functools import cache, partial
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -39,8 +38,7 @@ Outcome = Literal["dropped", "ignored"]
 """``dropped`` by the API server: the object has no such field; ``ignored``: kube-scheduler does not look at it."""
 
 
-@dataclass(frozen=True, slots=True)
-class UnusedField:
+class UnusedField(msgspec.Struct, frozen=True):
     """A field that is given and plays no part.
 
     Attributes:
@@ -66,8 +64,7 @@ class UnusedField:
 _INDEX = re.compile(r"\[\d+\]")
 
 
-@dataclass(frozen=True, slots=True)
-class GatedField:
+class GatedField(msgspec.Struct, frozen=True):
     """A field that not every version knows or keeps.
 
     Attributes:
@@ -172,7 +169,7 @@ _JOB_FIELDS = (
 
 
 def _under(prefix: str, of: Iterable[GatedField]) -> tuple[GatedField, ...]:
-    return tuple(replace_fields(each, path=prefix + each.path, of_template="emplate" in prefix) for each in of)
+    return tuple(replace(each, path=prefix + each.path, of_template="emplate" in prefix) for each in of)
 
 
 _TEMPLATE_FIELDS = _under("spec.template.spec.", POD_FIELDS)

@@ -7,7 +7,8 @@ controller's if its selector still matches; an orphan is adopted by the first co
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from topospread.api.inventory import ObjectKey
 from topospread.api.labels import Selector
@@ -22,8 +23,7 @@ _ADOPTS_ACTIVE_ONLY = frozenset({"ReplicaSet", "ReplicationController"})
 _GROUPS = {"apps": "apps", "extensions": "apps"}
 
 
-@dataclass(slots=True)
-class Claims:
+class Claims(msgspec.Struct):
     """The pods that no controller of the input has.
 
     Attributes:
@@ -32,9 +32,9 @@ class Claims:
         adopted: key of a controller → how many orphans it adopts.
     """
 
-    strangers: dict[ObjectKey, list[Pod]] = field(default_factory=dict)
-    bare: list[Pod] = field(default_factory=list)
-    adopted: dict[ObjectKey, int] = field(default_factory=dict)
+    strangers: dict[ObjectKey, list[Pod]] = {}
+    bare: list[Pod] = []
+    adopted: dict[ObjectKey, int] = {}
 
 
 class Owners:

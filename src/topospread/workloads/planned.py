@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+
+import msgspec
 
 from topospread.api.inventory import Inventory
 from topospread.api.pod import Pod
@@ -12,8 +13,7 @@ from .autoscaling import Autoscaling
 from .dropped_fields import UnusedField
 
 
-@dataclass(slots=True, eq=False)
-class Workload:
+class Workload(msgspec.Struct, eq=False):
     """One row of a report: a Deployment, a StatefulSet, …, an owner that was not read, or a bare Pod.
 
     Attributes:
@@ -32,17 +32,16 @@ class Workload:
     name: str
     replicas: int
     template: Pod | None = None
-    existing: list[Pod] = field(default_factory=list)
-    terminating: list[Pod] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    existing: list[Pod] = []
+    terminating: list[Pod] = []
+    notes: list[str] = []
     autoscaling: Autoscaling | None = None
 
     def __str__(self) -> str:
         return f"{self.kind} {self.namespace}/{self.name}"
 
 
-@dataclass(slots=True, eq=False)
-class QueuedPod:
+class QueuedPod(msgspec.Struct, eq=False):
     """A pod that waits for a node.
 
     Attributes:
@@ -67,8 +66,7 @@ class QueuedPod:
         return self.workload.namespace
 
 
-@dataclass(slots=True)
-class Plan:
+class Plan(msgspec.Struct):
     """What kube-scheduler is given.
 
     Attributes:
@@ -87,13 +85,13 @@ class Plan:
     """
 
     inventory: Inventory
-    workloads: list[Workload] = field(default_factory=list)
-    bound: list[Pod] = field(default_factory=list)
-    queue: list[QueuedPod] = field(default_factory=list)
-    gated: list[QueuedPod] = field(default_factory=list)
-    removed: list[Pod] = field(default_factory=list)
-    foreign: Counter[str] = field(default_factory=Counter)
-    assumed_claims: set[tuple[str, str]] = field(default_factory=set)
-    unused: list[UnusedField] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    workloads: list[Workload] = []
+    bound: list[Pod] = []
+    queue: list[QueuedPod] = []
+    gated: list[QueuedPod] = []
+    removed: list[Pod] = []
+    foreign: Counter[str] = msgspec.field(default_factory=Counter)
+    assumed_claims: set[tuple[str, str]] = msgspec.field(default_factory=set)
+    unused: list[UnusedField] = []
+    warnings: list[str] = []
+    notes: list[str] = []

@@ -14,8 +14,9 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cmp_to_key
+
+import msgspec
 
 from topospread.api.labels import Selector
 from topospread.api.pod import FINISHED_PHASES, Pod
@@ -37,8 +38,7 @@ def is_leaving(pod: Pod) -> bool:
     return pod.terminating and bool(pod.spec.node_name) and pod.phase not in FINISHED_PHASES
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
+class _Candidate(msgspec.Struct, frozen=True):
     """What the rules compare of a pod; times in seconds since 1970, None where there is none."""
 
     pod: Pod

@@ -6,13 +6,12 @@ Sources: pkg/controller/deployment/rolling.go (``reconcileOldReplicaSets``, ``cl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from topospread.api.rollout import Strategy
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(msgspec.Struct, frozen=True):
     """How a rolling update stands: pods of the new revision and of old ones, available and not."""
 
     replicas: int

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace as with_fields
 
 from topospread.errors import InputError
 from topospread.linting.edits import changed, splice_of
@@ -217,7 +217,7 @@ def test_a_configuration_in_a_config_map_is_edited_in_its_place(monkeypatch: pyt
             if each.value["percentageOfNodesToScore"] != 100:
                 yield each, Problem("", "", (Edit("replace", "percentageOfNodesToScore", 100),))
 
-    monkeypatch.setattr("topospread.linting.run.RULES", (replace(RULES[0], check=score_all),))
+    monkeypatch.setattr("topospread.linting.run.RULES", (with_fields(RULES[0], check=score_all),))
     text = (
         "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ü}\ndata:\n  a: b\n  config.yaml: |\n"
         "    apiVersion: kubescheduler.config.k8s.io/v1\n    kind: KubeSchedulerConfiguration\n"

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from inline_snapshot import snapshot
+from msgspec.structs import replace as with_fields
 
 from tests.unit.report.builders import (
     ANTI_AFFINITY,
@@ -306,7 +307,7 @@ def many() -> Simulation:
     heaped = arithmetic({"zone-a": 2, "zone-b": 0}, hard=False, max_skew=5)
     paused = ["it is paused: its pods are not created"]
     quiet = [workload(f"svc-{i:02}", spread(even), placed=2) for i in range(20)]
-    quiet += [replace(workload(f"paused-{i}", notes=paused), replicas=2) for i in range(4)]
+    quiet += [with_fields(workload(f"paused-{i}", notes=paused), replicas=2) for i in range(4)]
     return simulation(
         [
             *quiet,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace as with_fields
 
 from topospread.api.meta import ObjectMeta, ResourceList
 from topospread.api.node import Node, NodeSpec, NodeStatus
@@ -56,7 +56,7 @@ class Walks:
     """A scheduler that samples, and what its walks find."""
 
     def __init__(self, nodes: list[Node], percentage: int | None = None, version: str = "1.37") -> None:
-        self.profile = replace(
+        self.profile = with_fields(
             default_profile(gates_for(version).kube_version), percentage_of_nodes_to_score=percentage
         )
         self.scheduler = self.scheduler_of(cluster_of(*nodes), self.profile, version)
@@ -152,7 +152,7 @@ def test_a_refused_nominated_node_beyond_the_walk_counts_too() -> None:
 def test_without_score_plugins_the_first_feasible_node_is_enough(version: str, found: int) -> None:
     walks = Walks([node(f"n{i:03}") for i in range(150)], version=version)
     plugins = {point: each for point, each in walks.profile.plugins.items() if point != "score"}
-    profile = replace(walks.profile, plugins=plugins)
+    profile = with_fields(walks.profile, plugins=plugins)
     walks.scheduler = walks.scheduler_of(walks.scheduler.cluster, profile, version)
     assert len(walks.walk(pod("one"))[0]) == found
 

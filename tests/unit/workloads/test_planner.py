@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace as with_fields
 
 from tests.unit.workloads.manifests import Json, inventory, names, pod, row, workload
 from topospread.errors import InvalidError
@@ -119,7 +118,7 @@ class TestOtherSchedulers:
 
     def test_may_be_ours(self):
         given = inventory(pod("p", schedulerName="other"), pod("q"))
-        result = plan(given, control_plane=replace(ControlPlane.of_version("1.37"), scheduler_names=["other"]))
+        result = plan(given, control_plane=with_fields(ControlPlane.of_version("1.37"), scheduler_names=["other"]))
         assert (names(result), result.foreign) == (["p"], {"default-scheduler": 1})
 
 

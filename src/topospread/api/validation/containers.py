@@ -7,8 +7,9 @@ pkg/apis/core/validation/validation.go (Kubernetes 1.37 with its default feature
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
+
+import msgspec
 
 from . import names
 from .environment import check_environment, check_environment_sources
@@ -50,8 +51,7 @@ _NOT_EPHEMERAL: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PodContext:
+class PodContext(msgspec.Struct, frozen=True):
     """What of the pod decides over its containers.
 
     Attributes:

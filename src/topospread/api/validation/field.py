@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from topospread.api.label_syntax import quoted
 from topospread.api.quantity import Quantity
 
 
-@dataclass(frozen=True, slots=True)
-class FieldError:
+class FieldError(msgspec.Struct, frozen=True):
     """One refused field.
 
     Attributes:

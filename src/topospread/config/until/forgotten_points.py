@@ -6,7 +6,8 @@ Source: pkg/scheduler/apis/config/VERSION/default_plugins.go (``mergePlugins``) 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace as with_fields
 
 from topospread.config.api_versions import API_VERSIONS, ApiVersion
 from topospread.config.plugin_sets import PluginSet
@@ -26,4 +27,4 @@ def without_forgotten(sets: dict[str, PluginSet], api: ApiVersion, version: Kube
     """Merged plugins without what is forgotten of them: from 1.22 on, what v1beta2 and older ones disable."""
     if api.rank > API_VERSIONS["v1beta2"].rank or version.minor < _MERGED_AT_ONCE:
         return sets
-    return {point: replace(plugins, disabled=()) for point, plugins in sets.items()}
+    return {point: with_fields(plugins, disabled=()) for point, plugins in sets.items()}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace as with_fields
 
 from topospread.config.args import PluginArgs
 from topospread.config.document import Document
@@ -20,4 +21,4 @@ def preemption_of_1_18(document: Document) -> Mapping[str, tuple[EnabledPlugin, 
 def args_of_1_18(args: PluginArgs, document: Document) -> PluginArgs:
     """The plugins' arguments with the configuration's own ``bindTimeoutSeconds``."""
     timeout = document.fields.get("bindTimeoutSeconds", args.volume_binding.bind_timeout_seconds)
-    return replace(args, volume_binding=replace(args.volume_binding, bind_timeout_seconds=timeout))
+    return with_fields(args, volume_binding=with_fields(args.volume_binding, bind_timeout_seconds=timeout))

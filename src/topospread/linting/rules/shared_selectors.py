@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+import msgspec
 
 from topospread.api.labels import InvalidSelectorError, Selector
 from topospread.api.pod import Pod
@@ -41,8 +42,7 @@ def counted_of_others(pods: PodSource, each: TopologySpreadConstraint) -> Select
     return None if selector.selects_nothing or selector.empty else selector
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Workload:
+class _Workload(msgspec.Struct, frozen=True, eq=False):
     """A workload among others of its namespace.
 
     Attributes:
@@ -52,7 +52,7 @@ class _Workload:
 
     manifest: Manifest | None
     pods: PodSource
-    constraints: list[tuple[str, TopologySpreadConstraint, Selector | None]] = field(default_factory=list)
+    constraints: list[tuple[str, TopologySpreadConstraint, Selector | None]] = []
 
     @property
     def name(self) -> str:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from topospread.api.node import Node
@@ -37,8 +37,7 @@ _NITRO = re.compile(r"^[cmr]5.*|t3|z1d")
 _INSTANCE_TYPES = ("node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type")
 
 
-@dataclass(frozen=True, slots=True)
-class DiskKind:
+class DiskKind(msgspec.Struct, frozen=True):
     """What one of these plugins counts.
 
     Attributes:
