@@ -18,8 +18,9 @@ from topospread.api.policy import LimitRange, PriorityClass, RuntimeClass
 from topospread.api.requests import incoming_requests
 from topospread.config.gates import gates_for
 from topospread.errors import InvalidError
-from topospread.workloads import Plan, plan
 from topospread.workloads.admission import Admission
+from topospread.workloads.planned import Plan
+from topospread.workloads.planner import plan
 from topospread.workloads.timestamps import seconds
 
 TIMES = [None, "2026-01-01T00:00:00Z", "2026-01-02T12:00:00Z", "2026-01-02T12:00:00+02:00"]

@@ -22,6 +22,7 @@ BY_CODE = {
     "topospread.api.new_fields.first_minor": "by field of a table",
     "topospread.api.validation.rules._asked": "by struct of a table",
     "topospread.api.validation.schema._reader": "by type of the schema",
+    "topospread.api.validation.schema._search": "by type of the schema",
     "topospread.config.gates._as_released": "by version and component",
     "topospread.config.kinds._struct": "by version and struct of a table",
     "topospread.config.registry.extension_points": "by minor version",

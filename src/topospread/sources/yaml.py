@@ -247,7 +247,8 @@ class _DocumentReader:
         if type(frame.value) is list:
             frame.value.append(whole_number(value) if type(value) is float else value)
         elif frame.key is _NO_KEY:
-            frame.key = _MERGE if _is_merge(event) else self._key(value, event)
+            plain = type(value) is str and value != "<<" and value not in frame.value
+            frame.key = value if plain else _MERGE if _is_merge(event) else self._key(value, event)
         elif frame.key is _MERGE:
             frame.key = _NO_KEY
             self._merge(frame, value, event)

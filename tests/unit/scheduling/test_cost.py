@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
-
 import msgspec
 import pytest
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from topospread.api.meta import OwnerReference
 from topospread.api.node import Node

@@ -10,7 +10,7 @@ import yaml
 from topospread.api.inventory import Inventory
 from topospread.api.kinds import KINDS
 from topospread.errors import Place
-from topospread.workloads import Plan, QueuedPod, Workload
+from topospread.workloads.planned import Plan, QueuedPod, Workload
 
 Json = dict[str, Any]
 

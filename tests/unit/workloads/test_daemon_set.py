@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.workloads.manifests import Json, inventory, node, pod, queued, row, workload
 from topospread.errors import UsageError
-from topospread.workloads import plan
+from topospread.workloads.planner import plan
 
 NODES = [node("n1", disk="ssd"), node("n2"), node("n3", disk="ssd")]
 

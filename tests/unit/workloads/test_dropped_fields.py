@@ -13,9 +13,9 @@ from topospread.api.kinds import KINDS
 from topospread.config.gates import gates_for
 from topospread.config.versions import KubeVersion
 from topospread.errors import InvalidError
-from topospread.workloads import plan
 from topospread.workloads.control_plane import ControlPlane
 from topospread.workloads.dropped_fields import FIELDS, UnusedField, gate_of, unused_sentences, without_dropped_fields
+from topospread.workloads.planner import plan
 
 SELECTOR: Json = {"matchLabels": {"app": "web"}}
 

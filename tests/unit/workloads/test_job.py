@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.workloads.manifests import Json, inventory, names, pod, row, workload
 from topospread.errors import UsageError
-from topospread.workloads import plan
+from topospread.workloads.planner import plan
 
 INDEX = "batch.kubernetes.io/job-completion-index"
 UID = "11111111-0000-0000-0000-000000000000"

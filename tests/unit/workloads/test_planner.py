@@ -7,8 +7,8 @@ from msgspec.structs import replace as with_fields
 
 from tests.unit.workloads.manifests import Json, inventory, names, pod, row, workload
 from topospread.errors import InvalidError
-from topospread.workloads import plan
 from topospread.workloads.control_plane import ControlPlane
+from topospread.workloads.planner import plan
 
 GATES: Json = {"schedulingGates": [{"name": "example.com/quota"}]}
 VOLUME: Json = {

@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.workloads.manifests import Json, container, inventory, names, node, pod, queued, ready, row, workload
 from topospread.errors import InvalidError, UsageError
-from topospread.workloads import plan
+from topospread.workloads.planner import plan
 
 HASH = "pod-template-hash"
 

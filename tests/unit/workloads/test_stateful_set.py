@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.workloads.manifests import Json, inventory, names, pod, queued, row, workload
-from topospread.workloads import plan
+from topospread.workloads.planner import plan
 
 TEMPLATE: Json = {"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"]}}
 

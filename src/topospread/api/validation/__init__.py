@@ -185,7 +185,7 @@ def unknown_field_paths(obj: Json) -> list[str]:
     """Paths of the fields of a Pod or workload that Kubernetes does not know, in the order they stand."""
     kind = obj.get("kind")
     struct = STRUCT_OF.get(kind) if isinstance(kind, str) else None
-    return [] if struct is None else list(unknown_fields(obj, struct))
+    return [] if struct is None else unknown_fields(obj, struct)
 
 
 def field_path(message: str) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import cache
 from importlib.resources import files
@@ -20,6 +20,8 @@ from topospread.api.quantity import ZERO, NumberText, QuantityError, parse_quant
 
 Json = dict[str, Any]
 Reader = Callable[[Any], Any]
+Search = Callable[[object, str, list[str]], None]
+"""Looks a value at a path through, and adds the paths of the fields that are not known."""
 
 STRUCT_OF: Final = {
     "Pod": "Pod",
@@ -89,22 +91,11 @@ def decoded(data: object, struct: str) -> Json:
     return read
 
 
-def unknown_fields(data: object, struct: str, path: str = "") -> Iterator[str]:
+def unknown_fields(data: object, struct: str) -> list[str]:
     """Paths of the fields that the API server would ignore (or refuse, with strict validation)."""
-    if isinstance(data, dict) and struct in _structs():
-        fields = _structs()[struct]
-        for key, value in data.items():
-            inner = f"{path}.{key}" if path else str(key)
-            if key not in fields:
-                yield inner
-            else:
-                yield from unknown_fields(value, fields[key], inner)
-    elif isinstance(data, list) and struct.startswith("[]"):
-        for index, value in enumerate(data):
-            yield from unknown_fields(value, struct[2:], f"{path}[{index}]")
-    elif isinstance(data, dict) and struct.startswith("map "):
-        for key, value in data.items():
-            yield from unknown_fields(value, struct[4:], f"{path}[{key}]")
+    found: list[str] = []
+    _search(struct)(data, "", found)
+    return found
 
 
 def fields_of(struct: str, path: Sequence[str | int]) -> list[str]:
@@ -126,6 +117,58 @@ def field_struct(struct: str, field: str) -> str:
 def _structs() -> dict[str, dict[str, str]]:
     read: dict[str, dict[str, str]] = json.loads(files(__package__).joinpath("schema.json").read_text("utf-8"))
     return read
+
+
+@cache
+def _search(kind: str) -> Search:
+    """What adds the unknown fields of a value of a type, and of all that is in it."""
+    if kind in _structs():
+        return _struct_search(_structs()[kind])
+    inner = _search(kind.removeprefix("[]").removeprefix("map ")) if kind.startswith(("[]", "map ")) else _nothing
+    if inner is _nothing:
+        return _nothing
+    return _list_search(inner) if kind.startswith("[]") else _map_search(inner)
+
+
+def _struct_search(fields: dict[str, str]) -> Search:
+    searches: dict[str, Search] = {}  # by need, as structs may hold their like
+
+    def search(data: object, path: str, found: list[str]) -> None:
+        if not isinstance(data, dict):
+            return
+        for key, value in data.items():
+            kind = fields.get(key)
+            if kind is None:
+                found.append(f"{path}.{key}" if path else str(key))
+            elif isinstance(value, dict | list):
+                if key not in searches:
+                    searches[key] = _search(kind)
+                if searches[key] is not _nothing:
+                    searches[key](value, f"{path}.{key}" if path else key, found)
+
+    return search
+
+
+def _list_search(inner: Search) -> Search:
+    def search(data: object, path: str, found: list[str]) -> None:
+        if isinstance(data, list):
+            for index, value in enumerate(data):
+                inner(value, f"{path}[{index}]", found)
+
+    return search
+
+
+def _map_search(inner: Search) -> Search:
+    def search(data: object, path: str, found: list[str]) -> None:
+        if isinstance(data, dict):
+            for key, value in data.items():
+                inner(value, f"{path}[{key}]", found)
+
+    return search
+
+
+def _nothing(data: object, path: str, found: list[str]) -> None:
+    """The `Search` of what has no fields."""
 
 
 @cache
@@ -173,13 +216,13 @@ def _list_reader(reader: Reader, kind: str) -> Reader:
     def read(value: Any) -> list[Any]:
         if not isinstance(value, list):
             raise WrongTypeError(f"expected a list, got {_named(value)}")
-        return [_zero(kind) if item is None else read_item(index, item) for index, item in enumerate(value)]
-
-    def read_item(index: int, item: Any) -> Any:
+        result: list[Any] = []
         try:
-            return reader(item)
+            for item in value:
+                result.append(_zero(kind) if item is None else reader(item))  # noqa: PERF401 - its length tells where
         except WrongTypeError as problem:
-            raise problem.under(f"[{index}]") from None
+            raise problem.under(f"[{len(result)}]") from None
+        return result
 
     return read
 
@@ -205,7 +248,7 @@ def _zero(kind: str) -> Any:
 
 
 def _string(value: Any) -> str:
-    if not isinstance(value, str) or isinstance(value, NumberText):
+    if type(value) is not str and (not isinstance(value, str) or isinstance(value, NumberText)):
         raise WrongTypeError(f"expected a string, got {_named(value)}")
     # Go reads half a surrogate pair as the replacement character.
     return value if value.isascii() else _SURROGATE.sub("\ufffd", value)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import ceil
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 from topospread.api.labels import InvalidSelectorError, Selector
 from topospread.api.policy import PodDisruptionBudget
@@ -21,8 +23,25 @@ _BUDGETS = "https://kubernetes.io/docs/tasks/run-application/configure-pdb/"
 _KNOWN_SIZE = (Deployment, ReplicaSet, StatefulSet, ReplicationController)
 
 
-def selected(given: LintInput) -> Iterator[tuple[Manifest | None, PodDisruptionBudget, list[PodSource]]]:
-    """Every budget with the pods that it is about; without a manifest those of the cluster, which come first."""
+class Selected(NamedTuple):
+    """A budget with the pods that it is about, and its manifest: ``None`` for one of the cluster."""
+
+    manifest: Manifest | None
+    budget: PodDisruptionBudget
+    pods: list[PodSource]
+
+
+_SELECTED: WeakKeyDictionary[LintInput, list[Selected]] = WeakKeyDictionary()
+
+
+def selected(given: LintInput) -> list[Selected]:
+    """Every budget with the pods that it is about, those of the cluster first; worked out once."""
+    if given not in _SELECTED:
+        _SELECTED[given] = list(_selected(given))
+    return _SELECTED[given]
+
+
+def _selected(given: LintInput) -> Iterator[Selected]:
     budgets: dict[tuple[str, str], tuple[Manifest | None, PodDisruptionBudget]] = {}
     for there in given.cluster.pod_disruption_budgets if given.cluster is not None else ():
         budgets[there.namespace, there.name] = None, there
@@ -36,7 +55,7 @@ def selected(given: LintInput) -> Iterator[tuple[Manifest | None, PodDisruptionB
             selector = Selector.from_label_selector(budget.spec.selector)
         except InvalidSelectorError:
             continue  # Validation says so.
-        yield manifest, budget, index.selected(budget.namespace, selector)
+        yield Selected(manifest, budget, index.selected(budget.namespace, selector))
 
 
 def size_of(given: LintInput, pods: PodSource) -> int | None:

@@ -15,8 +15,6 @@ from topospread.linting.neighbours import autoscaled
 from topospread.linting.pod_source import HOSTNAME, explicit_replicas
 from topospread.linting.problem import Edit, Problem
 from topospread.linting.rule import Example, Rule
-from topospread.plugins.pod_topology_spread import minimum_in_force
-from topospread.simulation.paper import whether_ever
 
 from .node_labels import misspelt, named
 from .pod_spec import only_value
@@ -85,6 +83,8 @@ def _key_on_some_nodes(given: LintInput) -> Iterator[tuple[LintSubject, Problem]
 
 
 def _too_few_domains(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
+    from topospread.simulation.paper import whether_ever
+
     for template, held in _every(given):
         counts = held.counts
         if held.given.min_domains is None or not counts.lacks_domains:
@@ -176,6 +176,8 @@ def _reason(node: Node, template: TemplateOnNodes) -> str:
 
 def _room(held: ConstraintOnNodes, closed: dict[str, list[Node]]) -> int:
     """How many pods still fit into the open domains, the closed ones staying as they are."""
+    from topospread.plugins.pod_topology_spread import minimum_in_force
+
     counts = held.counts
     least = min(domain.matching for domain in counts.domains if domain.name in closed)
     most = minimum_in_force(len(counts.domains), least, counts.min_domains) + counts.max_skew
