@@ -59,7 +59,11 @@ def capacity(**given: Any) -> int:
         raise UsageError("say what is to fit: --of deploy/web, or --pod FILE")
     by = read_control_plane(given)
     configuration = read_configuration(given["config_path"], by.scheduler)
-    inventory = read_inventory(given, by=[by])
+    from topospread.sources.needed_kinds import PLACEMENT
+
+    # What a pod of a file claims is not known yet.
+    needed = PLACEMENT if given["pod"] is None else PLACEMENT.with_volumes
+    inventory = read_inventory(given, by=[by], needed=needed)
     from topospread.spare_capacity.capacity import capacity as ask
 
     with progress("placing") as bar:

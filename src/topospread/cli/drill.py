@@ -163,7 +163,12 @@ def drill(context: click.Context, /, **given: Any) -> int:
         return drill_many.merge(given)
     by = read_control_plane(given)
     configuration = read_configuration(given["config_path"], by.scheduler)
-    inventory = read_inventory(given, by=[by])
+    from topospread.drills.steps import Apply
+    from topospread.sources.needed_kinds import ALL, PLACEMENT
+
+    # What the files bring that a step applies is not known yet.
+    needed = ALL if any(isinstance(each, Apply) for each in steps) else PLACEMENT
+    inventory = read_inventory(given, by=[by], needed=needed)
     if given["each"]:
         return drill_many.each(given, inventory, _options(given, configuration, by))
     found, code = _played(given, inventory, steps, configuration, by)

@@ -94,7 +94,9 @@ def explain(**given: Any) -> int:
     scale = parse_scale(given)
     by = read_control_plane(given)
     configuration = read_configuration(given["config_path"], by.scheduler)
-    inventory = read_inventory(given, *paths, *given["manifests"], by=[by])
+    from topospread.sources.needed_kinds import PLACEMENT
+
+    inventory = read_inventory(given, *paths, *given["manifests"], by=[by], needed=PLACEMENT)
     import topospread
 
     with progress("placing") as bar:

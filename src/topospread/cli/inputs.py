@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from topospread.config.profile import Configuration
     from topospread.service_traffic import Traffic
     from topospread.service_traffic.traffic import TrafficQuestion
-    from topospread.sources.load import LiveObjects
+    from topospread.sources.load import LiveReading
+    from topospread.sources.needed_kinds import NeededKinds
     from topospread.sources.rendering import Rendering
     from topospread.workloads.control_plane import ControlPlane
 
@@ -146,7 +147,9 @@ def read_rendering(given: Mapping[str, Any], kube_version: str) -> Rendering:
     )
 
 
-def read_inventory(given: Mapping[str, Any], *paths: str, by: Collection[ControlPlane] = ()) -> Inventory:
+def read_inventory(
+    given: Mapping[str, Any], *paths: str, by: Collection[ControlPlane] = (), needed: NeededKinds | None = None
+) -> Inventory:
     """What the paths and ``--cluster`` hold, or the cluster that kubectl points at.
 
     ``-n`` is where objects go that name no namespace.
@@ -155,6 +158,7 @@ def read_inventory(given: Mapping[str, Any], *paths: str, by: Collection[Control
         given: the options of `input_options` and `namespace_options`.
         paths: in place of the command line's.
         by: who is to get it, for what one lets in and another refuses.
+        needed: what is read of a live cluster; everything that a snapshot has by default.
 
     Raises:
         InputError: something cannot be read or used.
@@ -165,18 +169,30 @@ def read_inventory(given: Mapping[str, Any], *paths: str, by: Collection[Control
         paths = (STANDARD_INPUT,)
     stdin = standard_input()
     if is_meant(given, paths):
-        inventory = _loaded(given, paths, by, stdin, read_live(given))
+        inventory = _loaded(given, paths, by, stdin, _live_reading(given, needed))
     elif not paths and cluster is None:
         raise UsageError(NOTHING_GIVEN)
     else:
-        inventory = _or_applied(given, paths, by, stdin)
+        inventory = _or_applied(given, paths, by, stdin, _live_reading(given, needed))
     # What was read stays until the process ends: garbage is not looked for there any more.
     gc.freeze()
     return inventory
 
 
+def _live_reading(given: Mapping[str, Any], needed: NeededKinds | None) -> LiveReading:
+    """Reads the cluster that is named, as far as that and what is applied to it need."""
+    from topospread.sources.needed_kinds import ALL
+
+    wanted = ALL if needed is None or given.get("html") or given.get("save") else needed
+    return lambda applied: read_live(given, wanted.beside(each.item for each in applied))
+
+
 def _or_applied(
-    given: Mapping[str, Any], paths: Sequence[str], by: Collection[ControlPlane], stdin: BinaryIO | None
+    given: Mapping[str, Any],
+    paths: Sequence[str],
+    by: Collection[ControlPlane],
+    stdin: BinaryIO | None,
+    reading: LiveReading,
 ) -> Inventory:
     """What is given; manifests that bring no nodes are applied to the cluster that kubectl points at, if there is one.
 
@@ -194,7 +210,7 @@ def _or_applied(
             raise
     if isinstance(stdin, BytesIO):
         stdin.seek(0)
-    return _loaded(given, paths, by, stdin, read_live(given))
+    return _loaded(given, paths, by, stdin, reading)
 
 
 def _loaded(
@@ -202,13 +218,13 @@ def _loaded(
     paths: Sequence[str],
     by: Collection[ControlPlane],
     stdin: BinaryIO | None,
-    live: LiveObjects | None = None,
+    live: LiveReading | None = None,
 ) -> Inventory:
     from topospread.sources.custom_kinds import find_kinds
     from topospread.sources.load import load
 
     namespace = given["namespace"] or ("default" if live is None else read_access(given).namespace())
-    with progress("reading") as bar:
+    with progress("reading") as bar:  # of a cluster itself there is a line of its own
         return load(
             paths,
             cluster=given["cluster"] if live is None else None,
@@ -220,7 +236,7 @@ def _loaded(
             rendering=read_rendering(given, given["kube_version"].strip()),
             comparison_operators=any(each.apiserver.enabled("TaintTolerationComparisonOperators") for each in by),
             live=live,
-            progress=bar,
+            progress=bar if live is None else None,
         )
 
 

@@ -16,10 +16,9 @@ from .terminal import layout, progress, show, written
 from .usage import Explained
 
 if TYPE_CHECKING:
-    from topospread.api.inventory import Inventory
     from topospread.linting.fixing import Mended
     from topospread.linting.reading import Question
-    from topospread.linting.run import LintReport
+    from topospread.linting.run import ClusterReading, LintReport
     from topospread.linting.settings import Settings
 
 HELP = """\
@@ -123,19 +122,19 @@ def lint(**given: Any) -> int:
     return 2 if outcome.read.broken else int(not outcome.passed)
 
 
-def _live_cluster(given: dict[str, Any]) -> Inventory | None:
-    """What the live cluster holds that manifests are to be held against; ``None`` where it is not meant by name.
+def _live_cluster(given: dict[str, Any]) -> ClusterReading | None:
+    """Reads of the live cluster what manifests are held against; ``None`` where it is not meant by name.
 
     Raises:
-        InputError: it cannot be read.
         UsageError: another cluster is named, too.
     """
     if not is_named(given):
         return None
     is_meant(given, ())
     from topospread.sources.load import load
+    from topospread.sources.needed_kinds import lint_needs
 
-    return load((), live=read_live(given))
+    return lambda found: load((), live=read_live(given, lint_needs(each.item for each in found.manifests)))
 
 
 def _export_policy(given: dict[str, Any]) -> int:

@@ -12,6 +12,7 @@ from topospread.errors import UsageError
 if TYPE_CHECKING:
     from topospread.live.access import Access
     from topospread.sources.load import LiveObjects
+    from topospread.sources.needed_kinds import NeededKinds
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -105,8 +106,8 @@ def _why_none() -> str:
     return "there is no kubeconfig of a cluster that could be read"
 
 
-def read_live(given: Mapping[str, Any]) -> LiveObjects:
-    """What the cluster holds; where not all namespaces may be read, that of ``-n``.
+def read_live(given: Mapping[str, Any], needed: NeededKinds) -> LiveObjects:
+    """What is needed of the cluster; where not all namespaces may be read, that of ``-n``.
 
     Raises:
         InputError: there is no way to it, it cannot be reached, or it refuses nodes or pods.
@@ -120,7 +121,8 @@ def read_live(given: Mapping[str, Any]) -> LiveObjects:
 
     line = ReadingLine()
     try:
-        return live_objects(access, WantedLists(otherwise=given["namespace"] or ""), line)
+        wanted = WantedLists(otherwise=given["namespace"] or "", kinds=needed.kinds, volumes=needed.volumes)
+        return live_objects(access, wanted, line)
     finally:
         line.clear()
 

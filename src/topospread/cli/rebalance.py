@@ -80,8 +80,12 @@ def rebalance(**given: Any) -> int:
         read_access(given)
     by = read_control_plane(given)
     configuration = read_configuration(given["config_path"], by.scheduler)
+    from topospread.sources.needed_kinds import PLACEMENT
+
     # With --apply beside a snapshot the options say where pods are evicted, and the snapshot is what is looked at.
-    inventory = read_inventory({**given, **NOBODY} if given["apply"] and given["paths"] else given, by=[by])
+    inventory = read_inventory(
+        {**given, **NOBODY} if given["apply"] and given["paths"] else given, by=[by], needed=PLACEMENT
+    )
     import topospread
 
     with progress("rebalancing") as bar:

@@ -120,7 +120,10 @@ def simulate(**given: Any) -> int:
     other = _other(given, side)
     _check_save(given["save"], compares=other is not None)
     sides = [by, other[1][0]] if other else [by]
-    inventory = read_inventory(given, by=sides)
+    from topospread.sources.needed_kinds import PLACEMENT, PLACEMENT_AND_RUNS
+
+    needed = PLACEMENT_AND_RUNS if given["cron_jobs"] else PLACEMENT
+    inventory = read_inventory(given, by=sides, needed=needed)
     if given["orders"] is not None:
         return _in_orders(given, inventory, side)
     result = _simulated(given, inventory, side)

@@ -28,6 +28,7 @@ from .usage import Explained
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
     from topospread.config.profile import Configuration
+    from topospread.sources.needed_kinds import NeededKinds
     from topospread.spread_status import SpreadStatus
     from topospread.workloads.control_plane import ControlPlane
 
@@ -82,14 +83,25 @@ def status(**given: Any) -> int:
     configuration = read_configuration(given["config_path"], by.scheduler)
     if given["watch"]:
         check_watch(given)
-        watch(given, lambda inventory: _text(inventory, _found(inventory, given, by, configuration), given, by))
-    inventory = read_inventory(given, by=[by])
+        watch(
+            given,
+            _needed(given),
+            lambda inventory: _text(inventory, _found(inventory, given, by, configuration), given, by),
+        )
+    inventory = read_inventory(given, by=[by], needed=_needed(given))
     found = _found(inventory, given, by, configuration)
     write_html(given, ReportWish(inventory, options_of(by, configuration), shown={"at": "0"}))
     if given["output"] in ("json", "yaml"):
         warn(found.warnings)
     show(_text(inventory, found, given, by))
     return 1 if given["check"] and found.exceeded else 0
+
+
+def _needed(given: dict[str, Any]) -> NeededKinds:
+    """A table says which evictions would mend what is exceeded, where that is known at once."""
+    from topospread.sources.needed_kinds import PLACEMENT, STATUS
+
+    return PLACEMENT if given["output"] in ("table", "wide") else STATUS
 
 
 def _found(

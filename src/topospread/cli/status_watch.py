@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
     from topospread.live.follow_state import FollowState
     from topospread.live.followed_cluster import FollowedCluster
+    from topospread.sources.needed_kinds import NeededKinds
 
 _LOOK = 0.2
 """Seconds between two looks at whether something changed."""
@@ -43,7 +44,7 @@ def check_watch(given: Mapping[str, Any]) -> None:
         raise UsageError("--html writes one report, and --watch never ends: give one of them")
 
 
-def watch(given: Mapping[str, Any], text_of: Callable[[Inventory], str]) -> None:
+def watch(given: Mapping[str, Any], needed: NeededKinds, text_of: Callable[[Inventory], str]) -> None:
     """Show the text of the cluster as it is, again and again, until interrupted.
 
     Raises:
@@ -53,7 +54,7 @@ def watch(given: Mapping[str, Any], text_of: Callable[[Inventory], str]) -> None
     from topospread.live.followed_cluster import following
 
     shown: WatchView = Screen() if sys.stdout.isatty() else Printed(plain=given["output"] in ("json", "yaml"))
-    with following(access) as followed:
+    with following(access, kinds=needed.kinds) as followed:
         _until_ready(followed)
         while True:
             state, begun = followed.state, time.monotonic()

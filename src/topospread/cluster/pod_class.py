@@ -85,6 +85,7 @@ class PodClass:
         tied_to: the node that this pod of a DaemonSet is for, "" for all others and for the class that all of them are.
         label_set: its labels, as its cluster keeps them for selectors.
         general: of a tied class the one that the cluster keeps, ``None`` for that one itself.
+        likeness: room for which other classes it is like as pods that come, ``None`` until that is asked.
     """
 
     __slots__ = (
@@ -99,6 +100,7 @@ class PodClass:
         "is_tied",
         "label_set",
         "labels",
+        "likeness",
         "namespace",
         "node_name",
         "occupancy",
@@ -130,13 +132,14 @@ class PodClass:
         self.is_tied = False
         self.tied_to = ""
         self.general: PodClass | None = None
+        self.likeness: object = None
 
     def tied(self, pod: Pod, node: str) -> PodClass:
         """The class as one of its pods sees itself, which is for one node: it is placed and counted as the class is."""
         tied = PodClass.__new__(PodClass)
         for name in self.__slots__:
             setattr(tied, name, getattr(self, name))
-        tied.pod, tied.tied_to, tied.general = pod, node, self
+        tied.pod, tied.tied_to, tied.general, tied.likeness = pod, node, self, None
         return tied
 
     @property

@@ -26,7 +26,7 @@ from .lint_input import LintSubject, SchedulerConfiguration
 from .problem import Edit
 from .reading import Question, Read
 from .rule import Severity
-from .run import Judged, LintReport, run
+from .run import ClusterReading, Judged, LintReport, run
 
 _ROUNDS: Final = 5
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
@@ -82,7 +82,10 @@ def _replace(path: str, data: bytes) -> None:
 
 
 def mend(
-    question: Question, stdin: BinaryIO | None = None, level: Severity = "hint", cluster: Inventory | None = None
+    question: Question,
+    stdin: BinaryIO | None = None,
+    level: Severity = "hint",
+    cluster: Inventory | ClusterReading | None = None,
 ) -> tuple[LintReport, list[Mended]]:
     """Ask the rules, make the fixes they offer in memory, and ask again.
 
@@ -90,7 +93,7 @@ def mend(
         question: what is to be linted.
         stdin: what ``-`` stands for.
         level: only findings that are at least so bad are fixed, and reported.
-        cluster: what the manifests are held against, where it was read before.
+        cluster: what the manifests are held against, where it was read before; or reads it.
 
     Returns:
         What is still found, and the texts that have changed.

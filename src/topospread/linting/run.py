@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import BinaryIO, Final, overload
 
@@ -35,6 +35,8 @@ from .settings import Settings
 from .worlds import worlds_of
 
 NOTHING: Final = "no object of Kubernetes stands here"
+ClusterReading = Callable[[Read], Inventory]
+"""Reads what manifests are held against; is told of them, so that nothing else is asked for than that needs."""
 
 
 class Judged(msgspec.Struct, frozen=True):
@@ -168,7 +170,7 @@ def run(
     question: Question,
     stdin: BinaryIO | None = None,
     instead: Mapping[str, Text] | None = None,
-    cluster: Inventory | None = None,
+    cluster: Inventory | ClusterReading | None = None,
     progress: Progress | None = None,
 ) -> LintReport:
     """Read what is given, and ask the rules; what is broken is noted in the outcome and does not end the reading.
@@ -177,7 +179,7 @@ def run(
         question: what is to be linted.
         stdin: what ``-`` stands for.
         instead: path → the text to lint in place of what stands there.
-        cluster: what the question's cluster holds, when it was read before.
+        cluster: what the question's cluster holds, when it was read before; or reads it.
         progress: told of the work that is done: files to read first, then rules to ask.
 
     Raises:
@@ -190,7 +192,9 @@ def run(
     with no_garbage_collection():
         tell = progress or untold
         found = read(question, gates, stdin, instead, lambda done, total: tell(done, 2 * total))
-        if question.cluster and cluster is None:
+        if callable(cluster):
+            cluster = cluster(found)
+        elif question.cluster and cluster is None:
             cluster = load(
                 (), cluster=question.cluster, stdin=stdin, namespace=question.namespace, rendering=question.how
             )

@@ -12,15 +12,18 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import NoReturn
 
 import aiohttp
 import msgspec
 from multidict import CIMultiDict
 
+from .answer_stream import StreamServer
 from .api_error import ApiError, ApiUnreachable, error_of
 from .connection import Connection
 from .observer import Observer
 from .rate_limit import RateLimit
+from .watch_events import Json, events_in
 from .write_connections import BrokenConnection, WriteConnections
 
 PAGE = 500
@@ -33,6 +36,7 @@ _GOODBYE = 0.1
 """Seconds in which TLS connections end: aiohttp closes them without waiting for it."""
 _RETRIES = 10
 _CONNECTIONS = 32
+_ELSEWHERE = (301, 302, 303, 307, 308)
 _READ = {"Accept": "application/json", "Accept-Encoding": "identity"}
 
 
@@ -42,11 +46,6 @@ class _ListMeta(msgspec.Struct, rename="camel"):
 
 class _Page(msgspec.Struct):
     metadata: _ListMeta = msgspec.field(default_factory=_ListMeta)
-
-
-class _Event(msgspec.Struct):
-    type: str
-    object: msgspec.Raw
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +75,11 @@ class ApiClient:
         self._connection = connection
         self._observer = observer or Observer()
         self._limit = RateLimit(qps, burst, time.monotonic)
-        self._decoder = msgspec.json.Decoder(_Event)
         self._reads: aiohttp.ClientSession | None = None
         self._writes: aiohttp.ClientSession | None = None
         self._generation = self._direct_generation = connection.generation
         self._direct: WriteConnections | None = None
+        self._redirects = False
         self._outdated: list[aiohttp.ClientSession] = []
         """Made with a client certificate that was replaced; what is under way in them ends there."""
 
@@ -175,11 +174,18 @@ class ApiClient:
             page = await following
 
     async def watch(
-        self, path: str, resource_version: str, *, params: Mapping[str, str] | None = None, seconds: int = 300
-    ) -> AsyncIterator[tuple[str, msgspec.Raw]]:
+        self,
+        path: str,
+        resource_version: str,
+        *,
+        params: Mapping[str, str] | None = None,
+        seconds: int = 300,
+        rest: float = 0.0,
+    ) -> AsyncIterator[tuple[str, Json]]:
         """What happens after a version: ADDED, MODIFIED, DELETED or BOOKMARK, and the object's bytes.
 
-        It ends when the server ends it, after ``seconds`` at the latest.
+        It ends when the server ends it, after ``seconds`` at the latest. When all that came was handed on, more is
+        looked for after ``rest`` seconds: where much comes that says little, that is cheaper in many at once.
 
         Raises:
             ApiError: the server refuses, or tells of an error: 410 where the version is too old.
@@ -195,11 +201,13 @@ class ApiClient:
         try:
             async with self._stream(path, asked, _SILENCE) as content:
                 self._observer.watching(path.rpartition("/")[2], "open")
-                async for line in _lines(content):
-                    event = self._decoder.decode(line)
-                    if event.type == "ERROR":
-                        raise error_of(bytes(event.object))
-                    yield event.type, event.object
+                async for events in events_in(content):
+                    for event in events:
+                        if event[0] == "ERROR":
+                            raise error_of(bytes(event[1]))
+                        yield event
+                    if rest:
+                        await asyncio.sleep(rest)
         except msgspec.DecodeError as error:
             raise ApiUnreachable(f"the watch of {path} broke: {error}") from error
 
@@ -212,35 +220,50 @@ class ApiClient:
         """
         await self._limit.wait()
         async with self._stream(path, params or {}, _TIMEOUT) as content:
-            async for piece in content.iter_any():
+            async for piece in content:
                 yield piece
 
     @asynccontextmanager
-    async def _stream(self, path: str, asked: Mapping[str, str], silence: float) -> AsyncIterator[aiohttp.StreamReader]:
+    async def _stream(self, path: str, asked: Mapping[str, str], silence: float) -> AsyncIterator[AsyncIterator[bytes]]:
         """The body of an answer that is read while it comes; ``silence``: seconds after which it is taken for broken.
 
         Raises:
             ApiError: the server refuses.
             ApiUnreachable: the connection could not be made, or broke, also while it is read.
         """
-        timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECTING, sock_read=silence)
         headers = await self._headers(_READ)
+        connection = self._connection
         try:
+            if connection.proxy is None and not self._redirects:
+                server = StreamServer(connection.server, connection.ssl, connection.server_hostname)
+                async with server.get(path, asked, headers, silence) as answer:
+                    self._redirects = answer.status in _ELSEWHERE
+                    if not self._redirects:
+                        if answer.status != 200:
+                            after = _seconds(answer.header(b"retry-after"))
+                            await self._refused(answer.status, await answer.whole(), after)
+                        yield answer.pieces()
+                        return
+            timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECTING, sock_read=silence)
             async with self._session(write=False).get(
-                self._connection.server + path,
+                connection.server + path,
                 params=asked,
                 headers=headers,
                 timeout=timeout,
-                proxy=self._connection.proxy,
-                server_hostname=self._connection.server_hostname,
+                proxy=connection.proxy,
+                server_hostname=connection.server_hostname,
             ) as response:
-                if response.status == 401:
-                    await self._connection.renew()
                 if response.status != 200:
-                    raise error_of(await response.read(), response.status, _retry_after(response))
-                yield response.content
+                    await self._refused(response.status, await response.read(), _retry_after(response))
+                yield response.content.iter_any()
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise ApiUnreachable(_words(error)) from error
+
+    async def _refused(self, status: int, body: bytes, retry_after: float | None) -> NoReturn:
+        """Tell that an answer is none that can be read; credentials that are not known are fetched anew."""
+        if status == 401:
+            await self._connection.renew()
+        raise error_of(body, status, retry_after)
 
     async def _once_more(self, request: _Request) -> bytes:
         """Send a request; again where its connection had been closed by the server before it was there."""
@@ -324,22 +347,6 @@ class ApiClient:
             else:
                 self._reads = session
         return session
-
-
-async def _lines(content: aiohttp.StreamReader) -> AsyncIterator[bytes]:
-    """The lines of a stream, however long; one that was cut short is handed on as it is, and is no JSON then."""
-    parts: list[bytes] = []
-    async for chunk in content.iter_any():
-        head, *rest = chunk.split(b"\n")
-        parts.append(head)
-        if not rest:
-            continue
-        yield b"".join(parts)
-        for line in rest[:-1]:
-            yield line
-        parts = [rest[-1]]
-    if any(parts):
-        yield b"".join(parts)
 
 
 def _retry_after(response: aiohttp.ClientResponse) -> float | None:

@@ -7,7 +7,7 @@ the next page begins, all is asked for at once, as client-go's pager does it (cl
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final, Protocol
@@ -19,6 +19,7 @@ from topospread.api.meta import KubeStruct
 from topospread.errors import UsageError
 from topospread.sources.admit import Rules
 from topospread.sources.listed_page import continue_token, read_page
+from topospread.sources.needed_kinds import VOLUMES, uses_volumes
 from topospread.sources.objects import ObjectReader, ReadObject
 from topospread.sources.snapshot_facts import FORMAT, SnapshotFacts
 from topospread.sources.snapshot_lists import ORDER, REQUIRED, ListRequest
@@ -65,12 +66,43 @@ class WantedLists:
         otherwise: the only one of kinds that may not be read in all namespaces, "" for none: then they are missing.
         page: objects to ask for at once, 0 for all.
         kinds: which, keys of `KINDS`.
+        volumes: those of `VOLUMES` in any case; otherwise as soon as something is read that uses volumes.
     """
 
     namespace: str = ""
     otherwise: str = ""
     page: int = PAGE
     kinds: Sequence[str] = ORDER
+    volumes: bool = True
+
+
+class _VolumesAsked:
+    """Whether kinds of volumes are asked for: known once an object uses volumes, or once all others are read."""
+
+    def __init__(self, wanted: WantedLists) -> None:
+        self._known = asyncio.Event()
+        self._others = {kind for kind in wanted.kinds if kind not in VOLUMES}
+        self._asked = wanted.volumes or not self._others
+        if self._asked:
+            self._known.set()
+
+    def see(self, objects: Iterable[ReadObject]) -> None:
+        """Objects were read."""
+        if not self._known.is_set() and any(uses_volumes(each.item) for each in objects):
+            self._asked = True
+            self._known.set()
+
+    def finished(self, kind: str) -> None:
+        """All of a kind were read."""
+        self._others.discard(kind)
+        if not self._others:
+            self._known.set()
+
+    async def asks_for(self, kind: str) -> bool:
+        """Whether a kind is to be read, as soon as that is known."""
+        if kind in VOLUMES:
+            await self._known.wait()
+        return kind not in VOLUMES or self._asked
 
 
 class _Version(KubeStruct):
@@ -95,6 +127,10 @@ class ClusterLists:
     purpose: str = "answer"
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
     _answered: bool = False
+    _volumes: _VolumesAsked = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._volumes = _VolumesAsked(self.wanted)
 
     async def read(self, receiver: Receiver) -> SnapshotFacts:
         """Read everything; what there is to say of it.
@@ -139,7 +175,10 @@ class ClusterLists:
                 each.result()
 
     async def _kind(self, kind: str, receiver: Receiver, facts: SnapshotFacts) -> None:
-        """Read a kind, or note that it may not be read."""
+        """Read a kind, or note that it may not be read; one of volumes only where they are asked for."""
+        if not await self._volumes.asks_for(kind):
+            receiver.finished(kind)
+            return
         try:
             facts.counts[kind] = await self._as_wide_as_allowed(kind, receiver, facts)
         except ApiError as error:
@@ -147,6 +186,7 @@ class ClusterLists:
                 raise in_words(error, self.connection, self.purpose) from error
             facts.missing[kind] = error.reason or error.message
         receiver.finished(kind)
+        self._volumes.finished(kind)
 
     async def _as_wide_as_allowed(self, kind: str, receiver: Receiver, facts: SnapshotFacts) -> int:
         """Read a kind in all namespaces, or in the one that may be read."""
@@ -183,6 +223,7 @@ class ClusterLists:
             new = [each for each in objects if (each.item.namespace, each.item.name) not in seen]
             seen.update((each.item.namespace, each.item.name) for each in new)
             receiver.take(listed.kind, new)
+            self._volumes.see(new)
             self.progress(listed.resource, len(seen), left)
             await asyncio.sleep(0)
         return len(seen)

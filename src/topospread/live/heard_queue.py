@@ -106,6 +106,11 @@ class HeardQueue(SchedulingQueue):
         self.incoming = Incoming(self, observer)
         self.began: float | None = None
 
+    @property
+    def may_give(self) -> bool:
+        """Whether there may be a pod to try: none that only waits for something to happen."""
+        return len(self.active) > 0 or len(self.backoff) > 0
+
     def add(self, pod: Pod, key: PodKey = "", kind: Hashable = None, since: int | None = None) -> QueuedPodInfo:
         """See SchedulingQueue."""
         before = self.incoming.now()

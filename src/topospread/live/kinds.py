@@ -76,6 +76,7 @@ class Watched:
         field_selector: which of them.
         optional: the API server may not serve it.
         many: there are so many that they are listed in one answer: a stream of single objects costs both sides more.
+        beats: nearly all that is heard of it are heartbeats of nodes; those that say nothing new are not handed on.
     """
 
     struct: type[KubeObject]
@@ -84,6 +85,7 @@ class Watched:
     field_selector: str = ""
     optional: bool = False
     many: bool = False
+    beats: bool = False
 
     @property
     def name(self) -> str:
@@ -94,7 +96,7 @@ class Watched:
 _STORAGE = "/apis/storage.k8s.io/v1"
 
 WATCHED: tuple[Watched, ...] = (
-    Watched(Node, "/api/v1/nodes", "Node"),
+    Watched(Node, "/api/v1/nodes", "Node", beats=True),
     Watched(Namespace, "/api/v1/namespaces"),
     Watched(Service, "/api/v1/services"),
     Watched(ReplicationController, "/api/v1/replicationcontrollers"),

@@ -39,11 +39,11 @@ class TimedFramework(Framework):
         self._times = times
         self._pre_filtering = frozenset(profile.enabled("pre_filter"))
 
-    def prepare(self, pod_class: PodClass, cluster: Cluster) -> PreparedPlugins:
+    def prepare(self, pod_class: PodClass, cluster: Cluster, like: PreparedPlugins | None = None) -> PreparedPlugins:
         """See Framework."""
         started, status = perf_counter(), "Error"
         try:
-            plugins = super().prepare(pod_class, cluster)
+            plugins = super().prepare(pod_class, cluster, like)
             status = "Success" if plugins.rejected is None else plugins.rejected[1].code
         finally:
             self._times.extension_point(

@@ -21,8 +21,10 @@ from topospread.errors import DecodeError
 
 from .api_error import ApiError, ApiUnreachable
 from .client import ApiClient
+from .heartbeats import Heartbeats
 from .kinds import Watched
 from .observer import Observer
+from .watch_events import Json
 from .whole_list import IrregularList, WholeList
 
 Key = tuple[str, str]
@@ -35,6 +37,8 @@ _WATCH_SECONDS = (300, 600)
 _GONE = 410
 _AT_ONCE = 256
 """Objects that are taken in before others get their turn."""
+_REST = 0.04
+"""Seconds after which more is looked for where nearly all are heartbeats: some are read at once."""
 _NOBODY = "unreadable"
 """No scheduler's name: of pods that cannot be read."""
 
@@ -104,6 +108,8 @@ class Reflector:
         self._arrays = msgspec.json.Decoder(list[struct])
         self._marks = msgspec.json.Decoder(_Mark)
         self._params = {"fieldSelector": watched.field_selector} if watched.field_selector else {}
+        self._heartbeats = Heartbeats() if watched.beats else None
+        self._rest = _REST if watched.beats else 0.0
         self._delay = _SHORTEST
         self._streams = True
         self.synced = asyncio.Event()
@@ -131,6 +137,8 @@ class Reflector:
     async def _list_and_follow(self) -> None:
         """One list and all that comes of it, until the version is too old to go on from."""
         self._observer.watching(self._watched.name, "relisting" if self.synced.is_set() else "listing")
+        if self._heartbeats is not None:
+            self._heartbeats.forget()
         if self._streams and self._watched.many:
             await self._follow_whole()
         elif self._streams:
@@ -205,7 +213,7 @@ class Reflector:
             return
         await self._follow(version)
 
-    async def _take_initial(self, events: AsyncIterator[tuple[str, msgspec.Raw]], unseen: set[Key]) -> str:
+    async def _take_initial(self, events: AsyncIterator[tuple[str, Json]], unseen: set[Key]) -> str:
         """Take in the objects of a streamed list up to the mark at its end; the version there."""
         count = 0
         async for kind, raw in events:
@@ -230,12 +238,15 @@ class Reflector:
             seconds = random.randint(*_WATCH_SECONDS)
             try:
                 async for kind, raw in self._client.watch(
-                    self._watched.path, version, params=self._params, seconds=seconds
+                    self._watched.path, version, params=self._params, seconds=seconds, rest=self._rest
                 ):
                     self._delay = _SHORTEST
                     if kind == "BOOKMARK":
                         version = self._marks.decode(raw).metadata.resource_version
                         self._observer.watching(self._watched.name, "heard")
+                        continue
+                    if self._heartbeats is not None and (heard := self._heartbeats.version(kind, raw)):
+                        version = heard
                         continue
                     item = self._object(raw)
                     version = item.metadata.resource_version or version
@@ -270,7 +281,7 @@ class Reflector:
             items = [self._convert(each) for each in msgspec.json.decode(array)]
         return items
 
-    def _object(self, raw: msgspec.Raw) -> Any:
+    def _object(self, raw: Json) -> Any:
         try:
             return self._decoder.decode(raw)
         except msgspec.ValidationError:

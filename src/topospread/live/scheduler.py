@@ -118,7 +118,7 @@ class LiveScheduler:
         self._figures = SpreadFigures(self._scheduler, self._deployment_of)
         self._binder: Binder | None = None
         self._reflectors = [
-            Reflector(client, each, _Arrivals(self._sink_of(each), self.queue, self._wake), observer)
+            Reflector(client, each, _Arrivals(self._sink_of(each), self.queue, self._look_again), observer)
             for each in WATCHED
         ]
 
@@ -194,10 +194,15 @@ class LiveScheduler:
 
         def begin(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
             task = group.create_task(work)
-            task.add_done_callback(lambda _: self._wake.set())
+            task.add_done_callback(lambda _: self._look_again())
             return task
 
         return begin
+
+    def _look_again(self) -> None:
+        """Wake the loop where there is a pod that it may try; heartbeats leave it asleep."""
+        if not self._wake.is_set() and self.queue.may_give:
+            self._wake.set()
 
     # What parts ask.
 
@@ -327,24 +332,24 @@ class LiveScheduler:
 
 
 class _Arrivals:
-    """Hands on what a reflector delivers, and wakes the loop: a pod may have to be tried."""
+    """Hands on what a reflector delivers, and tells the loop: a pod may have to be tried."""
 
-    def __init__(self, sink: Sink, queue: HeardQueue, wake: asyncio.Event) -> None:
+    def __init__(self, sink: Sink, queue: HeardQueue, arrived: Callable[[], None]) -> None:
         self.keys = sink.keys
         self._sink = sink
         self._queue = queue
-        self._wake = wake
+        self._arrived = arrived
 
     def put(self, item: Any) -> None:
         """An object came or changed."""
         self._queue.began = time.perf_counter()
         self._sink.put(item)
         self._queue.began = None
-        self._wake.set()
+        self._arrived()
 
     def delete(self, key: Key, item: Any) -> None:
         """An object is gone."""
         self._queue.began = time.perf_counter()
         self._sink.delete(key, item)
         self._queue.began = None
-        self._wake.set()
+        self._arrived()

@@ -16,14 +16,13 @@ from dataclasses import dataclass
 from urllib.parse import urlencode, urlsplit
 
 from .direct_socket import DirectSocket, connected
+from .http_head import END, LONGEST_HEAD, header_of, status_of
 
 IDLE = 60.0
 """Seconds after which a connection is not used again: servers close them some time."""
-_LONGEST_HEAD = 1 << 16
 _NO_BODY = (204, 304)
 _LOOK = 0.5
 """Seconds between two looks at which answers are overdue."""
-_END = b"\r\n\r\n"
 
 
 class BrokenConnection(ConnectionError):  # noqa: N818 - it is what is broken
@@ -52,7 +51,7 @@ class Answer:
 
     def header(self, name: bytes) -> str:
         """The value of a header, its name in lower case; "" where it is not there."""
-        return _header(self.head, name).decode("latin-1")
+        return header_of(self.head, name).decode("latin-1")
 
 
 class _Line:
@@ -132,7 +131,7 @@ class _Line:
         awaited, self._awaited = self._awaited, None
         self._came.clear()
         self.used = time.monotonic()
-        if _header(answer.head, b"connection") == b"close":
+        if header_of(answer.head, b"connection") == b"close":
             self.close()
         if awaited is not None and not awaited.done():
             awaited.set_result(answer)
@@ -244,40 +243,24 @@ def _answer(came: bytearray, *, ended: bool) -> Answer | None:
     Raises:
         ValueError: they are none.
     """
-    end = came.find(_END)
+    end = came.find(END)
     if end < 0:
-        if len(came) > _LONGEST_HEAD:
+        if len(came) > LONGEST_HEAD:
             raise ValueError("a head without an end")
         return None
-    status, head = _status(came, end), bytes(came[:end]).lower()
-    start = end + len(_END)
+    head = bytes(came[:end]).lower()
+    status = status_of(head)
+    start = end + len(END)
     if status in _NO_BODY:
         return Answer(status, head, b"")
-    length = _header(head, b"content-length")
+    length = header_of(head, b"content-length")
     if length:
         until = start + int(length)
         return Answer(status, head, bytes(came[start:until])) if len(came) >= until else None
-    if _header(head, b"transfer-encoding") != b"chunked":
+    if header_of(head, b"transfer-encoding") != b"chunked":
         return Answer(status, head, bytes(came[start:])) if ended else None
     body = _joined(came, start)
     return None if body is None else Answer(status, head, body)
-
-
-def _status(came: bytearray, end: int) -> int:
-    words = bytes(came[: came.find(b"\r\n", 0, end + 2)]).split(b" ", 2)
-    if len(words) < 2:
-        raise ValueError(words[0].decode("latin-1"))
-    return int(words[1])
-
-
-def _header(head: bytes, name: bytes) -> bytes:
-    """The value of a header in a head in lower case."""
-    place = head.find(b"\r\n%b:" % name)
-    if place < 0:
-        return b""
-    start = place + len(name) + 3
-    end = head.find(b"\r\n", start)
-    return head[start : end if end >= 0 else len(head)].strip()
 
 
 def _joined(came: bytearray, place: int) -> bytes | None:

@@ -127,3 +127,6 @@ PLUGINS: Mapping[str, Callable[[PluginSettings], Plugin]] = {
     ),
 }
 """Plugins with a Filter or a Score. SchedulingGates and PrioritySort work on the queue (`workloads`)."""
+
+ASKED_ABOUT_CLAIMS = frozenset({"VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone", *KINDS})
+"""Those whose answers rest on a pod's claims; all others say the same of pods that differ in claims alone."""

@@ -150,7 +150,7 @@ class Scheduler:
     def pending_preemption(self, pod: Pod, verdict: Verdict) -> Preemption:
         """What preemption finds for a pod just left pending; replicas that wait for the same reason share it."""
         pod_class = self.cluster.shared_class(pod)
-        alike = (pod_class.key, self.cluster.nominated_node(verdict.pod))
+        alike = (self.views.likenesses.key(pod_class), self.cluster.nominated_node(verdict.pod))
         return self._pending.preemptions.get(alike, lambda: self.preemption(pod, verdict))
 
     def pick(self, preemption: Preemption) -> Candidate | None:
@@ -203,7 +203,7 @@ class Scheduler:
         key = pod_key(pod.namespace, pod.name if name is None else name)
         try:
             pod_class = self.cluster.shared_class(pod)
-            alike = (pod_class.key, self.cluster.nominated_node(key))
+            alike = (self.views.likenesses.key(pod_class), self.cluster.nominated_node(key))
             return self._pending.verdicts.get(
                 alike, lambda: verdict_of(key, self.view(pod_class), self.framework_of(pod_class))
             )

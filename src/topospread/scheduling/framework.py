@@ -30,7 +30,7 @@ from topospread.plugins.interface import (
     offers,
 )
 from topospread.plugins.pod_volumes import pod_claims, volume_reads
-from topospread.plugins.registry import PLUGINS, PluginSettings
+from topospread.plugins.registry import ASKED_ABOUT_CLAIMS, PLUGINS, PluginSettings
 from topospread.plugins.without_pre_filter import (
     FAIL_ON_SCORED_PODS,
     FailingFilter,
@@ -159,8 +159,10 @@ class Framework:
         points = ("pre_filter", "filter", "pre_bind")
         return [name for name in profile.enabled("reserve") if all(name in profile.enabled(each) for each in points)]
 
-    def prepare(self, pod_class: PodClass, cluster: Cluster) -> PreparedPlugins:
+    def prepare(self, pod_class: PodClass, cluster: Cluster, like: PreparedPlugins | None = None) -> PreparedPlugins:
         """Prepare every plugin for a pod class.
+
+        ``like``: of a class that differs in claims alone, so that only plugins that look at these are asked.
 
         Raises:
             PluginError: kube-scheduler could not judge the pod.
@@ -171,7 +173,8 @@ class Framework:
         failed: dict[str, PluginError] = {}
         for name, plugin in self.plugins.items():
             try:
-                prepared[name] = self.ask(plugin, pod_class, cluster)
+                known = like.prepared.get(name) if like is not None and name not in ASKED_ABOUT_CLAIMS else None
+                prepared[name] = known or self.ask(plugin, pod_class, cluster)
             except PluginError as error:
                 failed[name] = error
                 continue

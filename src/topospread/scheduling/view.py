@@ -16,7 +16,7 @@ import numpy as np
 from topospread.cluster import NO_ROW, Cluster, PodChange, PodClass
 from topospread.cluster.arrays import Bools, Ints, Rows
 from topospread.cluster.journal import VOLUMES
-from topospread.cluster.objects import Reading
+from topospread.cluster.objects import One, Reading, Subject
 from topospread.plugins.interface import (
     Assuming,
     CanBeIdle,
@@ -30,6 +30,7 @@ from topospread.plugins.interface import (
     Watcher,
     offers,
 )
+from topospread.plugins.registry import ASKED_ABOUT_CLAIMS
 
 from .buckets import Buckets, GroupKey
 from .framework import Framework, PreparedPlugins, WeightedScore
@@ -88,12 +89,23 @@ class View:
         stands_for_tied: whether it says of a node what the view of a pod that is tied to that node would say.
     """
 
-    def __init__(self, cluster: Cluster, framework: Framework, pod_class: PodClass, shared: Shared) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        framework: Framework,
+        pod_class: PodClass,
+        shared: Shared,
+        before: View | None = None,
+    ) -> None:
+        """``before``: of a class that differs in claims alone; what it has counted passes on to this one, it ends."""
         self.cluster = cluster
         self.framework = framework
         self.pod_class = pod_class
         self.work = shared.work
-        self.plugins: PreparedPlugins = framework.prepare(pod_class, cluster)
+        passes_on = before is not None and before.end()
+        self.plugins: PreparedPlugins = framework.prepare(
+            pod_class, cluster, before.plugins if before is not None and passes_on else None
+        )
         self.assuming = [each for each in self.plugins.watchers if offers(each, Assuming)]
         self.settling = [each for each in self.plugins.watchers if offers(each, Settling)]
         self.stands_for_tied = not any(each.counts_own_nodes for each in self.plugins.prepared.values())
@@ -113,8 +125,13 @@ class View:
         self._asked = cluster.classes_made
         self._heard: dict[PodClass | None, tuple[Listener, ...]] = {None: ()}
         self._heard_most = _HEARD
-        for watcher in self.plugins.watchers:
-            self._listen(watcher.concerned())
+        self._ended = False
+        self._lasting = Reading(cluster.objects, _lasting_reads(self.plugins))
+        if before is not None and passes_on and self.plugins.watchers == before.plugins.watchers:
+            self._heard, self._heard_most = before._heard, before._heard_most
+        else:
+            for watcher in self.plugins.watchers:
+                self._listen(watcher.concerned())
         self._grouping_watchers: list[Watcher] = []
         self._buckets: Buckets | None = None
         self._layout: list[int] | None = None
@@ -132,7 +149,7 @@ class View:
 
     def catch_up(self) -> bool:
         """Read the journal and evaluate the rows it names; False when a new view has to be built instead."""
-        changes = self.cluster.journal.since(self._position, self)
+        changes = None if self._ended else self.cluster.journal.since(self._position, self)
         kept = changes is not None and self._numbering == self.cluster.nodes.numbering
         if changes is None or not kept or not self._objects.unchanged() or not self.node_local.catch_up():
             return False
@@ -148,6 +165,19 @@ class View:
         if self._buckets is not None:
             rows -= regrouped
             self._sort_in(self._buckets, rows, regrouped)
+        return True
+
+    def end(self) -> bool:
+        """Be of no use any more; whether what is counted is up to date, for another view to go on with."""
+        changes = self.cluster.journal.since(self._position, self)
+        ended, self._ended = self._ended, True
+        self.forget_buckets()
+        if ended or changes is None or self._numbering != self.cluster.nodes.numbering:
+            return False
+        if not self._lasting.unchanged():
+            return False
+        self._position = self.cluster.journal.position
+        self._apply(changes)
         return True
 
     def rewind(self, position: int) -> None:
@@ -280,6 +310,12 @@ class View:
         for watcher in self._grouping_watchers:
             key += watcher.group(row)
         return key
+
+
+def _lasting_reads(plugins: PreparedPlugins) -> Iterable[Subject | One]:
+    """What the plugins rest on whose answers are the same whatever a pod's claims."""
+    lasting = (each for name, each in plugins.prepared.items() if name not in ASKED_ABOUT_CLAIMS)
+    return (each for prepared in lasting for each in prepared.reads)
 
 
 def _is_idle(each: object) -> bool:

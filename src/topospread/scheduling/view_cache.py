@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from itertools import islice
+from weakref import WeakValueDictionary
 
 from topospread.cluster import Cluster, PodClass
 
 from .framework import Framework
+from .likeness import Likeness, Likenesses
 from .view import Shared, View
 
 _VIEW_MEMORY = 3 << 29
@@ -18,7 +20,7 @@ _MANY_VIEWS = 256
 _LOOKED_AT = 4
 """So many views are looked at, in rounds, whenever there is a new one."""
 
-_Key = tuple[str, tuple[int, str]]
+_Key = tuple[str, Hashable]
 
 
 class ViewCache:
@@ -26,10 +28,13 @@ class ViewCache:
 
     Attributes:
         shared: what the views have in common.
+        likenesses: which classes share a view, or what one has counted.
     """
 
     def __init__(self, cluster: Cluster) -> None:
         self.shared = Shared()
+        self.likenesses = Likenesses(cluster)
+        self._latest_of: WeakValueDictionary[tuple[str, Likeness], View] = WeakValueDictionary()
         self._cluster = cluster
         self._views: OrderedDict[_Key, View] = OrderedDict()
         self._round: Iterator[_Key] = iter(())
@@ -56,16 +61,28 @@ class ViewCache:
             and latest.catch_up()
         ):
             return latest
-        key = (framework.profile.scheduler_name, pod_class.key)
+        key = (framework.profile.scheduler_name, self.likenesses.key(pod_class))
         view = self._views.get(key)
         if view is None or not view.catch_up():
-            view = self._views[key] = View(self._cluster, framework, pod_class, self.shared)
+            view = self._views[key] = self._made(framework, pod_class)
             self._views.move_to_end(key)
             self._drop()
         else:
             self._views.move_to_end(key)
         self._latest = view, pod_class.index
         return view
+
+    def _made(self, framework: Framework, pod_class: PodClass) -> View:
+        """A new view; where one of a class is there that differs in claims alone, it goes on with what that counted."""
+        likeness = self.likenesses.of(pod_class)
+        if likeness is None:
+            return View(self._cluster, framework, pod_class, self.shared)
+        alike = (framework.profile.scheduler_name, likeness)
+        before = self._latest_of.get(alike)
+        if before is not None and pod_class.volumes:
+            self._views.pop((framework.profile.scheduler_name, before.pod_class.key), None)
+        made = self._latest_of[alike] = View(self._cluster, framework, pod_class, self.shared, before)
+        return made
 
     def _drop(self) -> None:
         """Keep no more views than there is memory for, and of many none for long whose class has no pods."""

@@ -73,16 +73,19 @@ class StandingRefusals:
 
     def note(self, pod_class: PodClass, outcome: PodOutcome) -> None:
         """A pod of a class was refused just now."""
-        self._known[pod_class.key] = _LastRefusal(with_fields(outcome), self._basis(pod_class, outcome))
+        self._known[self._scheduler.views.likenesses.key(pod_class)] = _LastRefusal(
+            with_fields(outcome), self._basis(pod_class, outcome)
+        )
 
     def of(self, pod_class: PodClass) -> PodOutcome | None:
         """What would become of a pod of the class, stamped as of now; ``None`` where it has to be tried."""
-        refusal, journal = self._known.get(pod_class.key), self._cluster.journal
+        key, journal = self._scheduler.views.likenesses.key(pod_class), self._cluster.journal
+        refusal = self._known.get(key)
         if refusal is None or refusal.outcome.stamp == journal.stamp:
             return None if refusal is None else refusal.outcome
         verdict, basis = refusal.outcome.verdict, refusal.basis
         if verdict is None or basis is None or not self._stands(pod_class, verdict, basis):
-            del self._known[pod_class.key]
+            del self._known[key]
             return None
         basis.position, refusal.outcome.stamp = journal.position, journal.stamp
         return refusal.outcome

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import BinaryIO, Final
@@ -69,6 +69,10 @@ class LiveObjects(msgspec.Struct, frozen=True):
     place: Place
 
 
+LiveReading = Callable[[Sequence[ReadObject]], LiveObjects]
+"""Reads a cluster itself; is told what is applied to it, so that nothing else is asked for than that needs."""
+
+
 class ReadFrom(msgspec.Struct, frozen=True):
     """What an inventory was read from, and how; the arguments of `load`, and whether a live cluster was read, too."""
 
@@ -90,7 +94,7 @@ def load(  # noqa: PLR0913 - keyword arguments
     rendering: Rendering | None = None,
     with_hooks: bool = False,
     kinds: Kinds | None = None,
-    live: LiveObjects | None = None,
+    live: LiveObjects | LiveReading | None = None,
     needs_nodes: bool = True,
     progress: ReadingProgress | None = None,
 ) -> Inventory:
@@ -108,7 +112,8 @@ def load(  # noqa: PLR0913 - keyword arguments
             ``namespace``.
         with_hooks: keep the Pods and Jobs that Helm runs as hooks, and workloads that are there for tests alone.
         kinds: custom resources whose pods are known; those that are known without a project's own by default.
-        live: what was read of a cluster itself, which the paths are applied to; then there is no ``cluster``.
+        live: what was read of a cluster itself, or reads it, which the paths are applied to; then there is no
+            ``cluster``.
         needs_nodes: refuse what holds none; manifests that are added to a cluster need not.
         progress: is told how many bytes are dealt with.
 
@@ -123,15 +128,18 @@ def load(  # noqa: PLR0913 - keyword arguments
     collection = Collection()
     hooks = HooksLeftOut()
     with no_garbage_collection():
+        read: list[Iterable[ReadObject]] = [_read(sources, stdin, reader, meter) for sources in every]
         if live is not None:
+            if callable(live):
+                read = [list(objects) for objects in read]
+                live = live([each for objects in read for each in objects])
             collection.add_path(live.objects)
-            reader.snapshots.append((live.facts, live.place))
+            reader.snapshots.insert(0, (live.facts, live.place))
         if cluster is not None and is_made_up(cluster):
             collection.add_path(ReadObject("Node", node, place) for node, place in made_up_nodes(cluster))
             classes = made_up_storage_classes(cluster)
             collection.add_path(ReadObject("StorageClass", item, place) for item, place in classes)
-        for sources in every:
-            objects = _read(sources, stdin, reader, meter)
+        for objects in read:
             collection.add_path(objects if with_hooks else hooks.without(objects))
         inventory = _inventory(collection, reader, needs_nodes=needs_nodes)
         inventory.read_from = ReadFrom(tuple(paths), cluster, namespace, rendering or Rendering(), live is not None)

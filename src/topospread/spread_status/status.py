@@ -74,6 +74,7 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
 
         selector = parse_selector(selector)
     options = SimulationOptions.of_version(kube_version, config, gates, apiserver_gates)
+    options = replace(options, preemption=False)  # nobody is evicted: budgets are not asked
     run = prepare(inventory_of(inputs, cluster, options.apiserver_gates, namespace), options, with_spreads=False)
     for pod in run.plan.removed:
         run.cluster.add_pod(pod)

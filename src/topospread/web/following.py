@@ -23,6 +23,10 @@ _SHARE = 4.0
 """Working a state out takes at most one part in so many of the time, however fast the cluster changes."""
 _PATIENCE = 300.0
 _FEW = 3
+_SOON = 60.0
+"""Seconds within which trouble that comes again is the same."""
+_STAYS_AWAY = 30.0
+"""Seconds without such trouble after which it is over."""
 
 
 @contextmanager
@@ -70,22 +74,20 @@ class Keeper:
         self._refreshed = refreshed
         self._next = 0.0
         self._unshown = ""
+        self._log = TroubleLog()
         self.version = followed.state.version
 
     def look(self) -> None:
         """Take a newer state, where there is one and the last one was not too short a time ago; tell of trouble."""
         state = self._followed.state
-        before, why = self._served.trouble, in_short(state.problems)
+        why = in_short(state.problems)
         if state.version != self.version and time.monotonic() >= self._next:
             self._take(state, why)
         elif why or self._unshown:
             self._served.failed(why or self._unshown)
         elif state.version == self.version:
             self._served.confirmed()
-        if why and why != before:
-            log.warning("the cluster cannot be followed: %s", why)
-        elif before and not self._served.trouble:
-            log.warning("the cluster is followed again")
+        self._log.tell(why, calm=not self._served.trouble, now=time.monotonic())
 
     def _take(self, state: FollowState, why: str) -> None:
         """Serve a newer state; where a kind is behind, it is as old as what is known of that kind."""
@@ -100,6 +102,34 @@ class Keeper:
             self._unshown = str(error)
             self._served.failed(self._unshown)
         self._next = time.monotonic() + max(_AT_LEAST, _SHARE * (time.monotonic() - begin))
+
+
+class TroubleLog:
+    """Lines for trouble that begins and that is over. What comes again soon is over only once it stays away.
+
+    A watch whose objects arrive half is opened again and again: it is followed for moments in between.
+    """
+
+    def __init__(self) -> None:
+        self._told = ""
+        self._returned = False
+        self._calm_since: float | None = None
+        self._over: dict[str, float] = {}
+
+    def tell(self, why: str, *, calm: bool, now: float) -> None:
+        """How it stands now; ``why``: the trouble that there is, "" for none."""
+        if why:
+            self._calm_since = None
+            if why != self._told:
+                log.warning("the cluster cannot be followed: %s", why)
+                self._returned = now - self._over.get(why, -_SOON) < _SOON
+                self._told = why
+        elif self._told and calm:
+            self._calm_since = now if self._calm_since is None else self._calm_since
+            if not self._returned or now - self._calm_since >= _STAYS_AWAY:
+                log.warning("the cluster is followed again")
+                self._over = {self._told: now}
+                self._told = ""
 
 
 def in_short(problems: Mapping[str, str]) -> str:

@@ -171,6 +171,38 @@ def test_a_list_in_one_answer_comes_piece_by_piece() -> None:
     assert asked(answer, ask) == b"firstsecond"
 
 
+def test_a_server_that_sends_on_to_another_place_is_followed() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        if request.path == "/x":
+            raise web.HTTPTemporaryRedirect("/elsewhere")
+        return web.Response(text=f"{request.path} as {request.headers['Authorization']}")
+
+    async def ask(client: ApiClient) -> list[bytes]:
+        return [b"".join([piece async for piece in client.list_whole("/x")]) for _ in range(2)]
+
+    assert asked(answer, ask) == [b"/elsewhere as Bearer x"] * 2
+
+
+def test_what_a_watch_brought_is_handed_on_and_more_is_looked_for_after_a_rest() -> None:
+    event = b'{"type":"MODIFIED","object":{}}\n'
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        stream = web.StreamResponse()
+        await stream.prepare(request)
+        for _ in range(3):
+            await stream.write(event)
+            await asyncio.sleep(0.02)
+        return stream
+
+    async def ask(client: ApiClient) -> list[float]:
+        clock = asyncio.get_running_loop().time
+        return [clock() async for _ in client.watch("/api/v1/nodes", "1", rest=0.5)]
+
+    first, second, third = asked(answer, ask)
+    assert second - first >= 0.49
+    assert third - second < 0.4
+
+
 def test_a_list_in_one_answer_that_is_refused_is_told() -> None:
     async def answer(request: web.Request) -> web.Response:
         return web.json_response({"code": 403, "reason": "Forbidden", "message": "no"}, status=403)

@@ -269,6 +269,44 @@ def test_after_a_watch_is_too_old_the_difference_is_found() -> None:
     play(scenario)
 
 
+def test_a_node_that_is_again_as_it_was_before_a_break_is_no_heartbeat() -> None:
+    def cordoned(so: bool) -> Json:
+        return node("one") | {"spec": {"unschedulable": so}}
+
+    async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
+        def is_open() -> bool:
+            known = scheduler.cluster.nodes.nodes[scheduler.cluster.nodes.row_of["one"]]
+            return known is not None and not known.spec.unschedulable
+
+        api.put(NODES, cordoned(False))
+        await eventually(lambda: len(scheduler.cluster.nodes) == 1)
+        api.put(NODES, cordoned(True))
+        await eventually(lambda: not is_open())
+        api.put(NODES, cordoned(False))
+        await eventually(is_open)
+        api.quietly(NODES, cordoned(True))
+        api.cut(NODES, ApiError(410, "Expired", "too old resource version"))
+        await eventually(lambda: not is_open())
+        api.put(NODES, cordoned(False))
+        await eventually(is_open)
+
+    play(scenario)
+
+
+def test_a_heartbeat_leaves_the_loop_asleep() -> None:
+    async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
+        api.put(NODES, node("one"))
+        api.put(NODES, node("one"))
+        await eventually(lambda: len(scheduler.cluster.nodes) == 1)
+        await asyncio.sleep(0.05)
+        scheduler._wake.clear()
+        api.put(NODES, node("one"))
+        await asyncio.sleep(0.1)
+        assert not scheduler._wake.is_set()
+
+    play(scenario)
+
+
 def test_a_broken_watch_goes_on() -> None:
     async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
         api.put(NODES, node("one"))

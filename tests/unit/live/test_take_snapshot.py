@@ -19,6 +19,7 @@ from topospread.errors import InputError, UsageError
 from topospread.live.api_error import ApiError, ApiUnreachable, RequestError
 from topospread.live.cluster_lists import ClusterLists, WantedLists
 from topospread.live.connection import Connection
+from topospread.sources.needed_kinds import VOLUMES
 from topospread.sources.snapshot_facts import SnapshotFacts, warnings_of
 from topospread.sources.snapshot_file import SnapshotWriter, check_path, writing
 from topospread.sources.snapshot_lists import ORDER
@@ -117,6 +118,36 @@ def test_a_list_whose_next_page_is_forgotten_is_asked_for_as_a_whole(tmp_path: P
 
 def test_every_kind_that_is_read_is_asked_for() -> None:
     assert sorted(ORDER) == sorted(KINDS)
+
+
+def asked_for(server: FakeServer) -> set[str]:
+    return {urlsplit(path).path.rpartition("/")[2] for path in server.asked}
+
+
+def test_kinds_of_volumes_are_left_where_nothing_uses_volumes(tmp_path: Path) -> None:
+    server = FakeServer(cluster())
+    facts = take(server, tmp_path / "c.json", WantedLists(volumes=False))
+    assert not asked_for(server) & {"persistentvolumes", "csinodes", "volumeattachments"}
+    assert len(asked_for(server)) == len(KINDS) - len(VOLUMES) + 1
+    assert not VOLUMES & (facts.counts.keys() | facts.missing.keys())
+
+
+def test_kinds_of_volumes_are_asked_for_at_the_first_object_that_uses_some(tmp_path: Path) -> None:
+    spec = {"containers": [], "nodeName": "node-0", "volumes": [{"name": "v", "persistentVolumeClaim": {}}]}
+    with_claim = pod("web", spec=spec)
+    lists = cluster() | {"/api/v1/pods": [pod("a"), with_claim, *(pod(f"b-{i}") for i in range(20))]}
+    server = FakeServer(lists)
+    facts = take(server, tmp_path / "c.json", WantedLists(volumes=False, page=2))
+    assert facts.counts.keys() == set(KINDS)
+    pages = [each.startswith("/api/v1/pods?") for each in server.asked]
+    first = next(i for i, each in enumerate(server.asked) if each.startswith("/api/v1/persistentvolumes?"))
+    assert any(pages[first:]), "pods are still read"
+
+
+def test_only_kinds_that_are_wanted_are_asked_for(tmp_path: Path) -> None:
+    server = FakeServer(cluster())
+    take(server, tmp_path / "c.json", WantedLists(kinds=["Node", "Pod", "Service"]))
+    assert asked_for(server) == {"nodes", "pods", "services", "version"}
 
 
 def test_secrets_and_config_maps_are_never_asked_for(tmp_path: Path) -> None:

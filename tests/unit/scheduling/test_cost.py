@@ -8,16 +8,21 @@ from msgspec.structs import astuple, replace
 
 from topospread.api.meta import OwnerReference
 from topospread.api.node import Node
-from topospread.api.pod import Pod
-from topospread.cluster import Cluster
+from topospread.api.pod import PersistentVolumeClaimVolumeSource, Pod, Volume
+from topospread.api.storage import PersistentVolumeClaim, StorageClass
+from topospread.api.workload import Service
+from topospread.cluster import Cluster, PodClass
 from topospread.config.gates import gates_for
 from topospread.config.load import default_profile
+from topospread.plugins.interface import Listener
+from topospread.plugins.spread_counts import Spread
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.framework import Framework
 from topospread.scheduling.node_local import Work
 from topospread.workloads.daemon_set import affinity_to_node
 
 ZONES = 3
+POD_NAME = "statefulset.kubernetes.io/pod-name"
 SPREAD = [("topology.kubernetes.io/zone", "DoNotSchedule"), ("kubernetes.io/hostname", "ScheduleAnyway")]
 
 
@@ -144,3 +149,51 @@ def test_a_row_that_changed_often_is_evaluated_once() -> None:
 
     assert back.changes == 3_001
     assert back.rows <= 30
+
+
+def test_pods_with_ordinals_share_one_view() -> None:
+    scheduler = cluster_of(30)
+    for i in range(40):
+        assert scheduler.schedule(with_ordinal(i)).node is not None
+
+    assert scheduler.work.built == 1
+    assert len(scheduler.cluster.classes) == 41, "on their nodes they are a class each, besides that of the pods there"
+    assert scheduler.work.full == 0
+
+
+def test_pods_with_ordinals_are_told_apart_where_a_service_selects_one() -> None:
+    scheduler = cluster_of(30)
+    one = {"metadata": {"name": "one", "namespace": "default"}, "spec": {"selector": {POD_NAME: "db-1"}}}
+    scheduler.cluster.apply("ADDED", msgspec.convert(one, Service))
+    for i in range(4):
+        scheduler.schedule(with_ordinal(i))
+
+    assert scheduler.work.built == 4
+
+
+def test_pods_that_differ_in_claims_go_on_with_what_was_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[PodClass] = []
+    listener = Spread.listener
+
+    def counted(spread: Spread, pod_class: PodClass) -> Listener | None:
+        asked.append(pod_class)
+        return listener(spread, pod_class)
+
+    monkeypatch.setattr(Spread, "listener", counted)
+    scheduler = cluster_of(30)
+    waits = {"metadata": {"name": "waits"}, "provisioner": "e", "volumeBindingMode": "WaitForFirstConsumer"}
+    scheduler.cluster.apply("ADDED", msgspec.convert(waits, StorageClass))
+    for i in range(40):
+        claim = {"metadata": {"name": f"data-{i}", "namespace": "default"}, "spec": {"storageClassName": "waits"}}
+        scheduler.cluster.apply("ADDED", msgspec.convert(claim, PersistentVolumeClaim))
+        assert scheduler.schedule(with_ordinal(i, claim=f"data-{i}")).node is not None
+
+    assert len(asked) <= 2 * 40, "each class is listened to once, not once for each that comes after it"
+
+
+def with_ordinal(number: int, claim: str = "") -> Pod:
+    pod = replica_of("db")
+    volume = Volume(name="data", persistent_volume_claim=PersistentVolumeClaimVolumeSource(claim_name=claim))
+    name = f"db-{number}"
+    metadata = replace(pod.metadata, name=name, labels={**pod.labels, POD_NAME: name})
+    return replace(pod, metadata=metadata, spec=replace(pod.spec, volumes=[volume] if claim else None))

@@ -129,3 +129,22 @@ def test_one_reason_for_many_kinds_is_said_once() -> None:
     many = {f"kind{number}": "Server disconnected" for number in range(24)}
 
     assert following.in_short(many | {"pods": "403"}) == "24 kinds: Server disconnected; pods: 403"
+
+
+def test_trouble_that_comes_and_goes_is_told_twice_and_is_over_once_it_stays_away(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    log, half = following.TroubleLog(), "pods: half an object"
+    for second in range(100):
+        log.tell(half if second % 2 else "", calm=True, now=float(second))
+    assert [each.message for each in caplog.records] == [
+        f"the cluster cannot be followed: {half}",
+        "the cluster is followed again",
+        f"the cluster cannot be followed: {half}",
+    ]
+    for second in range(100, 140):
+        log.tell("", calm=True, now=float(second))
+    assert [each.message for each in caplog.records[3:]] == ["the cluster is followed again"]
+    log.tell("nodes: 403 Forbidden", calm=False, now=141.0)
+    log.tell("", calm=True, now=142.0)
+    assert [each.message for each in caplog.records[5:]] == ["the cluster is followed again"]

@@ -1,0 +1,93 @@
+"""Which kinds the answers of each command rest on, so that a live cluster is asked for no more. It reads nothing.
+
+What is left out is what the code behind a command never looks at; a test asks every command about random clusters with
+and without the kinds that are left out here (``tests/property/test_needed_kinds.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from topospread.api.meta import KubeObject
+from topospread.api.pod import Pod, PodSpec
+from topospread.api.workload import CronJob, StatefulSet
+
+from .snapshot_lists import ORDER
+
+VOLUMES: Final = frozenset(
+    {
+        "PersistentVolume",
+        "PersistentVolumeClaim",
+        "StorageClass",
+        "CSINode",
+        "CSIDriver",
+        "CSIStorageCapacity",
+        "VolumeAttachment",
+    }
+)
+"""Kinds that only plugins for volumes read, and those only for pods that have some."""
+
+
+@dataclass(frozen=True, slots=True)
+class NeededKinds:
+    """What an answer rests on.
+
+    Attributes:
+        kinds: keys of `KINDS`, in the order of a snapshot.
+        volumes: those of `VOLUMES` among them are needed in any case; otherwise only once something uses volumes.
+    """
+
+    kinds: tuple[str, ...] = ORDER
+    volumes: bool = True
+
+    def without(self, *kinds: str) -> NeededKinds:
+        """These kinds are not needed."""
+        return replace(self, kinds=tuple(each for each in self.kinds if each not in kinds))
+
+    @property
+    def with_volumes(self) -> NeededKinds:
+        """Those of volumes are needed in any case."""
+        return replace(self, volumes=True)
+
+    def beside(self, items: Iterable[KubeObject]) -> NeededKinds:
+        """What is needed where these objects are applied to the cluster: a CronJob of theirs replaces one there."""
+        there = list(items)
+        named = {type(each).__name__ for each in there}
+        kinds = tuple(each for each in ORDER if each in self.kinds or each in named)
+        return NeededKinds(kinds, self.volumes or any(map(uses_volumes, there)))
+
+
+ALL: Final = NeededKinds()
+"""Everything that a snapshot has: for what anything may be asked of afterwards."""
+PLACEMENT: Final = replace(ALL, volumes=False).without("CronJob")
+"""What decides on where pods go, whom they evict, and what controllers make in their place."""
+PLACEMENT_AND_RUNS: Final = replace(ALL, volumes=False)
+"""With CronJobs that are to run."""
+STATUS: Final = PLACEMENT.without("PodDisruptionBudget", "LimitRange")
+"""Nothing is placed or evicted: budgets do not count, and a new pod's default requests do not either."""
+
+
+def lint_needs(judged: Iterable[KubeObject]) -> NeededKinds:
+    """What lint holds manifests against: it places their pods alone, so that volumes of others do not matter."""
+    return ALL if any(map(uses_volumes, judged)) else ALL.without(*VOLUMES)
+
+
+def uses_volumes(item: KubeObject) -> bool:
+    """Whether an object is one of volumes, or makes or is a pod for which plugins look at them."""
+    if type(item).__name__ in VOLUMES:
+        return True
+    if isinstance(item, StatefulSet) and item.spec.volume_claim_templates:
+        return True
+    spec = _pod_spec_of(item)
+    return spec is not None and any(each.is_storage for each in spec.volumes or ())
+
+
+def _pod_spec_of(item: KubeObject) -> PodSpec | None:
+    """The spec of the pods that an object is or makes; ``None`` where it makes none."""
+    if isinstance(item, Pod):
+        return item.spec
+    spec = item.spec.job_template.spec if isinstance(item, CronJob) else getattr(item, "spec", None)
+    template = getattr(spec, "template", None)
+    return None if template is None else template.spec
