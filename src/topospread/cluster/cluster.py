@@ -207,7 +207,7 @@ class Cluster:
         row = self.placed.get(key)
         if row is not None and self.nodes.names[row] == node and self._comes_again(key, pod_class, row):
             return self._note_start(key, started)
-        is_known = self.homeless.find(key) == (node, (pod_class, started))
+        is_known = key in self.homeless and self.homeless.find(key) == (node, (pod_class, started))
         self.delete_pod(key)
         row = self.nodes.row_of.get(node)
         if row is None:

@@ -10,7 +10,7 @@ import numpy as np
 from topospread.api.label_index import LabelSet
 from topospread.api.meta import OwnerReference
 from topospread.api.node_selection import PodAffinityTerm
-from topospread.api.pod import Container, Pod
+from topospread.api.pod import Container, Pod, PodStatus
 from topospread.api.requests import (
     RequestRules,
     incoming_requests,
@@ -185,8 +185,8 @@ def identity(pod: Pod) -> Hashable:
         frozenset(labels.items()) if labels else None,
         pod.terminating,
         owner_key,
-        volume_refs(pod),
-        _pinned_to(pod),
+        volume_refs(pod) if pod.spec.volumes else (),
+        _pinned_to(pod) if pod.spec.affinity is not None else (),
     )
 
 
@@ -239,7 +239,7 @@ def signature(pod: Pod) -> tuple[object, ...]:
         spec.resources,
         spec.scheduler_name,
         spec.preemption_policy,
-        [volume for volume in spec.volumes or () if volume.restricts],
+        [volume for volume in spec.volumes if volume.restricts] if spec.volumes else [],
         bool(spec.resource_claims),
         bool(spec.host_network) and spec.host_users is False,
         _resized(pod),
@@ -257,10 +257,21 @@ def _evicted(pod: Pod) -> bool:
     return False
 
 
+def _says_nothing_of_resources(status: PodStatus) -> bool:
+    """Whether that is plain at once, as of most pods while a large cluster is listed."""
+    return not (
+        status.container_statuses
+        or status.init_container_statuses
+        or status.conditions
+        or status.allocated_resources is not None
+        or status.resources is not None
+    )
+
+
 def _resized(pod: Pod) -> tuple[object, ...] | None:
     """What the status says of resources; ``None`` where it says nothing, as of pods that do not run yet."""
     status = pod.status
-    if status is None:
+    if status is None or _says_nothing_of_resources(status):
         return None
     containers = (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
     # An empty map says something, too: that nothing is allocated, for which the defaults stand in.

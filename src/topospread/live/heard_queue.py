@@ -143,9 +143,12 @@ class HeardQueue(SchedulingQueue):
         alike: Hashable = None,
     ) -> None:
         """See SchedulingQueue."""
-        before = self.incoming.now()
-        super().move_all(event, old, new, check, alike)
-        self.incoming.tell(before, label(event))
+        if len(self.unschedulable):
+            before = self.incoming.now()
+            super().move_all(event, old, new, check, alike)
+            self.incoming.tell(before, label(event))
+        elif len(self._in_flight):  # nobody is moved, but those that are being tried may want to know
+            super().move_all(event, old, new, check, alike)
         if event != _ASSIGNED_UPDATED:  # told once, as that of the whole update
             self._handled(event)
 

@@ -181,7 +181,8 @@ class Reflector:
 
     async def _put_all(self, items: list[Any], unseen: set[Key]) -> None:
         for count, item in enumerate(items, 1):
-            unseen.discard((item.namespace, item.name))
+            if unseen:
+                unseen.discard((item.namespace, item.name))
             self._sink.put(item)
             if count % _AT_ONCE == 0:
                 await asyncio.sleep(0)

@@ -201,7 +201,7 @@ class LiveScheduler:
 
     def _look_again(self) -> None:
         """Wake the loop where there is a pod that it may try; heartbeats leave it asleep."""
-        if not self._wake.is_set() and self.queue.may_give:
+        if self.ready and not self._wake.is_set() and self.queue.may_give:
             self._wake.set()
 
     # What parts ask.

@@ -141,3 +141,15 @@ def test_events_are_counted_while_a_pod_is_tried() -> None:
     assert queue.in_flight_events() == {"PodPopped": 1, "NodeAdd": 1}
     queue.done(info.uid)
     assert queue.in_flight_events() == {"PodPopped": 0}
+
+
+def test_who_is_being_tried_while_nobody_else_waits_hears_of_what_happened_meanwhile() -> None:
+    queue = waiting(Told())
+    queue.delete("default/a")
+    queue.add(pod("b"))
+    info = queue.pop()
+    assert info is not None
+    assert not len(queue.unschedulable)
+    queue.move_all(NODE_ADD, None, Node(metadata=ObjectMeta(name="n")))
+    queue.add_unschedulable(info, ("NodeName",))
+    assert not len(queue.unschedulable)
