@@ -290,18 +290,17 @@ class SoftConstraints:
         total = [0.0] * len(rows)
         for each in self.spread.soft:
             codes = list(map(each.column.codes.item, rows))
-            weight, more = weight_and_more(self._size(each, codes, nodes), each.constraint.max_skew)
+            some_lack = each.column.missing
+            if each.constraint.topology_key == HOSTNAME:
+                size = len(rows) if nodes is None else sum(nodes)
+            else:
+                size = len(set(each.joined_each(codes) if some_lack else codes))
+            weight, more = weight_and_more(size, each.constraint.max_skew)
             points = [matching * weight + more for matching in each.matching_each(rows, codes)]
-            if each.column.missing:
+            if some_lack:
                 points = [more if code >= 0 else 0.0 for code, more in zip(codes, points, strict=True)]
             total = list(map(add, total, points))
         return rounded_each(total) if self.spread.rules.rounds_score else list(map(int, total))
-
-    def _size(self, each: CountedConstraint, codes: Sequence[int], nodes: Sequence[int] | None) -> int:
-        """`sizes`, of one constraint and a handful of scored nodes."""
-        if each.constraint.topology_key != HOSTNAME:
-            return len(set(each.joined_each(codes)))
-        return len(codes) if nodes is None else sum(nodes)
 
     def sizes(self, rows: Rows, scored: Bools | None, nodes: Ints | None = None) -> list[int]:
         """How many domains each constraint has among the scored nodes; for the hostname, how many nodes are scored."""

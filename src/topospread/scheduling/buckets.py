@@ -58,16 +58,8 @@ class Bucket:
         self._filled[points] = rows
         heappush(self._best_first, -points)
 
-    def push(self, row: int, points: int) -> None:
-        """Put in a row, or a row's new points."""
-        level = self.levels.get(points)
-        if level is not None:
-            level.append(row)
-        else:
-            self.push_beside(row, points)
-
     def push_beside(self, row: int, points: int) -> None:
-        """`push` where ``levels`` has no such points: the level is in order already, as it was filled, or new."""
+        """Put in a row where ``levels`` has no such points: the level is in order already, as it was filled, or new."""
         if points in self._ordered:
             insort(self._ordered[points], row, key=self._all.last_first)
         elif points in self._filled:
@@ -184,20 +176,27 @@ class Buckets:
         before = self.bucket_of[row]
         if before is not None and before.key == key:
             if self.points_of[row] != points:
-                self.points_of[row] = points
-                before.push(row, points)
-                self._touched.add(before)
-                self._count_entered(1)
+                self._enter(row, before, points)
             return
-        bucket = self._bucket(key)
+        bucket = self._buckets.get(key) or self._bucket(key)
         if before is not None:
             self._leave(before)
         bucket.size += 1
         self.bucket_of[row] = bucket
+        self._enter(row, bucket, points)
+
+    def _enter(self, row: int, bucket: Bucket, points: int) -> None:
+        """Put a row into its level."""
         self.points_of[row] = points
-        bucket.push(row, points)
+        level = bucket.levels.get(points)
+        if level is not None:
+            level.append(row)
+        else:
+            bucket.push_beside(row, points)
         self._touched.add(bucket)
-        self._count_entered(1)
+        self._entered += 1
+        if self._entered > _TRACES * len(self.ranks):
+            self._wipe_out_traces()
 
     def update(self, rows: Collection[int], worth: Sequence[int | None]) -> list[int]:
         """Rows whose group is what it was: take note of their points; those that are open and were not here.
@@ -230,7 +229,9 @@ class Buckets:
                 else:
                     bucket.push_beside(row, now)
                 entered += 1
-        self._count_entered(entered)
+        self._entered += entered
+        if self._entered > _TRACES * len(self.ranks):
+            self._wipe_out_traces()
         return coming
 
     def drop(self, row: int) -> None:
@@ -253,13 +254,11 @@ class Buckets:
         self._touched.clear()
         return list(self._heads.values()), list(self._sizes.values())
 
-    def _count_entered(self, entered: int) -> None:
-        """Rows enter levels and leave traces there: as often as there are rows, the traces are wiped out."""
-        self._entered += entered
-        if self._entered > _TRACES * len(self.ranks):
-            self._entered = 0
-            for bucket in self._buckets.values():
-                bucket.forget_the_gone()
+    def _wipe_out_traces(self) -> None:
+        """Rows enter levels and leave traces there: when they did as often as there are rows, those are forgotten."""
+        self._entered = 0
+        for bucket in self._buckets.values():
+            bucket.forget_the_gone()
 
     def _bucket(self, key: GroupKey) -> Bucket:
         bucket = self._buckets.get(key)

@@ -135,7 +135,7 @@ def best_of_heads(view: View, entries: Sequence[Entry], sizes: Sequence[int]) ->
         points = each_score.normalize_each(each_score.score_each(rows, sizes))
         worse = list(map(sub, worse, [weight * each for each in points]))
     lowest = min(worse)
-    best = worse.index(lowest)
-    if worse.count(lowest) > 1:
-        best = min((i for i, each in enumerate(worse) if each == lowest), key=lambda i: entries[i][1])
-    return rows[best], -lowest
+    if worse.count(lowest) == 1:
+        return rows[worse.index(lowest)], -lowest
+    _, row = min([entries[i][1:] for i, each in enumerate(worse) if each == lowest])  # rank and row
+    return row, -lowest

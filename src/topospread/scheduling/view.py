@@ -7,7 +7,7 @@ and on the changed rows after that.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -36,6 +36,7 @@ from .buckets import Buckets, GroupKey
 from .framework import Framework, PreparedPlugins, WeightedScore
 from .node_local import NodeLocalAnswers, Work, sharing_key
 
+_LAYOUT: Callable[[Watcher], int] = attrgetter("layout")
 _ROW: Callable[[PodChange], int] = itemgetter(0)
 _HEARD = 64
 """So many classes more, and a quarter, than the last time are listened to before those that went are sorted out."""
@@ -139,7 +140,7 @@ class View:
 
     def _take_layout(self) -> None:
         """Leave out what has no say as things stand; the groups have to be made anew where this has changed."""
-        layout = [each.layout for each in self.plugins.watchers]
+        layout = list(map(_LAYOUT, self.plugins.watchers))
         if layout != self._layout:
             self._layout = layout
             self.forget_buckets()
