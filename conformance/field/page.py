@@ -32,6 +32,8 @@ its documentation says. How often something differs says how often it was drawn,
 
 Written by `python -m conformance.field.page` from `tests/conformance/field.json`, which
 `python -m conformance.field` stores; with `--check` it asks all of them again.
+On 2026-11-22 all were asked again in one run, about the smallest cases too: every answer was the stored one, but that
+Karpenter, which takes any of equal zones, came to three of four stored ends in 64 askings about one situation.
 
 ## Who was asked what
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from conformance.field import page, peers, questions, stored
-from conformance.field.__main__ import changed
+from conformance.field.__main__ import as_stored, changed
 from conformance.field.causes import CAUSES, cause_of
 from conformance.field.findings import KINDS, compared
 from conformance.judging.cases import judge_case
@@ -73,3 +73,10 @@ def test_an_answer_that_changed_is_told(monkeypatch: pytest.MonkeyPatch) -> None
     for given, told in ((now, 0), (other, 1)):
         monkeypatch.setitem(peers.ASKED, "kube-scheduler", lambda situations, given=given: given)
         assert len(changed(["kube-scheduler"])) == told
+
+
+def test_who_is_asked_many_times_may_leave_out_an_end_and_adds_none() -> None:
+    assert as_stored("karpenter", ["new one/a", "new one/b"], ["new one/b"])
+    assert not as_stored("karpenter", ["new one/b"], ["new one/a", "new one/b"])
+    assert not as_stored("karpenter", ["none"], [])
+    assert not as_stored("kube-scheduler", ["a1", "b1"], ["b1"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import urllib.parse
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.live.api_server import free_port
+from topospread.exporter.metric_families import BY_NAME
 
 DEPLOY = Path(__file__).parents[2] / "deploy" / "prometheus"
 
@@ -92,3 +94,20 @@ def prometheus(target: int, folder: Path) -> Iterator[Prometheus]:
     finally:
         running.terminate()
         running.wait()
+
+
+def dashboard_is_answered(server: Prometheus) -> None:
+    """Every query of the dashboard is one, of metrics that there are; those that always have an answer have one."""
+    dashboard = json.loads((DEPLOY / "dashboard.json").read_text())
+    queries = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
+    assert len(queries) > 15
+    for query in queries:
+        expression = re.sub(r"\$(namespace|workload)", ".*", query)
+        assert set(re.findall(r"\btopospread_\w+", expression)) <= set(BY_NAME)
+        told = server.query(expression)
+        may_be_nothing = any(words in expression for words in ("rate(", "> 0", "blocked_pods", "> topo"))
+        assert told or (may_be_nothing and "or vector(0)" not in expression), expression
+    for variable in dashboard["templating"]["list"]:
+        if variable["type"] == "query":
+            metric, label = re.fullmatch(r"label_values\((\w+).*, (\w+)\)", variable["definition"]).groups()  # type: ignore[union-attr]
+            assert server.get(f"label/{label}/values", **{"match[]": metric})

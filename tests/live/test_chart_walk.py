@@ -1,4 +1,7 @@
-"""docs/how-to/kind.md without containers: the chart's parts find their cluster as pods do, and place and show pods."""
+"""docs/how-to/kind.md without containers: the chart's parts find their cluster as pods do, place pods and show them.
+
+A real Prometheus scrapes the exporter as the chart runs it, and answers what the dashboard asks.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ import yaml
 from tests.live.api_server import free_port
 from tests.live.conftest import ControlPlane
 from tests.live.processes import TOPOSPREAD
+from tests.live.prometheus_server import dashboard_is_answered, prometheus
 from tests.live.running import node
 from tests.live.test_chart import NAMESPACE, rendered
 from tests.live.test_chart_services import answers, words_of
@@ -55,7 +59,7 @@ def process(words: list[str], log: Path, environment: dict[str, str]) -> Iterato
             started.wait()
 
 
-def test_pods_of_a_deployment_are_placed_counted_and_shown(
+def test_pods_of_a_deployment_are_placed_counted_and_on_the_dashboard(
     own_plane: ControlPlane, renderers: Path, tmp_path: Path
 ) -> None:
     plane = own_plane
@@ -92,3 +96,7 @@ def test_pods_of_a_deployment_are_placed_counted_and_shown(
         eventually(lambda: where() == sorted([f"kind-worker{zone}" for zone in "abc"] * 2))
         skew = 'topospread_constraint_skew{namespace="default",topology_key="topology.kubernetes.io/zone"'
         eventually(lambda: f"{skew}," in answers(f"http://127.0.0.1:{ports['exporter']}/metrics")[1])
+        with prometheus(ports["exporter"], tmp_path) as server:
+            placed = 'topospread_workload_pods{namespace="default",workload="Deployment/web"}'
+            eventually(lambda: [each["value"][1] for each in server.query(placed)] == ["6"])
+            dashboard_is_answered(server)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import signal
 import time
@@ -22,7 +21,7 @@ from tests.live.api_server import free_port
 from tests.live.conftest import ControlPlane
 from tests.live.fault_proxy import fault_proxy
 from tests.live.processes import TOPOSPREAD, Process, address, nodes, with_server
-from tests.live.prometheus_server import DEPLOY, prometheus, promtool
+from tests.live.prometheus_server import DEPLOY, dashboard_is_answered, prometheus, promtool
 from tests.live.running import Api, eventually, in_cluster, pod, spread
 from topospread.exporter.metric_families import BY_NAME, FAMILIES
 from topospread.live.access import Access
@@ -106,7 +105,7 @@ def test_a_real_prometheus_takes_the_figures_of_status_and_answers_every_query(
             assert is_open_metrics(process)
             with prometheus(process.port, tmp_path) as server:
                 await eventually(lambda: bool(server.query("topospread_workload_pods")), PATIENCE)
-                await answers_queries_of(server)
+                dashboard_is_answered(server)
                 assert {each["name"] for group in server.get("rules")["groups"] for each in group["rules"]} == {
                     "TopospreadHardConstraintExceeded",
                     "TopospreadWorkloadInOneZone",
@@ -128,23 +127,6 @@ def is_open_metrics(process: Process) -> bool:
         kind, text = answer.headers["Content-Type"], answer.read().decode()
     assert text.endswith("# EOF\n")
     return kind.startswith("application/openmetrics-text") and bool(list(openmetrics(text)))
-
-
-async def answers_queries_of(server: Any) -> None:
-    """Every query of the dashboard is one, of metrics that there are; those that always have an answer have one."""
-    dashboard = json.loads((DEPLOY / "dashboard.json").read_text())
-    queries = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
-    assert len(queries) > 15
-    for query in queries:
-        expression = re.sub(r"\$(namespace|workload)", ".*", query)
-        assert set(re.findall(r"\btopospread_\w+", expression)) <= set(BY_NAME)
-        told = server.query(expression)
-        may_be_nothing = any(words in expression for words in ("rate(", "> 0", "blocked_pods", "> topo"))
-        assert told or (may_be_nothing and "or vector(0)" not in expression), expression
-    for variable in dashboard["templating"]["list"]:
-        if variable["type"] == "query":
-            metric, label = re.fullmatch(r"label_values\((\w+).*, (\w+)\)", variable["definition"]).groups()  # type: ignore[union-attr]
-            assert server.get(f"label/{label}/values", **{"match[]": metric})
 
 
 def test_rules_do_what_they_say() -> None:
