@@ -1,17 +1,20 @@
 """What a KubeSchedulerConfiguration leaves open, filled in as its version fills it in; nothing is judged here.
 
-Source: pkg/scheduler/apis/config/VERSION/defaults.go of 1.19 to 1.37; 1.18's algorithmprovider and plugins.
+What a field has that is empty is in ``defaults.json``, which `conformance/oracle/cmd/configdefaults` prints from
+pkg/scheduler/apis/config/VERSION/defaults.go of every minor version; what takes more than that to tell stands here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace as with_fields
 
-from topospread.config.api_versions import API_VERSIONS, ApiVersion
+from topospread.api.shipped_table import shipped_table
+from topospread.config.api_versions import API_VERSIONS, KIND, ApiVersion
 from topospread.config.default_plugins import default_plugins
 from topospread.config.document import Args, Document, PluginConfig, ProfileDocument
 from topospread.config.durations import parse_duration
@@ -76,26 +79,27 @@ def _plugins(custom: Mapping[str, PluginSet] | None, defaults: Defaults) -> dict
     return dict(without_forgotten(sets, defaults.api, defaults.version))
 
 
+@cache
+def _printed() -> dict[str, dict[int, dict[str, dict[str, Any]]]]:
+    """Version of the configuration → minor version of Kubernetes from which on → struct → field → its default."""
+    return shipped_table(__package__, "defaults.json", dict[str, dict[int, dict[str, dict[str, Any]]]])
+
+
+def _defaults_of(struct: str, defaults: Defaults) -> Mapping[str, Any]:
+    """What empty fields of a struct have; in a version before any that has defaults of it the plugin took the same."""
+    printed = _printed()
+    served = printed[defaults.api.name]
+    own = served[max(minor for minor in served if minor <= defaults.version.minor)]
+    every = (structs for minors in printed.values() for structs in minors.values())
+    return next((structs[struct] for structs in (own, *every) if struct in structs), {})
+
+
 def _process_fields(fields: Mapping[str, Any], defaults: Defaults) -> dict[str, Any]:
     """Fields of the running process; they are defaulted because validation looks at them."""
-    full = {"percentageOfNodesToScore": 0, "podInitialBackoffSeconds": 1, "podMaxBackoffSeconds": 10, **fields}
-    if defaults.version.minor >= 20:
-        full.setdefault("parallelism", 16)
-    lock = "leases" if defaults.version.minor >= 20 else "endpointsleases"
-    full["leaderElection"] = _filled(
-        fields.get("leaderElection", {}),
-        {
-            "leaderElect": True,
-            "leaseDuration": "15s",
-            "renewDeadline": "10s",
-            "retryPeriod": "2s",
-            "resourceLock": lock,
-            "resourceName": "kube-scheduler",
-            "resourceNamespace": "kube-system",
-        },
-    )
-    connection = {"contentType": "application/vnd.kubernetes.protobuf", "qps": 50.0, "burst": 100}
-    full["clientConnection"] = _filled(fields.get("clientConnection", {}), connection)
+    full = {**_defaults_of(KIND, defaults), **fields}
+    for name, inner in _defaults_of(KIND, defaults).items():
+        if isinstance(inner, dict):
+            full[name] = _filled(fields.get(name, {}), inner)
     return full
 
 
@@ -118,19 +122,11 @@ def default_args(plugin: str, args: Args, defaults: Defaults) -> Args:
     fill, removed = _FILL.get(plugin), removed_plugins.DEFAULTS.get(plugin)
     if removed is not None:
         return removed(args)
-    return fill(dict(args), defaults) if fill else dict(args)
-
-
-def _default_preemption(args: Args, defaults: Defaults) -> Args:
-    return {"minCandidateNodesPercentage": 10, "minCandidateNodesAbsolute": 100, **args}
-
-
-def _inter_pod_affinity(args: Args, defaults: Defaults) -> Args:
-    return {"hardPodAffinityWeight": 1, **args}
+    return fill(dict(args), defaults) if fill else {**_defaults_of(f"{plugin}Args", defaults), **args}
 
 
 def _volume_binding(args: Args, defaults: Defaults) -> Args:
-    full = {"bindTimeoutSeconds": 600, **args}
+    full = {**_defaults_of("VolumeBindingArgs", defaults), **args}
     if full.get("shape"):
         return full
     if defaults.gates.enabled("StorageCapacityScoring"):
@@ -164,7 +160,7 @@ def _defaulting_type(args: Args, defaults: Defaults) -> str:
     1.19 had no defaultingType: behind the gate, constraints left out (not an empty list) were the built-in ones.
     """
     if defaults.version.minor < 19 or not defaults.gates.enabled("DefaultPodTopologySpread"):
-        return "List" if defaults.version.minor <= 23 else "System"
+        return str(_defaults_of("PodTopologySpreadArgs", defaults)["defaultingType"])
     if defaults.version.minor == 19:
         return "System" if args.get("defaultConstraints") is None else "List"
     if defaults.api.name == "v1beta1" and args.get("defaultConstraints"):
@@ -183,8 +179,6 @@ def _dynamic_resources(args: Args, defaults: Defaults) -> Args:
 
 
 _FILL: Mapping[str, Callable[[Args, Defaults], Args]] = {
-    "DefaultPreemption": _default_preemption,
-    "InterPodAffinity": _inter_pod_affinity,
     "VolumeBinding": _volume_binding,
     "NodeResourcesBalancedAllocation": _balanced_allocation,
     "NodeResourcesFit": _fit,
