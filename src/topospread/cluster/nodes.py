@@ -33,14 +33,21 @@ class LabelColumn:
     __slots__ = ("_by_name", "_code_of", "_present", "_rows_of", "_table", "codes", "key", "values")
 
     def __init__(self, key: str, table: NodeTable) -> None:
+        """The labels of the nodes that a table has now; `assign` keeps it up."""
         self.key = key
         self._table = table
-        self._present = 0
-        self.codes: Codes = np.full(table.capacity, -1, dtype=np.int32)
-        self.values: list[str] = []
         self._code_of: dict[str, int] = {}
         self._rows_of: dict[int, set[int]] | None = None
         self._by_name: Codes = np.zeros(0, dtype=np.int32)
+        known = self._code_of
+        codes = []
+        for node in table.nodes:
+            value = None if node is None else node.labels.get(key)
+            codes.append(-1 if value is None else known.setdefault(value, len(known)))
+        self.codes: Codes = np.full(table.capacity, -1, dtype=np.int32)
+        self.codes[: len(codes)] = codes
+        self.values: list[str] = list(known)
+        self._present = len(codes) - codes.count(-1)
 
     @property
     def by_name(self) -> Codes:
@@ -240,9 +247,6 @@ class NodeTable:
         column = self._labels.get(key)
         if column is None:
             column = self._labels[key] = LabelColumn(key, self)
-            for row, node in enumerate(self.nodes):
-                if node is not None:
-                    column.assign(row, node.labels.get(key))
         return column
 
     def resource(self, name: str) -> int:
