@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from topospread.api.inventory import ObjectKey
@@ -22,7 +22,7 @@ from .checks import DesignChecks, DesignFailure
 from .manifest import manifest_text
 from .result import Design, ReasonedLine
 from .rules import LISTS, DesignRules, with_rules, workload_of
-from .wanted import Intent, read_intent
+from .wanted import Intent, beyond_counting, read_intent
 
 Progress = Callable[[int, int | None], None]
 
@@ -82,7 +82,12 @@ def design(  # noqa: PLR0913 - keyword arguments of the public API
     _check_keys(intent, WorkloadDrills(given, options, key))
     search = _Search(WorkloadDrills(given, options, key), intent, states, tries, progress)
     rules, failures = search.best()
-    wanted = [each for each in failures if each.is_wanted]
+    wanted = any(each.is_wanted for each in failures.values())
+    against = [each.text for each in failures.values()]
+    if wanted:
+        # An autoscaler may make more domains than there are.
+        counted_out = () if pools else beyond_counting(intent, [each.labels for each in given.nodes])
+        against = [*counted_out, *_by_failure(failures)]
     lines = () if wanted else tuple(search.reasons(rules))
     shown = "" if wanted else manifest_text(item, rules, intent.replicas, lines)
     return Design(
@@ -93,11 +98,21 @@ def design(  # noqa: PLR0913 - keyword arguments of the public API
         lines,
         shown,
         search.checks(rules).phrases,
-        tuple(dict.fromkeys([*(each.text for each in failures), *search.undecided[rules]])),
+        tuple(dict.fromkeys([*against, *search.undecided[rules]])),
         search.tried,
         tuple(given.warnings),
         tuple(given.notes),
     )
+
+
+def _by_failure(failures: Mapping[DesignRules, DesignFailure]) -> Iterator[str]:
+    """What stands against it, each with the designs of which it was found."""
+    found: dict[str, list[str]] = {}
+    for rules, each in failures.items():
+        found.setdefault(each.text, []).append(rules.title)
+    for text, titles in found.items():
+        others = f", and with {len(titles) - 1} more" if len(titles) > 1 else ""
+        yield f"{text}, with {titles[0]}{others}"
 
 
 def _check_keys(intent: Intent, drills: WorkloadDrills) -> None:
@@ -138,7 +153,7 @@ class _Search:
                 self.progress(self.tried, self.tries)
         return self.found[rules]
 
-    def best(self) -> tuple[DesignRules, list[DesignFailure]]:
+    def best(self) -> tuple[DesignRules, dict[DesignRules, DesignFailure]]:
         """The cheapest design with which all is as wanted; else one that lacks what was not asked for; else any."""
         queue: list[tuple[tuple[int, int], int, DesignRules]] = [((0, 0), 0, DesignRules())]
         seen = {DesignRules()}
@@ -147,7 +162,7 @@ class _Search:
             rules = heapq.heappop(queue)[2]
             failure = self.first_failure(rules)
             if failure is None:
-                return self._least(rules), []
+                return self._least(rules), {}
             if fallback is None or (not failure.is_wanted and fallback[1].is_wanted):
                 fallback = rules, failure
             for each in amendments(rules, failure, self.intent, self.begin.key[0]):
@@ -159,9 +174,8 @@ class _Search:
         if not failure.is_wanted:
             rules = self._least(rules)
             failure = self.found[rules] or failure
-            return rules, [failure]
-        last = [each for each in self.found.values() if each is not None]
-        return rules, [failure, *(each for each in last if each is not failure)]
+            return rules, {rules: failure}
+        return rules, {tried: each for tried, each in self.found.items() if each is not None}
 
     def _least(self, rules: DesignRules) -> DesignRules:
         """Without the parts that are not needed."""

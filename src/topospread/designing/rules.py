@@ -38,6 +38,14 @@ class SpreadRule:
     without_tainted: bool = False
     by_revision: bool = False
 
+    @property
+    def words(self) -> list[str]:
+        """Its fields, as they are told."""
+        found = [self.key, f"maxSkew {self.max_skew}"]
+        found += [f"minDomains {self.min_domains}"] if self.min_domains else []
+        found += ["nodeTaintsPolicy Honor"] if self.without_tainted else []
+        return found + ([f"matchLabelKeys [{_HASH}]"] if self.by_revision else [])
+
     def data(self) -> dict[str, Any]:
         """The fields but the selector, as a manifest has them."""
         made: dict[str, Any] = {"maxSkew": self.max_skew, "topologyKey": self.key, "whenUnsatisfiable": DO_NOT_SCHEDULE}
@@ -67,6 +75,13 @@ class DesignRules:
         fields = sum(2 + bool(e.min_domains) + e.without_tainted + e.by_revision for e in self.spreads)
         parts = fields + 3 * self.apart + bool(self.available) + (self.rolling is not None)
         return parts, -sum(each.max_skew for each in self.spreads)
+
+    @property
+    def title(self) -> str:
+        """What it is, in one line."""
+        spreads = ["topologySpreadConstraints: " + ", ".join(each.words) for each in self.spreads]
+        others = [line for line, _ in replace(self, spreads=()).parts()]
+        return "; ".join([*spreads, *others]) or "nothing added"
 
     def over(self, key: str) -> SpreadRule | None:
         """The constraint over a key."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from topospread.errors import UsageError
@@ -85,3 +85,23 @@ def read_intent(survive: Sequence[str], left: Sequence[int], replicas: int, *, u
     if len({each.key for each in found}) != len(found):
         raise UsageError("--survive: a topology key stands there twice")
     return Intent(replicas, tuple(found), unnoticed)
+
+
+def beyond_counting(intent: Intent, labels: Sequence[Mapping[str, str]]) -> Iterator[str]:
+    """What no placement on these nodes can keep, whatever the constraints: a domain holds its share of the pods.
+
+    Only keys that every node has are counted: what is on other nodes no loss of a domain takes.
+    """
+    for each in intent.survivals:
+        domains = {of_node.get(each.key) for of_node in labels}
+        share = -(-intent.replicas // len(domains))
+        if None not in domains and intent.replicas - share < each.left:
+            named = (
+                f"{len(domains)} {each.word}{'s' * (len(domains) > 1)}"
+                if each.word in _KEYS
+                else f"{len(domains)} of {each.word}"
+            )
+            yield (
+                f"{named}: one holds {share} or more of "
+                f"{intent.replicas}, however they are spread, so its loss leaves {intent.replicas - share} at most"
+            )

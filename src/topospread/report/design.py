@@ -24,7 +24,7 @@ def design_text(found: Design, layout: Layout) -> str:
     lines += _comments(f"checked ({counted(found.tried, 'design')} tried):", layout)
     lines += [line for each in found.checked for line in _comments(f"- {each}", layout)]
     if found.unmet:
-        title = "not promised beside it:" if found.promises else "what stands against it, design by design:"
+        title = "not promised beside it:" if found.promises else "what stands against it:"
         lines += _comments(title, layout)
         lines += [line for each in found.unmet for line in _comments(f"- {each}", layout)]
     for warning in found.warnings:

@@ -70,14 +70,22 @@ def test_what_is_there_already_needs_a_budget_alone() -> None:
 def test_too_few_zones_cannot_promise_it() -> None:
     found = designed(*nodes("a", "b"), workload("Deployment", replicas=4), survive=["zone"], left=[3])
     assert (found.promises, found.manifest, found.lines) == (False, "", ())
-    assert any("the loss of zone" in each for each in found.unmet)
+    assert found.unmet[0] == "2 zones: one holds 2 or more of 4, however they are spread, so its loss leaves 2 at most"
+    assert f"the loss of zone a leaves 2 of 4, with topologySpreadConstraints: {ZONE}, maxSkew 1" in found.unmet
+    assert any(each.startswith("the loss of zone a leaves 0 of 4, with nothing added") for each in found.unmet)
+
+
+def test_nothing_is_counted_out_where_pods_may_be_outside_of_every_zone() -> None:
+    outside = node("x1", None)
+    found = designed(*nodes("a", "b"), outside, workload("Deployment", replicas=4), survive=["zone"], left=[3])
+    assert not any("however they are spread" in each for each in found.unmet)
 
 
 def test_a_cluster_without_room_cannot_promise_it() -> None:
     full = [node("a1", "a", cpu="1"), node("b1", "b", cpu="1")]
     found = designed(*full, workload("Deployment", replicas=4), survive=["zone"], left=[1])
     assert not found.promises
-    assert "2 of 4 pods find no node" in found.unmet
+    assert "2 of 4 pods find no node, with nothing added" in found.unmet
 
 
 def test_a_lost_node_is_unnoticed_when_no_two_pods_share_one() -> None:
