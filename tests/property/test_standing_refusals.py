@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.unit.drills.builders import at, budget, inventory, node, spread, workload
 from topospread.drills.play import Play
 from topospread.drills.steps import AddNodes, Cordon, Drain, Fail, Recover, Scale, Step, Uncordon, Wait
-from topospread.simulation import turns
+from topospread.simulation import crowd, turns
 from topospread.simulation.run import SimulationOptions
 from topospread.simulation.standing_refusals import StandingRefusals
 
@@ -56,13 +56,44 @@ def clusters(draw: st.DrawFn) -> list[dict[str, Any]]:
     ]
 
 
+@st.composite
+def losses(draw: st.DrawFn) -> tuple[list[dict[str, Any]], list[Step]]:
+    """Zones of several nodes that are lost, so that ever more pods wait for the sake of a hard constraint."""
+    number = draw(st.integers(6, 12))
+    there = [node(f"n{i}", ZONES[i % 3], cpu=str(draw(st.integers(2, 9)))) for i in range(number)]
+    urgent = {"priorityClassName": "system-cluster-critical"}
+    of_zone = [
+        spread(nodeTaintsPolicy="Ignore", labelSelector={"matchLabels": {"app": app}}) for app in ("web", "api", "dns")
+    ]
+    apps = [
+        workload("Deployment", app, draw(st.integers(3, 15)), {"topologySpreadConstraints": [constraint]})
+        for app, constraint in zip(("web", "api"), of_zone[:2], strict=True)
+    ]
+    first = draw(st.sampled_from(["zone=a", "zone=b", "zone=c"]))
+    more = st.one_of(
+        st.builds(Recover, NODES),
+        *(st.builds(kind, NODES) for kind in (Fail, Cordon, Cordon, Uncordon)),
+        st.builds(Scale, st.sampled_from(["deploy/web", "deploy/api", "deploy/dns"]), st.integers(0, 15)),
+        st.builds(Wait, st.integers(0, 400)),
+    )
+    last = {"topologySpreadConstraints": of_zone[2:]} | (urgent if draw(st.booleans()) else {})
+    apps.append(workload("Deployment", "dns", draw(st.integers(0, 6)), last))
+    begin = [Wait(draw(st.integers(0, 60)))] if draw(st.booleans()) else []
+    return [*there, *apps], [*begin, Fail(at(first)), *draw(st.lists(more, min_size=3, max_size=8))]
+
+
 def _played(objects: list[dict[str, Any]], steps: list[Step]) -> list[object]:
     play = Play(inventory(*objects), SimulationOptions(), {})
     told: list[object] = []
     for each in play.play(steps).steps:
         pending = [(one.workload, one.pods, one.message, one.preemption, repr(one.outcomes)) for one in each.pending]
         told.append((each.begins, each.ends, each.events, each.changed, pending, each.breaches))
-    waiting = play.world.queue.queue.unschedulable.infos
+    queue = play.world.queue.queue
+    waits = [
+        (each.unschedulable_count, each.turn, queue.backoff.expiration(each)) for each in queue.unschedulable.infos
+    ]
+    told += [queue.cycle, play.world.queue.now, waits]
+    waiting = queue.unschedulable.infos
     told.append([(each.key, each.timestamp, each.attempts, each.rejectors) for each in waiting])
     return told
 
@@ -70,10 +101,21 @@ def _played(objects: list[dict[str, Any]], steps: list[Step]) -> list[object]:
 @settings(max_examples=60, deadline=None)
 @given(objects=clusters(), steps=st.lists(STEPS, min_size=1, max_size=5))
 def test_drills_go_on_as_if_every_pod_were_tried(objects: list[dict[str, Any]], steps: list[Step]) -> None:
-    with patch.object(turns, "_MANY", 2):
+    _assert_same(objects, steps)
+
+
+@settings(max_examples=60, deadline=None)
+@given(loss=losses())
+def test_pods_that_wait_in_a_crowd_are_refused_as_one_by_one(loss: tuple[list[dict[str, Any]], list[Step]]) -> None:
+    _assert_same(*loss)
+
+
+def _assert_same(objects: list[dict[str, Any]], steps: list[Step]) -> None:
+    with patch.object(turns, "_MANY", 2), patch.object(crowd, "MANY", 1):
         found = _played(objects, steps)
     with ExitStack() as stack:
         stack.enter_context(patch.object(turns, "_MANY", 1 << 30))
+        stack.enter_context(patch.object(crowd.Crowd, "moved", lambda _, found, __: list(found)))
         stack.enter_context(patch.object(StandingRefusals, "_stands", lambda *_: False))
         expected = _played(objects, steps)
     assert found == expected

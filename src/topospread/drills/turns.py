@@ -19,7 +19,7 @@ from topospread.api.workload import Deployment
 from topospread.cluster.cluster import pod_key
 from topospread.errors import UsageError
 from topospread.scheduling.cycle import Placement
-from topospread.simulation.run import PodOutcome
+from topospread.simulation.run import PodOutcome, note_placed
 from topospread.workloads.planned import Workload
 from topospread.workloads.removal import removal_groups
 from topospread.workloads.rolling import to_create, to_remove
@@ -120,7 +120,7 @@ class _Turns:
         _bind(world, self._step, turn, pod)
         world.queue.withdrawn(pod.queued)
         world.run.outcomes[id(pod.queued)] = PodOutcome(Placement(pod.key, turn.node))
-        world.run.placed_here[pod.key] = pod.queued
+        note_placed(world.run, pod.queued, pod.key)
         world.collect()
 
     def _delete(self, turns: Sequence[Turn]) -> None:

@@ -112,7 +112,7 @@ class World:
         self.queue = VirtualQueue(run)
         self.queue.at(round(self.now * _NANOSECONDS))
         self.pods = FollowedPods()
-        self._evictions, self._queued = 0, len(run.queue)
+        self._evictions, self._queued, self._seen_placed = 0, len(run.queue), 0
         for followed in planned_pods(run):
             known = before.by_key.get(followed.key)
             if known is not None:
@@ -298,9 +298,9 @@ class World:
 
     def collect(self) -> bool:
         """Take note of what was placed and preempted; whether anything was."""
-        run = self.run
-        placed: list[FollowedPod] = []
-        for pod in list(self.pods.waiting.values()):
+        run, placed = self.run, list[FollowedPod]()
+        seen, self._seen_placed = self._seen_placed, run.times_placed
+        for pod in list(self.pods.waiting.values()) if seen != run.times_placed else ():
             outcome = run.outcome(pod.queued) if pod.queued is not None else None
             if outcome is None or outcome.placement.node is None:
                 continue

@@ -129,9 +129,9 @@ class HeardQueue(SchedulingQueue):
         super().delete(key)
         self._handled(_DELETED)
 
-    def assigned_pod_updated(self, old: Pod, new: Pod) -> None:
+    def assigned_pod_updated(self, old: Pod, new: Pod, alike: Hashable = None) -> None:
         """See SchedulingQueue."""
-        super().assigned_pod_updated(old, new)
+        super().assigned_pod_updated(old, new, alike)
         self._handled(_ASSIGNED_UPDATED)
 
     def move_all(

@@ -93,13 +93,17 @@ class BackoffQueue:
         """The rejected pod whose wait ends first, whether it is over or not; failed ones wait to the end."""
         return self._rejected.pop()
 
+    def peek(self) -> QueuedPodInfo | None:
+        """The pod that `pop` would give."""
+        return self._rejected.peek()
+
     def drain(self) -> list[QueuedPodInfo]:
         """Take all out that could be popped before their time, in that order; none where that is not certain."""
         return self._rejected.drain()
 
     def comes_before(self, info: QueuedPodInfo) -> bool:
         """Whether a pod in here would be popped before one that was taken out."""
-        first = self._rejected.peek()
+        first = self.peek()
         return first is not None and self._order(first) < self._order(info)
 
     def pop_completed(self) -> list[QueuedPodInfo]:

@@ -22,7 +22,7 @@ def verdict_of(pod: str, view: View, framework: Framework) -> Verdict:
     """The verdict on a pod ``namespace/name``, from a view that is up to date."""
     nodes = view.cluster.nodes
     rows = np.flatnonzero(nodes.alive[: nodes.size])
-    names = tuple(nodes.names[row] for row in rows)
+    names = tuple(map(nodes.names.__getitem__, rows.tolist()))
     rejections = RejectionList()
     blame = _blame_beside_nominated(pod, view, rows, rejections)
     points: dict[str, Ints] = {}

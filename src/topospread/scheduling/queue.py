@@ -247,10 +247,10 @@ class SchedulingQueue:
         """A pod got a node, or one that has a node came."""
         self.move_all(ASSIGNED_POD_ADD, None, pod, alike=alike)
 
-    def assigned_pod_updated(self, old: Pod, new: Pod) -> None:
-        """A pod that has a node changed."""
+    def assigned_pod_updated(self, old: Pod, new: Pod, alike: Hashable = None) -> None:
+        """A pod that has a node changed; ``alike``: equal where both states are alike to every hint."""
         for event in pod_changes(old, new, rules=self._rules):
-            self.move_all(event, old, new)
+            self.move_all(event, old, new, alike=alike)
 
     def assigned_pod_deleted(self, pod: Pod, alike: Hashable = None) -> None:
         """A pod that had a node is gone."""
@@ -274,6 +274,8 @@ class SchedulingQueue:
             alike: equal for events whose objects are alike to every hint, so that hints are asked once for all.
         """
         if len(self.unschedulable):
+            if check is not None and self.unschedulable.crowd is not None:
+                self.unschedulable.crowd.let_all_go()
             asked = None if alike is None or check is not None else (event, alike)
             happened = Happening(event, old, new)
             helped = self.unschedulable.helped(lambda group, pod: self._answer(group, pod, happened), asked)

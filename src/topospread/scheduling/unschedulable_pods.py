@@ -7,10 +7,10 @@ that an event costs what it moves, not what waits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from copy import copy
 from operator import attrgetter
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from topospread.api.pod import Pod
 from topospread.cluster.undo import UndoLog
@@ -39,6 +39,28 @@ def group_of(info: QueuedPodInfo) -> Group:
     return Group(kind, shared, info.unschedulable_plugins, info.pending_plugins, info.gating_plugin)
 
 
+Found = tuple[Group, QueueingStrategy]
+"""A group that an event may help."""
+
+
+class KeepsPods(Protocol):
+    """Who keeps what pods of some groups say of themselves for a while (`topospread.simulation.crowd`)."""
+
+    def __contains__(self, key: str) -> bool: ...
+
+    def moved(self, found: Sequence[Found], members: Mapping[Group, dict[str, QueuedPodInfo]]) -> list[Found]:
+        """An event moves pods of some groups; those of which pods are left that are to be moved one by one."""
+
+    def forget(self, key: str) -> None:
+        """A pod is to be taken out, or looked at: it says of itself what is so, and is no longer kept."""
+
+    def let_go(self, key: str) -> None:
+        """A pod stands where it would have stood all the time."""
+
+    def let_all_go(self) -> None:
+        """All do."""
+
+
 Asking = Callable[[Group, Pod], QueueingStrategy]
 """What an event means for a group, by one of its pods."""
 
@@ -56,6 +78,10 @@ class _Answers:
 class UnschedulablePods:
     """The pods by key, and by group.
 
+    Attributes:
+        turns: how many have come.
+        crowd: keeps pods of some groups, ``None`` where nobody does.
+
     Args:
         undo: what an open savepoint needs to put every pod back in its turn.
     """
@@ -69,7 +95,8 @@ class UnschedulablePods:
         self._shared: dict[Group, Pod] = {}
         self._numbered: list[Group] = []
         self._answers: dict[Hashable, _Answers] = {}
-        self._turns = 0
+        self.turns = 0
+        self.crowd: KeepsPods | None = None
 
     def copy(self, undo: UndoLog) -> UnschedulablePods:
         """An independent one with copies of the pods; what was answered is asked again."""
@@ -88,6 +115,8 @@ class UnschedulablePods:
     @property
     def infos(self) -> list[QueuedPodInfo]:
         """All of them, in the order in which they came."""
+        if self.crowd is not None:
+            self.crowd.let_all_go()
         return sorted(self._infos.values(), key=_TURN)
 
     @property
@@ -97,6 +126,11 @@ class UnschedulablePods:
 
     def get(self, key: str) -> QueuedPodInfo | None:
         """The pod of that key."""
+        if self.crowd is not None and key in self.crowd:
+            self.crowd.let_go(key)
+            if key in self._infos:  # those that nobody keeps stand behind those that are kept
+                members = self._members[self._group[key]]
+                members[key] = members.pop(key)
         return self._infos.get(key)
 
     def put(self, info: QueuedPodInfo) -> None:
@@ -106,8 +140,8 @@ class UnschedulablePods:
         group = group_of(info)
         if group.shared and group not in self._shared:
             self._number(group, info.pod)
-        self._turns += 1
-        self._insert(info, group, self._turns)
+        self.turns += 1
+        self._insert(info, group, self.turns)
         if self._undo.steps is not None:
             self._undo.record(self._take, info.key)
 
@@ -116,6 +150,8 @@ class UnschedulablePods:
         info = self._infos.get(key)
         if info is None:
             return None
+        if self.crowd is not None and key in self.crowd:
+            self.crowd.forget(key)
         if self._undo.steps is not None:
             self._undo.record(self._insert, info, self._group[key], info.turn)
         return self._take(key)
@@ -167,16 +203,23 @@ class UnschedulablePods:
         ``event``: events that are equal in it are alike to every hint; ``None`` where that is not known.
         """
         if event is None:
-            found = [(each, ask(each, self._shared[each])) for each in self._numbered if each in self._members]
+            found: list[Found] = [
+                (each, ask(each, self._shared[each])) for each in self._numbered if each in self._members
+            ]
         else:
             found = [(group, strategy) for group, strategy in self._answered(ask, event) if group in self._members]
+        if self.crowd is not None:
+            found = self.crowd.moved([each for each in found if each[1]], self._members)
         for info in sorted(self._single.values(), key=_TURN):
             group = self._group[info.key]
             found.append((group, ask(group, info.pod)))
         for group, strategy in found:
             if strategy:
                 pods = self._members[group].values() if group.shared else [self._single[group]]
-                yield strategy, sorted(pods, key=_TURN)
+                yield strategy, sorted((each for each in pods if not self._is_kept(each)), key=_TURN)
+
+    def _is_kept(self, info: QueuedPodInfo) -> bool:
+        return self.crowd is not None and info.key in self.crowd
 
     def _answered(self, ask: Asking, event: Hashable) -> list[tuple[Group, QueueingStrategy]]:
         answers = self._answers.get(event)

@@ -11,7 +11,7 @@ from topospread.workloads.planned import QueuedPod
 
 from .budgets import Budgets
 from .evictions import evict
-from .run import PodOutcome, Run
+from .run import PodOutcome, Run, note_placed
 from .virtual_queue import VirtualQueue
 
 Progress = Callable[[int, int], None]
@@ -90,7 +90,7 @@ def _try(run: Run, queue: VirtualQueue, queued: QueuedPod) -> None:
             queue.refusals.note(run.cluster.shared_class(queued.pod), outcome)
     run.outcomes[id(queued)] = outcome
     if outcome.placement.node is not None:
-        run.placed_here[outcome.placement.pod] = queued
+        note_placed(run, queued, outcome.placement.pod)
         queue.bound(queued, outcome.placement.pod)
         return
     queue.failed(outcome.verdict)

@@ -144,6 +144,7 @@ class Run(msgspec.Struct):
         queue: the pods to place, those that controllers create anew after an eviction at its end.
         outcomes: by ``id`` of the queued pod.
         placed_here: pod key → the queued pod that the run placed.
+        times_placed: how often a pod was placed, those included that lost their node again.
         before: what `spreads` said before anything was removed or placed.
         owners: pod key → workload of the pods that were there before.
         budgets: disruption budgets as evictions and placements leave them, while pods are placed.
@@ -156,6 +157,7 @@ class Run(msgspec.Struct):
     outcomes: dict[int, PodOutcome] = {}
     evictions: list[Eviction] = []
     placed_here: dict[str, QueuedPod] = {}
+    times_placed: int = 0
     owners: dict[str, Workload] = {}
     before: dict[int, tuple[ConstraintArithmetic, ...]] = {}
     created_anew: int = 0
@@ -169,6 +171,12 @@ class Run(msgspec.Struct):
     def outcome(self, queued: QueuedPod) -> PodOutcome | None:
         """What became of a pod, ``None`` before it was tried."""
         return self.outcomes.get(id(queued))
+
+
+def note_placed(run: Run, queued: QueuedPod, key: str) -> None:
+    """A queued pod has a node."""
+    run.placed_here[key] = queued
+    run.times_placed += 1
 
 
 def prepare(inventory: Inventory, options: SimulationOptions, *, with_spreads: bool = True) -> Run:

@@ -7,6 +7,10 @@ from collections.abc import Iterator
 from topospread.scheduling.queue import SchedulingQueue
 from topospread.scheduling.queued_pod_info import QueuedPodInfo, queue_order
 
+Rank = tuple[int, ...]
+"""The place of a pod that is to be tried: active ones are (1, −priority, time), and after them all come those that back
+off, (2, end of the wait, −priority, time)."""
+
 _MANY = 32
 """Fewer are left in the queue."""
 
@@ -44,6 +48,19 @@ class Turns:
     def drop(self, info: QueuedPodInfo) -> None:
         """It had its turn."""
         assert self._due.pop() is info, "it was the next one"
+
+    def first(self) -> Rank | None:
+        """The rank of the pod to try next; ``None`` where there is none."""
+        found = [self._rank(self._due[-1], backs_off=self._backed_off)] if self._due else []
+        active, waiting = self._queue.active.peek(), self._queue.backoff.peek()
+        if active is not None:
+            found.append(self._rank(active, backs_off=False))
+        if waiting is not None:
+            found.append(self._rank(waiting, backs_off=True))
+        return min(found, default=None)
+
+    def _rank(self, info: QueuedPodInfo, *, backs_off: bool) -> Rank:
+        return (2, self._queue.backoff.expiration(info), *queue_order(info)) if backs_off else (1, *queue_order(info))
 
     def _take(self) -> None:
         queue = self._queue

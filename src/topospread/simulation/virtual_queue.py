@@ -26,6 +26,7 @@ from topospread.scheduling.requeueing import Requeueing, RequeueingRules, requeu
 from topospread.scheduling.verdict import Verdict
 from topospread.workloads.planned import QueuedPod
 
+from .crowd import Crowd, Judge
 from .run import Run
 from .standing_refusals import StandingRefusals
 from .turns import Turns
@@ -71,6 +72,9 @@ class VirtualQueue:
         self._others_changed = False
         self._turns = Turns(self.queue)
         self.refusals = StandingRefusals(run.scheduler)
+        self._again: Callable[[QueuedPod], frozenset[str] | None] = lambda queued: None
+        judge = Judge(self._may_be_one_of_many, self._refused, self._refused_again, self._note_stamp, self._stamp)
+        self._crowd = Crowd(self.queue, judge)
 
     @property
     def now(self) -> int:
@@ -80,7 +84,7 @@ class VirtualQueue:
     def __len__(self) -> int:
         """How many pods are to be tried before time passes."""
         in_queue = len(self.queue.active) + self.queue.backoff.rejected + len(self._turns)
-        return len(self._planned) - self._arrived + in_queue
+        return len(self._planned) - self._arrived + in_queue + self._crowd.due
 
     def pass_over(self, again: Callable[[QueuedPod], frozenset[str] | None]) -> int:
         """Let pods whose turn it is be tried in vain, until one comes for which that is not certain; how many were.
@@ -90,8 +94,25 @@ class VirtualQueue:
         tried = 0
         if self._arrived < len(self._planned):
             return tried
+        self._again = again
+        self.queue.unschedulable.crowd = self._crowd
+        while True:
+            before = tried
+            if self._crowd.due:
+                together = self._crowd.pass_over(self._turns.first())
+                self._now += together
+                tried += together
+            tried += self._pass_over_one_by_one()
+            if tried == before:
+                return tried
+
+    def _pass_over_one_by_one(self) -> int:
+        """Those that are in the queue itself, up to one that comes after one of the crowd."""
+        tried = 0
         for info in self._turns.following():
-            rejectors = again(self._entered[info.key])
+            if self._crowd.due and (rank := self._crowd.first()) is not None and rank < (self._turns.first() or rank):
+                break
+            rejectors = self._again(self._entered[info.key])
             if not rejectors:
                 break
             self._turns.drop(info)
@@ -175,7 +196,7 @@ class VirtualQueue:
         """A pod that has a node is being deleted, and stays there for now: it is not counted any more."""
         old = self._assigned(pod_class)
         metadata = replace(old.metadata, deletion_timestamp=_SOME_TIME)
-        self.queue.assigned_pod_updated(old, replace(old, metadata=metadata))
+        self.queue.assigned_pod_updated(old, replace(old, metadata=metadata), (pod_class.key, _SOME_TIME))
         self._others_changed = True
 
     def node_changed(self, old: Node | None, new: Node) -> None:
@@ -188,6 +209,7 @@ class VirtualQueue:
         """It is as late as this, in nanoseconds since the run began, or later already."""
         self._now = max(self._now, now)
         self.queue.flush_backoff_completed()
+        self._crowd.flush_backoff_completed()
 
     def failed(self, verdict: Verdict | None) -> None:
         """The pod at hand found no node: it waits for what may help it, or, after an error, for its time."""
@@ -286,6 +308,34 @@ class VirtualQueue:
         """What the cluster was when the pod was last tried, as a stamp of the journal."""
         outcome = self._run.outcome(self._entered[info.key])
         return -1 if outcome is None else outcome.stamp
+
+    def _may_be_one_of_many(self, info: QueuedPodInfo) -> bool:
+        """Whether a pod that waits was refused by plugins as pods mostly are, and its class says all of it."""
+        odd = info.errors or info.pending_plugins or info.gating_plugin or info.pod.spec.scheduling_gates
+        if odd or info.kind is None or not info.unschedulable_count or info.first_in_active is None:
+            return False
+        queued = self._entered[info.key]
+        outcome = self._run.outcome(queued)
+        if outcome is None or not outcome.is_plain or outcome.verdict is None or outcome.verdict.error:
+            return False
+        return queued.after is None and queued.workload.kind != "DaemonSet"
+
+    def _refused(self, info: QueuedPodInfo) -> Verdict | None:
+        """The verdict on pods like this one that would be refused as the last was; ``None``: they have to be tried."""
+        cluster = self._run.cluster
+        last = None if cluster.nominated else self.refusals.of(cluster.shared_class(info.pod))
+        return None if last is None or last.verdict is None or last.verdict.error else last.verdict
+
+    def _refused_again(self, info: QueuedPodInfo) -> None:
+        self._again(self._entered[info.key])
+
+    def _note_stamp(self, info: QueuedPodInfo, stamp: int) -> None:
+        outcome = self._run.outcome(self._entered[info.key])
+        if outcome is not None:
+            outcome.stamp = stamp
+
+    def _stamp(self) -> int:
+        return self._run.cluster.journal.stamp
 
     def _assigned(self, pod_class: PodClass) -> Pod:
         """A pod of the class that has a node; on which it is matters to no hint."""
