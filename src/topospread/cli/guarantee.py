@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from topospread.errors import UsageError
 
+from .drill_many import INTERRUPTED
 from .inputs import PATH, input_options, read_configuration, read_control_plane, read_inventory
 from .live_options import access_options
 from .terminal import layout, show, warn, written
@@ -78,7 +80,10 @@ def guarantee(**given: Any) -> int:
     if rollout and namespace and rollout.count("/") == 1:
         rollout = f"{namespace}/{rollout}"
     left = [f"{namespace}/{each}" if namespace and each.count("/") == 1 else each for each in given["left"]]
-    found = topospread.guarantee(
+    from topospread.drills.interruption import Interrupted
+
+    asked = partial(
+        topospread.guarantee,
         inventory,
         never_pending=given["never_pending"],
         skew=given["max_skew"],
@@ -93,9 +98,14 @@ def guarantee(**given: Any) -> int:
         seconds=given["seconds"],
         sources=_sources(given),
     )
+    try:
+        found = asked()
+        code = 0 if found.holds else 1
+    except Interrupted as interrupted:
+        found, code = interrupted.finished, INTERRUPTED
     _write_drill(found, given["drill"])
     show(_text(found, given["output"], given["color"]))
-    return 0 if found.holds else 1
+    return code
 
 
 def _sources(given: dict[str, Any]) -> dict[str, object]:

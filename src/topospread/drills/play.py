@@ -97,13 +97,15 @@ class Play:
     def drill(self, outcomes: Sequence[StepOutcome], partial: str = "") -> Drill:
         """What came of the steps so far; ``partial``: where they ended before their end, in words."""
         world = self.world
+        workloads = () if partial else tuple(self._state(each) for each in world.run.plan.workloads)
         return Drill(
             tuple(outcomes),
             len(world.cluster.nodes),
-            () if partial else tuple(self._state(each) for each in world.run.plan.workloads),
+            workloads,
             tuple(world.warnings),
             tuple(world.notes),
             partial=partial,
+            pools=self._growth.uses({spread.topology_key for each in workloads for spread in each.spread}),
         )
 
     def begin(self) -> StepOutcome:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 
 from topospread.api.inventory import Inventory
 from topospread.api.node import Node
-from topospread.api.pools import NodePool
+from topospread.api.pools import ZONE, NodePool
+from topospread.simulation.result import PoolUse
 from topospread.simulation.scaling import PoolScaler
 
 from .world import World
@@ -28,6 +29,13 @@ class PoolGrowth:
             self._world.note("added", nodes=[node.name], detail="by the autoscaler")
             self._world.replan(partial(_with, node))
             self._world.rest()
+
+    def uses(self, keys: Collection[str]) -> tuple[PoolUse, ...]:
+        """What came of each pool, with the domains of some topology keys that it could bring and that no node has."""
+        if not self._scaler.pools:
+            return ()
+        nodes = [each for each in self._world.cluster.nodes.nodes if each is not None]
+        return tuple(self._scaler.uses(nodes, {ZONE, *keys}))
 
     def _wanted(self) -> Node | None:
         if not self._scaler.pools:

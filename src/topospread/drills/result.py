@@ -12,7 +12,7 @@ import msgspec
 
 from topospread.api.inventory import Inventory
 from topospread.plain_data import PlainData
-from topospread.simulation.result import PendingGroup, WorkloadSpread
+from topospread.simulation.result import PendingGroup, PoolUse, WorkloadSpread
 
 EventKind = Literal[
     "down",
@@ -221,6 +221,7 @@ class Drill(PlainData):
         others: the drills beside the first, where there were several.
         warnings, notes: sentences for a person; warnings must be seen.
         partial: where it was ended before its end, in words; "" for a drill that is whole.
+        pools: what came of the pools of nodes that an autoscaler grows, by name.
     """
 
     steps: tuple[StepOutcome, ...]
@@ -232,6 +233,7 @@ class Drill(PlainData):
     ranges: tuple[StepRange, ...] = ()
     partial: str = ""
     others: tuple[Drill, ...] = field(default=(), repr=False, compare=False)
+    pools: tuple[PoolUse, ...] = ()
 
     @property
     def pending(self) -> tuple[PendingGroup, ...]:

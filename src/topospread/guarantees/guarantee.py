@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
+from topospread.drills.interruption import Interrupted
 from topospread.errors import UsageError
 from topospread.scheduling.sampling import nodes_to_find
 from topospread.simulation.placing import place_all
@@ -66,6 +67,7 @@ def guarantee(  # noqa: PLR0913 - keyword arguments of the public API
     Raises:
         InputError: an object that the API server would refuse, or a path that cannot be read.
         UsageError: nothing is asked, or of something that is not there.
+        topospread.drills.interruption.Interrupted: Ctrl-C, a KeyboardInterrupt; with the answers that were there.
     """
     options = replace(SimulationOptions.of_version(kube_version, config, gates, apiserver_gates), preemption=False)
     inventory = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
@@ -75,28 +77,38 @@ def guarantee(  # noqa: PLR0913 - keyword arguments of the public API
     queue = _placed_first(run) if begun is None else begun.new
     undecidable = _undecidable(run, queue) or ("" if begun is None else begun.undecidable)
     budget = SearchBudget(states, seconds)
-    answers = []
-    for each in questions:
+    answers: list[GuaranteeAnswer] = []
+
+    def answered(each: EndQuestion) -> GuaranteeAnswer:
         if undecidable:
-            answers.append(GuaranteeAnswer(str(each), "not decided", 0, 0, why=undecidable))
-        elif begun is None:
+            return GuaranteeAnswer(str(each), "not decided", 0, 0, why=undecidable)
+        if begun is None:
             found = OrderSearch(run, queue, each, budget).search()
             drill = drill_file(run, found.order, sources or {}, _expected(each)) if found.order else ""
-            answers.append(_answer(each, found, drill))
         else:
             found = RolloutSearch(begun, each, budget).search()
             order = found.order
             drill = rollout_file(order, begun.workload, sources or {}, _expected(each)) if order else ""
-            answers.append(_answer(each, found, drill))
-    warnings = (*run.plan.inventory.warnings, *run.plan.warnings)
-    notes = (*run.plan.inventory.notes, *run.plan.notes)
-    return Guarantee(
-        len(run.cluster.nodes),
-        len(queue),
-        tuple(answers),
-        warnings if begun is None else begun.warnings,
-        notes if begun is None else begun.notes,
-    )
+        return _answer(each, found, drill)
+
+    def whole(partial: str = "") -> Guarantee:
+        warnings, notes = _remarks(run) if begun is None else (begun.warnings, begun.notes)
+        return Guarantee(len(run.cluster.nodes), len(queue), tuple(answers), warnings, notes, partial)
+
+    for number, each in enumerate(questions, 1):
+        try:
+            answers.append(answered(each))
+        except KeyboardInterrupt:
+            if not answers:
+                raise
+            raise Interrupted(whole(f"ended in question {number} of {len(questions)}")) from None
+    return whole()
+
+
+def _remarks(run: Run) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Warnings and notes."""
+    inventory = run.plan.inventory
+    return (*inventory.warnings, *run.plan.warnings), (*inventory.notes, *run.plan.notes)
 
 
 def _questions(

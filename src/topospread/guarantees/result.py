@@ -59,6 +59,7 @@ class Guarantee(PlainData):
     Attributes:
         nodes: how many nodes there are.
         pods: how many pods are to be placed in any order.
+        partial: where it was ended before its end, in words; then answers are missing. "" where it is whole.
     """
 
     nodes: int
@@ -66,8 +67,9 @@ class Guarantee(PlainData):
     answers: tuple[GuaranteeAnswer, ...]
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    partial: str = ""
 
     @property
     def holds(self) -> bool:
         """Whether everything always holds."""
-        return all(each.answer == "always" for each in self.answers)
+        return not self.partial and all(each.answer == "always" for each in self.answers)

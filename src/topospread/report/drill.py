@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from .domains import spread_lines
 from .drill_events import clock, event_lines
 from .layout import Layout
-from .paragraphs import counted, hanging, shown_length
+from .paragraphs import counted, hanging, named_row
 from .pending import pending_lines
+from .pools import pool_lines
 from .traffic import step_traffic_lines
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def drill_text(drill: Drill, layout: Layout, traffic: Sequence[Traffic] = (), me
     for number, each in enumerate(drill.ranges):
         blocks[number] = "\n".join([blocks[number], *_range(each, drill.runs, layout)]).strip("\n")
     blocks += ["\n".join(_timeline(drill, layout)), _traffic(drill, layout, traffic)]
+    blocks += ["\n".join(pool_lines(drill.pools, layout))]
     blocks += ["\n".join(_mending(mending, layout)), "\n".join(layout.remarks(drill.warnings, drill.notes))]
     blocks.append(_summary(drill, layout))
     return "\n\n".join(block for block in blocks if block) + "\n"
@@ -196,12 +198,11 @@ def _timeline(drill: Drill, layout: Layout) -> Iterator[str]:
     rows += [_row(number, each, of_all) for number, (each, of_all) in enumerate(pairs)]
     rest = [max(len(row[i]) for row in rows) for i in range(1, 7)]
     room = layout.width - sum(rest) - len(_GAP) * 6
-    first = max(8, min(max(shown_length(row[0]) for row in rows), room))
+    first = max(len(row[0]) for row in rows if len(row[0]) <= max(room, len("beginning")))
     for number, row in enumerate(rows):
-        name = row[0] if len(row[0]) <= first else f"{row[0][: first - 1]}…"
-        cells = [f"{name:<{first}}", *(f"{cell:>{width}}" for cell, width in zip(row[1:], rest, strict=True))]
-        line = _GAP.join(cells).rstrip()
-        yield layout.style(line, "bold") if not number else line
+        cells = (f"{cell:>{width}}" for cell, width in zip(row[1:], rest, strict=True))
+        for line in named_row(row[0], first, _GAP + _GAP.join(cells)):
+            yield line if number else layout.style(line, "bold")
 
 
 def _row(number: int, outcome: StepOutcome, of_all: StepRange | None) -> tuple[str, str, str, str, str, str, str]:

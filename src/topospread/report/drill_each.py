@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from .drill_events import clock
 from .json import API_VERSION
 from .layout import Layout
-from .paragraphs import counted, hanging
+from .paragraphs import counted, hanging, named_row
 
 if TYPE_CHECKING:
     from topospread.drills.each import EachDrill, EachOutcome
     from topospread.drills.shards import ShardMark
 
-_HEAD = ("pending", "lost", "settled", "")
+_HEAD = ("pending", "lost", "settled")
 _SHOWN = 20
 
 
@@ -25,9 +25,10 @@ def each_text(drill: EachDrill, layout: Layout) -> str:
         (each.target, str(each.pending), str(each.lost), clock(each.settled), _short(each, layout)) for each in shown
     ]
     name = min(max(len(drill.kind), *(len(row[0]) for row in rows)), layout.width // 2)
-    lines = [layout.style(_line((drill.kind, *_HEAD), name), "bold").rstrip()]
+    lines = [layout.style(f"{drill.kind:<{name}}{_figures(('', *_HEAD))}", "bold").rstrip()]
     for row in rows:
-        lines += hanging(_line((*row[:4], ""), name), row[4], layout.width, name + 4)
+        *above, figures = named_row(row[0], name, _figures(row))
+        lines += [*above, *hanging(f"{figures}  ", row[4], layout.width, name + 4)]
     lines += _rest(drill, len(shown))
     lines += layout.remarks(drill.warnings)
     failed = sum(not each.holds for each in drill.outcomes)
@@ -38,9 +39,9 @@ def each_text(drill: EachDrill, layout: Layout) -> str:
     return "\n".join([*(line.rstrip() for line in lines), "", layout.style(total, "bold")]) + "\n"
 
 
-def _line(row: tuple[str, ...], name: int) -> str:
-    target = row[0] if len(row[0]) <= name else f"{row[0][: name - 1]}…"
-    return f"{target:<{name}}  {row[1]:>7}  {row[2]:>4}  {row[3]:>7}  {row[4]}"
+def _figures(row: tuple[str, ...]) -> str:
+    """The numbers of a row, behind its target."""
+    return f"  {row[1]:>7}  {row[2]:>4}  {row[3]:>7}"
 
 
 def _short(each: EachOutcome, layout: Layout) -> str:

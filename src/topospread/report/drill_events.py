@@ -41,16 +41,20 @@ def _range(first: float, last: float) -> str:
 
 
 def _alike(events: Sequence[Event]) -> Iterator[_Together]:
-    """Events of one kind and detail together, in the order of the first of them."""
+    """Events of one kind and detail together, in the order of the first of them; of scaling, those of one workload."""
     together: dict[tuple[str, str], list[Event]] = {}
     for each in events:
-        together.setdefault((each.kind, each.detail), []).append(each)
+        target = each.detail.partition("=")[0] if each.kind == "scaled" else each.detail
+        together.setdefault((each.kind, target), []).append(each)
     for alike in together.values():
         yield alike[0].at, alike[-1].at, alike
 
 
 def _said(alike: Sequence[Event], layout: Layout) -> str:
     event = alike[0]
+    if event.kind == "scaled" and len(alike) > 1:
+        first, last = (each.detail.rpartition("=")[2] for each in (event, alike[-1]))
+        return f"{event.detail.partition('=')[0]} scaled {len(alike)} times, from {first} to {last}"
     nodes = [name for each in alike for name in each.nodes]
     pods = [pod for each in alike for pod in each.pods]
     return _SENTENCES[event.kind](nodes, pods, event.detail, layout)
@@ -61,7 +65,7 @@ Sentence = Callable[[Sequence[str], Sequence["PodThere"], str, Layout], str]
 
 def _of_nodes(what: str) -> Sentence:
     def said(nodes: Sequence[str], pods: Sequence[PodThere], detail: str, layout: Layout) -> str:
-        done = what.format(detail.removeprefix("node.kubernetes.io/"))
+        done = what.format(detail.removeprefix("node.kubernetes.io/")).rstrip()
         return f"{counted(len(nodes), 'node')} {done}: {layout.names(in_order(nodes))}"
 
     return said
@@ -92,7 +96,7 @@ _SENTENCES: Mapping[str, Sentence] = {
     "tainted": _of_nodes("tainted {}"),
     "cordoned": _of_nodes("cordoned"),
     "uncordoned": _of_nodes("uncordoned"),
-    "added": _of_nodes("added"),
+    "added": _of_nodes("added {}"),
     "scaled": _of_manifests("scaled"),
     "applied": _of_manifests("applied"),
     "rollout": _of_manifests("is rolled out anew"),

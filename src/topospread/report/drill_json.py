@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .json import API_VERSION, pending_json, spread_json
+from .pools import pool_json
 
 if TYPE_CHECKING:
     from topospread.drills import (
@@ -36,6 +37,7 @@ def drill_json(drill: Drill) -> Json:
         "warnings": list(drill.warnings),
         "notes": list(drill.notes),
         "partial": drill.partial,
+        "pools": [pool_json(each) for each in drill.pools],
     }
 
 

@@ -20,7 +20,9 @@ def guarantee_text(found: Guarantee, layout: Layout) -> str:
     blocks.append("\n".join(layout.remarks(found.warnings, found.notes)))
     held = sum(each.answer == "always" for each in found.answers)
     pods = f"{counted(found.pods, 'pod')} in any order on {counted(found.nodes, 'node')}"
-    blocks.append(layout.style(f"{held} of {counted(len(found.answers), 'question')} always; {pods}", "bold"))
+    total = f"{held} of {counted(len(found.answers), 'question')} always; {pods}"
+    total += f"; partial: {found.partial}" if found.partial else ""
+    blocks.append(layout.style(total, "bold"))
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 

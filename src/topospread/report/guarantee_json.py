@@ -23,6 +23,7 @@ def guarantee_json(found: Guarantee) -> Json:
         "answers": [_answer(each) for each in found.answers],
         "warnings": list(found.warnings),
         "notes": list(found.notes),
+        "partial": found.partial,
     }
 
 

@@ -62,6 +62,12 @@ def shown_length(text: str) -> int:
     return len(_CODE.sub("", text))
 
 
+def named_row(name: str, column: int, rest: str) -> list[str]:
+    """A table's row; a name that is longer than its column stands on a line of its own, and can be copied."""
+    above, name = ([name], "") if shown_length(name) > column else ([], name)
+    return [*above, f"{name}{' ' * (column - shown_length(name))}{rest}".rstrip()]
+
+
 def together(text: str) -> str:
     """The text as one word, so that no line breaks within it."""
     return text.replace(" ", _KEPT_TOGETHER)

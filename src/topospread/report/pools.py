@@ -29,6 +29,8 @@ def _told(pool: PoolUse) -> str:
     parts = [counted(pool.there, "node") if pool.there else "no node"]
     parts += [together(f"{len(pool.added)} added")] if pool.added else []
     parts += [together(f"at most {pool.most}")] if pool.most is not None else []
+    if not pool.may_grow and (pool.most is None or pool.there + len(pool.added) < pool.most):
+        parts.append(together("its limits are reached"))
     said = ", ".join(parts)
     paper = ", ".join(f"{key}={value}" for key, value in pool.paper.items())
     return f"{said}; only on paper, so that no constraint counts it: {paper}" if paper else said
@@ -43,4 +45,5 @@ def pool_json(pool: PoolUse) -> dict[str, Any]:
         "added": list(pool.added),
         "max": pool.most,
         "onPaper": dict(pool.paper),
+        "mayGrow": pool.may_grow,
     }

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .layout import Layout
-from .paragraphs import counted, hanging, together
+from .paragraphs import counted, hanging, named_row, together
 
 if TYPE_CHECKING:
     from topospread.service_traffic import ServiceTraffic, Traffic, ZoneTraffic
@@ -80,11 +80,11 @@ def _step_rows(
         rows.append((name, _percent(each.crossing), *cost, _percent(each.failing), str(each.endpoints), over))
     whole = [row for row in rows if len(row) == len(rows[0])]
     rest = [max(map(len, column)) for column in list(zip(*whole, strict=True))[1:]]
-    first = min(max(len(row[0]) for row in rows), max(8, layout.width - 4 - sum(rest) - 2 * len(rest)))
+    room = max(len("beginning"), layout.width - 4 - sum(rest) - 2 * len(rest))
+    first = max(len(row[0]) for row in rows if len(row[0]) <= room)
     for row in rows:
-        name = row[0] if len(row[0]) <= first else f"{row[0][: first - 1]}…"
         cells = [f"{cell:>{width}}" for cell, width in zip(row[1:], rest, strict=False)] if row in whole else row[1:]
-        yield "  ".join([f"    {name:<{first}}", *cells]).rstrip()
+        yield from (f"    {line}" for line in named_row(row[0], first, "".join(f"  {cell}" for cell in cells)))
 
 
 def _worst(states: Iterable[ServiceTraffic | None]) -> tuple[float, float]:

@@ -275,6 +275,7 @@ class PoolUse(msgspec.Struct, frozen=True):
         added: names of those that were put there for pods that found no node.
         most: how many there may be, ``None`` for any number.
         paper: topology key → the domain that it could bring and that no node has: no constraint counts it.
+        may_grow: whether there may be one more: no limit of its own, or of several pools together, is reached.
     """
 
     name: str
@@ -283,6 +284,7 @@ class PoolUse(msgspec.Struct, frozen=True):
     added: tuple[str, ...]
     most: int | None
     paper: Mapping[str, str] = {}
+    may_grow: bool = True
 
 
 @dataclass(frozen=True)

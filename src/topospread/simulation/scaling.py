@@ -101,7 +101,8 @@ class PoolScaler(msgspec.Struct):
             }
             there = sum(map(pool.has, nodes))
             added = tuple(self.added[pool.name])
-            yield PoolUse(pool.name, pool.zone, there - len(added), added, pool.most, domains)
+            may_grow = pool.may_grow(nodes)
+            yield PoolUse(pool.name, pool.zone, there - len(added), added, pool.most, domains, may_grow)
 
 
 def _takes(scheduler: Scheduler, workloads: Sequence[Workload], node: Node, queued: QueuedPod) -> bool:
