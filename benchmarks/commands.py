@@ -52,7 +52,7 @@ def commands(folder: Path, *, quick: bool) -> Iterator[Command]:
     yield Command("lint, 2,000 manifests", ("lint", str(folder / "manifests")), 10)
     held = ("lint", str(folder / "manifests"), "--cluster", "zones=3,nodes=30")
     yield Command("lint, the same against 30 nodes", held, 10)
-    many = folder / "workloads.json"
+    many = folder / "deployments.json"
     manifests.write_deployments(many, 5_000)
     name = "lint, 5,000 Deployments of one namespace against 30 nodes"
     yield Command(name, ("lint", str(many), "--cluster", "zones=3,nodes=30"), 5)

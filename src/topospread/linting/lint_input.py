@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import msgspec
+
 from topospread.api.inventory import Inventory
 from topospread.api.meta import KubeObject
 from topospread.api.node import Node
@@ -25,8 +27,7 @@ from .pod_source import PodSource
 from .problem import Problem
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LintSubject:
+class LintSubject(msgspec.Struct, frozen=True, eq=False):
     """Something that is linted, and where it stands.
 
     Attributes:
@@ -42,8 +43,7 @@ class LintSubject:
     order: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Manifest(LintSubject):
+class Manifest(LintSubject, frozen=True, eq=False):
     """An object of the cluster: one that decodes, whether the API server would take it or not.
 
     Attributes:
@@ -61,8 +61,7 @@ class Manifest(LintSubject):
     pods: PodSource | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CustomManifest(Manifest):
+class CustomManifest(Manifest, frozen=True, eq=False):
     """An object of an unknown kind with templates of pods; simulations leave it out.
 
     Attributes:
@@ -72,8 +71,7 @@ class CustomManifest(Manifest):
     templates: Sequence[PodSource] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SchedulerConfiguration(LintSubject):
+class SchedulerConfiguration(LintSubject, frozen=True, eq=False):
     """A KubeSchedulerConfiguration, on its own or in a ConfigMap.
 
     Paths are given from the configuration itself, as in ``profiles[0].pluginConfig[0].args.defaultConstraints[0]``.

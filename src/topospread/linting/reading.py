@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any, BinaryIO, Final, Literal
 
 import msgspec
+from msgspec.structs import replace as with_fields
 
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
@@ -174,7 +175,7 @@ class Read:
             raise ConfigError(f"there is {number} {KIND} here, and one is wanted", Place(shown_path(path)))
         (configuration,) = own.configurations
         if all(text.name != configuration.location.text.name for _, text in self.texts):
-            added = replace(configuration, order=len(self.subjects))
+            added = with_fields(configuration, order=len(self.subjects))
             self.subjects.append(added)
             self.configurations.append(added)
             self.refused += [(added, problem) for subject, problem in own.refused if subject is configuration]
