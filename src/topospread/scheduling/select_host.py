@@ -23,7 +23,7 @@ from topospread.config.version_rules import rules_for, until
 from .buckets import Entry
 from .view import View
 
-_FEW = 24
+_FEW = 32
 """Up to so many heads are compared one by one; more of them as arrays."""
 
 
