@@ -56,6 +56,10 @@ def measured() -> Iterator[tuple[str, list[float]]]:
         "a pod is deleted": lambda i: tracker.delete(Pod, _space(i), f"web-{i}-h-0", None),
         "a pod comes": lambda i: tracker.put(_pod(i, 0)),
         "a node is cordoned": lambda i: tracker.put(_cordoned(_node(i))) if i < 2 else None,
+        "a node comes": lambda i: tracker.put(_node(NODES + i)),
+        "a node without pods goes": lambda i: tracker.delete(Node, "", f"node-{NODES + i}", None),
+        "a node's zone becomes another": lambda i: tracker.put(_moved(_node(3 * i + 30))),
+        "a node with its 20 pods goes": lambda i: tracker.delete(Node, "", f"node-{100 + i}", None),
     }
     for name, event in events.items():
         times = 2 if "cordon" in name else TIMES
@@ -98,6 +102,10 @@ def _heartbeat(node: Node, number: int) -> Node:
 
 def _cordoned(node: Node) -> Node:
     return replace(node, spec=replace(node.spec, unschedulable=True))
+
+
+def _moved(node: Node) -> Node:
+    return replace(node, metadata=replace(node.metadata, labels={**node.labels, ZONE: "zone-1"}))
 
 
 def _ready(pod: Pod, number: int) -> Pod:

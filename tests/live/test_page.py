@@ -44,6 +44,12 @@ class ServedPage:
             found: Json = json.load(answer)
             return found
 
+    def metric(self, name: str) -> float:
+        """The least of a metric's series."""
+        with urlopen(f"{self.url}metrics") as answer:
+            lines = answer.read().decode().splitlines()
+        return min(float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(f"{name}{{"))
+
     def said(self, words: str) -> int:
         """In how many lines of the log these words stand."""
         return sum(words in line for line in self.log.read_text().splitlines())

@@ -121,12 +121,15 @@ def _application(given: dict[str, Any], options: SimulationOptions, by: ControlP
         yield made
         return
     access = read_access(given)
+    from topospread.web.contact_metrics import metrics_route, page_contact
     from topospread.web.following import first_state, kept_up
 
     click.echo("reading the cluster", err=True)
-    with first_state(access) as followed:
+    contact = page_contact()
+    with first_state(access, watching=contact) as followed:
         served = ServedCluster.begin(followed.inventory(), options, _live_words(given))
-        made = application(served, routes=editor_routes())
+        routes = [*editor_routes(), metrics_route(contact, str(by.scheduler.kube_version))]
+        made = application(served, routes=routes)
         made.state.answers.warm_up()
         with kept_up(served, followed, made.state.answers.warm_up):
             yield made

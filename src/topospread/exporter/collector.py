@@ -65,12 +65,8 @@ class SpreadCollector(Collector):
         samples: Samples = {each.name: {} for each in FAMILIES}
         self._of_workloads(samples)
         self._of_all(samples)
-        self._of_contact(samples)
-        for name, found in samples.items():
-            family = _family(name)
-            for labels, value in found.items():
-                family.add_metric(labels, value)
-            yield family
+        samples |= of_contact(self._contact)
+        yield from families(samples)
 
     def _of_workloads(self, samples: Samples) -> None:
         figures = self._tracker.figures.values()
@@ -117,15 +113,27 @@ class SpreadCollector(Collector):
         age = 0.0 if tracker.since is None else time.monotonic() - tracker.since
         samples["topospread_figures_age_seconds"][()] = age
 
-    def _of_contact(self, samples: Samples) -> None:
-        contact = self._contact
-        samples["topospread_changes_total"].update(contact.changes.items())
-        samples["topospread_last_sync_age_seconds"] |= _single(contact.ages())
-        samples["topospread_watch_up"] |= _single({kind: int(each.up) for kind, each in contact.kinds.items()})
-        samples["topospread_watch_errors_total"] |= _single(contact.errors)
-        samples["topospread_watch_relists_total"] |= _single(contact.relists)
-        samples["topospread_unreadable_objects_total"][()] = contact.unreadable
-        samples["topospread_api_requests_total"].update(contact.requests.items())
+
+def of_contact(contact: Contact) -> Samples:
+    """How old what is known of an API server is, and what went wrong."""
+    return {
+        "topospread_changes_total": {labels: float(count) for labels, count in contact.changes.items()},
+        "topospread_last_sync_age_seconds": _single(contact.ages()),
+        "topospread_watch_up": _single({kind: int(each.up) for kind, each in list(contact.kinds.items())}),
+        "topospread_watch_errors_total": _single(contact.errors),
+        "topospread_watch_relists_total": _single(contact.relists),
+        "topospread_unreadable_objects_total": {(): contact.unreadable},
+        "topospread_api_requests_total": {labels: float(count) for labels, count in contact.requests.items()},
+    }
+
+
+def families(samples: Samples) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
+    """The families of samples."""
+    for name, found in samples.items():
+        family = _family(name)
+        for labels, value in found.items():
+            family.add_metric(labels, value)
+        yield family
 
 
 def _single(values: Mapping[str, float]) -> dict[Labels, float]:

@@ -6,7 +6,7 @@ It names too many rather than too few: whoever is named is looked at anew, and n
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from topospread.api.labels import Selector
 from topospread.api.meta import KubeObject
@@ -15,10 +15,12 @@ from topospread.cluster import Cluster, PodClass
 from topospread.cluster.cluster import PodKey
 from topospread.plugins.affinity_terms import Term, terms_of
 from topospread.spread_status.members import Members
+from topospread.spread_status.risk import WELL_KNOWN
 from topospread.workloads.planned import Workload
 
+from .carried import DomainRule
 from .groups import PlanGroup
-from .node_changes import NodeChanges, ReadOfNodes, concern_everybody
+from .node_changes import NodeChanges
 from .planned_cluster import Touched
 
 _MANY = 500
@@ -37,7 +39,7 @@ class Followed:
         selectors: of its constraints.
         terms: required ones of its pods, towards others and away from them.
         refused_on: names of nodes where a pod of its would be refused.
-        reads: what they rest on of other nodes.
+        rules: of its constraints, which nodes make domains; ``None`` where each change of nodes has it looked at.
     """
 
     group: PlanGroup
@@ -48,7 +50,7 @@ class Followed:
     selectors: tuple[Selector, ...] = ()
     terms: tuple[Term, ...] = ()
     refused_on: frozenset[str] = frozenset()
-    reads: ReadOfNodes = field(default_factory=ReadOfNodes)
+    rules: tuple[DomainRule, ...] | None = None
 
 
 class Concerned:
@@ -75,8 +77,8 @@ class Concerned:
         if touched.everything or len(touched.pods) > _MANY or self._is_felt_by_all(touched.nodes):
             yield from self._all()
             return
-        if touched.nodes.labels or touched.nodes.taints:
-            yield from (each for each in self._all() if each.reads.concerns(touched.nodes))
+        if touched.nodes.any:
+            yield from (each for each in self._all() if each.rules is None)
         yield from filter(None, map(self._of_pod.get, touched.moved))
         classes = dict.fromkeys(pod_class for pod_class, _ in touched.pods)
         near_or_away = [each for each in self._all() if each.terms] if classes else []
@@ -93,9 +95,11 @@ class Concerned:
             yield from self._by_object(item)
 
     def _is_felt_by_all(self, changes: NodeChanges) -> bool:
-        if not changes.labels:
+        """Whether a key is on nodes now and was on none, or the other way round: losses are told by keys on nodes."""
+        if not changes.any:
             return False
-        return concern_everybody(changes) or any(each.reads.concerns_all(changes) for each in self._all())
+        keys = {rule.topology_key for each in self._all() for rule in each.rules or ()}
+        return changes.brings_or_takes_a_key({*WELL_KNOWN, *keys}, self._cluster)
 
     def _all(self) -> Iterator[Followed]:
         for each in self._followed.values():

@@ -34,6 +34,7 @@ class Contact(Observer):
     """An observer that remembers, and says when contact is lost and is there again.
 
     Attributes:
+        logs: whether it says so; otherwise somebody else does.
         kinds: by name in paths, ``pods``.
         changes: (kind, ``added``, ``modified`` or ``deleted``) → how many.
         requests: (method, status) → how many.
@@ -46,6 +47,7 @@ class Contact(Observer):
     changes: Counter[tuple[str, str]] = field(default_factory=Counter)
     requests: Counter[tuple[str, str]] = field(default_factory=Counter)
     unreadable: int = 0
+    logs: bool = True
 
     def expect(self, kind: str) -> None:
         """A kind is to be followed."""
@@ -61,7 +63,7 @@ class Contact(Observer):
     def ages(self) -> dict[str, float]:
         """Seconds since each kind was heard of."""
         now = self.clock()
-        return {kind: now - each.last for kind, each in self.kinds.items() if each.last is not None}
+        return {kind: now - each.last for kind, each in list(self.kinds.items()) if each.last is not None}
 
     def watching(self, kind: str, change: WatchChange, why: str = "") -> None:
         """See Observer."""
@@ -72,7 +74,8 @@ class Contact(Observer):
             self._there(kind, heard)
         elif change == "relisting":
             self.relists[kind] += 1
-            log.info("listing a kind again", extra=facts(resource=kind))
+            if self.logs:
+                log.info("listing a kind again", extra=facts(resource=kind))
 
     def requested(self, verb: str, code: str, seconds: float) -> None:
         """See Observer."""
@@ -81,7 +84,8 @@ class Contact(Observer):
     def failed(self, what: str, why: str) -> None:
         """See Observer."""
         self.unreadable += 1
-        log.warning("%s: what was known before is kept", what, extra=facts(err=why))
+        if self.logs:
+            log.warning("%s: what was known before is kept", what, extra=facts(err=why))
 
     def _lost(self, kind: str, heard: Heard, why: str) -> None:
         self.errors[kind] += 1
@@ -90,7 +94,7 @@ class Contact(Observer):
         if not again:
             heard.failing_since = self.clock()
         say = log.info if again else log.warning
-        if again and not log.isEnabledFor(level(2)):
+        if not self.logs or (again and not log.isEnabledFor(level(2))):
             return
         say("a kind cannot be followed: its last known state is kept", extra=facts(resource=kind, err=why))
 
@@ -99,4 +103,5 @@ class Contact(Observer):
         if heard.failing_since is not None:
             seconds = round(heard.last - heard.failing_since, 1)
             heard.failing_since = None
-            log.info("a kind is followed again", extra=facts(resource=kind, afterSeconds=seconds))
+            if self.logs:
+                log.info("a kind is followed again", extra=facts(resource=kind, afterSeconds=seconds))

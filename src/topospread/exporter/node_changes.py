@@ -1,88 +1,60 @@
-"""What of a node that changed others may rest on than those with pods there: its labels, its taints. It asks nobody.
+"""What of nodes changed that others may rest on than those with pods there: labels, taints, that they came or went.
 
-Whether a node is open, has room or has images matters to pods on it alone: no pod is placed here.
+Whether a node is open, has room or has images matters to pods on it alone: no pod is placed here. It asks nobody.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from topospread.api.node import Node
-from topospread.api.node_selection import NodeSelector
-from topospread.api.pod import Pod
-from topospread.cluster import PodClass
-from topospread.plugins.affinity_terms import Term
-from topospread.plugins.spread_constraints import Constraint
-from topospread.spread_status.risk import WELL_KNOWN
+from topospread.cluster import Cluster
 
 
 @dataclass(slots=True)
 class NodeChanges:
-    """What changed of nodes that were there before and are there still.
+    """Nodes that came, went, or changed in what decides on the domains of others.
 
     Attributes:
-        labels: keys of labels that came, went or changed.
-        taints: whether taints did.
+        before: name → the node as it was at first, ``None`` where there was none.
     """
 
-    labels: set[str] = field(default_factory=set)
-    taints: bool = False
+    before: dict[str, Node | None] = field(default_factory=dict)
 
-    def note(self, before: Node, after: Node) -> None:
-        """A node changed."""
-        was, now = before.labels, after.labels
-        self.labels |= {key for key in was.keys() | now.keys() if was.get(key) != now.get(key)}
-        self.taints |= (before.spec.taints or []) != (after.spec.taints or [])
+    def note(self, name: str, before: Node | None, after: Node | None) -> bool:
+        """A node changed; whether in anything that others than its own pods may rest on."""
+        matters = before is None or after is None or not _is_alike(before, after)
+        if matters:
+            self.before.setdefault(name, before)
+        return matters
 
+    @property
+    def any(self) -> bool:
+        """Whether there are any."""
+        return bool(self.before)
 
-@dataclass(frozen=True, slots=True)
-class ReadOfNodes:
-    """What the figures of a workload rest on of nodes on which it has no pods.
+    def were(self) -> list[Node]:
+        """Those that were there, as they were."""
+        return [each for each in self.before.values() if each is not None]
 
-    Attributes:
-        labels: keys that decide which nodes take part in its constraints, and in which domain.
-        domains: keys by whose domains its pods want to be near others or away from them, which others feel as well.
-        honors_taints: a constraint counts no tainted nodes.
-        volumes: volumes may ask for any label.
-    """
+    def are(self, cluster: Cluster) -> list[int]:
+        """Rows of those that are there."""
+        rows = cluster.nodes.row_of
+        return [rows[name] for name in self.before if name in rows]
 
-    labels: frozenset[str] = frozenset()
-    domains: frozenset[str] = frozenset()
-    honors_taints: bool = False
-    volumes: bool = False
-
-    def concerns_all(self, changes: NodeChanges) -> bool:
-        """Whether a change may be felt by workloads that read nothing of it."""
-        return not self.domains.isdisjoint(changes.labels)
-
-    def concerns(self, changes: NodeChanges) -> bool:
-        """Whether a change may be felt by the workload itself."""
-        reads_labels = bool(changes.labels) and (self.volumes or not self.labels.isdisjoint(changes.labels))
-        return reads_labels or (changes.taints and self.honors_taints)
-
-
-def concern_everybody(changes: NodeChanges) -> bool:
-    """Whether changes are of labels by which the losses of all workloads are told."""
-    return not changes.labels.isdisjoint(WELL_KNOWN)
+    def brings_or_takes_a_key(self, keys: Iterable[str], cluster: Cluster) -> bool:
+        """Whether one of some keys is on nodes now and was on none, or the other way round."""
+        nodes, were, are = cluster.nodes, self.were(), self.are(cluster)
+        for key in keys:
+            column = nodes.labels(key)
+            now = len(nodes) - column.missing
+            stayed = now - sum(bool(column.codes.item(row) >= 0) for row in are)
+            before = stayed + sum(key in each.labels for each in were)
+            if bool(now) != bool(before):
+                return True
+        return False
 
 
-def reads_of(classes: Iterable[PodClass], terms: Iterable[Term], constraints: Collection[Constraint]) -> ReadOfNodes:
-    """What pods of some classes rest on, with required terms towards other pods, and constraints in force."""
-    classes = tuple(classes)
-    return ReadOfNodes(
-        frozenset(key for each in classes for key in _keys_asked(each.pod))
-        | {each.topology_key for each in constraints},
-        frozenset(term.topology_key for term in terms),
-        any(each.honors_taints for each in constraints),
-        any(each.volumes for each in classes),
-    )
-
-
-def _keys_asked(pod: Pod) -> Iterable[str]:
-    """The labels by which a pod chooses its nodes."""
-    yield from pod.spec.node_selector or ()
-    affinity = pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
-    required = affinity.required_during_scheduling_ignored_during_execution if affinity is not None else None
-    for term in (required or NodeSelector()).node_selector_terms or ():
-        yield from (each.key for each in term.match_expressions or ())
+def _is_alike(before: Node, after: Node) -> bool:
+    return before.labels == after.labels and (before.spec.taints or []) == (after.spec.taints or [])

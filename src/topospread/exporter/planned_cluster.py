@@ -43,8 +43,8 @@ class Touched:
     """What changes have touched since somebody asked.
 
     Attributes:
-        everything: nodes that came or went, or what else any workload may rest on.
-        nodes: what changed of nodes that were there and still are; their rows are among ``rows``.
+        everything: what any workload may rest on.
+        nodes: which came, went, or changed; rows of those that are there are among ``rows``.
         pods: classes of pods that came or went, each with the node's row.
         moved: those pods.
         rows: nodes on which no pod may fare as before.
@@ -61,7 +61,7 @@ class Touched:
     @property
     def any(self) -> bool:
         """Whether there is anything."""
-        return bool(self.everything or self.pods or self.rows or self.objects)
+        return bool(self.everything or self.pods or self.rows or self.objects or self.nodes.any)
 
 
 @dataclass(slots=True)
@@ -143,16 +143,28 @@ class PlannedCluster:
         if self.cluster.put_node(after):
             row = nodes.row_of[node.name]
             self._note_crowd(row)
-            if before is None:
-                self.touched.everything = True
-            else:
-                self.touched.nodes.note(before, after)
-                self.touched.rows.add(row)
+            self.touched.rows.add(row)
+            if self.touched.nodes.note(node.name, before, after):
+                self._note_pods(row)
+
+    def _delete_node(self, name: str) -> None:
+        row = self.cluster.nodes.row_of.get(name)
+        if row is not None:
+            self._note_pods(row)
+            self._crowded.discard(row)
+            self.touched.nodes.note(name, self.cluster.nodes.nodes[row], None)
+            self.cluster.delete_node(name)
+
+    def _note_pods(self, row: int) -> None:
+        """The pods on a node count elsewhere, or no longer, or only now."""
+        for key, pod_class in self.cluster.on_node[row].items():
+            self.touched.moved.add(key)
+            self.touched.pods[pod_class, row] = None
 
     def delete(self, item: KubeObject) -> None:
         """An object is gone."""
         if isinstance(item, Node):
-            self.touched.everything |= self.cluster.delete_node(item.name)
+            self._delete_node(item.name)
         elif self.cluster.objects.delete(item):
             self.touched.objects.append(item)
 

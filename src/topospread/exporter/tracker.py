@@ -32,10 +32,10 @@ from topospread.spread_status.refused import Refusals
 from topospread.spread_status.risk import keys_at_risk, losses
 from topospread.workloads.timestamps import snapshot_time
 
+from .carried import CarriedFigures, rules_of, without_nodes
 from .concerned import Concerned, Followed
 from .groups import PLANNED, GroupedNamespace, PlanGroup, inventory_of
 from .latest_time import LatestTime
-from .node_changes import reads_of
 from .pending import BlockedPods, blocked_by
 from .planned_cluster import PlannedCluster, PlannedGroup
 
@@ -68,8 +68,9 @@ class Tracker:
 
     Attributes:
         done: how much was done.
-        figures: by the workload's namespace, kind and name what `status` would say of it, but for domains' totals;
-            its losses are by zone, hostname and the keys of its own constraints.
+        figures: by the workload's namespace, kind and name what `status` would say of it, but for domains' totals, how
+            many nodes they have and which take no part; its losses are by zone, hostname and the keys of its own
+            constraints.
         blocked: pods that wait, by the constraint that keeps them off nodes.
         since: when the first change came that is not in the figures yet, in seconds of `time.monotonic`; ``None``.
     """
@@ -304,7 +305,20 @@ class Tracker:
         touched = self.world.take_touched()
         if touched.any:
             self._unseen.update(dict.fromkeys(Concerned(self.world.cluster, self._followed, self._of_pod).by(touched)))
+        if touched.nodes.any:
+            self._carry_over(CarriedFigures(self.world.cluster, touched.nodes))
         self._ask_pending = True
+
+    def _carry_over(self, carried: CarriedFigures) -> None:
+        """Let the figures of all others know of domains that came and went."""
+        for each, known in self.figures.items():
+            if each in self._unseen or each.rules is None:
+                continue
+            found = carried.of(known, each.rules)
+            if found is None:
+                self._unseen[each] = None
+            elif found is not known:
+                self.figures[each] = found
 
     def _look_at_one(self) -> None:
         each = next(iter(self._unseen))
@@ -315,7 +329,7 @@ class Tracker:
         spreads = spreads_of(scheduler, each.workload, members)
         found = looked_at(each.workload, members, spreads, Asked(Refusals(scheduler), None))
         lost = losses(found.kind, members, keys_at_risk([found], cluster), cluster)
-        self.figures[each] = with_fields(found, losses=lost)
+        self.figures[each] = without_nodes(with_fields(found, losses=lost))
         counted = [constraint for _, spread in spreads.of for constraint in (*spread.hard, *spread.soft)]
         each.selectors = tuple(dict.fromkeys(one.constraint.selector for one in counted))
         template = each.workload.template
@@ -324,7 +338,8 @@ class Tracker:
         required = [terms_of(one) for one in each.classes]
         each.terms = tuple(term for terms in required for term in (*terms.affinity, *terms.anti_affinity))
         each.refused_on = frozenset(one.node for one in found.refused)
-        each.reads = reads_of(each.classes, each.terms, [one.constraint for one in counted])
+        by_volumes = any(one.volumes for one in each.classes)  # which may ask for any label
+        each.rules = None if by_volumes or spreads.problem else rules_of(spread for _, spread in spreads.of)
 
 
 def _is_same(before: KubeObject, after: KubeObject) -> bool:

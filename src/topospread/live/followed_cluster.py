@@ -217,7 +217,11 @@ async def follow(
 
 @contextmanager
 def following(
-    access: Access | None = None, *, kinds: Sequence[str] = ORDER, listener: ClusterListener | None = None
+    access: Access | None = None,
+    *,
+    kinds: Sequence[str] = ORDER,
+    listener: ClusterListener | None = None,
+    watching: Observer | None = None,
 ) -> Iterator[FollowedCluster]:
     """`follow` in a thread of its own, for who has no event loop.
 
@@ -232,7 +236,7 @@ def following(
 
     async def run() -> None:
         try:
-            async with follow(access, kinds=kinds, listener=listener) as followed:
+            async with follow(access, kinds=kinds, listener=listener, watching=watching) as followed:
                 made.append(followed)
                 begun.set()
                 await end.wait()

@@ -7,8 +7,10 @@ and without the kinds that are left out here (``tests/property/test_needed_kinds
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from typing import Final
+
+import msgspec
+from msgspec.structs import replace
 
 from topospread.api.meta import KubeObject
 from topospread.api.pod import Pod, PodSpec
@@ -30,8 +32,7 @@ VOLUMES: Final = frozenset(
 """Kinds that only plugins for volumes read, and those only for pods that have some."""
 
 
-@dataclass(frozen=True, slots=True)
-class NeededKinds:
+class NeededKinds(msgspec.Struct, frozen=True):
     """What an answer rests on.
 
     Attributes:

@@ -12,6 +12,7 @@ from topospread.errors import InputError
 from topospread.live.access import Access
 from topospread.live.follow_state import FollowState
 from topospread.live.followed_cluster import FollowedCluster, following
+from topospread.live.observer import Observer
 
 from .served import ServedCluster
 
@@ -30,13 +31,15 @@ _STAYS_AWAY = 30.0
 
 
 @contextmanager
-def first_state(access: Access, patience: float = _PATIENCE) -> Iterator[FollowedCluster]:
-    """A cluster that is followed and was read as a whole once.
+def first_state(
+    access: Access, patience: float = _PATIENCE, watching: Observer | None = None
+) -> Iterator[FollowedCluster]:
+    """A cluster that is followed and was read as a whole once; ``watching`` is told what becomes of its watches.
 
     Raises:
         InputError: there is no way to it, it refuses nodes or pods, or is not read in time.
     """
-    with following(access) as followed:
+    with following(access, watching=watching) as followed:
         until = time.monotonic() + patience
         while not followed.state.ready:
             if time.monotonic() > until:

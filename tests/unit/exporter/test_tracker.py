@@ -93,13 +93,18 @@ def test_a_cordon_concerns_those_with_pods_there(tracker: Tracker) -> None:
     assert looked_at(tracker, node(2, unschedulable=True)) == 0
 
 
-def test_a_taint_concerns_those_besides_that_do_not_count_tainted_nodes(tracker: Tracker) -> None:
+def test_a_taint_takes_a_domain_from_those_that_do_not_count_tainted_nodes(tracker: Tracker) -> None:
     taint = {"key": "gpu", "effect": "NoSchedule"}
     assert looked_at(tracker, node(2, taints=[taint])) == 0
     tracker.put(pod("honest-0", "honest", 0, nodeTaintsPolicy="Honor"))
     work(tracker)
-    assert looked_at(tracker, node(2)) == 1
-    assert samples(tracker, "topospread_constraint_skew")["default", "App/honest", ZONE, "DoNotSchedule"] == 1
+    honest = "default", "App/honest", ZONE, "DoNotSchedule"
+    assert samples(tracker, "topospread_constraint_domains")[honest] == 2
+    assert looked_at(tracker, node(2)) == 0
+    assert samples(tracker, "topospread_constraint_domains")[honest] == 3
+    assert samples(tracker, "topospread_constraint_skew")[honest] == 1
+    assert looked_at(tracker, node(1, taints=[taint])) == 2, "those with pods there"
+    assert looked_at(tracker, node(2, taints=[taint])) == 1, "no domain is empty now: the minimum is another"
 
 
 def test_labels_concern_those_who_read_them(tracker: Tracker) -> None:
@@ -110,8 +115,27 @@ def test_labels_concern_those_who_read_them(tracker: Tracker) -> None:
     assert looked_at(tracker, moved) == 2
 
 
-def test_a_node_that_comes_or_goes_concerns_everybody(tracker: Tracker) -> None:
-    assert looked_at(tracker, node(3)) == 2
+def test_a_node_that_comes_or_goes_brings_and_takes_a_domain(tracker: Tracker) -> None:
+    of_web = "default", "App/web", ZONE, "DoNotSchedule"
+    fourth = replace(node(3), metadata=replace(node(3).metadata, labels={**node(3).labels, ZONE: "zone-d"}))
+    assert looked_at(tracker, fourth) == 0
+    assert samples(tracker, "topospread_constraint_domains")[of_web] == 4
+    assert samples(tracker, "topospread_domain_pods")[*of_web, "zone-d"] == 0
+    tracker.delete(Node, "", fourth.name, fourth)
+    before = tracker.done.looked_at
+    work(tracker)
+    assert tracker.done.looked_at == before
+    assert samples(tracker, "topospread_constraint_domains")[of_web] == 3
+
+
+def test_a_node_that_goes_takes_its_pods_until_it_comes_back(tracker: Tracker) -> None:
+    of_web = "default", "App/web", ZONE, "DoNotSchedule"
+    tracker.delete(Node, "", node(1).name, node(1))
+    work(tracker)
+    assert samples(tracker, "topospread_workload_pods")["default", "App/web"] == 1
+    assert looked_at(tracker, node(1)) == 2
+    assert samples(tracker, "topospread_workload_pods")["default", "App/web"] == 2
+    assert samples(tracker, "topospread_constraint_domains")[of_web] == 3
 
 
 def test_series_of_what_is_gone_go(tracker: Tracker) -> None:

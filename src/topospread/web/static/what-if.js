@@ -10,7 +10,7 @@ export function nodesForm(key, columns, node, add) {
   const domains = columns.filter((each) => !each.missing && key).map((each) => [`${key.key}=${each.name}`, each.name]);
   const which = select("nodes-which", "to", [...(node ? [[`node=${node}`, `node ${node}`]] : []), ...domains]);
   const other = input("nodes-other", "or to the node", { type: "text", autocomplete: "off" });
-  return form("Nodes", "Try it", () => {
+  return form("Let something happen to nodes", "Try it", () => {
     const name = other.field.value.trim();
     add(`${action.field.value} ${name ? `node=${name}` : which.field.value}`);
   }, action, which, other);

@@ -1,0 +1,178 @@
+"""Figures of workloads carried over changes of nodes: which domains come and go of a constraint, without counting anew.
+
+Most workloads have no pods on a node that comes, goes, or changes its zone: of their constraints a domain is there more
+or less, which holds nothing. Where more may follow, as the minimum may be another, they are looked at anew.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from msgspec.structs import replace as with_fields
+
+from topospread.api.node import Node
+from topospread.api.node_selection import NodeSelector
+from topospread.api.pod import PodSpec
+from topospread.cluster import Cluster, NodeTable, PodClass
+from topospread.cluster.arrays import Bools
+from topospread.plugins.node_inclusion import Inclusion
+from topospread.plugins.spread_counts import CountedConstraint, Spread
+from topospread.spread_status import ConstraintStatus, WorkloadStatus
+from topospread.spread_status.result import MOST_NAMED, DomainPods
+
+from .node_changes import NodeChanges
+
+
+@dataclass(frozen=True, slots=True)
+class DomainRule:
+    """Which nodes make domains of a constraint; rules that are equal name the same nodes for all pods.
+
+    Attributes:
+        topology_key: whose values are the domains.
+        keys: labels that a node needs.
+        asked: what the policies ask of a node: selectors, affinity and tolerations, as text.
+    """
+
+    topology_key: str
+    keys: tuple[str, ...]
+    asked: bytes
+    pod_class: PodClass = field(compare=False, repr=False)
+    honors_affinity: bool = field(compare=False, repr=False)
+    honors_taints: bool = field(compare=False, repr=False)
+    comparison_operators: bool = field(compare=False, repr=False)
+
+    def takes_part(self, nodes: NodeTable) -> Bools:
+        """Nodes that do, bool[rows], as `CountedConstraint.takes_part` has it."""
+        rows = slice(0, nodes.size)
+        inclusion = Inclusion(self.pod_class, nodes, self.comparison_operators)
+        found = inclusion(rows, honors_affinity=self.honors_affinity, honors_taints=self.honors_taints)
+        for key in (*self.keys, self.topology_key):
+            found &= nodes.labels(key).codes[rows] >= 0
+        return found
+
+
+def rules_of(spreads: Iterable[Spread]) -> tuple[DomainRule, ...] | None:
+    """Those of a workload's constraints, hard ones first; ``None`` where pods of several revisions have their own."""
+    every = tuple(spreads)
+    if len(every) > 1:
+        return None
+    return tuple(_rule(each, spread) for spread in every for each in (*spread.hard, *spread.soft))
+
+
+def _rule(counted: CountedConstraint, spread: Spread) -> DomainRule:
+    constraint, pod_class = counted.constraint, spread.pod_class
+    spec: PodSpec = pod_class.pod.spec
+    affinity = spec.affinity.node_affinity if spec.affinity is not None else None
+    required: NodeSelector | None = None
+    if affinity is not None:
+        required = affinity.required_during_scheduling_ignored_during_execution
+    asked = (
+        (spec.node_selector, required) if constraint.honors_affinity else None,
+        spec.tolerations or () if constraint.honors_taints else None,
+    )
+    return DomainRule(
+        constraint.topology_key,
+        tuple(counted.keys),
+        msgspec.json.encode(asked),
+        pod_class,
+        constraint.honors_affinity,
+        constraint.honors_taints,
+        spread.rules.comparison_operators,
+    )
+
+
+class Moved(NamedTuple):
+    """Domains of a rule after changes.
+
+    Attributes:
+        changed: whether any came or went.
+        went: those that did, by name.
+        names: of all that there are, in their order; none where none came or went.
+    """
+
+    changed: bool
+    went: frozenset[str]
+    names: Sequence[str]
+
+
+class CarriedFigures:
+    """What becomes of figures when nodes changed on which a workload has, and counts, no pods.
+
+    Args:
+        cluster: after the changes.
+        changes: of nodes.
+    """
+
+    def __init__(self, cluster: Cluster, changes: NodeChanges) -> None:
+        self._nodes = cluster.nodes
+        self._rows = changes.are(cluster)
+        self._were = _table_of(changes.were())
+        self._moved: dict[DomainRule, Moved] = {}
+
+    def of(self, figures: WorkloadStatus, rules: Sequence[DomainRule]) -> WorkloadStatus | None:
+        """The figures now, the very same where nothing changed; ``None`` where the workload has to be looked at."""
+        moved = [self._of_rule(each) for each in rules]
+        if not any(each.changed for each in moved):
+            return figures
+        if len(figures.constraints) != len(rules):
+            return None
+        found = [_carried(each, by) for each, by in zip(figures.constraints, moved, strict=True)]
+        known = tuple(each for each in found if each is not None)
+        return with_fields(figures, constraints=known) if len(known) == len(found) else None
+
+    def _of_rule(self, rule: DomainRule) -> Moved:
+        known = self._moved.get(rule)
+        if known is None:
+            known = self._moved[rule] = self._found(rule)
+        return known
+
+    def _found(self, rule: DomainRule) -> Moved:
+        column, part = self._nodes.labels(rule.topology_key), rule.takes_part(self._nodes)
+        now = Counter(column.values[column.codes.item(row)] for row in self._rows if part[row])
+        old = self._were.labels(rule.topology_key)
+        were = np.flatnonzero(rule.takes_part(self._were)).tolist()
+        before = Counter(old.values[old.codes.item(row)] for row in were)
+        values = now.keys() | before.keys()
+        codes = column.codes[: self._nodes.size]
+        there = {value: int(np.count_nonzero(part & (codes == column.code(value)))) for value in values}
+        was = {value: there[value] - now[value] + before[value] for value in values}
+        went = frozenset(each for each in values if was[each] and not there[each])
+        if not went and all(was[each] for each in values if there[each]):
+            return Moved(False, went, ())
+        eligible = np.zeros(len(column.values), dtype=np.bool_)
+        eligible[codes[part]] = True
+        return Moved(True, went, [column.values[code] for code in column.by_name.tolist() if eligible[code]])
+
+
+def _table_of(nodes: Iterable[Node]) -> NodeTable:
+    made = Cluster()
+    for each in nodes:
+        made.add_node(each)
+    return made.nodes
+
+
+def _carried(known: ConstraintStatus, moved: Moved) -> ConstraintStatus | None:
+    """A constraint whose empty domains came and went; ``None`` where its minimum may be another."""
+    if not moved.changed:
+        return known
+    holding = {each.name for each in known.domains}
+    empty = len(moved.names) - len(holding)
+    if not known.empty or empty <= 0 or not holding.isdisjoint(moved.went):
+        return None
+    names = islice((each for each in moved.names if each not in holding), MOST_NAMED)
+    return replace(known, empty=empty, empty_names=tuple(names))
+
+
+def without_nodes(figures: WorkloadStatus) -> WorkloadStatus:
+    """Figures without how many nodes a domain has, and which are left out: nobody asks, and each node changes it."""
+    slim = [
+        replace(each, left_out=(), domains=tuple(DomainPods(one.name, one.matching, 0) for one in each.domains))
+        for each in figures.constraints
+    ]
+    return with_fields(figures, constraints=tuple(slim))

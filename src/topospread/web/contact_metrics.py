@@ -1,0 +1,52 @@
+"""What the page of a live cluster tells Prometheus: how old what it shows is, and what went wrong; it counts none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.registry import Collector
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from topospread.exporter.collector import families, of_contact
+from topospread.exporter.contact import Contact
+from topospread.live.exposition import exposition_of
+from topospread.sources.snapshot_lists import ORDER, ListRequest
+from topospread.version import __version__
+
+_BY_LISTENER = "topospread_changes_total"
+"""Counted by who takes objects one by one; the page takes a state as a whole."""
+
+
+def page_contact() -> Contact:
+    """Remembers when each kind was heard of; what is wrong the page's own log says."""
+    contact = Contact(logs=False)
+    for kind in ORDER:
+        contact.expect(ListRequest(kind).resource)
+    return contact
+
+
+def metrics_route(contact: Contact, kube_version: str) -> BaseRoute:
+    """``/metrics``, in the form that is accepted."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_ContactCollector(contact, kube_version))
+
+    async def metrics(request: Request) -> Response:
+        text, kind = exposition_of(registry, request.headers.get("accept", ""))
+        return Response(text, headers={"Content-Type": kind, "Cache-Control": "no-store"})
+
+    return Route("/metrics", metrics)
+
+
+class _ContactCollector(Collector):
+    def __init__(self, contact: Contact, kube_version: str) -> None:
+        self._contact = contact
+        self._kube_version = kube_version
+
+    def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
+        found = of_contact(self._contact)
+        del found[_BY_LISTENER]
+        yield from families({"topospread_info": {(__version__, self._kube_version): 1}, **found})
