@@ -128,3 +128,37 @@ def test_a_pod_with_a_claim_in_the_cluster_asks_for_volumes(audited: tuple[Contr
     finally:
         plane.kubectl("delete", "pod", "claims", "-n", "default", "--force", "--grace-period=0")
     assert after - before == resources(tuple(sorted(VOLUMES)))
+
+
+def test_what_may_not_be_read_is_named_by_each_command(audited: tuple[ControlPlane, Audit], tmp_path: Path) -> None:
+    plane, _ = audited
+    app = tmp_path / "app.json"
+    app.write_text(json.dumps(MANIFEST))
+    plane.create([json.loads(json.dumps(MANIFEST)) | {"metadata": {"name": "there", "namespace": "default"}}])
+    resources_of = "--resource=nodes,pods,namespaces,deployments,replicasets"
+    plane.kubectl("create", "clusterrole", "some", "--verb=list", resources_of)
+    plane.kubectl("create", "clusterrolebinding", "some", "--clusterrole=some", "--user=some")
+    for words in (
+        ("status", "-o", "summary"),
+        ("status", "-o", "json"),
+        ("simulate", str(app), "-o", "summary"),
+        ("explain", "web"),
+        ("capacity", "--of", "deploy/there", "-o", "summary"),
+        ("drill", "--fail", "node=n0", "-o", "summary"),
+        ("drill", "--fail", "node=n0"),
+        ("rebalance", "-o", "summary"),
+        ("rebalance", "-o", "commands"),
+        ("lint", str(app), "--cluster", "live"),
+        ("dump", str(tmp_path / "dump.json")),
+    ):
+        done = subprocess.run(
+            [TOPOSPREAD, *words, "--as", "some"],
+            env=plane.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode in (0, 1), done.stderr
+        said = " ".join(f"{done.stdout} {done.stderr}".split())
+        assert "lacks Service objects (Forbidden)" in said, words

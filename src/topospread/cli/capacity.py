@@ -86,8 +86,9 @@ def capacity(**given: Any) -> int:
             progress=bar,
         )
     output = given["output"]
-    if output in ("json", "yaml"):
+    if output in ("summary", "json", "yaml"):
         warn(found.warnings)
+    if output in ("json", "yaml"):
         show(written(found.to_dict(), output))
     else:
         from topospread.report.capacity import capacity_summary, capacity_text

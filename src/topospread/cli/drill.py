@@ -321,6 +321,7 @@ def _text(found: Drill, moved: list[Traffic], given: dict[str, Any]) -> str:
 
         drawn = layout(given["color"], wide=output == "wide")
         if output == "summary":
+            warn(found.warnings)
             return drill_summary(found, drawn, moved)
         after = found.steps[-1].after
         is_skewed = not found.pending and any(each.is_skewed for each in found.workloads)

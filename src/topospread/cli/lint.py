@@ -12,12 +12,13 @@ from topospread.errors import ConfigError, InputError, Place, UsageError
 
 from .inputs import COLOUR, PATH, POOLS, checked_namespace, given_pools, read_rendering, rendering_options
 from .live_options import access_options, is_meant, is_named, read_access, read_live
-from .terminal import layout, progress, show, written
+from .terminal import layout, progress, show, warn, written
 from .usage import Explained
 
 if TYPE_CHECKING:
+    from topospread.api.inventory import Inventory
     from topospread.linting.fixing import Mended
-    from topospread.linting.reading import Question
+    from topospread.linting.reading import Question, Read
     from topospread.linting.run import ClusterReading, LintReport
     from topospread.linting.settings import Settings
 
@@ -133,8 +134,14 @@ def _live_cluster(given: dict[str, Any]) -> ClusterReading | None:
     is_meant(given, ())
     from topospread.sources.load import load
     from topospread.sources.needed_kinds import lint_needs
+    from topospread.sources.snapshot_facts import warnings_of
 
-    return lambda found: load((), live=read_live(given, lint_needs(each.item for each in found.manifests)))
+    def reading(found: Read) -> Inventory:
+        live = read_live(given, lint_needs(each.item for each in found.manifests))
+        warn(warnings_of(live.facts))
+        return load((), live=live)
+
+    return reading
 
 
 def _export_policy(given: dict[str, Any]) -> int:

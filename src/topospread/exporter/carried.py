@@ -30,7 +30,7 @@ from .node_changes import NodeChanges
 
 
 @dataclass(frozen=True, slots=True)
-class DomainRule:
+class NodesOfDomains:
     """Which nodes make domains of a constraint; rules that are equal name the same nodes for all pods.
 
     Attributes:
@@ -57,7 +57,7 @@ class DomainRule:
         return found
 
 
-def rules_of(spreads: Iterable[Spread]) -> tuple[DomainRule, ...] | None:
+def rules_of(spreads: Iterable[Spread]) -> tuple[NodesOfDomains, ...] | None:
     """Those of a workload's constraints, hard ones first; ``None`` where pods of several revisions have their own."""
     every = tuple(spreads)
     if len(every) > 1:
@@ -65,7 +65,7 @@ def rules_of(spreads: Iterable[Spread]) -> tuple[DomainRule, ...] | None:
     return tuple(_rule(each, spread) for spread in every for each in (*spread.hard, *spread.soft))
 
 
-def _rule(counted: CountedConstraint, spread: Spread) -> DomainRule:
+def _rule(counted: CountedConstraint, spread: Spread) -> NodesOfDomains:
     constraint, pod_class = counted.constraint, spread.pod_class
     spec: PodSpec = pod_class.pod.spec
     affinity = spec.affinity.node_affinity if spec.affinity is not None else None
@@ -76,7 +76,7 @@ def _rule(counted: CountedConstraint, spread: Spread) -> DomainRule:
         (spec.node_selector, required) if constraint.honors_affinity else None,
         spec.tolerations or () if constraint.honors_taints else None,
     )
-    return DomainRule(
+    return NodesOfDomains(
         constraint.topology_key,
         tuple(counted.keys),
         msgspec.json.encode(asked),
@@ -113,9 +113,9 @@ class CarriedFigures:
         self._nodes = cluster.nodes
         self._rows = changes.are(cluster)
         self._were = _table_of(changes.were())
-        self._moved: dict[DomainRule, Moved] = {}
+        self._moved: dict[NodesOfDomains, Moved] = {}
 
-    def of(self, figures: WorkloadStatus, rules: Sequence[DomainRule]) -> WorkloadStatus | None:
+    def of(self, figures: WorkloadStatus, rules: Sequence[NodesOfDomains]) -> WorkloadStatus | None:
         """The figures now, the very same where nothing changed; ``None`` where the workload has to be looked at."""
         moved = [self._of_rule(each) for each in rules]
         if not any(each.changed for each in moved):
@@ -126,13 +126,13 @@ class CarriedFigures:
         known = tuple(each for each in found if each is not None)
         return with_fields(figures, constraints=known) if len(known) == len(found) else None
 
-    def _of_rule(self, rule: DomainRule) -> Moved:
+    def _of_rule(self, rule: NodesOfDomains) -> Moved:
         known = self._moved.get(rule)
         if known is None:
             known = self._moved[rule] = self._found(rule)
         return known
 
-    def _found(self, rule: DomainRule) -> Moved:
+    def _found(self, rule: NodesOfDomains) -> Moved:
         column, part = self._nodes.labels(rule.topology_key), rule.takes_part(self._nodes)
         now = Counter(column.values[column.codes.item(row)] for row in self._rows if part[row])
         old = self._were.labels(rule.topology_key)

@@ -18,7 +18,7 @@ from topospread.spread_status.members import Members
 from topospread.spread_status.risk import WELL_KNOWN
 from topospread.workloads.planned import Workload
 
-from .carried import DomainRule
+from .carried import NodesOfDomains
 from .groups import PlanGroup
 from .node_changes import NodeChanges
 from .planned_cluster import Touched
@@ -50,7 +50,7 @@ class Followed:
     selectors: tuple[Selector, ...] = ()
     terms: tuple[Term, ...] = ()
     refused_on: frozenset[str] = frozenset()
-    rules: tuple[DomainRule, ...] | None = None
+    rules: tuple[NodesOfDomains, ...] | None = None
 
 
 class Concerned:
