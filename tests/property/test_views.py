@@ -15,6 +15,7 @@ from topospread.api.pod import Pod
 from topospread.cluster import Cluster
 from topospread.config.gates import gates_for
 from topospread.config.load import default_profile
+from topospread.plugins.spread_arithmetic import arithmetic_as_counted
 from topospread.plugins.spread_counts import Spread
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.framework import Framework
@@ -124,6 +125,7 @@ def assert_same(kept: View, built: View) -> None:
     for mine, fresh in zip(kept.plugins.watchers, built.plugins.watchers, strict=True):
         if isinstance(mine, Spread) and isinstance(fresh, Spread):
             assert_same_counts(mine, fresh, size)
+            assert arithmetic_as_counted(mine) == arithmetic_as_counted(fresh)
     rows = np.flatnonzero(built.node_local.open[:size])
     rows = rows[built.feasible(rows)]
     assert kept.feasible(rows).all()

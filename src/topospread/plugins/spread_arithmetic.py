@@ -187,7 +187,11 @@ def spread_arithmetic(
     prepared = plugin.prepare(pod_class, cluster)
     if not isinstance(prepared.watcher, Spread):
         return ()
-    spread = prepared.watcher
+    return arithmetic_as_counted(prepared.watcher)
+
+
+def arithmetic_as_counted(spread: Spread) -> tuple[ConstraintArithmetic, ...]:
+    """The same, from counts that are kept up to date; it does not change with them."""
     return tuple(arithmetic_of(each, spread) for each in (*spread.hard, *spread.soft))
 
 
@@ -195,9 +199,9 @@ def arithmetic_of(counted: CountedConstraint, spread: Spread) -> ConstraintArith
     """The arithmetic of one constraint from its counts."""
     constraint = counted.constraint
     column = spread.nodes.labels(constraint.topology_key)
-    everything = slice(0, spread.nodes.size)
-    taking_part = counted.takes_part(everything)
-    counts = counted.counts or DomainCounts(column, counted.pods, taking_part)
+    counts = counted.counts
+    if counts is None:
+        counts = DomainCounts(column, counted.pods, counted.takes_part(slice(0, spread.nodes.size)))
     minimum = minimum_in_force(counts.domains, counts.minimum, constraint.min_domains)
     highest = constraint.max_skew if constraint.when_unsatisfiable == "DoNotSchedule" else None
     return ConstraintArithmetic(

@@ -9,8 +9,8 @@ import numpy as np
 
 from topospread.cluster.arrays import Ints
 from topospread.plugins.interface import UNRESOLVABLE, CanFail, PluginError, Status, offers
-from topospread.plugins.pod_topology_spread import PodTopologySpread
-from topospread.plugins.spread_arithmetic import spread_arithmetic
+from topospread.plugins.spread_arithmetic import arithmetic_as_counted
+from topospread.plugins.spread_counts import Spread
 
 from .framework import Framework, PreparedPlugins
 from .nominated_pods import nominated_beside, rejection_beside
@@ -30,7 +30,7 @@ def verdict_of(pod: str, view: View, framework: Framework) -> Verdict:
     if len(feasible):
         points = {each.plugin: each.points(feasible) for each in view.plugins.scores}
     rejected = None if framework.rules.counts_pre_filter else view.plugins.rejected
-    spread = framework.plugins.get("PodTopologySpread") if "PodTopologySpread" in view.plugins.prepared else None
+    spread = view.plugins.prepared.get("PodTopologySpread")
     return Verdict(
         pod=pod,
         nodes=names,
@@ -38,9 +38,7 @@ def verdict_of(pod: str, view: View, framework: Framework) -> Verdict:
         rejections=tuple(rejections.rejections),
         points=points,
         pre_filter=", ".join(rejected[1].reasons) if rejected else "",
-        arithmetic=spread_arithmetic(spread, view.pod_class, view.cluster)
-        if isinstance(spread, PodTopologySpread)
-        else (),
+        arithmetic=arithmetic_as_counted(spread.watcher) if spread and isinstance(spread.watcher, Spread) else (),
         narrowing=view.plugins.narrowing,
     )
 
