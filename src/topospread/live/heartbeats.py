@@ -21,7 +21,7 @@ class _Meta(KubeStruct):
     labels: msgspec.Raw = _NOTHING
 
 
-class _Status(KubeStruct):
+class _HeardStatus(KubeStruct):
     allocatable: msgspec.Raw = _NOTHING
     images: msgspec.Raw = _NOTHING
     declared_features: msgspec.Raw = _NOTHING
@@ -32,7 +32,7 @@ class _Glance(KubeStruct):
 
     metadata: _Meta = msgspec.field(default_factory=_Meta)
     spec: msgspec.Raw = _NOTHING
-    status: _Status = msgspec.field(default_factory=_Status)
+    status: _HeardStatus = msgspec.field(default_factory=_HeardStatus)
 
 
 class Heartbeats:
