@@ -1,4 +1,4 @@
-"""A histogram that is cheap to add to: for what happens many times for each pod. A scrape makes a family of it."""
+"""A histogram that is cheap to add to: some are, many times for each pod. A scrape makes a family of it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from itertools import accumulate
 from prometheus_client.core import HistogramMetricFamily
 from prometheus_client.metrics_core import Metric as Family
 from prometheus_client.registry import Collector
+from prometheus_client.utils import floatToGoString
 
 from .metric_table import Metric
 
@@ -22,18 +23,24 @@ class DurationTallies(Collector):
 
     def __init__(self, metric: Metric) -> None:
         self._metric = metric
-        self._bounds = [*map(repr, metric.buckets), "+Inf"]
+        self._bounds = [*map(floatToGoString, metric.buckets), "+Inf"]
         self._counts: dict[tuple[str, ...], list[int]] = {}
         self._sums: dict[tuple[str, ...], float] = {}
+        if not metric.labels:  # it is there before anything is counted
+            self._begin(())
 
     def observe(self, labels: tuple[str, ...], seconds: float) -> None:
         """Something took so long."""
         counts = self._counts.get(labels)
         if counts is None:
-            counts = self._counts[labels] = [0] * len(self._bounds)
-            self._sums[labels] = 0.0
+            counts = self._begin(labels)
         counts[bisect_left(self._metric.buckets, seconds)] += 1
         self._sums[labels] += seconds
+
+    def _begin(self, labels: tuple[str, ...]) -> list[int]:
+        self._sums[labels] = 0.0
+        counts = self._counts[labels] = [0] * len(self._bounds)
+        return counts
 
     def collect(self) -> Iterator[Family]:
         """See Collector."""

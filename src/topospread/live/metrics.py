@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, disable_created_metrics
+from prometheus_client import CollectorRegistry, Counter, Gauge, ProcessCollector, disable_created_metrics
 from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
 from topospread.config.gates import Gates, gates_known
 from topospread.live.duration_tallies import DurationTallies
 from topospread.live.exposition import exposition_of
-from topospread.live.metric_table import EVENTS, HINTS, Metric, metrics
+from topospread.live.metric_table import EVENTS, HINTS, Metric, MetricKind, metrics
 from topospread.live.observer import AttemptResult, Code, HintResult, Observer, PendingPods, WatchChange
 from topospread.live.spread_figures import ConstraintOf
 from topospread.version import __version__
@@ -38,10 +38,10 @@ class Metrics(Observer):
     def __init__(self, host: str, gates: Gates) -> None:
         self._registry = CollectorRegistry(auto_describe=False)
         ProcessCollector(registry=self._registry)
-        self._families = {metric.name: self._made(metric) for metric in metrics()}
-        self._events, self._hints = DurationTallies(EVENTS), DurationTallies(HINTS)
-        for each in (self._events, self._hints):
+        self._tallies = {each.name: DurationTallies(each) for each in (*_of_kind("histogram"), EVENTS, HINTS)}
+        for each in self._tallies.values():
             self._registry.register(each)
+        self._families = {each.name: self._made(each) for each in _of_kind("counter", "gauge")}
         self._shown_events: set[str] = set()
         self._children: dict[tuple[str, ...], Any] = {}
         self._host = host
@@ -67,17 +67,17 @@ class Metrics(Observer):
     def attempted(self, profile: str, result: AttemptResult, seconds: float) -> None:
         """See Observer."""
         self._child("scheduler_schedule_attempts_total", result, profile).inc()
-        self._child("scheduler_scheduling_attempt_duration_seconds", result, profile).observe(seconds)
+        self._observe("scheduler_scheduling_attempt_duration_seconds", (result, profile), seconds)
 
     def decided(self, profile: str, seconds: float) -> None:
         """See Observer."""
-        self._families["scheduler_scheduling_algorithm_duration_seconds"].observe(seconds)
+        self._observe("scheduler_scheduling_algorithm_duration_seconds", (), seconds)
 
     def bound(self, pod: str, node: str, profile: str, attempts: int, sli_seconds: float) -> None:
         """See Observer."""
         label = str(attempts) if attempts < MANY_ATTEMPTS else f"{MANY_ATTEMPTS}+"
-        self._child("scheduler_pod_scheduling_sli_duration_seconds", label).observe(sli_seconds)
-        self._families["scheduler_pod_scheduling_attempts"].observe(attempts)
+        self._observe("scheduler_pod_scheduling_sli_duration_seconds", (label,), sli_seconds)
+        self._observe("scheduler_pod_scheduling_attempts", (), attempts)
 
     def bound_after_flush(self) -> None:
         """See Observer."""
@@ -85,11 +85,11 @@ class Metrics(Observer):
 
     def event_handled(self, event: str, seconds: float) -> None:
         """See Observer."""
-        self._events.observe((event,), seconds)
+        self._observe(EVENTS.name, (event,), seconds)
 
     def hinted(self, plugin: str, event: str, result: HintResult, seconds: float) -> None:
         """See Observer."""
-        self._hints.observe((plugin, event, result), seconds)
+        self._observe(HINTS.name, (plugin, event, result), seconds)
 
     def binding_failed(self, pod: str, node: str, why: str) -> None:
         """See Observer."""
@@ -109,7 +109,7 @@ class Metrics(Observer):
 
     def preempted(self, pod: str, node: str, victims: int) -> None:
         """See Observer."""
-        self._families["scheduler_preemption_victims"].observe(victims)
+        self._observe("scheduler_preemption_victims", (), victims)
 
     def preemption_attempted(self, profile: str) -> None:
         """See Observer."""
@@ -122,7 +122,7 @@ class Metrics(Observer):
     def requested(self, verb: str, code: str, seconds: float) -> None:
         """See Observer."""
         self._child("rest_client_requests_total", code, verb, self._host).inc()
-        self._child("rest_client_request_duration_seconds", verb, self._host).observe(seconds)
+        self._observe("rest_client_request_duration_seconds", (verb, self._host), seconds)
 
     def watching(self, kind: str, change: WatchChange, why: str = "") -> None:
         """See Observer."""
@@ -138,11 +138,11 @@ class Metrics(Observer):
 
     def extension_point(self, point: str, status: Code, profile: str, seconds: float) -> None:
         """See Observer."""
-        self._child("scheduler_framework_extension_point_duration_seconds", point, status, profile).observe(seconds)
+        self._observe("scheduler_framework_extension_point_duration_seconds", (point, status, profile), seconds)
 
     def plugin(self, plugin: str, point: str, status: Code, seconds: float) -> None:
         """See Observer."""
-        self._child("scheduler_plugin_execution_duration_seconds", plugin, point, status).observe(seconds)
+        self._observe("scheduler_plugin_execution_duration_seconds", (plugin, point, status), seconds)
 
     def dropped(self, events: int) -> None:
         """See Observer."""
@@ -199,9 +199,10 @@ class Metrics(Observer):
                 gauge.labels(*labels).set(value)
 
     def _made(self, metric: Metric) -> Any:
-        if metric.kind == "histogram":
-            return Histogram(metric.name, metric.help, metric.labels, buckets=metric.buckets, registry=self._registry)
         return _MAKE[metric.kind](metric.name, metric.help, metric.labels, registry=self._registry)
+
+    def _observe(self, name: str, labels: tuple[str, ...], value: float) -> None:
+        self._tallies[name].observe(labels, value)
 
     def _child(self, name: str, *labels: str) -> Any:
         """The series of a family; looked up once, as a lookup costs more than what is counted."""
@@ -210,3 +211,7 @@ class Metrics(Observer):
         if found is None:
             found = self._children[key] = self._families[name].labels(*labels)
         return found
+
+
+def _of_kind(*kinds: MetricKind) -> list[Metric]:
+    return [each for each in metrics() if each.kind in kinds]

@@ -168,3 +168,10 @@ def test_what_runs_is_shown() -> None:
     assert found["scheduler_goroutines{'operation': 'binding'}"] == 3
     assert found["topospread_tasks"] == 40
     assert found["scheduler_pod_scheduled_after_flush_total"] == 1
+
+
+def test_a_histogram_without_labels_is_there_before_anything_is_counted() -> None:
+    found = scraped(fresh())
+    assert found["scheduler_preemption_victims_count"] == 0
+    assert found["scheduler_preemption_victims_bucket{'le': '+Inf'}"] == 0
+    assert not [each for each in found if each.startswith("scheduler_scheduling_attempt_duration_seconds")]
