@@ -128,13 +128,14 @@ class AnswerStream:
                 return piece
         return b""
 
-    async def pieces(self) -> AsyncIterator[bytes]:
-        """The body as it comes.
+    async def pieces(self, gathers: float = 0.0) -> AsyncIterator[bytes]:
+        """The body as it comes; ``gathers``: seconds in which more may come once all was handed on.
 
         Raises:
             OSError: it broke.
             TimeoutError: nothing came for too long.
         """
+        self._sock.gathers = gathers
         while piece := await self.read():
             yield piece
 

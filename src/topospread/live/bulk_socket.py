@@ -23,9 +23,14 @@ class BulkSocket:
 
     Args:
         silence: seconds without a byte after which it is taken for broken, while somebody waits for one.
+
+    Attributes:
+        gathers: seconds in which more may come once all was read, before it is waited for: to be woken for every record
+            costs more than to read it.
     """
 
     def __init__(self, sock: socket.socket, silence: float) -> None:
+        self.gathers = 0.0
         self._sock = sock
         self._silence = silence
         self._loop = asyncio.get_running_loop()
@@ -100,13 +105,18 @@ class BulkSocket:
 
     async def _some(self) -> memoryview:
         """The bytes that have come, as soon as there are any; none at the end."""
+        gathered = self.gathers == 0
         while True:
             if self._closed:
                 raise ConnectionError("closed")
             try:
                 return self._buffer[: self._sock.recv_into(self._buffer)]
             except BlockingIOError:
-                await self._readable()
+                if gathered:
+                    await self._readable()
+                else:
+                    gathered = True
+                    await asyncio.sleep(self.gathers)
 
     async def _readable(self) -> None:
         if not self._listening:

@@ -36,6 +36,8 @@ _GOODBYE = 0.1
 """Seconds in which TLS connections end: aiohttp closes them without waiting for it."""
 _RETRIES = 10
 _CONNECTIONS = 32
+_GATHERING = 0.01
+"""Seconds in which more of a long list may come, before it is waited for."""
 _ELSEWHERE = (301, 302, 303, 307, 308)
 _READ = {"Accept": "application/json", "Accept-Encoding": "identity"}
 
@@ -199,15 +201,13 @@ class ApiClient:
             **(params or {}),
         }
         try:
-            async with self._stream(path, asked, _SILENCE) as content:
+            async with self._stream(path, asked, _SILENCE, rest) as content:
                 self._observer.watching(path.rpartition("/")[2], "open")
                 async for events in events_in(content):
                     for event in events:
                         if event[0] == "ERROR":
                             raise error_of(bytes(event[1]))
                         yield event
-                    if rest:
-                        await asyncio.sleep(rest)
         except msgspec.DecodeError as error:
             raise ApiUnreachable(f"the watch of {path} broke: {error}") from error
 
@@ -219,13 +219,17 @@ class ApiClient:
             ApiUnreachable: the connection could not be made, or broke.
         """
         await self._limit.wait()
-        async with self._stream(path, params or {}, _TIMEOUT) as content:
+        async with self._stream(path, params or {}, _TIMEOUT, _GATHERING) as content:
             async for piece in content:
                 yield piece
 
     @asynccontextmanager
-    async def _stream(self, path: str, asked: Mapping[str, str], silence: float) -> AsyncIterator[AsyncIterator[bytes]]:
-        """The body of an answer that is read while it comes; ``silence``: seconds after which it is taken for broken.
+    async def _stream(
+        self, path: str, asked: Mapping[str, str], silence: float, gathers: float
+    ) -> AsyncIterator[AsyncIterator[bytes]]:
+        """The body of an answer that is read while it comes.
+
+        ``silence``: seconds after which it is taken for broken; ``gathers``: see `AnswerStream.pieces`.
 
         Raises:
             ApiError: the server refuses.
@@ -242,7 +246,7 @@ class ApiClient:
                         if answer.status != 200:
                             after = _seconds(answer.header(b"retry-after"))
                             await self._refused(answer.status, await answer.whole(), after)
-                        yield answer.pieces()
+                        yield answer.pieces(gathers)
                         return
             timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECTING, sock_read=silence)
             async with self._session(write=False).get(
