@@ -74,7 +74,7 @@ class DomainHierarchy(msgspec.Struct, frozen=True):
     preferred: bool
 
 
-NodesOfDomains = DomainCaps | DomainShares | DomainHierarchy
+DomainRule = DomainCaps | DomainShares | DomainHierarchy
 
 
 class DeclaredSpread(msgspec.Struct, frozen=True):
@@ -85,7 +85,7 @@ class DeclaredSpread(msgspec.Struct, frozen=True):
         counted: the pods that are counted; None for those with the pod's own labels.
     """
 
-    rules: tuple[NodesOfDomains, ...]
+    rules: tuple[DomainRule, ...]
     counted: Selector | None = None
 
 
@@ -105,7 +105,7 @@ def texts_of(metadata: ObjectMeta) -> dict[str, str]:
 
 def declared(texts: Mapping[str, str]) -> tuple[DeclaredSpread, list[AnnotationProblem]]:
     """What annotations ask for, and what is wrong with them: with any problem the extender lets a pod on no node."""
-    rules: list[NodesOfDomains] = []
+    rules: list[DomainRule] = []
     problems: list[AnnotationProblem] = []
     for annotation, parse in _PARSERS.items():
         try:
@@ -123,7 +123,7 @@ def declared(texts: Mapping[str, str]) -> tuple[DeclaredSpread, list[AnnotationP
     return DeclaredSpread(tuple(rules), counted), problems
 
 
-def _entries(text: str | None, parse: Callable[[str, bool], NodesOfDomains]) -> Iterator[NodesOfDomains]:
+def _entries(text: str | None, parse: Callable[[str, bool], DomainRule]) -> Iterator[DomainRule]:
     if text is None:
         return
     entries = [entry.strip() for entry in re.split(r"[;\n]", text) if entry.strip()]
@@ -197,7 +197,7 @@ def _number(text: str, what: str, least: int = 0) -> int:
     return int(text)
 
 
-_PARSERS: Final[Mapping[str, Callable[[str, bool], NodesOfDomains]]] = {
+_PARSERS: Final[Mapping[str, Callable[[str, bool], DomainRule]]] = {
     MAX_PER_DOMAIN: _caps,
     SHARES: _shares,
     HIERARCHY: _hierarchy,

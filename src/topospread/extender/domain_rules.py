@@ -24,8 +24,8 @@ from .declared import (
     DeclaredSpread,
     DomainCaps,
     DomainHierarchy,
+    DomainRule,
     DomainShares,
-    NodesOfDomains,
 )
 from .surroundings import PodSurroundings
 
@@ -75,19 +75,19 @@ def scores(asked: DeclaredSpread, around: PodSurroundings, names: Iterable[str])
     return {name: int(points / max(len(asked.rules), 1)) for name, points in total.items()}
 
 
-def _judge(rule: NodesOfDomains, around: PodSurroundings) -> NodeJudge:
+def _judge(rule: DomainRule, around: PodSurroundings) -> NodeJudge:
     if isinstance(rule, DomainCaps):
         return _by_caps(rule, around)
     return _by_shares(rule, around) if isinstance(rule, DomainShares) else _by_hierarchy(rule, around)
 
 
-def _annotation(rule: NodesOfDomains) -> str:
+def _annotation(rule: DomainRule) -> str:
     if isinstance(rule, DomainCaps):
         return MAX_PER_DOMAIN
     return SHARES if isinstance(rule, DomainShares) else HIERARCHY
 
 
-def _missing(rule: NodesOfDomains, node: Node) -> str:
+def _missing(rule: DomainRule, node: Node) -> str:
     keys = [key for key, _ in rule.levels] if isinstance(rule, DomainHierarchy) else [rule.key]
     return next(key for key in keys if key not in node.labels)
 
