@@ -8,6 +8,7 @@ connections that are idle: a request that met one is sent once more. After a 401
 from __future__ import annotations
 
 import asyncio
+import sys
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -17,6 +18,8 @@ from typing import NoReturn
 import aiohttp
 import msgspec
 from multidict import CIMultiDict
+
+from topospread.version import __version__
 
 from .answer_stream import StreamServer
 from .api_error import ApiError, ApiUnreachable, error_of
@@ -39,6 +42,8 @@ _CONNECTIONS = 32
 _GATHERING = 0.01
 """Seconds in which more of a long list may come, before it is waited for."""
 _ELSEWHERE = (301, 302, 303, 307, 308)
+_AGENT = {"User-Agent": f"topospread/{__version__} ({sys.platform})"}
+"""What audit logs and managedFields know the caller by, up to the slash."""
 _READ = {"Accept": "application/json", "Accept-Encoding": "identity"}
 
 
@@ -320,7 +325,7 @@ class ApiClient:
 
     async def _headers(self, own: Mapping[str, str]) -> Mapping[str, str]:
         """A request's own headers, and those of who asks; of several groups each has a header."""
-        headers = {**own, **await self._connection.headers()}
+        headers = {**_AGENT, **own, **await self._connection.headers()}
         groups = self._connection.groups
         return CIMultiDict([*headers.items(), *(("Impersonate-Group", each) for each in groups)]) if groups else headers
 

@@ -48,6 +48,7 @@ def test_a_request_says_who_asks_and_gives_the_body() -> None:
     body = asked(answer, lambda c: c.request("POST", "/api/v1/x", params={"a": "b"}, body={"k": "v"}))
     assert body == b'{"ok":1}'
     assert (seen["Authorization"], seen["body"], seen["path"]) == ("Bearer x", '{"k":"v"}', "/api/v1/x?a=b")
+    assert seen["User-Agent"].startswith("topospread/")
 
 
 def test_a_refusal_is_told_in_the_servers_words() -> None:
