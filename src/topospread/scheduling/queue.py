@@ -28,7 +28,7 @@ from .in_flight import InFlight
 from .keyed_heap import KeyedHeap
 from .object_changes import pod_changes
 from .queued_pod_info import SECOND, QueuedPodInfo, queue_order, remember
-from .requeueing import Happening, QueueingStrategy, Requeueing
+from .requeueing import Happening, QueueingStrategy, Requeueing, pod_worth_requeuing
 from .unschedulable_pods import Group, UnschedulablePods
 
 FLUSH_PERIOD = 30 * SECOND
@@ -325,31 +325,12 @@ class SchedulingQueue:
             requeueing = self._requeueing_of(pod)
             if requeueing is None or not requeueing.concerns(group.gating, event):
                 return QueueingStrategy.SKIP
-        return self._decide(pod, group.unschedulable, group.pending, happened)
+        return pod_worth_requeuing(self._requeueing_of(pod), pod, (group.unschedulable, group.pending), happened)
 
     def _strategy(self, info: QueuedPodInfo, event: ClusterEvent, old: Any, new: Any) -> QueueingStrategy:
         happened = Happening(event, old, new)
-        return self._decide(info.pod, info.unschedulable_plugins, info.pending_plugins, happened, info.uid)
-
-    def _decide(
-        self,
-        pod: Pod,
-        unschedulable: frozenset[str],
-        pending: frozenset[str],
-        happened: Happening,
-        uid: str = "",
-    ) -> QueueingStrategy:
-        """``isPodWorthRequeuing``: what an event means for a pod that these plugins rejected."""
-        if not unschedulable and not pending:
-            return QueueingStrategy.AFTER_BACKOFF
-        if happened.event.wildcard:
-            new = happened.new
-            another = new is not None and (new.metadata.uid or pod_key(new.namespace, new.name)) != uid
-            return QueueingStrategy.SKIP if another else QueueingStrategy.AFTER_BACKOFF
-        requeueing = self._requeueing_of(pod)
-        if requeueing is None:
-            return QueueingStrategy.AFTER_BACKOFF
-        return requeueing.strategy(pod, unschedulable, pending, happened)
+        rejectors = (info.unschedulable_plugins, info.pending_plugins)
+        return pod_worth_requeuing(self._requeueing_of(info.pod), info.pod, rejectors, happened, info.uid)
 
     def _strategy_in_flight(self, info: QueuedPodInfo) -> QueueingStrategy:
         """The best of what happened while the pod was tried (``determineSchedulingHintForInFlightPod``)."""

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from topospread.api.pod import Pod
 from topospread.cluster import Cluster
+from topospread.cluster.cluster import pod_key
 from topospread.config.version_rules import gated, rules_for, since
 from topospread.plugins.affinity_requeueing import wants_near
 from topospread.plugins.cluster_event import (
@@ -146,6 +147,34 @@ class Requeueing:
             return True
         spreads = self.rules.spread_hears_of_pods and "PodTopologySpread" in rejectors
         return (spreads and new.namespace == pod.namespace) or self.near(pod, new)
+
+
+def pod_worth_requeuing(
+    requeueing: Requeueing | None,
+    pod: Pod,
+    rejectors: tuple[frozenset[str], frozenset[str]],
+    happened: Happening,
+    uid: str = "",
+) -> QueueingStrategy:
+    """What an event means for a pod that waits (``isPodWorthRequeuing``).
+
+    Args:
+        requeueing: of the profile that the pod names; ``None`` where there is no such profile.
+        pod: that waits.
+        rejectors: the plugins that found it unschedulable, and those that let it wait.
+        happened: the event.
+        uid: the pod's, by which an event that is everybody's knows whom it is about.
+    """
+    unschedulable, pending = rejectors
+    if not unschedulable and not pending:
+        return QueueingStrategy.AFTER_BACKOFF
+    if happened.event.wildcard:
+        new = happened.new
+        another = new is not None and (new.metadata.uid or pod_key(new.namespace, new.name)) != uid
+        return QueueingStrategy.SKIP if another else QueueingStrategy.AFTER_BACKOFF
+    if requeueing is None:
+        return QueueingStrategy.AFTER_BACKOFF
+    return requeueing.strategy(pod, unschedulable, pending, happened)
 
 
 def requeueing_of(framework: Framework, cluster: Cluster) -> Requeueing:
