@@ -121,8 +121,9 @@ def _purchases(report: CapacityReport, layout: Layout) -> Iterator[str]:
     if not report.purchases:
         return
     shown = report.purchases if layout.wide else report.purchases[:_PURCHASES]
-    shape = min(max(len("one more node"), *(len(each.shape) for each in shown)), layout.width // 2)
     zone = max(len("zone"), *(len(each.zone) for each in shown))
+    longest = max(len("one more node"), *(len(each.shape) for each in shown))
+    shape = min(longest, layout.width - zone - len("    more fit"))
     yield layout.style(f"{'one more node':<{shape}}  {'zone':<{zone}}  more fit", "bold")
     for each in shown:
         yield from hanging("", f"{each.shape:<{shape}}  {each.zone:<{zone}}  {_gain(each)}", layout.width, 2)

@@ -190,3 +190,12 @@ def test_forms() -> None:
     ]
     assert read_headroom("12.5%") == Fraction(1, 8)
     assert read_shape("cpu=8,label=pool=big").model.labels["pool"] == "big"
+
+
+def test_long_names_of_nodes_keep_the_columns_of_a_purchase_straight() -> None:
+    name = "ip-10-0-0-00.eu-west-1.compute.internal"
+    found = asked([node(name, "a"), *nodes("b"), workload("Deployment")], buy=True)
+    lines = capacity_text(found, Layout(width=80)).splitlines()
+    heads = next(each for each in lines if each.startswith("one more node"))
+    rows = lines[lines.index(heads) + 1 :][:2]
+    assert [each[heads.index("zone") :].split()[0] for each in rows if each] == ["a", "b"]
