@@ -12,6 +12,7 @@ import pytest
 from conformance.generate import Recipe, cases
 from conformance.judging.cases import read, scheduler_of
 from conformance.judging.sequences import judge_sequence
+from topospread.api.inventory import Inventory
 from topospread.api.pod import Pod
 from topospread.simulation import placing
 from topospread.simulation.run import Run, SimulationOptions
@@ -70,7 +71,7 @@ def test_attempts_come_to_what_the_sequence_of_them_does(recipe: Recipe, monkeyp
         scheduler, attempts = scheduler_of(case), Attempts(case["incoming"])
         workloads = [(pod, Workload("Pod", pod.namespace, pod.name, 1)) for pod in read(case["incoming"], Pod)]
         queue = [QueuedPod(pod, pod.name, each, priority=pod.spec.priority or 0) for pod, each in workloads]
-        run = Run(Plan.__new__(Plan), scheduler, SimulationOptions(), queue=queue)
+        run = Run(Plan(Inventory()), scheduler, SimulationOptions(), queue=queue)
         with monkeypatch.context() as patched:
             patched.setattr(placing, "_try", attempts)
             placing.place_waiting(run, VirtualQueue(run))
