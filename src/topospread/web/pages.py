@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -12,6 +13,7 @@ from .served import ServedCluster
 
 Json = dict[str, Any]
 
+_BETWEEN_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _MOST_ROWS = 100
 """So many rows of a table are written, the rest are counted."""
 
@@ -34,6 +36,7 @@ class Pages:
             trim_blocks=True,
             lstrip_blocks=True,
         )
+        self._templates.filters["camel_words"] = _BETWEEN_WORDS.split
 
     def page(self, template: str, **values: object) -> str:
         """A whole page, or a part of one.
