@@ -7,14 +7,11 @@ A watch of heartbeats costs half of what it costs through aiohttp.
 from __future__ import annotations
 
 import asyncio
-import ssl as tls
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from urllib.parse import urlencode, urlsplit
 
 from .bulk_socket import BulkSocket
-from .http_head import END, LONGEST_HEAD, header_of, status_of
+from .http_head import END, LONGEST_HEAD, HttpServer, header_of, status_of
 
 _CONNECTING = 10.0
 _LONGEST_SIZE = 1 << 10
@@ -25,45 +22,25 @@ class BrokenAnswer(ConnectionError):  # noqa: N818 - it is what is broken
     """It ended before its end, or is no HTTP."""
 
 
-@dataclass(frozen=True, slots=True)
-class StreamServer:
-    """Where answers come from.
+@asynccontextmanager
+async def answer_from(
+    server: HttpServer, path: str, params: Mapping[str, str], headers: Mapping[str, str], silence: float
+) -> AsyncIterator[AnswerStream]:
+    """Ask, with a connection that lasts as long as the block; ``silence``: seconds after which it is broken.
 
-    Attributes:
-        url: of the server, with a path where it has one.
-        ssl: for every connection, ``None`` for plain HTTP.
-        name: that its certificate is for, ``None`` for the host of the URL.
+    Raises:
+        OSError: no connection could be made, or it broke, also while it is read.
+        TimeoutError: nothing came for too long.
     """
-
-    url: str
-    ssl: tls.SSLContext | None
-    name: str | None
-
-    @asynccontextmanager
-    async def get(
-        self, path: str, params: Mapping[str, str], headers: Mapping[str, str], silence: float
-    ) -> AsyncIterator[AnswerStream]:
-        """Ask, with a connection that lasts as long as the block; ``silence``: seconds after which it is broken.
-
-        Raises:
-            OSError: no connection could be made, or it broke, also while it is read.
-            TimeoutError: nothing came for too long.
-        """
-        parts = urlsplit(self.url)
-        host, port = parts.hostname or "", parts.port or (80 if self.ssl is None else 443)
-        name = (self.name or host) if self.ssl is not None else None
-        async with asyncio.timeout(_CONNECTING):
-            sock = await BulkSocket.to(host, port, self.ssl, name, silence)
-        try:
-            target = f"{parts.path}{path}?{urlencode(params)}" if params else f"{parts.path}{path}"
-            lines = "".join([f"{key}: {value}\r\n" for key, value in headers.items()])
-            head = f"GET {target} HTTP/1.1\r\nHost: {parts.netloc}\r\n{lines}Connection: close\r\n\r\n"
-            await sock.write(head.encode("latin-1"))
-            answer = AnswerStream(sock)
-            await answer.begin()
-            yield answer
-        finally:
-            sock.close()
+    async with asyncio.timeout(_CONNECTING):
+        sock = await BulkSocket.to(server.host, server.port, server.ssl, server.name, silence)
+    try:
+        await sock.write(f"{server.head('GET', path, params, headers)}Connection: close\r\n\r\n".encode("latin-1"))
+        answer = AnswerStream(sock)
+        await answer.begin()
+        yield answer
+    finally:
+        sock.close()
 
 
 class AnswerStream:

@@ -21,9 +21,10 @@ from multidict import CIMultiDict
 
 from topospread.version import __version__
 
-from .answer_stream import StreamServer
+from .answer_stream import answer_from
 from .api_error import ApiError, ApiUnreachable, error_of
 from .connection import Connection
+from .http_head import HttpServer
 from .observer import Observer
 from .rate_limit import RateLimit
 from .watch_events import Json, events_in
@@ -244,8 +245,8 @@ class ApiClient:
         connection = self._connection
         try:
             if connection.proxy is None and not self._redirects:
-                server = StreamServer(connection.server, connection.ssl, connection.server_hostname)
-                async with server.get(path, asked, headers, silence) as answer:
+                server = HttpServer(connection.server, connection.ssl, connection.server_hostname)
+                async with answer_from(server, path, asked, headers, silence) as answer:
                     self._redirects = answer.status in _ELSEWHERE
                     if not self._redirects:
                         if answer.status != 200:

@@ -1,9 +1,48 @@
-"""The head of an HTTP/1.1 answer, as it stands in the bytes that came: status and headers. It reads from no socket."""
+"""Heads of HTTP/1.1: of requests to one server, and of answers as they stand in the bytes. It reads from no socket."""
 
 from __future__ import annotations
 
+import ssl as tls
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlencode, urlsplit
+
 LONGEST_HEAD = 1 << 16
 END = b"\r\n\r\n"
+
+
+@dataclass(slots=True)
+class HttpServer:
+    """Where requests go.
+
+    Attributes:
+        url: of the server, with a path where it has one.
+        ssl: for every connection, ``None`` for plain HTTP.
+        name: that its certificate is for, the host of the URL where none is given; ``None`` for plain HTTP.
+        host, port: what is connected to.
+    """
+
+    url: str
+    ssl: tls.SSLContext | None
+    name: str | None
+    host: str = field(init=False)
+    port: int = field(init=False)
+    _prefix: str = field(init=False)
+    _asked: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.url)
+        self.host = parts.hostname or ""
+        self.port = parts.port or (80 if self.ssl is None else 443)
+        self.name = (self.name or self.host) if self.ssl is not None else None
+        self._prefix = parts.path
+        self._asked = f"HTTP/1.1\r\nHost: {parts.netloc}\r\n"
+
+    def head(self, method: str, path: str, params: Mapping[str, str] | None, headers: Mapping[str, str]) -> str:
+        """The head of a request but for the empty line at its end."""
+        target = f"{self._prefix}{path}?{urlencode(params)}" if params else f"{self._prefix}{path}"
+        lines = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
+        return f"{method} {target} {self._asked}{lines}"
 
 
 def status_of(head: bytes | bytearray) -> int:

@@ -13,10 +13,9 @@ import ssl as tls
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import urlencode, urlsplit
 
 from .direct_socket import DirectSocket, connected
-from .http_head import END, LONGEST_HEAD, header_of, status_of
+from .http_head import END, LONGEST_HEAD, HttpServer, header_of, status_of
 
 IDLE = 60.0
 """Seconds after which a connection is not used again: servers close them some time."""
@@ -154,13 +153,7 @@ class WriteConnections:
     """
 
     def __init__(self, server: str, ssl: tls.SSLContext | None, name: str | None, most: int) -> None:
-        parts = urlsplit(server)
-        self._host = parts.hostname or ""
-        self._port = parts.port or (80 if ssl is None else 443)
-        self._prefix = parts.path
-        self._ssl = ssl
-        self._name = (name or self._host) if ssl is not None else None
-        self._head = f"HTTP/1.1\r\nHost: {parts.netloc}\r\n"
+        self._server = HttpServer(server, ssl, name)
         self._idle: list[_Line] = []
         self._busy: set[_Line] = set()
         self._turns = asyncio.Semaphore(most)
@@ -183,9 +176,7 @@ class WriteConnections:
             OSError: no connection could be made, or it broke (`BrokenConnection`).
             TimeoutError: it takes too long.
         """
-        target = f"{self._prefix}{path}?{urlencode(params)}" if params else f"{self._prefix}{path}"
-        lines = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
-        head = f"{method} {target} {self._head}{lines}Content-Length: {len(body)}\r\n\r\n"
+        head = f"{self._server.head(method, path, params, headers)}Content-Length: {len(body)}\r\n\r\n"
         async with self._turns:
             line = self._free() or await self._connected(timeout)
             line.deadline = time.monotonic() + timeout
@@ -220,9 +211,9 @@ class WriteConnections:
         return None
 
     async def _connected(self, timeout: float) -> _Line:
-        line = _Line()
+        line, server = _Line(), self._server
         async with asyncio.timeout(timeout):
-            line.open(await connected(self._host, self._port, self._ssl, self._name))
+            line.open(await connected(server.host, server.port, server.ssl, server.name))
         return line
 
     def _look_later(self) -> None:

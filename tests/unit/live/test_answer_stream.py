@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.live.test_certificate import make
-from topospread.live.answer_stream import AnswerStream, BrokenAnswer, StreamServer, _Chunks
+from topospread.live.answer_stream import AnswerStream, BrokenAnswer, _Chunks, answer_from
+from topospread.live.http_head import HttpServer
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 HEAD = b"HTTP/1.1 200 OK\r\n"
@@ -40,7 +41,10 @@ def read(
         server = await asyncio.start_server(serve_one, "127.0.0.1", ssl=theirs)
         port = server.sockets[0].getsockname()[1]
         url = f"http{'s' if contexts else ''}://127.0.0.1:{port}/behind"
-        async with server, StreamServer(url, ours, "webhook").get("/x", {"a": "b"}, {"K": "v"}, silence) as answer:
+        async with (
+            server,
+            answer_from(HttpServer(url, ours, "webhook"), "/x", {"a": "b"}, {"K": "v"}, silence) as answer,
+        ):
             return await ask(answer)
 
     return asyncio.run(run())
