@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 
 import msgspec
 import numpy as np
@@ -204,20 +204,20 @@ def has_pod_affinity(pod: Pod) -> bool:
     return affinity is not None and (affinity.pod_affinity is not None or affinity.pod_anti_affinity is not None)
 
 
+def affinity_terms(pod: Pod) -> Iterator[PodAffinityTerm]:
+    """The terms of a pod's affinity and anti-affinity to others, required and preferred."""
+    affinity = pod.spec.affinity
+    for each in (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity is not None else ():
+        if each is not None:
+            yield from each.required_during_scheduling_ignored_during_execution or ()
+            preferred = each.preferred_during_scheduling_ignored_during_execution or ()
+            yield from (term.pod_affinity_term for term in preferred if term.pod_affinity_term is not None)
+
+
 def namespaces_asked(pod: Pod) -> set[str | None]:
     """The namespaces whose pods its affinity can mean; ``None`` in it stands for any, by their labels."""
-    if not has_pod_affinity(pod):
-        return set()
-    affinity = pod.spec.affinity
-    assert affinity is not None
-    terms: list[PodAffinityTerm] = []
-    for each in (affinity.pod_affinity, affinity.pod_anti_affinity):
-        if each is not None:
-            terms += each.required_during_scheduling_ignored_during_execution or ()
-            preferred = each.preferred_during_scheduling_ignored_during_execution or ()
-            terms += [term.pod_affinity_term for term in preferred if term.pod_affinity_term is not None]
     asked: set[str | None] = set()
-    for term in terms:
+    for term in affinity_terms(pod):
         if term.namespace_selector is not None:
             asked.add(None)
         asked.update(term.namespaces or ((pod.namespace,) if term.namespace_selector is None else ()))

@@ -7,19 +7,18 @@ their claims say is asked of each. Nothing is counted here: on their nodes they 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable
 from weakref import WeakValueDictionary
 
 import msgspec
 from msgspec.structs import replace
 
-from topospread.api.labels import LabelSelector
-from topospread.api.node_selection import PodAffinity, PodAffinityTerm
-from topospread.api.pod import Pod, PodSpec, Volume
+from topospread.api.pod import Pod, Volume
 from topospread.api.workload import ReplicaSet, ReplicationController, Service, StatefulSet
 from topospread.cluster import Cluster, PodClass
-from topospread.cluster.objects import ClusterObjects
 from topospread.cluster.pod_class import identity, signature
+
+from .selecting_keys import keys_of_owners, keys_read_by
 
 OWN_LABELS = frozenset(
     {
@@ -82,7 +81,7 @@ class Likenesses:
         """
         if self._asked != self._cluster.classes_made:
             new, self._asked = self._cluster.classes_since(self._asked)
-            self._own_labels_read |= any(not OWN_LABELS.isdisjoint(_keys_read(each.pod.spec)) for each in new)
+            self._own_labels_read |= any(not OWN_LABELS.isdisjoint(keys_read_by(each.pod)) for each in new)
         return self._own_labels_read or self._is_selected(pod_class.namespace)
 
     def _is_selected(self, namespace: str) -> bool:
@@ -91,7 +90,7 @@ class Likenesses:
         stamps = tuple([objects.changed.get((kind, namespace), 0) for kind in _SELECTING])
         known = self._selected.get(namespace)
         if known is None or known[0] != stamps:
-            known = self._selected[namespace] = stamps, not OWN_LABELS.isdisjoint(_keys_selected(objects, namespace))
+            known = self._selected[namespace] = stamps, not OWN_LABELS.isdisjoint(keys_of_owners(objects, namespace))
         return known[1]
 
 
@@ -106,40 +105,3 @@ def _without_its_own(pod: Pod) -> tuple[Hashable, ...]:
 
 def _is_claim(volume: Volume) -> bool:
     return volume.persistent_volume_claim is not None or volume.ephemeral is not None
-
-
-def _keys_read(spec: PodSpec) -> Iterator[str]:
-    """The label keys of pods by which a pod's constraints and affinity select, its own labels among them."""
-    for constraint in spec.topology_spread_constraints or ():
-        yield from _keys_of(constraint.label_selector)
-        yield from constraint.match_label_keys or ()
-    affinity = spec.affinity
-    for each in (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity is not None else ():
-        for term in _terms(each):
-            yield from _keys_of(term.label_selector)
-            yield from term.match_label_keys or ()
-            yield from term.mismatch_label_keys or ()
-
-
-def _terms(affinity: PodAffinity | None) -> Iterable[PodAffinityTerm]:
-    if affinity is None:
-        return ()
-    preferred = affinity.preferred_during_scheduling_ignored_during_execution or ()
-    weighted = [each.pod_affinity_term for each in preferred if each.pod_affinity_term is not None]
-    return [*(affinity.required_during_scheduling_ignored_during_execution or ()), *weighted]
-
-
-def _keys_of(selector: LabelSelector | None) -> Iterator[str]:
-    if selector is not None:
-        yield from selector.match_labels or ()
-        yield from (each.key for each in selector.match_expressions or ())
-
-
-def _keys_selected(objects: ClusterObjects, namespace: str) -> Iterator[str]:
-    for service in objects.services.get(namespace, {}).values():
-        yield from service.spec.selector or ()
-    for (of, _), controller in objects.replication_controllers.items():
-        yield from (controller.spec.selector or ()) if of == namespace else ()
-    for table in (objects.replica_sets, objects.stateful_sets):
-        for (of, _), owner in table.items():
-            yield from _keys_of(owner.spec.selector) if of == namespace else ()

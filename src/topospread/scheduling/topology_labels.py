@@ -7,17 +7,17 @@ it is taken to have heard before the next pod. Nothing here counts pods.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from itertools import chain
 
 import msgspec
 
-from topospread.api.labels import LabelSelector
 from topospread.api.node import Node
-from topospread.api.node_selection import PodAffinityTerm
 from topospread.api.pod import Pod
-from topospread.api.workload import ReplicaSet, StatefulSet
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.objects import ClusterObjects
+
+from .selecting_keys import keys_of, keys_of_owners, keys_read_by
 
 TOPOLOGY_LABELS = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
 GATE = "PodTopologyLabelsAdmission"
@@ -56,46 +56,6 @@ def labelled_by(node: Node, pod: Pod) -> Pod:
 
 def selects_by_topology(pods: Iterable[Pod], objects: ClusterObjects) -> bool:
     """Whether a selector of these pods, of a disruption budget, Service or controller names one of the labels."""
-    return any(map(_names_one, _keys_of_pods(pods))) or any(map(_names_one, _keys_of_objects(objects)))
-
-
-def _names_one(keys: Iterable[str]) -> bool:
-    return not frozenset(TOPOLOGY_LABELS).isdisjoint(keys)
-
-
-def _keys_of_pods(pods: Iterable[Pod]) -> Iterator[Iterable[str]]:
-    for pod in pods:
-        for constraint in pod.spec.topology_spread_constraints or ():
-            yield _keys(constraint.label_selector)
-            yield constraint.match_label_keys or ()
-        for term in _affinity_terms(pod):
-            yield _keys(term.label_selector)
-            yield term.match_label_keys or ()
-            yield term.mismatch_label_keys or ()
-
-
-def _keys_of_objects(objects: ClusterObjects) -> Iterator[Iterable[str]]:
-    for budget in objects.pod_disruption_budgets.values():
-        yield _keys(budget.spec.selector)
-    for service in (each for services in objects.services.values() for each in services.values()):
-        yield service.spec.selector or ()
-    for controller in objects.replication_controllers.values():
-        yield controller.spec.selector or ()
-    owners: list[ReplicaSet | StatefulSet] = [*objects.replica_sets.values(), *objects.stateful_sets.values()]
-    for owner in owners:
-        yield _keys(owner.spec.selector)
-
-
-def _keys(selector: LabelSelector | None) -> Iterator[str]:
-    if selector is not None:
-        yield from selector.match_labels or ()
-        yield from (each.key for each in selector.match_expressions or ())
-
-
-def _affinity_terms(pod: Pod) -> Iterator[PodAffinityTerm]:
-    affinity = pod.spec.affinity
-    for each in (affinity.pod_affinity, affinity.pod_anti_affinity) if affinity is not None else ():
-        if each is not None:
-            yield from each.required_during_scheduling_ignored_during_execution or ()
-            preferred = each.preferred_during_scheduling_ignored_during_execution or ()
-            yield from (term.pod_affinity_term for term in preferred if term.pod_affinity_term is not None)
+    named = frozenset(TOPOLOGY_LABELS)
+    budgets = (keys_of(each.spec.selector) for each in objects.pod_disruption_budgets.values())
+    return not all(map(named.isdisjoint, chain(map(keys_read_by, pods), budgets, (keys_of_owners(objects),))))
