@@ -9,6 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 DIST = ROOT / "build" / "release" / "dist"
+PROGRAMS = ROOT / "build" / "release" / "programs"
 UV = ROOT / "build" / "release" / "tools" / "bin" / "uv"
 NAMES = [f"python3.{minor}" for minor in range(11, 20)]
 EMPTY = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}

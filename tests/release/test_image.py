@@ -27,17 +27,14 @@ from tests.release.pythons import ROOT, supported
 Entered = Callable[..., subprocess.Popen[str]]
 
 DOCKERFILE = ROOT / "Dockerfile"
-PROGRAMS = ROOT / "build" / "release" / "programs"
-SOURCES = ROOT / "release" / "programs"
 KUSTOMIZE = ROOT / "deploy" / "kustomize"
 NOBODY = 65532
 
 
 @pytest.fixture(scope="module")
-def dockerfile() -> Path:
+def dockerfile(release_programs: Path) -> Path:
     """BuildKit's check of Dockerfiles."""
-    subprocess.run([SOURCES / "build.sh", PROGRAMS], check=True)
-    return PROGRAMS / "dockerfile"
+    return release_programs / "dockerfile"
 
 
 def image(program: Path, text: str) -> dict[str, Any]:

@@ -1,72 +1,99 @@
-"""The plugin for krew: its manifest by krew's rules, its archive unpacked and linked as krew does it.
-
-krew's module is not served by every Go proxy, so its rules are written once more (``krew_rules``) and held to what krew
-itself answered (``krew_cases``).
-"""
+"""The plugin for krew: krew's own check of its manifest, krew's own installation of it, and its first starts."""
 
 from __future__ import annotations
 
+import copy
 import hashlib
-import os
 import subprocess
 import sys
 import tarfile
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from tests.release.krew_cases import CASES, NAMES, changed
-from tests.release.krew_rules import faults
-from tests.release.pythons import DIST, EMPTY, INSTALLER, UV
+from tests.release.pythons import DIST, EMPTY, INSTALLER, PROGRAMS, UV
 
 MANIFEST = DIST / "topospread.yaml"
-
-
-def takes(name: str, plugin: dict[str, Any], folder: Path) -> bool:
-    """Whether the rules take ``NAME.yaml``; krew's own program, where there is one, has to say the same."""
-    taken = faults(name, plugin) == []
-    program = os.environ.get("KREW_VALIDATION")
-    if program:
-        path = folder / f"{name}.yaml"
-        path.write_text(yaml.safe_dump(plugin))
-        asked = [program, "-manifest", path, "-skip-install"]
-        assert taken == (subprocess.run(asked, capture_output=True, check=False).returncode == 0)
-    return taken
+Json = dict[str, Any]
 
 
 @pytest.fixture
-def manifest() -> dict[str, Any]:
-    loaded: dict[str, Any] = yaml.safe_load(MANIFEST.read_text())
+def manifest() -> Json:
+    loaded: Json = yaml.safe_load(MANIFEST.read_text())
     return loaded
 
 
-def test_krew_takes_the_manifest(manifest: dict[str, Any], tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def archives() -> Iterator[str]:
+    """The address of a server that has what a release has."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=DIST)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory, release_programs: Path) -> str:
+    """A search path on which ``kubectl krew`` is krew."""
+    folder = tmp_path_factory.mktemp("kubectl")
+    kubectl = folder / "kubectl"
+    kubectl.write_text(f'#!/bin/sh\nshift\nexec "{release_programs}/krew" "$@"\n')
+    kubectl.chmod(0o755)
+    return f"{folder}:{EMPTY['PATH']}"
+
+
+def asked(name: str, manifest: Json, folder: Path, *words: str, path: str = EMPTY["PATH"]) -> tuple[bool, str]:
+    """Whether krew's check takes a manifest as ``NAME.yaml``, and what it said."""
+    written = folder / f"{name}.yaml"
+    written.write_text(yaml.safe_dump(manifest))
+    command = [PROGRAMS / "validate-krew-manifest", "-manifest", written, *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=EMPTY | {"PATH": path})
+    return done.returncode == 0, done.stderr
+
+
+def test_krew_takes_the_manifest_and_installs_it_on_each_platform(
+    manifest: Json, archives: str, path: str, tmp_path: Path
+) -> None:
+    assert "${" not in MANIFEST.read_text()
+    for platform in manifest["spec"]["platforms"]:
+        platform["uri"] = f"{archives}/{platform['uri'].rpartition('/')[2]}"
+    taken, said = asked("topospread", manifest, tmp_path, path=path)
+    assert taken, said
+    assert f"all {len(manifest['spec']['platforms'])} spec.platforms installed fine" in said
+
+
+@pytest.mark.usefixtures("release_programs")
+def test_krew_takes_the_manifest_as_it_is_released(manifest: Json, tmp_path: Path) -> None:
+    taken, said = asked("topospread", manifest, tmp_path, "-skip-install")
+    assert taken, said
+
+
+@pytest.mark.usefixtures("release_programs")
+@pytest.mark.parametrize("field", ["version", "shortDescription", "platforms"])
+def test_the_check_can_fail(manifest: Json, field: str, tmp_path: Path) -> None:
+    without = copy.deepcopy(manifest)
+    del without["spec"][field]
+    taken, said = asked("topospread", without, tmp_path, "-skip-install")
+    assert not taken
+    assert "plugin manifest validation error" in said
+
+
+def test_fields_are_krews(manifest: Json) -> None:
+    """krew passes over a field that it has not, so a name that is misspelt is not refused."""
     assert set(manifest) == {"apiVersion", "kind", "metadata", "spec"}
     fields = {"version", "homepage", "shortDescription", "description", "caveats", "platforms"}
     assert set(manifest["spec"]) <= fields
     assert all(set(each) <= {"uri", "sha256", "selector", "files", "bin"} for each in manifest["spec"]["platforms"])
-    assert "${" not in MANIFEST.read_text()
-    assert takes("topospread", manifest, tmp_path)
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_the_rules_take_what_krew_takes_and_refuse_what_it_refuses(
-    manifest: dict[str, Any], case: str, tmp_path: Path
-) -> None:
-    change, taken = CASES[case]
-    assert takes("topospread", changed(manifest, change), tmp_path) == taken, faults("topospread", manifest)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_names_are_krews(manifest: dict[str, Any], name: str, tmp_path: Path) -> None:
-    named = {**manifest, "metadata": {"name": name}}
-    assert takes(name, named, tmp_path) == NAMES[name]
 
 
 def test_the_archive_has_a_licence_and_nothing_that_leads_elsewhere(manifest: dict[str, Any]) -> None:
-    """What ``validate-krew-manifest`` looks for when it installs, and what krew refuses to unpack."""
+    """Where the launcher is looked for, and what krew refuses to unpack."""
     (archive,) = DIST.glob("kubectl-topospread-*.tar.gz")
     with tarfile.open(archive) as opened:
         members = opened.getmembers()
