@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from topospread.errors import UsageError
 
+from .drill_many import INTERRUPTED
 from .inputs import PATH, input_options, namespace_options, read_configuration, read_control_plane, read_inventory
 from .live_options import access_options
 from .terminal import layout, progress, show, warn, written
 from .usage import Explained
+
+if TYPE_CHECKING:
+    from topospread.spare_capacity import CapacityReport
 
 HELP = """\
 Say how many more replicas of a workload fit until the first stays pending, with everything there that is there.
@@ -64,27 +68,37 @@ def capacity(**given: Any) -> int:
     # What a pod of a file claims is not known yet.
     needed = PLACEMENT if given["pod"] is None else PLACEMENT.with_volumes
     inventory = read_inventory(given, by=[by], needed=needed)
+    from topospread.drills.interruption import Interrupted
     from topospread.spare_capacity.capacity import capacity as ask
 
-    with progress("placing") as bar:
-        found = ask(
-            inventory,
-            *given["of"],
-            pod=given["pod"],
-            namespace=given["namespace"],
-            each_zone=given["each"] is not None,
-            headroom=given["headroom"],
-            buy=given["buy"],
-            shapes=given["shapes"],
-            limit=given["limit"],
-            config=configuration,
-            seed=given["seed"],
-            kube_version=str(by.scheduler.kube_version),
-            gates=by.scheduler,
-            apiserver_gates=by.apiserver,
-            workers=given["workers"],
-            progress=bar,
-        )
+    try:
+        with progress("placing") as bar:
+            found: CapacityReport = ask(
+                inventory,
+                *given["of"],
+                pod=given["pod"],
+                namespace=given["namespace"],
+                each_zone=given["each"] is not None,
+                headroom=given["headroom"],
+                buy=given["buy"],
+                shapes=given["shapes"],
+                limit=given["limit"],
+                config=configuration,
+                seed=given["seed"],
+                kube_version=str(by.scheduler.kube_version),
+                gates=by.scheduler,
+                apiserver_gates=by.apiserver,
+                workers=given["workers"],
+                progress=bar,
+            )
+        code = 0 if found.holds else 1
+    except Interrupted as interrupted:
+        found, code = interrupted.finished, INTERRUPTED
+    _show(found, given)
+    return code
+
+
+def _show(found: CapacityReport, given: dict[str, Any]) -> None:
     output = given["output"]
     if output in ("summary", "json", "yaml"):
         warn(found.warnings)
@@ -95,4 +109,3 @@ def capacity(**given: Any) -> int:
 
         write = capacity_summary if output == "summary" else capacity_text
         show(write(found, layout(given["color"], wide=output == "wide")))
-    return 0 if found.holds else 1

@@ -14,6 +14,7 @@ from topospread.simulation.run import SimulationOptions
 from .forked import answers, can_fork, cores
 from .interruption import Interrupted
 from .play import Play
+from .remarks import not_replaced
 from .result import StepOutcome
 from .shards import Shard, ShardMark, mark, whole_marks
 from .steps import Fail, NodeChoice, Rollout, Step
@@ -35,6 +36,7 @@ class EachOutcome:
         broken: budgets that were broken.
         stuck: a rollout was not over in the end.
         settled: seconds until nothing happened any more.
+        not_replaced: pods of StatefulSets that are left terminating on silent nodes, ``NAMESPACE/NAME``.
     """
 
     target: str
@@ -45,6 +47,7 @@ class EachOutcome:
     broken: tuple[str, ...]
     stuck: bool
     settled: float
+    not_replaced: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -106,11 +109,11 @@ def drill_each(  # noqa: PLR0913 - what to play, and how it is shared out
     part = mark(shard, [name for name, _ in every]) if shard is not None else None
 
     def ask(target: tuple[str, Step]) -> EachOutcome:
-        return _outcome(target, begin, play.go_on(target[1]))
+        return _outcome(target, begin, play.go_on(target[1]), play)
 
     def ask_anew(target: tuple[str, Step]) -> EachOutcome:
         own = _terse(inventory, options)
-        return _outcome(target, own.begin(), own.go_on(target[1]))
+        return _outcome(target, own.begin(), own.go_on(target[1]), own)
 
     def all_of(found: Iterable[EachOutcome], partial: str = "") -> EachDrill:
         return EachDrill(kind, tuple(sorted(found, key=_goodness)), tuple(play.world.warnings), partial, part)
@@ -173,7 +176,7 @@ def targets_of(play: Play, kind: EachKind) -> list[tuple[str, Step]]:
     return [(each, Fail(NodeChoice(_ZONE, each))) for each in zones]
 
 
-def _outcome(target: tuple[str, Step], begin: StepOutcome, outcome: StepOutcome) -> EachOutcome:
+def _outcome(target: tuple[str, Step], begin: StepOutcome, outcome: StepOutcome, play: Play) -> EachOutcome:
     waited = sum(len(each.pods) for each in begin.pending)
     return EachOutcome(
         target=target[0],
@@ -186,6 +189,7 @@ def _outcome(target: tuple[str, Step], begin: StepOutcome, outcome: StepOutcome)
         broken=tuple(each.budget for each in outcome.breaches),
         stuck=any(not each.is_over for each in outcome.rollouts),
         settled=outcome.ends - outcome.begins,
+        not_replaced=tuple(each.key for each in not_replaced(play.world)),
     )
 
 

@@ -20,6 +20,7 @@ class _Outcome(KubeStruct):
     broken: tuple[str, ...]
     stuck: bool
     settled: float
+    not_replaced: tuple[str, ...] = ()
 
 
 class _Each(KubeStruct):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from topospread.simulation.result import PendingGroup
 from topospread.workloads.planned import Workload
@@ -12,6 +12,10 @@ from .pods import FollowedPod, key_of
 from .result import WorkloadState
 from .world import World
 
+STATEFUL_SETS_WAIT = (
+    "a StatefulSet waits until its pod is gone for good, which takes its node's return, the deletion of the Node "
+    "object, or the taint node.kubernetes.io/out-of-service"
+)
 _NAMED = 3
 _VOLUME_REASONS = ("PersistentVolume's node affinity", "volume node affinity conflict")
 
@@ -20,10 +24,11 @@ def remarks(
     world: World, failures: NodeFailures, changed: Sequence[WorkloadState], pending: Sequence[PendingGroup]
 ) -> Iterator[str]:
     """Sentences on how things stand after a step."""
-    terminating = [each for each in world.pods.by_key.values() if each.terminating]
     yield from _held_back(world, failures)
-    yield from _not_replaced(terminating)
-    yield from _not_counted(terminating)
+    waits = not_replaced(world)
+    if waits:
+        yield f"{_names(waits)} {_is(waits)} not replaced: {STATEFUL_SETS_WAIT}"
+    yield from _not_counted(_terminating(world))
     yield from _dead_domains(world, pending)
     yield from _pinned(pending)
     yield from _staying(world)
@@ -44,14 +49,14 @@ def _held_back(world: World, failures: NodeFailures) -> Iterator[str]:
     )
 
 
-def _not_replaced(terminating: Iterable[FollowedPod]) -> Iterator[str]:
-    waits = [each for each in terminating if each.workload is not None and each.workload.kind == "StatefulSet"]
-    if waits:
-        yield (
-            f"{_names(waits)} {_is(waits)} not replaced: a StatefulSet waits until its pod is gone for good, which "
-            "takes its node's return, the deletion of the Node object, or the taint "
-            "node.kubernetes.io/out-of-service"
-        )
+def not_replaced(world: World) -> list[FollowedPod]:
+    """Pods of StatefulSets that are terminating on silent nodes, in whose place none may come."""
+    terminating = _terminating(world)
+    return [each for each in terminating if each.workload is not None and each.workload.kind == "StatefulSet"]
+
+
+def _terminating(world: World) -> list[FollowedPod]:
+    return [each for each in world.pods.by_key.values() if each.terminating]
 
 
 def _not_counted(terminating: Sequence[FollowedPod]) -> Iterator[str]:

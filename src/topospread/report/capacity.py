@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from topospread.drills.remarks import STATEFUL_SETS_WAIT
+
 from .capacity_ends import what_ends
 from .layout import Layout
 from .paragraphs import counted, hanging, natural, together
@@ -113,7 +115,10 @@ def _losses(report: CapacityReport, layout: Layout) -> Iterator[str]:
     for each in report.losses:
         more = "/".join(str(target.more) for target in each.capacity.targets)
         begin = f"{each.target:<{name}}  {more:>5}  {each.pending:>7}  "
-        yield from hanging(begin, what_ends(each.capacity, layout), layout.width, name + 4)
+        left = f"; not replaced: {layout.names(list(each.not_replaced))}" if each.not_replaced else ""
+        yield from hanging(begin, what_ends(each.capacity, layout) + left, layout.width, name + 4)
+    if any(each.not_replaced for each in report.losses):
+        yield from hanging("  note: ", STATEFUL_SETS_WAIT, layout.width, 4)
 
 
 def _purchases(report: CapacityReport, layout: Layout) -> Iterator[str]:
@@ -145,9 +150,12 @@ def _summary(report: CapacityReport, layout: Layout) -> str:
     if capacity.pending is None:
         parts = [f"at least {parts[0]}"]
     if report.losses:
-        parts.append(f"{min(each.capacity.rounds for each in report.losses)} after the worst loss")
-    if report.headroom is not None:
+        worst = min(each.capacity.rounds for each in report.losses)
+        parts.append(f"{worst} after the worst loss{' so far' if report.partial else ''}")
+    if report.headroom is not None and not report.partial:
         parts.append(f"headroom of {_percent(report.headroom)}: {'there' if report.holds else 'short'}")
+    if report.partial:
+        parts.append(f"partial: {report.partial}")
     return layout.style(", ".join(parts), "bold")
 
 

@@ -24,7 +24,13 @@ def capacity_json(report: CapacityReport) -> Json:
         "headroom": None if report.headroom is None else float(report.headroom),
         **_capacity(report.capacity),
         "losses": [
-            {"target": each.target, "pendingAfter": each.pending, **_capacity(each.capacity)} for each in report.losses
+            {
+                "target": each.target,
+                "pendingAfter": each.pending,
+                "notReplaced": list(each.not_replaced),
+                **_capacity(each.capacity),
+            }
+            for each in report.losses
         ],
         "purchases": [
             {"shape": each.shape, "zone": each.zone or None, "gain": each.gain, "rounds": each.rounds}
@@ -32,6 +38,7 @@ def capacity_json(report: CapacityReport) -> Json:
         ],
         "warnings": list(report.warnings),
         "notes": list(report.notes),
+        "partial": report.partial,
     }
 
 

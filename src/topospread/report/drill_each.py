@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from topospread.drills.remarks import STATEFUL_SETS_WAIT
+
 from .drill_events import clock
 from .json import API_VERSION
 from .layout import Layout
@@ -30,7 +32,7 @@ def each_text(drill: EachDrill, layout: Layout) -> str:
         *above, figures = named_row(row[0], name, _figures(row))
         lines += [*above, *hanging(f"{figures}  ", row[4], layout.width, name + 4)]
     lines += _rest(drill, len(shown))
-    lines += layout.remarks(drill.warnings)
+    lines += layout.remarks(drill.warnings, [STATEFUL_SETS_WAIT] if any(each.not_replaced for each in shown) else [])
     failed = sum(not each.holds for each in drill.outcomes)
     total = f"{counted(len(drill.outcomes), 'drill')}, {failed} short"
     if drill.part is not None:
@@ -53,6 +55,8 @@ def _short(each: EachOutcome, layout: Layout) -> str:
         parts.append(f"broken {layout.names(list(each.broken))}")
     if each.stuck:
         parts.append("its rollout gets stuck")
+    if each.not_replaced:
+        parts.append(f"not replaced: {layout.names(list(each.not_replaced))}")
     return "; ".join(parts)
 
 
@@ -93,4 +97,5 @@ def _outcome(each: EachOutcome) -> dict[str, Any]:
         "broken": list(each.broken),
         "stuck": each.stuck,
         "settled": each.settled,
+        "notReplaced": list(each.not_replaced),
     }

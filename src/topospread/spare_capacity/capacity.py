@@ -10,6 +10,7 @@ from fractions import Fraction
 from topospread.api.inventory import Inventory
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
+from topospread.drills.interruption import Interrupted
 from topospread.errors import UsageError
 from topospread.simulation.aftermath import inventory_after
 from topospread.simulation.placing import place_all
@@ -17,7 +18,7 @@ from topospread.simulation.run import SimulationOptions, prepare
 from topospread.sources.inputs import Input, inventory_of
 from topospread.sources.load import load
 
-from .filling import CapacityQuestion, Effort, Progress, capacity_of
+from .filling import CapacityQuestion, Effort, Progress, SomeAnswers, capacity_of
 from .losses import after_losses
 from .purchases import Shape, purchases, read_shape
 from .result import Capacity, CapacityReport
@@ -91,6 +92,7 @@ def capacity(  # noqa: PLR0913 - keyword arguments of the public API
     Raises:
         InputError: an object that the API server would refuse, or a path that cannot be read.
         UsageError: a target that is not there, or has no replicas; options that contradict each other.
+        topospread.drills.interruption.Interrupted: Ctrl-C, a KeyboardInterrupt; with what was there.
     """
     if bool(of) == (pod is not None):
         raise UsageError("say what is to fit: workloads, or the file of a pod")
@@ -124,24 +126,37 @@ def answer(
     Raises:
         InputError: an object that the API server would refuse.
         UsageError: a target is not there, or there is no zone that could be lost.
+        Interrupted: Ctrl-C; with what was there, marked as partial.
     """
     run = prepare(inventory, replace(question.options, one_of_many=True), with_spreads=False)
     place_all(run, progress)
     settled = inventory_after(run)
-    found = capacity_of(settled, question, progress)
+    warnings = (*run.plan.inventory.warnings, *run.plan.warnings)
+    notes = (*run.plan.inventory.notes, *run.plan.notes)
+    try:
+        found = capacity_of(settled, question, progress)
+    except Interrupted as ended:
+        rounds = CapacityReport(ended.finished, headroom=besides.headroom, warnings=warnings, notes=notes)
+        raise Interrupted(replace(rounds, partial=f"ended in round {rounds.capacity.rounds + 1}")) from None
+    notes = (*notes, *_rolled_out(found), *_not_asked(found, besides))
+    report = CapacityReport(found, headroom=besides.headroom, warnings=warnings, notes=notes)
     work = Effort(besides.workers, progress)
-    losses = after_losses(inventory, question, work) if besides.each_zone else []
-    bought = (
-        purchases(settled, found, question, besides.shapes, work) if besides.buy and found.pending is not None else []
-    )
-    return CapacityReport(
-        found,
-        tuple(losses),
-        tuple(bought),
-        besides.headroom,
-        (*run.plan.inventory.warnings, *run.plan.warnings),
-        (*run.plan.inventory.notes, *run.plan.notes, *_rolled_out(found), *_not_asked(found, besides)),
-    )
+    try:
+        if besides.each_zone:
+            report = replace(report, losses=tuple(after_losses(inventory, question, work)))
+        if besides.buy and found.pending is not None:
+            report = replace(report, purchases=tuple(purchases(settled, found, question, besides.shapes, work)))
+    except KeyboardInterrupt as ended:
+        raise Interrupted(_as_far(report, besides, ended)) from None
+    return report
+
+
+def _as_far(report: CapacityReport, besides: Besides, ended: KeyboardInterrupt) -> CapacityReport:
+    """What was there when the losses, or what more nodes bring, were ended."""
+    some: SomeAnswers = ended.finished if isinstance(ended, Interrupted) else SomeAnswers((), 0)
+    if besides.each_zone and not report.losses:
+        return replace(report, losses=tuple(some.answers), partial=f"ended {some.far('loss', 'losses')}")
+    return replace(report, purchases=tuple(some.answers), partial=f"ended {some.far('purchase', 'purchases')}")
 
 
 def _not_asked(found: Capacity, besides: Besides) -> Iterator[str]:

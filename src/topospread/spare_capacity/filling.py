@@ -9,12 +9,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from dataclasses import replace as with_fields
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from topospread.api.inventory import Inventory
 from topospread.api.pod import Pod
 from topospread.cluster.cluster import pod_key
 from topospread.drills.forked import answers, can_fork, cores
+from topospread.drills.interruption import Interrupted
 from topospread.errors import UsageError
 from topospread.scheduling.verdict import Verdict
 from topospread.simulation.pending import pending_group, reasons_by_domain_of
@@ -68,10 +69,35 @@ class Effort:
 
         Raises:
             Exception: what asking raised.
+            Interrupted: Ctrl-C; with the answers that were there.
         """
-        if not can_fork():
-            return list(map(ask, items))
-        return answers(ask, items, self.workers or cores(), self.progress)
+        if can_fork():
+            return answers(ask, items, self.workers or cores(), self.progress)
+        found: list[Answer] = []
+        try:
+            found.extend(map(ask, items))
+        except KeyboardInterrupt:
+            raise Interrupted(found) from None
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class SomeAnswers:
+    """Those that were there when the work was ended.
+
+    Attributes:
+        answers: in the order of a whole answer.
+        of: how many there were to be.
+    """
+
+    answers: Sequence[Any]
+    of: int
+
+    def far(self, one: str, many: str) -> str:
+        """``after 2 of 3 losses``."""
+        if not self.of:
+            return f"before the first {one}"
+        return f"after {len(self.answers)} of {self.of} {one if self.of == 1 else many}"
 
 
 @dataclass(slots=True)
@@ -119,14 +145,34 @@ def capacity_of(settled: Inventory, question: CapacityQuestion, progress: Progre
 
     Raises:
         UsageError: a target is not there, or kube-scheduler is not asked for its pods.
+        Interrupted: Ctrl-C; with the rounds that were placed whole, where there were any, as if they were the limit.
     """
-    rounds = min(question.limit, _FIRST)
+    rounds, known = min(question.limit, _FIRST), None
     while True:
-        filled = _filled(_prepared(settled, question, rounds), question, progress)
+        filled = None
+        try:
+            filled = _prepared(settled, question, rounds)
+            _fill(filled, question, progress)
+        except KeyboardInterrupt:
+            if filled is not None and filled.rounds > (known.rounds if known is not None else 0):
+                known = _whole_rounds(filled, question)
+            if known is None:
+                raise
+            raise Interrupted(known) from None
         enough = filled.last is not None or rounds >= question.limit
         if enough or filled.rounds < rounds:
             return _capacity(filled, question)
-        rounds = min(question.limit, rounds * _GROWTH)
+        known, rounds = _capacity(filled, question), min(question.limit, rounds * _GROWTH)
+
+
+def _whole_rounds(filled: _FilledCluster, question: CapacityQuestion) -> Capacity:
+    """What is known of a cluster whose filling was ended: nothing of the round that was under way."""
+    filled.last = None
+    whole = sum(each.missing for each in filled.wanted) + filled.rounds * sum(each.share for each in filled.wanted)
+    del filled.nodes[whole:]
+    for each in filled.wanted:
+        each.placed = each.missing + filled.rounds * each.share
+    return _capacity(filled, question)
 
 
 def _prepared(settled: Inventory, question: CapacityQuestion, rounds: int) -> _FilledCluster:
@@ -169,23 +215,22 @@ def _place_others(run: Run, targets: set[WorkloadKey]) -> int:
     return sum(run.outcomes[id(each)].pending for each in others)
 
 
-def _filled(filled: _FilledCluster, question: CapacityQuestion, progress: Progress | None) -> _FilledCluster:
+def _fill(filled: _FilledCluster, question: CapacityQuestion, progress: Progress | None) -> None:
     """Place what is missing, and then round after round, until the first pod finds no node."""
     for wanted in filled.wanted:
         if not _place(filled, wanted, wanted.queue[: wanted.missing]):
-            return filled
+            return
     position = {id(each): each.missing for each in filled.wanted}
     while filled.rounds < question.limit:
         for wanted in filled.wanted:
             begin = position[id(wanted)]
             pods = wanted.queue[begin : begin + wanted.share]
             if len(pods) < wanted.share or not _place(filled, wanted, pods):
-                return filled
+                return
             position[id(wanted)] = begin + wanted.share
         filled.rounds += 1
         if progress is not None and not filled.rounds % 100:
             progress(filled.rounds, None)
-    return filled
 
 
 def _place(filled: _FilledCluster, wanted: _TargetPods, pods: Sequence[QueuedPod]) -> bool:

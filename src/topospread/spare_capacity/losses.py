@@ -5,12 +5,14 @@ from __future__ import annotations
 from topospread.api.inventory import Inventory
 from topospread.drills.each import targets_of
 from topospread.drills.forked import can_fork
+from topospread.drills.interruption import Interrupted
 from topospread.drills.play import Play
+from topospread.drills.remarks import not_replaced
 from topospread.drills.result import StepOutcome
 from topospread.drills.steps import Step
 from topospread.errors import UsageError
 
-from .filling import CapacityQuestion, Effort, capacity_of
+from .filling import CapacityQuestion, Effort, SomeAnswers, capacity_of
 from .result import ZoneLoss
 
 
@@ -24,6 +26,7 @@ def after_losses(inventory: Inventory, question: CapacityQuestion, work: Effort)
 
     Raises:
         UsageError: there is no zone.
+        Interrupted: Ctrl-C; with `SomeAnswers`.
     """
     begun = _terse(inventory, question)
     zones = targets_of(begun, "zone")
@@ -39,9 +42,16 @@ def after_losses(inventory: Inventory, question: CapacityQuestion, work: Effort)
             before = _waiting(play.begin())
         outcome = play.go_on(zone[1])
         capacity = capacity_of(play.world.inventory(), question)
-        return ZoneLoss(zone[0], max(_waiting(outcome) - before, 0), capacity)
+        left = tuple(each.key for each in not_replaced(play.world))
+        return ZoneLoss(zone[0], max(_waiting(outcome) - before, 0), capacity, left)
 
-    found = work.answers(lost, zones)
+    try:
+        return _ranked(work.answers(lost, zones))
+    except Interrupted as ended:
+        raise Interrupted(SomeAnswers(_ranked(ended.finished), len(zones))) from None
+
+
+def _ranked(found: list[ZoneLoss]) -> list[ZoneLoss]:
     return sorted(found, key=lambda each: (each.capacity.rounds, -each.pending, each.target))
 
 

@@ -11,11 +11,12 @@ from msgspec.structs import replace
 
 from topospread.api.inventory import Inventory
 from topospread.api.node import Node
+from topospread.drills.interruption import Interrupted
 from topospread.drills.manifests import node_like
 from topospread.errors import InputError, Place, UsageError
 from topospread.sources.made_up import made_up_nodes
 
-from .filling import ZONE, CapacityQuestion, Effort, capacity_of
+from .filling import ZONE, CapacityQuestion, Effort, SomeAnswers, capacity_of
 from .result import Capacity, Purchase
 
 _REGION = "topology.kubernetes.io/region"
@@ -87,6 +88,9 @@ def purchases(
         question: what is to fit.
         shapes: by default those that are there.
         work: how it is worked out.
+
+    Raises:
+        Interrupted: Ctrl-C; with `SomeAnswers`.
     """
     wanted = [(shape, zone) for shape in shapes or shapes_of(settled.nodes) for zone in _zones(settled.nodes)]
 
@@ -95,7 +99,14 @@ def purchases(
         capacity = capacity_of(_with_node(settled, shape, zone), question)
         return Purchase(shape.name, zone, capacity.placed - without.placed, capacity.rounds)
 
-    return sorted(work.answers(bought, wanted), key=lambda each: -each.gain)
+    try:
+        return _ranked(work.answers(bought, wanted))
+    except Interrupted as ended:
+        raise Interrupted(SomeAnswers(_ranked(ended.finished), len(wanted))) from None
+
+
+def _ranked(found: list[Purchase]) -> list[Purchase]:
+    return sorted(found, key=lambda each: -each.gain)
 
 
 def _zones(nodes: Iterable[Node]) -> list[str]:

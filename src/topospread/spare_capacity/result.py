@@ -116,11 +116,13 @@ class ZoneLoss:
     Attributes:
         target: the zone.
         pending: how many pods wait then that did not before.
+        not_replaced: pods of StatefulSets that are left terminating on its nodes, ``NAMESPACE/NAME``.
     """
 
     target: str
     pending: int
     capacity: Capacity
+    not_replaced: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,7 @@ class CapacityReport(PlainData):
         losses: after each zone's loss, least room first; empty where that was not asked.
         purchases: one more node each, the largest gain first; empty where that was not asked.
         headroom: share of the replicas for which there has to be room, ``None`` where that is no question.
+        partial: where it was ended before its end, in words; then answers are missing. "" where it is whole.
     """
 
     capacity: Capacity
@@ -156,9 +159,10 @@ class CapacityReport(PlainData):
     headroom: Fraction | None = None
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    partial: str = ""
 
     @property
     def holds(self) -> bool:
-        """Whether there is the headroom that was asked for, now and after each loss."""
+        """Whether there is the headroom that was asked for, now and after each loss; not told of a partial answer."""
         states = (self.capacity, *(each.capacity for each in self.losses))
-        return self.headroom is None or all(each.has(self.headroom) for each in states)
+        return not self.partial and (self.headroom is None or all(each.has(self.headroom) for each in states))

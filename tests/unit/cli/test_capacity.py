@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import jsonschema
+import pytest
 
 ROOT = Path(__file__).parents[3]
 SHOP = str(ROOT / "docs/how-to/zone-loss/shop.yaml")
@@ -40,3 +41,73 @@ def test_bad_input_is_a_sentence() -> None:
     assert "there is no Deployment wep" in done.stderr
     assert run().returncode == 2
     assert run("--of", "deploy/web", "--pod", "pod.yaml").returncode == 2
+
+
+def ended(press: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """The command with Ctrl-C at a point: a signal, as a terminal sends it, wherever who runs this ignores it."""
+    begin = (
+        "import os, signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "def press(): os.kill(os.getpid(), signal.SIGINT)\n"
+    )
+    command = [sys.executable, "-c", begin + press + MAIN, "capacity", SHOP, "--cluster", "zones=3,nodes=6", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+IN_ROUND_3 = """
+from topospread.spare_capacity import filling
+place = filling._place
+def pressed(filled, wanted, pods):
+    if filled.rounds == 2:
+        place(filled, wanted, pods[:1])
+        press()
+    return place(filled, wanted, pods)
+filling._place = pressed
+"""
+AFTER_ITEM_2_OF = """
+from topospread.spare_capacity import {module}
+ask = {module}.Effort.answers
+def pressed(self, asked, items):
+    return ask(type(self)(1, lambda done, of: press() if done == 2 else None), asked, items)
+{module}.Effort.answers = pressed
+"""
+
+
+def test_ctrl_c_shows_the_rounds_that_were_placed_whole() -> None:
+    words = ("--of", "deploy/web=2")
+    done = ended(IN_ROUND_3, *words, "-o", "json")
+    found = json.loads(done.stdout)
+    jsonschema.validate(found, json.loads((ROOT / "docs/reference/capacity.schema.json").read_text()))
+    assert (done.returncode, found["holds"], found["limited"]) == (130, False, True)
+    assert (found["rounds"], found["partial"]) == (2, "ended in round 3")
+    assert [(each["more"], each["placed"]) for each in found["targets"]] == [(4, 4)]
+    assert sum(domain["more"] for domain in found["keys"][0]["domains"]) == 4, "none of the round under way"
+    last = ended(IN_ROUND_3, *words).stdout.splitlines()[-1]
+    assert last == "at least 2 more fit, partial: ended in round 3"
+
+
+@pytest.mark.parametrize(
+    ("module", "words", "said"),
+    [
+        (
+            "losses",
+            ("--each", "zone", "--buy", "--headroom", "20%"),
+            "after the worst loss so far, partial: ended after 2 of 3 losses",
+        ),
+        ("purchases", ("--buy",), "fit, partial: ended after 2 of 3 purchases"),
+    ],
+)
+def test_ctrl_c_shows_the_losses_and_purchases_that_were_there(module: str, words: tuple[str, ...], said: str) -> None:
+    press = AFTER_ITEM_2_OF.format(module=module)
+    done = ended(press, "--of", "deploy/web", *words)
+    assert (done.returncode, done.stderr) == (130, "")
+    assert done.stdout.splitlines()[-1].endswith(said)
+    found = json.loads(ended(press, "--of", "deploy/web", *words, "-o", "json").stdout)
+    jsonschema.validate(found, json.loads((ROOT / "docs/reference/capacity.schema.json").read_text()))
+    assert (len(found[module]), found["holds"]) == (2, False)
+    assert found["rounds"] == 15, "how much fits now is whole"
+
+
+def test_ctrl_c_before_anything_is_known_shows_nothing() -> None:
+    press = "from topospread.spare_capacity import capacity\ncapacity.place_all = lambda run, progress: press()\n"
+    done = ended(press, "--of", "deploy/web", "-o", "json")
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")

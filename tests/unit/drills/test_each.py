@@ -81,3 +81,12 @@ def test_what_a_process_raises_is_raised_here() -> None:
 
     with pytest.raises(UsageError, match="no 1"):
         answers(ask, [1], 1)
+
+
+def test_pods_of_stateful_sets_that_are_not_replaced_are_named() -> None:
+    found = each("zone", node("a1", "a"), node("b1", "b"), node("b2", "b"), workload("StatefulSet", "db", 1))
+    lost = {outcome.target: outcome.not_replaced for outcome in found.outcomes}
+    assert lost in ({"a": ("shop/db-0",), "b": ()}, {"a": (), "b": ("shop/db-0",)})
+    said = " ".join(each_text(found, Layout(80)).split())
+    assert "none left of shop/db; not replaced: shop/db-0" in said
+    assert "note: a StatefulSet waits until its pod is gone for good, which takes its node's return" in said

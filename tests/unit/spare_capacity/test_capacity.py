@@ -199,3 +199,11 @@ def test_long_names_of_nodes_keep_the_columns_of_a_purchase_straight() -> None:
     heads = next(each for each in lines if each.startswith("one more node"))
     rows = lines[lines.index(heads) + 1 :][:2]
     assert [each[heads.index("zone") :].split()[0] for each in rows if each] == ["a", "b"]
+
+
+def test_pods_of_stateful_sets_that_are_not_replaced_after_a_loss_are_named() -> None:
+    found = asked([*nodes("a", "b"), workload("StatefulSet", "db", 2), workload("Deployment")], each_zone=True)
+    assert sorted(each.not_replaced for each in found.losses) == [("shop/db-0",), ("shop/db-1",)]
+    said = " ".join(capacity_text(found, Layout(80)).split())
+    assert "not replaced: shop/db-0" in said
+    assert "note: a StatefulSet waits until its pod is gone for good, which takes its node's return" in said
