@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -30,6 +30,7 @@ class AnsweringServer:
         answers: path → body; other paths are not found.
         refusals: path → HTTP status and reason.
         held: paths that are answered only when the server ends.
+        evicted: called with namespace and name of a pod whose eviction is asked for, before it is answered.
         asked: path, query and headers of every request.
     """
 
@@ -37,6 +38,7 @@ class AnsweringServer:
         self.answers: dict[str, bytes] = {}
         self.refusals: dict[str, tuple[int, str]] = {}
         self.held: set[str] = set()
+        self.evicted: Callable[[str, str], None] = lambda namespace, name: None
         self.ending = threading.Event()
         self.asked: list[tuple[str, str, list[tuple[str, str]]]] = []
         self.kubeconfig = folder / "kubeconfig"
@@ -81,6 +83,18 @@ def answering_server(folder: Path, context: str = "shop") -> Iterator[AnsweringS
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            made.asked.append((self.path, "", list(self.headers.items())))
+            _, _, _, _, namespace, _, name, eviction = self.path.split("/")
+            assert eviction == "eviction", self.path
+            made.evicted(namespace, name)
+            self.send_response(201)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", "2")
+            self.end_headers()
+            self.wfile.write(b"{}")
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's own name
             """Nothing."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .drill_many import INTERRUPTED
 from .inputs import (
     input_options,
     namespace_options,
@@ -20,8 +21,10 @@ from .usage import Explained
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
+    from topospread.config.profile import Configuration
     from topospread.rebalancing import Rebalance
     from topospread.rebalancing.result import Applied
+    from topospread.workloads.control_plane import ControlPlane
 
 HELP = """\
 Say which pods to evict, in which order, so that kube-scheduler itself puts those that come in their place where
@@ -86,39 +89,59 @@ def rebalance(**given: Any) -> int:
     inventory = read_inventory(
         {**given, **NOBODY} if given["apply"] and given["paths"] else given, by=[by], needed=PLACEMENT
     )
-    import topospread
-
-    with progress("rebalancing") as bar:
-        found = topospread.rebalance(
-            inventory,
-            namespace=shown_namespace(given),
-            selector=given["selector"],
-            max_skew=given["max_skew"],
-            config=configuration,
-            kube_version=str(by.scheduler.kube_version),
-            gates=by.scheduler,
-            apiserver_gates=by.apiserver,
-            seconds=given["seconds"],
-            progress=bar,
-        )
-    applied = _applied(given, found, inventory) if given["apply"] and found.moves else None
+    found, code = _found(given, inventory, configuration, by)
+    applied = None
+    if given["apply"] and code == INTERRUPTED:
+        warn(["nothing was evicted: the search for evictions was ended before its end"])
+    elif given["apply"] and found.moves:
+        applied, code = _applied(given, found, inventory, code)
     show(_text(found, given["output"], given["color"], applied))
     if applied is not None and applied.surprise:
         warn([f"stopped: {applied.surprise}; {len(applied.done)} of {len(found.moves)} evictions were carried out"])
-    return 0 if found.is_met and not (applied and applied.surprise) else 1
+    return code
 
 
-def _applied(given: dict[str, Any], found: Rebalance, inventory: Inventory) -> Applied:
-    """Evict the pods; each that came out as foretold is told on stderr."""
+def _found(
+    given: dict[str, Any], inventory: Inventory, configuration: Configuration | None, by: ControlPlane
+) -> tuple[Rebalance, int]:
+    """What to evict, and the exit code: 130 for what was found when it was interrupted."""
+    import topospread
+    from topospread.drills.interruption import Interrupted
+
+    try:
+        with progress("rebalancing") as bar:
+            found = topospread.rebalance(
+                inventory,
+                namespace=shown_namespace(given),
+                selector=given["selector"],
+                max_skew=given["max_skew"],
+                config=configuration,
+                kube_version=str(by.scheduler.kube_version),
+                gates=by.scheduler,
+                apiserver_gates=by.apiserver,
+                seconds=given["seconds"],
+                progress=bar,
+            )
+    except Interrupted as interrupted:
+        return interrupted.finished, INTERRUPTED
+    return found, 0 if found.is_met else 1
+
+
+def _applied(given: dict[str, Any], found: Rebalance, inventory: Inventory, code: int) -> tuple[Applied, int]:
+    """Evict the pods, each that came out as foretold told on stderr; what was carried out, and the exit code."""
     import asyncio
 
+    from topospread.drills.interruption import Interrupted
     from topospread.live.client import ApiClient
     from topospread.rebalancing.applying import apply_moves
-    from topospread.rebalancing.result import AppliedMove
+    from topospread.rebalancing.result import Applied, AppliedMove
 
     labels = {each.name: each.labels for each in inventory.nodes}
 
+    over: list[AppliedMove] = []
+
     def told(done: AppliedMove) -> None:
+        over.append(done)
         move = done.move
         click.echo(f"evicted {move.namespace}/{move.name} on {move.node}; {done.created} is on {done.node}", err=True)
 
@@ -127,15 +150,23 @@ def _applied(given: dict[str, Any], found: Rebalance, inventory: Inventory) -> A
             where = lambda node, key: labels.get(node, {}).get(key, "")  # noqa: E731 - passed on once
             return await apply_moves(client, found, where, given["timeout"], told)
 
-    return asyncio.run(evict())
+    try:
+        applied = asyncio.run(evict())
+    except Interrupted as interrupted:
+        return interrupted.finished, INTERRUPTED
+    except KeyboardInterrupt:  # before the first, or for a second time
+        return Applied(over, partial=f"ended in eviction {len(over) + 1} of {len(found.moves)}"), INTERRUPTED
+    return applied, 1 if applied.surprise else code
 
 
 def _text(found: Rebalance, output: str, color: str, applied: Applied | None = None) -> str:
     if output in ("table", "wide", "summary"):
-        from topospread.report.rebalance import rebalance_summary, rebalance_text
+        from topospread.report.rebalance import applied_text, rebalance_summary, rebalance_text
 
         write = rebalance_summary if output == "summary" else rebalance_text
-        return write(found, layout(color, wide=output == "wide"))
+        drawn = layout(color, wide=output == "wide")
+        carried_out = "" if applied is None else "\n" + applied_text(applied, found, drawn)
+        return write(found, drawn) + carried_out
     warn(found.warnings)
     if output == "commands":
         from topospread.report.rebalance_commands import rebalance_commands

@@ -15,6 +15,7 @@ import msgspec
 
 from topospread.api.meta import OwnerReference
 from topospread.api.pod import Pod
+from topospread.drills.interruption import Interrupted
 from topospread.live.api_error import ApiError, RequestError
 from topospread.live.client import ApiClient
 
@@ -42,13 +43,16 @@ async def apply_moves(client: ApiClient, plan: Rebalance, domains: DomainOf, pat
         domains: of the cluster's nodes.
         patience: seconds until a new pod has to be ready, and the old one gone.
         told: of every eviction that came out as foretold.
+
+    Raises:
+        Interrupted: Ctrl-C; with what was carried out.
     """
     found, foretold = Applied(), Foretold(plan.constraints)
     names: dict[str, str] = {}
     for move in plan.moves:
         name = names.get(move.name, move.name)
         try:
-            new = await _evicted(_NamespacePods(client, move.namespace, patience), move, name)
+            new = await _evicted(_NamespacePods(client, move.namespace, patience), move, name, found)
             where = new.spec.node_name or ""
             worse = foretold.surprise(move, {key: domains(where, key) for key in move.domains})
             if worse:
@@ -56,15 +60,19 @@ async def apply_moves(client: ApiClient, plan: Rebalance, domains: DomainOf, pat
         except (_SurpriseError, RequestError) as error:
             found.surprise = f"{move.namespace}/{name}: {error}"
             return found
+        except asyncio.CancelledError:
+            found.partial = f"ended in eviction {len(found.done) + 1} of {len(plan.moves)}"
+            raise Interrupted(found) from None
         names[move.created] = new.name
         done = AppliedMove(move, new.name, where)
         found.done.append(done)
+        found.begun = ""
         told(done)
     return found
 
 
-async def _evicted(cluster: _NamespacePods, move: PodMove, name: str) -> Pod:
-    """Evict the pod of a move; the one that came in its place, ready on its node."""
+async def _evicted(cluster: _NamespacePods, move: PodMove, name: str, found: Applied) -> Pod:
+    """Evict the pod of a move, which is noted as begun; the one that came in its place, ready on its node."""
     before = await cluster.pods()
     pod = before.get(name)
     if pod is None or pod.terminating:
@@ -72,6 +80,7 @@ async def _evicted(cluster: _NamespacePods, move: PodMove, name: str) -> Pod:
     uid, node = pod.metadata.uid or "", pod.spec.node_name or ""
     if name == move.name and (node != move.node or (move.uid and move.uid != uid)):
         raise _SurpriseError(f"it is not the pod that was on {move.node} when the plan was made")
+    found.begun = f"{move.namespace}/{name}"
     await cluster.evict(name, uid)
     new = await cluster.successor(pod.metadata.controller, {each.metadata.uid for each in before.values()})
     await cluster.whole(new, uid)

@@ -7,6 +7,7 @@ that neither says too many.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 
 import msgspec
@@ -38,12 +39,27 @@ def has_solver() -> bool:
     return find_spec("highspy") is not None
 
 
-def bound_of(trials: Trials, seconds: float) -> Bound:
-    """The bound as things stand. ``seconds``: how long the integer programs may take together."""
+def bound_by_counts(trials: Trials, related: Iterable[Sequence[Goal]]) -> Bound:
+    """What the counts alone say. ``related``: `groups`."""
+    return Bound(sum(_farthest(trials, goals) for goals in related), "counts")
+
+
+def _farthest(trials: Trials, goals: Iterable[Goal]) -> int:
+    return max(trials.distances[each] for each in goals if each.wanted)
+
+
+def bound_of(trials: Trials, related: Iterable[Sequence[Goal]], seconds: float) -> Bound:
+    """The bound as things stand.
+
+    Args:
+        trials: the state.
+        related: `groups`.
+        seconds: how long the integer programs may take together.
+    """
     at_least, solved_any, impossible = 0, False, False
     room = room_of(trials) if has_solver() and seconds > 0 and trials.unmet else None
-    for goals in groups(trials):
-        by_counts = max(trials.distances[each] for each in goals if each.wanted)
+    for goals in related:
+        by_counts = _farthest(trials, goals)
         if room is not None and seconds > 0:
             from .integer_program import fewest_moves
 

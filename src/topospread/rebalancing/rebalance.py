@@ -16,6 +16,7 @@ from topospread.api.inventory import Inventory
 from topospread.api.labels import Selector
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
+from topospread.drills.interruption import Interrupted
 from topospread.drills.pods import key_of
 from topospread.drills.world import World
 from topospread.errors import UsageError
@@ -25,13 +26,13 @@ from topospread.simulation.run import SimulationOptions
 from topospread.sources.inputs import Input, inventory_of
 from topospread.workloads.planned import Workload
 
-from .bounds import Bound, bound_of
-from .carrying_out import Ban, carry_out
+from .bounds import Bound, bound_by_counts, bound_of, groups
+from .carrying_out import Ban, CarriedOut, carry_out
 from .deepening import deepen
 from .goals import GoalCounts, counts_of, goals_of
 from .movable_pods import MovablePods, movable_pods
 from .result import ConstraintChange, Rebalance, UnmetConstraint
-from .search import plan_of
+from .search import FoundMoves, plan_of
 from .trials import PlannedMove, Trials
 from .unmet import unmet_of
 
@@ -55,12 +56,32 @@ class RebalanceOptions(msgspec.Struct, frozen=True):
     seconds: float = 10.0
 
 
-class RebalancePlan(msgspec.Struct, frozen=True):
-    """What was found before anything is carried out."""
+class RebalancePlan(msgspec.Struct):
+    """What is known before anything is carried out, as it grows.
 
-    moves: Sequence[PlannedMove]
-    bound: Bound
-    unmet: tuple[UnmetConstraint, ...]
+    Attributes:
+        doing: what it is at, in words.
+    """
+
+    moves: Sequence[PlannedMove] = ()
+    bound: Bound = Bound(0, "counts")
+    unmet: tuple[UnmetConstraint, ...] = ()
+    doing: str = ""
+
+
+class _Begun(msgspec.Struct, frozen=True):
+    """A drill's world at rest, and what is to be mended in it.
+
+    Attributes:
+        before: what each goal counts.
+        waiting: how many pods have no node.
+    """
+
+    world: World
+    trials: Trials
+    may_move: MovablePods
+    before: Sequence[GoalCounts]
+    waiting: int
 
 
 def rebalance(  # noqa: PLR0913 - keyword arguments of the public API
@@ -96,6 +117,7 @@ def rebalance(  # noqa: PLR0913 - keyword arguments of the public API
     Raises:
         InputError: an object that the API server would refuse, or a path that cannot be read.
         UsageError: there is nothing in the namespace, or the selector is none.
+        topospread.drills.interruption.Interrupted: Ctrl-C, a KeyboardInterrupt; with the evictions that were found.
     """
     if isinstance(selector, str):
         from topospread.api.selector_text import parse_selector
@@ -109,31 +131,71 @@ def rebalance(  # noqa: PLR0913 - keyword arguments of the public API
 def _rebalanced(
     inventory: Inventory, options: SimulationOptions, wished: RebalanceOptions, progress: Progress | None
 ) -> Rebalance:
-    """A plan that was carried out; made anew without a move that turned out otherwise than it was tried."""
+    """A plan that was carried out; made anew without a move that turned out otherwise than it was tried.
+
+    Raises:
+        Interrupted: Ctrl-C, once it is known what there is to mend; with what was found until then.
+    """
     banned: set[Ban] = set()
+    plan = RebalancePlan()
+    try:
+        while True:
+            begun = _begun(inventory, options, wished, banned)
+            plan = RebalancePlan(doing="the bound was worked out")
+            _plan(plan, begun, wished, progress)
+            plan.doing = "the evictions were carried out in a drill"
+            done = _carried_out(begun, plan)
+            if done.surprise is None:
+                return _result(begun, plan, done, wished)
+            if done.surprise in banned or len(banned) == _RESTARTS:
+                return _as_far_as_it_goes(inventory, options, wished, plan)
+            banned.add(done.surprise)
+    except KeyboardInterrupt:
+        if not plan.doing:
+            raise
+        # The state may be left in the middle of anything: what was found is carried out on another.
+        found = _as_far_as_it_goes(inventory, options, wished, plan)
+        raise Interrupted(replace(found, partial=f"ended while {plan.doing}")) from None
+
+
+def _as_far_as_it_goes(
+    inventory: Inventory, options: SimulationOptions, wished: RebalanceOptions, plan: RebalancePlan
+) -> Rebalance:
+    """What comes of a plan without what begins with a move that turns out otherwise than it was tried."""
     while True:
-        world = World(inventory, options)
-        world.rest()
-        waiting = len(world.pods.waiting)
-        may_move = movable_pods(world)
-        trials = _trials(world, wished, may_move, banned)
-        before = [counts_of(each, trials.scheduler) for each in trials.goals]
-        plan = _planned(trials, may_move, wished, progress)
-        done = carry_out(world, plan.moves, sorted({each.topology_key for each in trials.goals if each.wanted}))
-        if done.surprise is None or done.surprise in banned or len(banned) == _RESTARTS:
-            break
-        banned.add(done.surprise)
-    scheduler = trials.scheduler
+        begun = _begun(inventory, options, wished, set())
+        done = _carried_out(begun, plan)
+        if done.surprise is None:
+            return _result(begun, plan, done, wished)
+        plan.moves = plan.moves[: len(done.moves)]
+
+
+def _begun(inventory: Inventory, options: SimulationOptions, wished: RebalanceOptions, banned: set[Ban]) -> _Begun:
+    world = World(inventory, options)
+    world.rest()
+    may_move = movable_pods(world)
+    trials = _trials(world, wished, may_move, banned)
+    before = [counts_of(each, trials.scheduler) for each in trials.goals]
+    return _Begun(world, trials, may_move, before, len(world.pods.waiting))
+
+
+def _carried_out(begun: _Begun, plan: RebalancePlan) -> CarriedOut:
+    keys = {each.topology_key for each in begun.trials.goals if each.wanted}
+    return carry_out(begun.world, plan.moves, sorted(keys))
+
+
+def _result(begun: _Begun, plan: RebalancePlan, done: CarriedOut, wished: RebalanceOptions) -> Rebalance:
+    world = begun.world
     return Rebalance(
         nodes=len(world.cluster.nodes),
         moves=done.moves,
-        constraints=tuple(_changes(before, scheduler)),
+        constraints=tuple(_changes(begun.before, begun.trials.scheduler)),
         unmet=plan.unmet,
         bound=None if plan.unmet else plan.bound.at_least,
         bound_by=plan.bound.by,
         impossible=plan.bound.impossible,
         soft=_soft_beyond(world, wished) if wished.max_skew is None else 0,
-        pending=waiting,
+        pending=begun.waiting,
         warnings=tuple(world.warnings),
         notes=tuple(world.notes),
     )
@@ -165,25 +227,28 @@ def _chosen(world: World, wished: RebalanceOptions) -> list[Workload]:
     return [each for each in found if each.template is not None and selector.matches(each.template.labels)]
 
 
-def _planned(
-    trials: Trials, may_move: MovablePods, wished: RebalanceOptions, progress: Progress | None
-) -> RebalancePlan:
-    """The plan; the state is as it was."""
-    bound = bound_of(trials, wished.seconds)
+def _plan(plan: RebalancePlan, begun: _Begun, wished: RebalanceOptions, progress: Progress | None) -> None:
+    """Fill the plan; the state is as it was."""
+    trials = begun.trials
+    related = groups(trials)
+    plan.bound = bound_by_counts(trials, related)
+    plan.bound = bound_of(trials, related, wished.seconds)
     begin = trials.cluster.savepoint()
-    found = plan_of(trials, progress)
-    unmet = tuple(unmet_of(trials, found.stuck, may_move.refused))
+    plan.doing, plan.moves = "evictions were looked for", (found := FoundMoves()).moves
+    plan_of(trials, found, progress)
+    plan.doing = "it was looked at why constraints are left"
+    unmet = tuple(unmet_of(trials, found.stuck, begun.may_move.refused))
     begin.close()
-    moves: Sequence[PlannedMove] = found.moves
-    most = len(moves) if not unmet else bound.at_least + _DEEPER
-    if bound.at_least < most and not bound.impossible:
+    most = len(plan.moves) if not unmet else plan.bound.at_least + _DEEPER
+    if plan.bound.at_least < most and not plan.bound.impossible:
+        plan.doing = "fewer evictions were looked for"
         trials = Trials(trials.scheduler, trials.goals, trials.beginning)
-        deeper = deepen(trials, bound.at_least, most)
+        deeper = deepen(trials, plan.bound.at_least, most)
         if deeper.moves is not None:
-            moves, unmet = deeper.moves, ()
-        if deeper.at_least > bound.at_least:
-            bound = Bound(deeper.at_least, "search")
-    return RebalancePlan(moves, bound, unmet)
+            plan.moves, unmet = deeper.moves, ()
+        if deeper.at_least > plan.bound.at_least:
+            plan.bound = Bound(deeper.at_least, "search")
+    plan.unmet = unmet
 
 
 def _changes(before: Sequence[GoalCounts], scheduler: Scheduler) -> Iterator[ConstraintChange]:

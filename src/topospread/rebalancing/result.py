@@ -106,12 +106,14 @@ class Rebalance(PlainData):
         moves: evictions in their order, each when the one before it has its new pod on a node.
         constraints: those that were to be mended.
         unmet: those that are not, with why.
-        bound: no plan has fewer evictions; ``None`` where it is not known that any plan mends all.
+        bound: no plan that mends all has fewer evictions; ``None`` where the whole search found none that does.
         bound_by: how that is known.
         impossible: it is proved that no evictions mend all constraints.
         soft: soft constraints beyond their maxSkew that were not to be mended, as no ``max_skew`` was given.
         pending: pods that had no node before, and have none after.
         warnings, notes: sentences for a person.
+        partial: where it was ended before its end, in words; then the moves are those that were found and carried out
+            in a drill. "" where it is whole.
     """
 
     nodes: int
@@ -125,11 +127,12 @@ class Rebalance(PlainData):
     pending: int = 0
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    partial: str = ""
 
     @property
     def is_met(self) -> bool:
         """Whether everything that was to be mended is, at the end."""
-        return not self.unmet
+        return not self.unmet and all(each.is_met for each in self.constraints)
 
     @property
     def is_proved(self) -> bool:
@@ -155,7 +158,11 @@ class Applied(msgspec.Struct):
 
     Attributes:
         surprise: why it ended before its end, "" where it did not.
+        begun: ``NAMESPACE/NAME`` of a pod whose eviction was asked for and not seen through.
+        partial: where somebody ended it before its end, in words; "" where nobody did.
     """
 
     done: list[AppliedMove] = []
     surprise: str = ""
+    begun: str = ""
+    partial: str = ""

@@ -37,9 +37,15 @@ class FoundMoves(msgspec.Struct):
     stuck: dict[Goal, list[tuple[Movable, Tried]]] = {}
 
 
-def plan_of(trials: Trials, progress: Progress | None = None) -> FoundMoves:
-    """A plan that brings every goal as near as one or two moves at a time can; the state is left with it."""
-    found, total = FoundMoves(), len(trials.unmet)
+def plan_of(trials: Trials, found: FoundMoves, progress: Progress | None = None) -> None:
+    """A plan that brings every goal as near as one or two moves at a time can; the state is left with it.
+
+    Args:
+        trials: the state.
+        found: the plan, which grows.
+        progress: told how many goals of how many are met.
+    """
+    total = len(trials.unmet)
     while goals := [each for each in trials.unmet if each not in found.stuck]:
         goal = goals[0]
         if progress is not None:
@@ -52,7 +58,6 @@ def plan_of(trials: Trials, progress: Progress | None = None) -> FoundMoves:
             continue
         found.moves += step
         found.stuck.clear()
-    return found
 
 
 def _best_step(trials: Trials, goal: Goal, evidence: list[tuple[Movable, Tried]]) -> list[PlannedMove] | None:

@@ -10,6 +10,7 @@ from .paragraphs import counted, hanging, natural, together
 
 if TYPE_CHECKING:
     from topospread.rebalancing import ConstraintChange, Rebalance, UnmetConstraint
+    from topospread.rebalancing.result import Applied
 
 _BY = {
     "counts": "by the counts of each constraint",
@@ -29,6 +30,18 @@ def rebalance_text(found: Rebalance, layout: Layout) -> str:
 def rebalance_summary(found: Rebalance, layout: Layout) -> str:
     """What is not mended, and the numbers."""
     return "\n".join([*_unmet(found, layout), *layout.remarks(found.warnings), _summary(found, layout)]) + "\n"
+
+
+def applied_text(applied: Applied, found: Rebalance, layout: Layout) -> str:
+    """What was evicted in a cluster: ``1 of 3 evictions carried out; partial: ended in eviction 2 of 3``."""
+    text = f"{len(applied.done)} of {counted(len(found.moves), 'eviction')} carried out"
+    text += "; stopped at a surprise" if applied.surprise else ""
+    text += f"; partial: {applied.partial}" if applied.partial else ""
+    lines = hanging("", layout.style(text, "bold"), layout.width, 2)
+    if applied.begun:
+        text = f"the eviction of {applied.begun} was asked for, and its end was not awaited"
+        lines += hanging("note: ", text, layout.width, 2)
+    return "\n".join(lines) + "\n"
 
 
 def _shown(found: Rebalance, layout: Layout) -> list[ConstraintChange]:
@@ -71,7 +84,8 @@ def _evictions(found: Rebalance, layout: Layout) -> Iterator[str]:
         yield from hanging(f"  {number:>{digits}}  ", text, layout.width, digits + 4)
     if len(shown) < len(found.moves):
         yield f"  and {len(found.moves) - len(shown)} more; -o wide lists them"
-    yield from hanging("  ", "-o commands writes them for kubectl, --apply carries them out", layout.width, 4)
+    if not found.partial:
+        yield from hanging("  ", "-o commands writes them for kubectl, --apply carries them out", layout.width, 4)
 
 
 def _unmet(found: Rebalance, layout: Layout) -> Iterator[str]:
@@ -114,10 +128,15 @@ def _summary(found: Rebalance, layout: Layout) -> str:
     number = counted(len(found.moves), "eviction")
     text = f"{number} {'mends' if len(found.moves) == 1 else 'mend'} {counted(mended, 'constraint')}"
     text += f", {len(found.unmet)} not mended" if found.unmet else ""
+    left = sum(not each.is_met for each in found.constraints) - len(found.unmet)
+    text += f", {left} not yet" if found.partial and left > 0 else ""
     if found.impossible:
         text += "; that all hold is impossible with the pods that may be evicted (by an integer program)"
     elif found.is_proved:
         text += f"; fewer do not ({_BY[found.bound_by]})"
     elif found.bound is not None:
-        text += f"; at least {found.bound} are needed ({_BY[found.bound_by]})"
+        all_of_them = "" if found.is_met else " to mend all"
+        is_needed = "is needed" if found.bound == 1 else "are needed"
+        text += f"; at least {found.bound} {is_needed}{all_of_them} ({_BY[found.bound_by]})"
+    text += f"; partial: {found.partial}" if found.partial else ""
     return "\n".join(hanging("", layout.style(text, "bold"), layout.width, 2))

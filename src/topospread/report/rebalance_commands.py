@@ -26,8 +26,10 @@ _REPLICAS = frozenset({"ReplicaSet", "ReplicationController"})
 def rebalance_commands(found: Rebalance) -> str:
     """The script; "" where there is nothing to do."""
     if not found.moves:
-        return "#!/bin/sh\n# There is nothing to evict.\n"
-    return _HEAD + "".join(map(_lines, found.moves))
+        nothing = f"Nothing to evict was found: {found.partial}." if found.partial else "There is nothing to evict."
+        return f"#!/bin/sh\n# {nothing}\n"
+    partial = f"# partial: {found.partial}; these are the evictions that were found.\n" if found.partial else ""
+    return _HEAD + partial + "".join(map(_lines, found.moves))
 
 
 def _lines(each: PodMove) -> str:

@@ -33,6 +33,7 @@ def rebalance_json(found: Rebalance) -> Json:
         "pending": found.pending,
         "warnings": list(found.warnings),
         "notes": list(found.notes),
+        "partial": found.partial,
     }
 
 
@@ -57,6 +58,8 @@ def applied_json(applied: Applied) -> Json:
             for each in applied.done
         ],
         "surprise": applied.surprise or None,
+        "begun": applied.begun or None,
+        "partial": applied.partial,
     }
 
 

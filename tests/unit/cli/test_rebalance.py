@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
+
+from tests.answering_server import answering_server
 
 ROOT = Path(__file__).parents[3]
 SHOP = str(ROOT / "docs/how-to/shop.json")
@@ -100,3 +105,118 @@ def test_status_and_explain_name_the_command_to_type() -> None:
     assert wanted in said("explain", "deploy/checkout", pending)
     assert wanted in said("status", pending)
     assert "topospread rebalance" not in said("status", SHOP, "-l", "app=cache")
+
+
+LISTENS = "import os, signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+"""Ctrl-C also where who started the tests has SIGINT ignored."""
+PRESS = """
+from topospread.rebalancing import {module} as module
+whole, calls = module.{function}, []
+def pressed(*given, **named):
+    calls.append(given)
+    if len(calls) == {number}: os.kill(os.getpid(), signal.SIGINT)
+    return whole(*given, **named)
+module.{function} = pressed
+"""
+"""Ctrl-C when a function is called for the n-th time, as a signal, which a terminal sends, too."""
+SCHEMA = json.loads((ROOT / "docs/reference/rebalance.schema.json").read_text())
+
+
+def ended(module: str, function: str, number: int, *words: str) -> subprocess.CompletedProcess[str]:
+    press = LISTENS + PRESS.format(module=module, function=function, number=number)
+    command = [sys.executable, "-c", press + MAIN, "rebalance", SHOP, "--max-skew", "1", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("at", "moves", "by", "said"),
+    [
+        (("rebalance", "bound_of", 1), 0, "counts", "the bound was worked out"),
+        (("search", "_best_step", 1), 0, "solver", "evictions were looked for"),
+        (("search", "_best_step", 2), 1, "solver", "evictions were looked for"),
+        (("rebalance", "unmet_of", 1), 2, "solver", "it was looked at why constraints are left"),
+        (("rebalance", "carry_out", 1), 2, "solver", "the evictions were carried out in a drill"),
+    ],
+)
+def test_ctrl_c_shows_the_evictions_that_were_found(at: tuple[str, str, int], moves: int, by: str, said: str) -> None:
+    done = ended(*at, "-o", "json")
+    found = json.loads(done.stdout)
+    jsonschema.validate(found, SCHEMA)
+    assert (done.returncode, found["partial"]) == (130, f"ended while {said}")
+    assert (len(found["evictions"]), found["bound"]["evictions"], found["bound"]["by"]) == (moves, 2, by)
+    assert [each["skewBefore"] for each in found["constraints"]] == [2, 2]
+    assert sum(each["met"] for each in found["constraints"]) == moves
+    assert found["met"] is (moves == 2)
+
+
+def test_a_partial_plan_is_said_to_be_one_in_every_form() -> None:
+    at = ("search", "_best_step", 2)
+    table = " ".join(ended(*at).stdout.split())
+    assert table.endswith(
+        "1 eviction mends 1 constraint, 1 not yet; at least 2 are needed to mend all (by an integer program); "
+        "partial: ended while evictions were looked for"
+    )
+    script = ended(*at, "-o", "commands").stdout
+    assert "# partial: ended while evictions were looked for; these are the evictions that were found.\n" in script
+    assert script.count("\nevict ") == 1
+    nothing = ended("rebalance", "bound_of", 1, "-o", "commands").stdout
+    assert nothing == "#!/bin/sh\n# Nothing to evict was found: ended while the bound was worked out.\n"
+
+
+def test_a_second_ctrl_c_ends_at_once() -> None:
+    twice = ended("rebalance", "carry_out", 1, "-o", "json")
+    assert json.loads(twice.stdout)["evictions"]
+    press = PRESS.replace("== {number}", "<= 2").format(module="rebalance", function="carry_out")
+    command = [sys.executable, "-c", LISTENS + press + MAIN, "rebalance", SHOP, "-o", "json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
+def test_nothing_is_evicted_for_a_search_that_was_ended(tmp_path: Path) -> None:
+    with answering_server(tmp_path) as server:
+        done = ended("search", "_best_step", 2, "--apply", "--kubeconfig", str(server.kubeconfig))
+        assert server.asked == []
+    assert (done.returncode, done.stderr) == (
+        130,
+        "warning: nothing was evicted: the search for evictions was ended before its end\n",
+    )
+
+
+def test_ctrl_c_while_evictions_are_carried_out_says_which_were(tmp_path: Path) -> None:
+    items: list[dict[str, Any]] = json.loads(Path(SHOP).read_text())["items"]
+    pods = [each for each in items if each["kind"] == "Pod"]
+    path = "/api/v1/namespaces/shop/pods"
+    with answering_server(tmp_path) as server:
+        server.answers[path] = json.dumps({"items": pods}).encode()
+        command = [sys.executable, "-c", LISTENS + MAIN, "rebalance", SHOP, "--max-skew", "1", "-o", "json", "--apply"]
+        running = subprocess.Popen(
+            [*command, "--kubeconfig", str(server.kubeconfig)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+        def evicted(namespace: str, name: str) -> None:
+            if not name.startswith("web"):  # its new pod never comes
+                os.kill(running.pid, signal.SIGINT)
+                return
+            gone = next(each for each in pods if each["metadata"]["name"] == name)
+            new = gone | {
+                "metadata": gone["metadata"] | {"name": "web-new", "uid": "new"},
+                "spec": gone["spec"] | {"nodeName": "node-c1"},
+                "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
+            }
+            server.answers[path] = json.dumps({"items": [*(each for each in pods if each is not gone), new]}).encode()
+
+        server.evicted = evicted
+        said, told = running.communicate(timeout=120)
+    found = json.loads(said)
+    jsonschema.validate(found, SCHEMA)
+    assert running.returncode == 130, told
+    assert [(each["name"], each["created"]) for each in found["applied"]["evictions"]] == [
+        ("web-5b8c7d9f6-2xk4p", "web-new")
+    ]
+    assert (found["applied"]["partial"], found["applied"]["surprise"]) == ("ended in eviction 2 of 2", None)
+    assert found["applied"]["begun"] == "shop/payments-6f7d8c5b4-2xk4p"
+    assert told == "evicted shop/web-5b8c7d9f6-2xk4p on node-a1; web-new is on node-c1\n"

@@ -14,6 +14,8 @@ from topospread.live.client import ApiClient
 from topospread.rebalancing import ConstraintChange, Rebalance, applying
 from topospread.rebalancing.applying import apply_moves
 from topospread.rebalancing.result import Applied, AppliedMove, PodMove
+from topospread.report.layout import Layout
+from topospread.report.rebalance import applied_text
 
 Json = dict[str, Any]
 KEY = "zone"
@@ -144,3 +146,15 @@ def test_another_domain_that_helps_as_much_is_no_surprise() -> None:
     assert carried_out(server, move("one"), a=3, b=1, c=1).surprise == ""
     said = carried_out(Server([pod("one", "a1")], replaced_on("c1")), move("one"), a=3, b=1, c=3).surprise
     assert "zone is c there, which helps less than b" in said
+
+
+def test_the_report_says_how_many_were_carried_out() -> None:
+    plan, done = plan_of(move("one"), move("two")), [AppliedMove(move("one"), "onex", "b1")]
+    assert applied_text(Applied(done), plan, Layout()) == "1 of 2 evictions carried out\n"
+    partial = applied_text(Applied(done, begun="shop/two", partial="ended in eviction 2 of 2"), plan, Layout())
+    assert partial == (
+        "1 of 2 evictions carried out; partial: ended in eviction 2 of 2\n"
+        "note: the eviction of shop/two was asked for, and its end was not awaited\n"
+    )
+    stopped = applied_text(Applied([], "shop/one: it is not there any more"), plan, Layout())
+    assert stopped == "0 of 2 evictions carried out; stopped at a surprise\n"
