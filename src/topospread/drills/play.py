@@ -205,13 +205,15 @@ class Play:
         return [each for each in now if each not in before]
 
     def _states(self, events: Sequence[Event]) -> Iterator[WorkloadState]:
-        """Workloads that something happened to, or that lack pods, in input order."""
+        """Workloads that something happened to, whose pods are back, or that lack pods, in input order."""
         world = self.world
         named = {(pod.workload, pod.namespace) for event in events for pod in event.pods}
         before, self._spreads = self._spreads, self._now_spread()
         for workload in world.run.plan.workloads:
             touched = (f"{workload.kind}/{workload.name}", workload.namespace) in named
-            if touched or key_of(workload) in world.health.fewest or self._pending_of(workload):
+            key = key_of(workload)
+            touched |= key in world.health.fewest or world.health.ready[key] != self._ready[key]
+            if touched or self._pending_of(workload):
                 yield self._state(workload, before)
 
     def _pending_of(self, workload: Workload) -> int:

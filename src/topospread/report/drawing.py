@@ -7,6 +7,7 @@ nothing is fetched from anywhere.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from xml.sax.saxutils import escape, quoteattr
 
@@ -16,6 +17,7 @@ BAR_HEIGHT = 16
 DOWN = BAR_HEIGHT - 3
 """From the top of a bar to the base of the text beside it."""
 CHARACTER = 7.8
+_PARTS = re.compile(r"[^/=,.-]*[/=,.-]+|[^/=,.-]+")
 
 _STYLE = """\
   <style>
@@ -63,6 +65,43 @@ def cut(words: str, most: int) -> str:
     return words if len(words) <= most else f"{words[: most - 1]}…"
 
 
+def shortened(name: str, most: int) -> str:
+    """A name in so many characters, by its beginning and its end: names of nodes differ in either."""
+    if len(name) <= most:
+        return name
+    end = most // 3
+    return f"{name[: most - 1 - end]}…{name[-end:]}"
+
+
+def broken(words: str, most: int, lines: int) -> list[str]:
+    """Words over lines of so many characters, broken at spaces, else behind what parts names, else anywhere.
+
+    What ``lines`` do not hold is cut.
+    """
+    found = [""]
+    for word in words.split(" "):
+        gap = " " if found[-1] else ""
+        if len(found[-1]) + len(gap) + len(word) <= most:
+            found[-1] += gap + word
+        elif len(word) <= most:
+            found.append(word)
+        else:
+            found += _pieces(word, most)
+    found = [each for each in found if each] or [""]
+    return found if len(found) <= lines else [*found[: lines - 1], cut(f"{found[lines - 1]} …", most)]
+
+
+def _pieces(word: str, most: int) -> list[str]:
+    """A word that is longer than a line, broken behind what parts names where that can be."""
+    found = [""]
+    for part in _PARTS.findall(word):
+        if len(found[-1]) + len(part) <= most:
+            found[-1] += part
+        else:
+            found += [part[i : i + most] for i in range(0, len(part), most)]
+    return found
+
+
 def bar(x: float, y: float, width: float, kind: str) -> str:
     """A bar of a line's height."""
     return f'  <rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{BAR_HEIGHT}"/>'
@@ -73,7 +112,8 @@ def line(x: float, span: tuple[float, float], kind: str) -> str:
     return f'  <line class="{kind}" x1="{x:.1f}" y1="{span[0]:.1f}" x2="{x:.1f}" y2="{span[1]:.1f}"/>'
 
 
-def text(x: float, y: float, words: str, kind: str = "") -> str:
-    """Words, their base at ``y``."""
+def text(x: float, y: float, words: str, kind: str = "", whole: str = "") -> str:
+    """Words, their base at ``y``; ``whole``: what is shown to who points at them, where they are a part of it."""
     attribute = f' class="{kind}"' if kind else ""
-    return f'  <text x="{x:.1f}" y="{y:.1f}"{attribute}>{escape(words)}</text>'
+    title = f"<title>{escape(whole)}</title>" if whole not in ("", words) else ""
+    return f'  <text x="{x:.1f}" y="{y:.1f}"{attribute}>{escape(words)}{title}</text>'
