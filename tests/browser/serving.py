@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -9,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parent.parent.parent
 DEMO = [str(ROOT / "examples" / "demo" / name) for name in ("cluster.yaml", "shop.yaml")]
@@ -85,3 +87,32 @@ spec:
       containers:
         - {{name: app, image: app, resources: {{requests: {{cpu: 100m, memory: 128Mi}}}}}}
 """
+
+
+def named_nodes(path: Path, zones: list[str], nodes: int) -> list[str]:
+    """Words for nodes in zones with such names, three racks in each, and a workload that is all in the first one."""
+    label = "topology.kubernetes.io"
+    items: list[dict[str, Any]] = []
+    for number in range(nodes):
+        zone = number % len(zones)
+        rack = f"rack-of-row-{number // len(zones) % 3}.{zones[zone][:20]}"
+        items.append(
+            {
+                "apiVersion": "v1",
+                "kind": "Node",
+                "metadata": {
+                    "name": f"gke-production-default-pool-3f2a{number:04x}-x7kq",
+                    "uid": f"n{number}",
+                    "labels": {f"{label}/zone": zones[zone], f"{label}/rack": rack},
+                },
+                "status": {"allocatable": {"cpu": "16", "memory": "64Gi", "pods": "110"}},
+            }
+        )
+    del items[-1]["metadata"]["labels"][f"{label}/zone"]
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    workload = path.with_name(f"{path.stem}-workload.yaml")
+    aside = f"nodeSelector: {{{label}/zone: {zones[0]}}}\n      containers:"
+    soft = "ScheduleAnyway\n          nodeAffinityPolicy: Ignore"
+    text = _deployment("recommendation-service-of-the-european-storefront", 2 * nodes)
+    workload.write_text(text.replace("DoNotSchedule", soft).replace("containers:", aside))
+    return [str(path), str(workload)]

@@ -1,17 +1,22 @@
 // Where everything stands on the map, in units of the whole map: columns of domains, racks in them, a cell for each node.
-// Nothing is drawn here, and nothing is known of the size it is shown in.
+// Nothing is drawn here, and nothing is known of the size it is shown in. A column's head is as high as its name wants.
 
-const RACK = "topology.kubernetes.io/rack";
-export const HEAD = 58; // for a column's name and its numbers
+import { EDGE, headHeight, longestWords } from "./heads.js";
+import { NAME, RACK } from "./lettering.js";
+
+const RACK_KEY = "topology.kubernetes.io/rack";
 const GAP = 12;
+const BETWEEN = 6; // racks
 
-// Returns {columns: [{name, x, y, w, h, nodes, groups: [{name, y, h}]}], cells: Float32Array of x, y, w, h by node,
-// order: rows of nodes as they are walked through, width, height}.
-export function layOut(picture, keyNumber, width, height) {
+// Returns {columns: [{name, x, y, w, h, head, nodes, groups: [{name, cells, above}]}], cells: Float32Array of x, y,
+// w, h by node, columnOf: the column of each, order: rows of nodes as they are walked through, head: the highest, width,
+// height}. A group's cells begin at `cells`, with so much room `above` them.
+export function layOut(picture, keyNumber, [width, height], lettering) {
   const columns = domainsOf(picture, keyNumber);
+  const longest = longestWords(picture, keyNumber);
   const cells = new Float32Array(4 * picture.nodes.name.length);
   const size = sizes(picture.nodes.allocatable.cpu);
-  const rows = arranged(columns.length, width);
+  const rows = arranged(columns, width, lettering);
   const each = Math.ceil(columns.length / rows);
   const columnWidth = (width - GAP * (each + 1)) / each;
   const order = [];
@@ -21,30 +26,45 @@ export function layOut(picture, keyNumber, width, height) {
     const rowHeight = (height - GAP * (rows + 1)) / rows;
     const most = Math.max(1, ...there.map((column) => column.nodes.length));
     const groups = Math.max(1, ...there.map((column) => column.groups.length));
-    const room = Math.max(rowHeight, HEAD + 40) - HEAD;
-    const unit = cellUnit(most, groups, columnWidth, room);
+    const words = columnWidth - 2 * EDGE;
+    const head = Math.max(...there.map((column) => headHeight(column, longest, words, lettering)));
+    const named = Math.max(...there.map((column) => nameRacks(column, words, lettering)));
+    const unit = cellUnit(most, groups, [columnWidth, Math.max(rowHeight - head, rowHeight / 2, 40)], named);
     let lowest = 0;
     there.forEach((column, at) => {
-      column.x = GAP + at * (columnWidth + GAP);
-      column.y = bottom;
-      column.w = columnWidth;
+      Object.assign(column, { x: GAP + at * (columnWidth + GAP), y: bottom, w: columnWidth, head });
       lowest = Math.max(lowest, fillColumn(column, unit, cells, size));
       for (const group of column.groups) order.push(...group.nodes);
     });
-    for (const column of there) column.h = Math.max(lowest, HEAD + 24);
-    bottom += Math.max(lowest, HEAD + 24) + GAP;
+    for (const column of there) column.h = Math.max(lowest, head + 24);
+    bottom += Math.max(lowest, head + 24) + GAP;
   }
-  return { columns, cells, order, width, height: bottom };
+  const columnOf = new Int32Array(picture.nodes.name.length);
+  columns.forEach((column, at) => column.nodes.forEach((node) => { columnOf[node] = at; }));
+  return { columns, cells, columnOf, order, head: Math.max(...columns.map((column) => column.head)), width, height: bottom };
 }
 
-function arranged(number, width) {
-  const least = width < 560 ? 104 : 170;
-  return Math.max(1, Math.ceil(number / Math.max(1, Math.floor(width / least))));
+// How much the names of a column's racks want, all together; 0 for one rack, which is not named.
+function nameRacks(column, room, lettering) {
+  for (const group of column.groups) {
+    const lines = column.groups.length > 1 ? lettering.lines(group.name, RACK, room).length : 0;
+    group.above = lettering.height(RACK, lines);
+  }
+  return column.groups.reduce((sum, group) => sum + group.above, 0);
+}
+
+// In how many rows the columns stand. They are wide enough that names are broken at their hyphens and dots alone, unless
+// that would leave less than two beside each other.
+function arranged(columns, width, lettering) {
+  const parts = columns.map((column) => lettering.widestPart(column.name, NAME));
+  const wanted = Math.max(width < 560 ? 104 : 170, ...parts.map((part) => part + 2 * EDGE + GAP + 1));
+  const across = Math.max(1, Math.floor((width - GAP) / Math.min(wanted, (width - GAP) / 2)));
+  return Math.max(1, Math.ceil(columns.length / across));
 }
 
 function domainsOf(picture, keyNumber) {
   const key = picture.keys[keyNumber];
-  const rack = picture.keys.find((each) => each.key === RACK);
+  const rack = picture.keys.find((each) => each.key === RACK_KEY);
   const columns = (key ? key.values : ["all nodes"]).map((name) => ({ name, missing: false, nodes: [], groups: [] }));
   const missing = { name: key ? `without ${key.key}` : "", missing: true, nodes: [], groups: [] };
   picture.nodes.name.forEach((_, node) => {
@@ -74,34 +94,35 @@ function sizes(cpu) {
   return (node) => Math.max(0.45, Math.sqrt(Math.max(cpu[node], 1) / most));
 }
 
-function cellUnit(nodes, groups, width, room) {
+const NAMED_FROM = 18;
+
+function cellUnit(nodes, groups, [width, room], named) {
   let unit = Math.min(150, width - 8);
   while (unit > 4) {
     const across = Math.max(1, Math.floor((width - 8) / unit));
     const down = Math.ceil(nodes / groups / across) * groups;
-    if (down * unit + (groups - 1) * 6 + (groups > 1 && unit > 18 ? groups * 14 : 0) <= room) break;
+    if (down * unit + (groups - 1) * BETWEEN + (unit > NAMED_FROM ? named : 0) <= room) break;
     unit -= unit > 24 ? 2 : 0.5;
   }
   return unit;
 }
 
-// Returns how far down it reaches from the column's top.
+// Returns how far down it reaches from the column's top. Where cells are small, racks are named only in what is between
+// them, which is enough as soon as the map is made larger.
 function fillColumn(column, unit, cells, size) {
   const across = Math.max(1, Math.floor((column.w - 8) / unit));
-  const named = column.groups.length > 1 && unit > 18;
-  let y = column.y + HEAD;
+  let y = column.y + column.head;
   for (const group of column.groups) {
-    group.y = y;
-    if (named) y += 14;
+    if (unit <= NAMED_FROM) group.above = column.groups.length > 1 ? BETWEEN : 0;
+    else y += group.above;
+    group.cells = y;
     group.nodes.forEach((node, at) => {
       const side = size(node) * (unit - Math.min(3, unit * 0.15));
       const left = column.x + 4 + (at % across) * unit + (unit - side) / 2;
       const top = y + Math.floor(at / across) * unit + (unit - side) / 2;
       cells.set([left, top, side, side], 4 * node);
     });
-    y += Math.ceil(group.nodes.length / across) * unit + 6;
-    group.h = y - group.y;
+    y += Math.ceil(group.nodes.length / across) * unit + BETWEEN;
   }
-  column.named = named;
   return y - column.y;
 }

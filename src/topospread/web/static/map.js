@@ -2,10 +2,13 @@
 // Levels: from afar a node is its fill alone, nearer it has its pods as dots, nearest its name.
 
 import { addShape, markOf, theme } from "./colours.js";
-import { HEAD, layOut } from "./layout.js";
-import { corner, cross, label, shade, stripes, whole } from "./signs.js";
+import { paintHead, paintRacks } from "./heads.js";
+import { layOut } from "./layout.js";
+import { Lettering, NODE } from "./lettering.js";
+import { corner, cross, onGround, shade, stripes } from "./signs.js";
 
 const DOTS_FROM = 13, NAME_FROM = 46;
+const MOST_SCREENS = 4; // how many of its usual heights a map may have; what is below is reached by moving it
 export const CORDONED = 1;
 export const TAINTED = 2;
 export const NOT_READY = 4;
@@ -49,9 +52,11 @@ export class NodeMap {
   arrange() {
     const width = Math.max(this.canvas.parentElement.clientWidth, 200);
     const height = Math.max(Math.min(innerHeight * 0.62, 1400), 260);
-    this.layout = layOut(this.picture, this.shown.key, width, height);
+    const em = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+    if (this.lettering?.em !== em) this.lettering = new Lettering(em);
+    this.layout = layOut(this.picture, this.shown.key, [width, height], this.lettering);
     this.width = width;
-    this.height = Math.min(this.layout.height, Math.max(height, 260) * 1.6);
+    this.height = Math.min(this.layout.height, height * MOST_SCREENS);
     const ratio = devicePixelRatio || 1;
     this.canvas.width = Math.round(width * ratio);
     this.canvas.height = Math.round(this.height * ratio);
@@ -119,7 +124,7 @@ export class NodeMap {
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.paintDots(context, seen);
     this.paintSigns(context, seen);
-    this.paintHeads(context);
+    this.paintNames(context, seen, this.paintHeads(context));
     this.canvas.dataset.painted = String(Number(this.canvas.dataset.painted ?? 0) + 1);
   }
 
@@ -149,6 +154,10 @@ export class NodeMap {
     return [cells[at] * scale - this.left, cells[at + 1] * scale - this.top, cells[at + 2] * scale, cells[at + 3] * scale];
   }
 
+  boxOf({ x, y, w, h }) {
+    return [x * this.scale - this.left, y * this.scale - this.top, w * this.scale, h * this.scale];
+  }
+
   // Rows of the nodes that are inside of what is shown.
   seen() {
     const found = [], number = this.picture.nodes.name.length;
@@ -160,11 +169,11 @@ export class NodeMap {
   }
 
   paintColumns(context) {
-    const { soft, line } = this.theme, scale = this.scale;
+    const { soft, line } = this.theme;
     for (const column of this.layout.columns) {
       context.fillStyle = soft;
       context.strokeStyle = line;
-      const box = [column.x * scale - this.left, column.y * scale - this.top, column.w * scale, column.h * scale];
+      const box = this.boxOf(column);
       context.fillRect(...box);
       if (column.missing) {
         context.setLineDash([5, 4]);
@@ -209,7 +218,7 @@ export class NodeMap {
         if (chosen >= 0 && countOf(pods, chosen)) this.dot(paths, chosen, x + w / 2, y + h / 2, Math.max(w * 0.32, 1.6));
         continue;
       }
-      this.dotsOf(paths, pods, x, y, w, h);
+      this.dotsOf(paths, pods, this.nameOf(node, [w, h]), [x, y, w, h]);
     }
     for (const [row, path] of paths) {
       context.globalAlpha = chosen < 0 || row === chosen ? 1 : 0.16;
@@ -224,11 +233,18 @@ export class NodeMap {
     context.globalAlpha = 1;
   }
 
-  dotsOf(paths, pods, x, y, w, h) {
+  // The lines of a node's name, where there is room for all of it in a part of its cell; none where there is not.
+  nameOf(node, [w, h]) {
+    if (w < NAME_FROM * this.lettering.em) return [];
+    const lines = this.lettering.lines(this.picture.nodes.name[node], NODE, w - 4);
+    return this.lettering.height(NODE, lines.length) <= 0.6 * h ? lines : [];
+  }
+
+  dotsOf(paths, pods, name, [x, y, w, h]) {
     let number = 0;
     for (let at = 1; at < pods.length; at += 2) number += pods[at];
     if (!number) return;
-    const head = w >= NAME_FROM ? 13 : 2;
+    const head = 2 + this.lettering.height(NODE, name.length);
     const room = [w - 4, h - head - 3];
     let step = Math.min(Math.max(12, w / 7), Math.sqrt((room[0] * room[1]) / number));
     while (step > 1 && Math.floor(room[0] / step) * Math.floor(room[1] / step) < number) step *= 0.94;
@@ -258,7 +274,6 @@ export class NodeMap {
       if (flags[node] & TAINTED) corner(context, x, y, w, ink);
       if (flags[node] & NOT_READY) cross(context, x, y, w, h, bad);
       if (rejected && rejected[name[node]] !== undefined) shade(context, x, y, w, h, paper);
-      if (w >= NAME_FROM) whole(context, name[node], x + 2, y + 10, w - 4, ink, paper);
       if (name[node] === this.shown.node) {
         context.strokeStyle = accent;
         context.lineWidth = 2.5;
@@ -267,40 +282,26 @@ export class NodeMap {
     }
   }
 
+  // Returns how far down the words at the head of each column reach.
   paintHeads(context) {
-    const { ink, soft } = this.theme, scale = this.scale, found = this.shown.constraint;
-    for (const column of this.layout.columns) {
-      const x = Math.max(column.x * scale - this.left, 0) + 6, y = Math.max(column.y * scale - this.top, 0);
-      const room = Math.min(column.w * scale, this.width) - 12;
-      if (x > this.width || (column.y + column.h) * scale < this.top) continue;
-      context.fillStyle = soft;
-      context.fillRect(x - 6, y, room + 12, HEAD - 8);
-      context.fillStyle = ink;
-      context.font = "600 14px system-ui, sans-serif";
-      label(context, column.name, x, y + 17, room, ink, 14);
-      const pods = found && !column.missing ? found.of.get(column.name) : undefined;
-      if (pods !== undefined) {
-        context.font = "13px system-ui, sans-serif";
-        label(context, plural(pods, "pod"), x, y + 33, room, ink, 13);
-        this.paintSkew(context, pods - found.minimum, found, x, y + 48, room);
-      } else {
-        context.font = "13px system-ui, sans-serif";
-        label(context, plural(column.nodes.length, "node"), x, y + 33, room, ink, 13);
-      }
-      if (column.named) {
-        for (const group of column.groups) label(context, group.name, x, group.y * scale - this.top + 11, room, ink, 11);
-      }
-    }
+    const { scale, lettering, theme } = this, room = [this.width, this.height], found = this.shown.constraint;
+    return this.layout.columns.map((column) => {
+      const box = this.boxOf(column);
+      if (box[0] > this.width || box[1] > this.height || box[0] + box[2] < 0 || box[1] + box[3] < 0) return 0;
+      const below = paintHead(context, column, { box, room, lettering, theme, found });
+      paintRacks(context, column, { box, room, scale, lettering, theme, below });
+      return below;
+    });
   }
 
-  // Beyond maxSkew a hard constraint would refuse the next pod; a soft one only scores less: said by sign, word, colour.
-  paintSkew(context, skew, { hard, maxSkew }, x, y, room) {
-    const { ink, bad, warn } = this.theme, over = skew > maxSkew;
-    context.font = `${over && hard ? "600 " : ""}12px system-ui, sans-serif`;
-    const text = `${over ? (hard ? "! " : "~ ") : ""}skew ${skew} of ${maxSkew}`;
-    const worded = hard ? text : `${text}, soft`;
-    const fits = context.measureText(worded).width <= room;
-    label(context, fits ? worded : text, x, y, room, over ? (hard ? bad : warn) : ink, 12);
+  // In what is shown of a node's cell.
+  paintNames(context, seen, below) {
+    for (const node of seen) {
+      const [x, y, w, h] = this.place(node);
+      const left = Math.max(x, 0), top = Math.max(y, below[this.layout.columnOf[node]]);
+      const lines = this.nameOf(node, [Math.min(x + w, this.width) - left, Math.min(y + h, this.height) - top]);
+      if (lines.length) onGround(context, lines, this.lettering, NODE, [left + 2, top + 1], this.theme);
+    }
   }
 
   at(x, y) {
@@ -383,13 +384,9 @@ export class NodeMap {
     if (node < 0) return;
     const [x, y, w, h] = this.place(node);
     if (x < 0 || x + w > this.width) this.left += x - this.width / 2;
-    if (y < HEAD || y + h > this.height) this.top += y - this.height / 2;
+    if (y < this.layout.head || y + h > this.height) this.top += y - this.height / 2;
     this.keepInside();
   }
-}
-
-function plural(number, word) {
-  return `${number} ${word}${number === 1 ? "" : "s"}`;
 }
 
 function w0(seen, map) {

@@ -1,4 +1,4 @@
-// What is drawn on a node and at the head of a column: signs told apart by form and not by colour alone, and words.
+// What is drawn on a node: signs told apart by form and not by colour alone, and its name.
 
 export function stripes(context, x, y, w, h, colour) {
   context.save();
@@ -44,24 +44,10 @@ export function shade(context, x, y, w, h, colour) {
   context.globalAlpha = 1;
 }
 
-// A name that is too long is shortened in its middle; the whole stands in the line below the map and in the table.
-export function label(context, text, x, y, room, colour, size = 10) {
-  context.font = context.font.replace(/\d+px/, `${size}px`);
-  context.fillStyle = colour;
-  let shown = text;
-  for (let keep = text.length - 1; keep > 2 && context.measureText(shown).width > room; keep--) {
-    shown = `${text.slice(0, Math.ceil(keep / 2))}…${text.slice(text.length - Math.floor(keep / 2))}`;
-  }
-  if (context.measureText(shown).width <= room + 4) context.fillText(shown, x, y);
-}
-
-// A node's name only where there is room for all of it, on a ground of its own: stripes and fills go on under it.
-export function whole(context, text, x, y, room, colour, ground) {
-  context.font = "10px system-ui, sans-serif";
-  const width = context.measureText(text).width;
-  if (width > room) return;
-  context.fillStyle = ground;
-  context.fillRect(x - 1, y - 9, width + 2, 11);
-  context.fillStyle = colour;
-  context.fillText(text, x, y);
+// Lines on a ground of their own, as stripes and fills go on under them.
+export function onGround(context, lines, lettering, style, [x, y], { ink, paper }) {
+  context.fillStyle = paper;
+  const width = Math.max(...lines.map((line) => lettering.width(line, style)));
+  context.fillRect(x - 1, y, width + 2, lettering.height(style, lines.length));
+  lettering.draw(context, lines, style, x, y + (style.line - 2) * lettering.em, ink);
 }

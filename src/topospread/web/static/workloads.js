@@ -16,7 +16,7 @@ export function workloadList(picture, choose) {
       element("button", { type: "button", onclick: () => choose(`${kind[row]}/${namespace[row]}/${name[row]}`) },
         markElement(picture, row), ` ${namespace[row]}/${name[row]} `, element("span", { className: "quiet" }, `${kind[row]}, ${replicas[row]} wanted`),
         ...trouble(excess[row], waiting[row], softExcess[row])))));
-    count.textContent = found.length > MOST ? `The first ${MOST} of ${found.length}, the worst first.` : `${found.length} workloads, the worst first.`;
+    count.textContent = found.length > MOST ? `The first ${MOST} of ${found.length}, the worst first.` : found.length === 1 ? "1 workload." : `${found.length} workloads, the worst first.`;
   };
   const field = element("input", { type: "search", id: "find", oninput: () => fill(field.value), autocomplete: "off" });
   fill("");

@@ -1,0 +1,81 @@
+"""No name on the map is shortened: zones, racks and numbers stand whole in every width, with few nodes and many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import NewPage
+from tests.browser.drawn_words import amiss, record, written
+from tests.browser.serving import named_nodes, served
+
+CLOUD = ["europe-southwest1-a", "us-gov-west-1a", "northamerica-northeast2-b"]
+LONGEST = "a-zone-whose-name-is-as-long-as-a-value-of-a-label-can-ever-be1"
+UNBROKEN = "azonewithoutanyhyphenwhosenameisaslongasavalueofalabelcanbe1234"
+ZONES = {
+    "three": (CLOUD, 3),
+    "twelve": ([*CLOUD, LONGEST, UNBROKEN], 12),
+    "twenty zones": ([f"asia-northeast{number}-{letter}" for number in range(1, 11) for letter in "ab"], 60),
+    "many": ([*CLOUD, LONGEST], 5_000),
+}
+CHOSEN = "?workload=Deployment/default/recommendation-service-of-the-european-storefront"
+
+
+Clouds = tuple[str, list[str], int]
+
+
+@pytest.fixture(scope="module", params=ZONES, ids=lambda each: each.replace(" ", "-"))
+def clouds(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clouds]:
+    """A page about nodes in zones with long names, these names, and how many nodes."""
+    zones, nodes = ZONES[request.param]
+    path = tmp_path_factory.mktemp("clouds") / "nodes.json"
+    with ExitStack() as stack:
+        yield stack.enter_context(served(*named_nodes(path, zones, nodes))), zones[: nodes - 1], nodes
+
+
+def opened(page: Page, address: str) -> None:
+    page.goto(address)
+    expect(page.locator("#panel h2")).to_be_visible()
+    expect(page.locator("#now canvas[data-painted]")).to_be_attached()
+    expect(page.locator("body.busy")).to_have_count(0)
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1280, "dark"), (3840, "light")])
+def test_every_name_on_the_map_is_whole(new_page: NewPage, clouds: Clouds, width: int, scheme: str) -> None:
+    url, zones, _ = clouds
+    page = new_page(viewport={"width": width, "height": 740}, color_scheme=scheme)
+    record(page)
+    for chosen in ("", CHOSEN):
+        opened(page, url + chosen)
+        words, size = written(page)
+        text = "".join(each.text for each in words)
+
+        assert [zone for zone in zones if zone not in text] == []
+        assert "without topology.kubernetes.io/zone" in text
+        assert "…" not in text
+        assert amiss(words, size) == []
+        assert ("~ skew " in text and " of 1, soft" in text) == bool(chosen)
+    page.goto("about:blank")
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_a_map_made_larger_has_whole_names_of_racks_and_nodes(new_page: NewPage, clouds: Clouds, width: int) -> None:
+    url, _, nodes = clouds
+    page = new_page(viewport={"width": width, "height": 740})
+    record(page)
+    opened(page, url)
+    page.get_by_label("Map of nodes", exact=True).focus()
+    seen = ""
+    for key in ("ArrowRight", *["+", "+", "ArrowRight", "ArrowLeft"] * 8):
+        page.keyboard.press(key)
+        page.wait_for_function("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        words, size = written(page)
+        assert amiss(words, size) == []
+        seen += "".join(each.text for each in words)
+
+    assert "gke-production-default-pool-3f2a" in seen
+    assert ("rack-of-row-" in seen) == (nodes >= 12)
+    page.goto("about:blank")
