@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ import pytest
 import topospread as library
 from tests.live.conftest import ControlPlane
 from tests.live.fault_proxy import FaultProxy, fault_proxy
-from tests.live.processes import address, with_server
+from tests.live.processes import address, nodes, part, with_server
 from tests.live.running import eventually
 from topospread.api.kinds import KINDS
 from topospread.live.access import Access
@@ -148,6 +149,39 @@ def test_status_is_shown_again_when_the_cluster_changes(control_plane: ControlPl
     first, end = json.JSONDecoder().raw_decode(shown.read_text())
     assert first["kind"] == "Status"
     assert shown.read_text()[end:].strip()
+
+
+def test_who_watches_is_told_that_the_api_server_stands_still(own_plane: ControlPlane, tmp_path: Path) -> None:
+    own_plane.create(nodes())
+    for before in (True, False):
+        _watched_while_it_stands_still(own_plane, tmp_path / f"{before}.err", before=before)
+
+
+def _watched_while_it_stands_still(plane: ControlPlane, told: Path, *, before: bool) -> None:
+    """It stands still from before the command begins, or from when a status is there; it says nothing to anybody."""
+    shown = told.with_suffix(".out")
+
+    async def scenario() -> None:
+        if before:
+            await eventually(lambda: "no answer from the API server yet, for " in told.read_text(), PATIENCE)
+        else:
+            await eventually(lambda: "up to date" in shown.read_text(), PATIENCE)
+            server.signal(signal.SIGSTOP)
+            await eventually(lambda: "s: API server: it does not answer" in told.read_text(), PATIENCE)
+        server.signal(signal.SIGCONT)
+        await eventually(lambda: "up to date" in (shown if before else told).read_text().split("not up")[-1], PATIENCE)
+
+    with part(plane.kubeconfig, "apiserver") as server, shown.open("w") as out, told.open("w") as err:
+        if before:
+            server.signal(signal.SIGSTOP)
+        command = [str(TOPOSPREAD), "status", "--watch"]
+        running = subprocess.Popen(command, env=plane.environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+        try:
+            asyncio.run(scenario())
+        finally:
+            server.signal(signal.SIGCONT)
+            running.terminate()
+            running.wait()
 
 
 def test_on_bad_days_the_last_state_stays_with_its_age_and_it_recovers(

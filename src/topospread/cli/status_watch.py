@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -28,6 +31,11 @@ _RESTS = 2.0
 """So many times as long as making a text took is rested before the next one."""
 _PATIENCE = 120.0
 """Seconds in which everything has to be listed once."""
+_PROMPT = 1.5
+"""Seconds after which it is said that there is nothing to be shown yet, and why."""
+_UNANSWERED = "no answer from the API server yet"
+_READING = "the cluster is being read"
+_LOOKING = "the cluster is read, and looked at"
 
 
 def check_watch(given: Mapping[str, Any]) -> None:
@@ -54,28 +62,43 @@ def watch(given: Mapping[str, Any], needed: NeededKinds, text_of: Callable[[Inve
     from topospread.live.followed_cluster import following
 
     shown: WatchView = Screen() if sys.stdout.isatty() else Printed(plain=given["output"] in ("json", "yaml"))
-    with following(access, kinds=needed.kinds) as followed:
-        _until_ready(followed)
+    with ExitStack() as stack:
+        with Waiting(shown) as waiting:
+            followed = stack.enter_context(following(access, kinds=needed.kinds))
+            _until_ready(followed, waiting)
+            waiting.why = _LOOKING
+            made = _made(text_of, followed)
         while True:
-            state, begun = followed.state, time.monotonic()
-            shown.draw(_text(text_of, followed), state)
-            rest = max(_AT_MOST_EVERY, _RESTS * (time.monotonic() - begun))
-            _until_changed(followed, state, rest, shown)
+            shown.draw(made.text, made.state)
+            _until_changed(followed, made.state, max(_AT_MOST_EVERY, _RESTS * made.took), shown)
+            made = _made(text_of, followed)
 
 
-def _text(text_of: Callable[[Inventory], str], followed: FollowedCluster) -> str:
-    """The text; what cannot be shown just now, such as a namespace that is not there yet, is said in its place."""
+@dataclass(frozen=True)
+class _Made:
+    """A text, of which state it is, and how many seconds it took."""
+
+    text: str
+    state: FollowState
+    took: float
+
+
+def _made(text_of: Callable[[Inventory], str], followed: FollowedCluster) -> _Made:
+    """What cannot be shown just now, such as a namespace that is not there yet, is said in the text's place."""
+    state, begun = followed.state, time.monotonic()
     try:
-        return text_of(followed.inventory())
+        text = text_of(followed.inventory())
     except TopospreadError as error:
-        return f"{error}\n"
+        text = f"{error}\n"
+    return _Made(text, state, time.monotonic() - begun)
 
 
-def _until_ready(followed: FollowedCluster) -> None:
+def _until_ready(followed: FollowedCluster, waiting: Waiting) -> None:
     until = time.monotonic() + _PATIENCE
-    while not followed.state.ready:
+    while not (state := followed.state).ready:
         if time.monotonic() > until:
-            raise InputError(f"the cluster could not be read in {_PATIENCE:.0f} s: {followed.state.last_error}")
+            raise InputError(f"the cluster could not be read in {_PATIENCE:.0f} s: {state.last_error}")
+        waiting.why = f"{_READING}; {state.last_error}" if state.last_error else _READING
         time.sleep(_LOOK)
 
 
@@ -94,8 +117,40 @@ def head_line(state: FollowState, now: float) -> str:
     return f"{at}  not up to date for {state.age(now):.0f} s: {state.last_error}"
 
 
+class Waiting:
+    """Says, while the block runs, for how long and on what it has been waited; nothing where that is short.
+
+    Attributes:
+        why: on what; another reason may be given at any time.
+    """
+
+    def __init__(self, shown: WatchView, prompt: float = _PROMPT) -> None:
+        self._shown = shown
+        self._prompt = prompt
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="waiting", daemon=True)
+        self.why = _UNANSWERED
+
+    def __enter__(self) -> Waiting:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        begun, rest = time.monotonic(), self._prompt
+        while not self._end.wait(rest):
+            self._shown.wait(self.why, time.monotonic() - begun)
+            rest = _LOOK
+
+
 class WatchView(Protocol):
     """Where the text is shown."""
+
+    def wait(self, why: str, seconds: float) -> None:
+        """There is nothing to be shown yet; called often."""
 
     def draw(self, text: str, state: FollowState) -> None:
         """Show it."""
@@ -111,6 +166,11 @@ class Screen:
         self._lines: list[str] = []
         self._head = ""
         sys.stdout.write("\x1b[2J")
+
+    def wait(self, why: str, seconds: float) -> None:
+        """See WatchView."""
+        sys.stdout.write(f"\x1b[H{f'{why}, for {seconds:.0f} s'[: width()]}\x1b[K\n\x1b[J")
+        sys.stdout.flush()
 
     def draw(self, text: str, state: FollowState) -> None:
         """See WatchView."""
@@ -146,6 +206,13 @@ class Printed:
         self._plain = plain
         self._text: str | None = None
         self._behind = False
+        self._waits = ""
+
+    def wait(self, why: str, seconds: float) -> None:
+        """See WatchView. On stderr, each reason once."""
+        if why != self._waits:
+            self._waits = why
+            click.echo(f"{why}, for {seconds:.0f} s", err=True)
 
     def draw(self, text: str, state: FollowState) -> None:
         """See WatchView."""

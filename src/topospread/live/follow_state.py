@@ -18,7 +18,7 @@ class FollowState:
         version: grows with every change of an object.
         changed: when the last one came, seconds since 1970; 0 before.
         behind_since: since when something may have changed unseen, seconds since 1970; None while all is up to date.
-        problems: resource (``pods``) → why it cannot be followed now; its last state is kept.
+        problems: resource (``pods``), or "API server" → why it cannot be followed now; its last state is kept.
         missing: kind → why there is nothing of it.
     """
 
@@ -37,6 +37,10 @@ class FollowState:
     def last_error(self) -> str:
         """Why it is behind, "" where it is not."""
         return "; ".join(f"{resource}: {why}" for resource, why in sorted(self.problems.items()))
+
+
+_SERVER = "API server"
+"""Stands among the resources that are behind while it does not answer."""
 
 
 class KindStates(Observer):
@@ -79,8 +83,18 @@ class KindStates(Observer):
         """See Observer."""
         self._told.failed(what, why)
 
+    def unanswered(self, since: float) -> None:
+        """The API server has been asked then, and says nothing: what has happened meanwhile nobody told."""
+        if _SERVER not in self._since:
+            self._since[_SERVER] = since
+            self.problems = {**self.problems, _SERVER: "it does not answer"}
+
+    def answered(self) -> None:
+        """The API server answers again."""
+        self._recovered(_SERVER)
+
     def behind_since(self) -> float | None:
-        """Since when the first of the kinds that are behind is; None while none is."""
+        """Since when the first of the kinds that are behind is, or the API server silent; None while none is."""
         return min(self._since.values(), default=None)
 
     def _failed(self, kind: str, why: str) -> None:

@@ -32,6 +32,7 @@ from .connection import Connection
 from .follow_state import FollowState, KindStates
 from .kinds import Watched
 from .observer import Observer
+from .pulse import Pulse
 from .read_cluster import place_of
 from .reflector import Key, Reflector
 from .refusals import in_words
@@ -207,12 +208,13 @@ async def follow(
     async with ApiClient(connection, observer=states) as client:
         await _check(client, connection, kinds)
         followed = FollowedCluster(client, connection, states, kinds=kinds, listener=listener)
-        running = asyncio.create_task(followed.run())
+        running = [asyncio.create_task(followed.run()), asyncio.create_task(Pulse(client, states).run())]
         try:
             yield followed
         finally:
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
+            for each in running:
+                each.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
 
 
 @contextmanager

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+import threading
 
 import pytest
 
-from topospread.cli.status_watch import Printed, Screen, check_watch, head_line
+from topospread.cli.status_watch import Printed, Screen, Waiting, check_watch, head_line
 from topospread.errors import UsageError
 from topospread.live.follow_state import FollowState
 
 FRESH = FollowState(ready=True, version=1)
+PATIENCE = 60.0
 BEHIND = FollowState(ready=True, version=1, behind_since=100.0, problems={"pods": "connection refused"})
 
 
@@ -47,6 +49,47 @@ def test_a_terminal_is_drawn_in_place_and_no_line_is_left_below(
     assert "not up to date" in capsys.readouterr().out
     screen.mark(FRESH)
     assert "up to date" in capsys.readouterr().out
+
+
+class Noted(Screen):
+    """A terminal that tells when something stands on it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waits = threading.Semaphore(0)
+
+    def wait(self, why: str, seconds: float) -> None:
+        super().wait(why, seconds)
+        self.waits.release()
+
+
+def test_until_there_is_a_status_a_terminal_shows_how_long_and_on_what_is_waited(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    screen = Noted()
+    with Waiting(screen, prompt=0.01) as waiting:
+        assert screen.waits.acquire(timeout=PATIENCE)
+        waiting.why = "the cluster is being read"
+        for _ in range(2):
+            assert screen.waits.acquire(timeout=PATIENCE)
+    screen.draw("a status\n", FRESH)
+    shown = capsys.readouterr().out.split("\x1b[H")
+    assert re.fullmatch(r"no answer from the API server yet, for \d+ s\x1b\[K\n\x1b\[J", shown[1])
+    assert re.fullmatch(r"the cluster is being read, for \d+ s\x1b\[K\n\x1b\[J", shown[-2])
+    assert "a status" in shown[-1]
+    assert shown[-1].endswith("\x1b[J"), "nothing of the waiting is left"
+
+
+def test_without_a_terminal_each_reason_to_wait_is_said_once_and_not_in_the_text(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    printed = Printed(plain=True)
+    for seconds in (2.0, 3.0):
+        printed.wait("no answer from the API server yet", seconds)
+    printed.wait("the cluster is being read", 4.0)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err == "no answer from the API server yet, for 2 s\nthe cluster is being read, for 4 s\n"
 
 
 def test_it_follows_a_live_cluster_and_nothing_else() -> None:
