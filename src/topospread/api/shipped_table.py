@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
+from collections.abc import Mapping
 from typing import TypeVar
 
 import msgspec
@@ -18,3 +19,8 @@ def shipped_table(package: str | None, name: str, kind: type[Table]) -> Table:
     data = pkgutil.get_data(package or "", name)
     assert data is not None, "it is part of the package"
     return msgspec.json.decode(data, type=kind)
+
+
+def in_force(steps: Mapping[int, Table], minor: int) -> Table:
+    """What is so in a minor version, of what is said from which minor version on; there is one from which on it is."""
+    return steps[max(since for since in steps if since <= minor)]

@@ -1,6 +1,7 @@
 """The versions of KubeSchedulerConfiguration and the Kubernetes versions that serve each; nothing about their fields.
 
-Source: pkg/scheduler/apis/config/scheme/scheme.go and, for the default, apis/config/latest/latest.go of 1.18 to 1.37.
+They are in ``api_versions.json``, which `conformance/oracle/cmd/fieldhistory` prints from
+pkg/scheduler/apis/config/scheme/scheme.go of every minor version: what it serves, first what it takes by itself.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from topospread.config.versions import NEWEST, KubeVersion
+from topospread.api.shipped_table import in_force, shipped_table
+from topospread.config.versions import NEWEST, OLDEST, KubeVersion
 from topospread.errors import ConfigError, Place
 
 GROUP = "kubescheduler.config.k8s.io"
@@ -55,28 +57,28 @@ class ApiVersion(msgspec.Struct, frozen=True):
         return ""
 
 
-def _served(rank: int, name: str, first: int, last: int) -> ApiVersion:
-    return ApiVersion(name, KubeVersion(1, first), KubeVersion(1, last), rank)
+_SERVED = shipped_table(__package__, "api_versions.json", dict[int, list[str]])
+"""From which minor version on → the names of the versions that it serves."""
+
+_NOT_READ = "v1alpha1"
+"""1.18 has it besides v1alpha2; it knows no profiles."""
 
 
-API_VERSIONS: Mapping[str, ApiVersion] = {
-    version.name: version
-    for version in (
-        _served(0, "v1alpha2", 18, 18),
-        _served(1, "v1beta1", 19, 22),
-        _served(2, "v1beta2", 22, 27),
-        _served(3, "v1beta3", 23, 28),
-        _served(4, "v1", 25, NEWEST.minor),
-    )
-}
+def _api_versions() -> dict[str, ApiVersion]:
+    served: dict[str, list[KubeVersion]] = {}
+    for minor in range(OLDEST.minor, NEWEST.minor + 1):
+        for name in reversed(in_force(_SERVED, minor)):
+            served.setdefault(name, []).append(KubeVersion(1, minor))
+    served.pop(_NOT_READ)
+    return {name: ApiVersion(name, by[0], by[-1], rank) for rank, (name, by) in enumerate(served.items())}
 
-_LATEST_FROM = ((18, "v1alpha2"), (19, "v1beta1"), (22, "v1beta2"), (23, "v1beta3"), (25, "v1"))
+
+API_VERSIONS: Mapping[str, ApiVersion] = _api_versions()
 
 
 def latest_api_version(kube_version: KubeVersion) -> ApiVersion:
     """The version whose defaults a kube-scheduler without a configuration file has."""
-    name = next(name for minor, name in reversed(_LATEST_FROM) if minor <= kube_version.minor)
-    return API_VERSIONS[name]
+    return API_VERSIONS[in_force(_SERVED, kube_version.minor)[0]]
 
 
 def api_version(text: object, place: Place | None = None) -> ApiVersion:

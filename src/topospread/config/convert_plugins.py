@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from topospread.config.api_versions import API_VERSIONS, ApiVersion
-from topospread.config.default_plugins import GATED, default_plugins
+from topospread.config.default_plugins import default_plugins, gated_plugins
 from topospread.config.expansion import expand
 from topospread.config.gates import gates_for
 from topospread.config.kinds import plugin_points
@@ -45,7 +45,7 @@ class Conversion:
 
         Not so where the source's kube-scheduler did not have it, nor where feature gates decide about it.
         """
-        if plugin in GATED or (plugin, point) == ("VolumeBinding", "score"):
+        if plugin in gated_plugins() or (plugin, point) == ("VolumeBinding", "score"):
             return False
         if (plugin, point) == ("DefaultPreemption", "post_filter") or plugin == "DefaultPodTopologySpread":
             return True
@@ -118,7 +118,7 @@ def _wanted_at(conversion: Conversion, profile: Profile, point: str, place: Plac
         raise ConfigError(f"{both} together cannot be expressed in {target.name}", place.at(where))
     for one in profile.plugins.get(point, ()):
         name = conversion.name_in_target(one.name, point, profile)
-        gated = not one.origin and name in GATED
+        gated = not one.origin and name in gated_plugins()
         if conversion.known_to_target(name, point) and not gated:
             yield EnabledPlugin(name, one.weight, one.origin, one.weight_origin)
         elif one.origin and "multiPoint" not in one.origin:
@@ -141,7 +141,7 @@ def _spreads_by_plugin(profile: Profile) -> bool:
 
 def _ways(conversion: Conversion, given: PluginSets | None, wanted: WantedPlugins) -> Iterator[PluginSets]:
     target = conversion.target
-    known = set(plugin_points(target, target.last)) - set(forgotten_points(target))
+    known = set(plugin_points(target, target.last)) - set(forgotten_points(target, target.last))
     if not given or set(given) <= known:
         yield given or {}
     standard = _in_force(target, {})

@@ -1,33 +1,34 @@
 """What a KubeSchedulerConfiguration leaves open, filled in as its version fills it in; nothing is judged here.
 
-What a field has that is empty is in ``defaults.json``, which `conformance/oracle/cmd/configdefaults` prints from
-pkg/scheduler/apis/config/VERSION/defaults.go of every minor version; what takes more than that to tell stands here.
+What a field has that is empty, and on what gates and fields it hangs, is in ``defaults.json``, which
+`conformance/oracle/cmd/configdefaults` prints from every minor version (pkg/scheduler/apis/config/VERSION/defaults.go).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace as with_fields
 
-from topospread.api.shipped_table import shipped_table
-from topospread.config.api_versions import API_VERSIONS, KIND, ApiVersion
+from topospread.api.shipped_table import in_force, shipped_table
+from topospread.config.api_versions import API_VERSIONS, KIND, ApiVersion, latest_api_version
 from topospread.config.default_plugins import default_plugins
 from topospread.config.document import Args, Document, PluginConfig, ProfileDocument
 from topospread.config.durations import parse_duration
 from topospread.config.gates import Gates
 from topospread.config.kinds import plugin_args
 from topospread.config.plugin_sets import PluginSet, merge, names
-from topospread.config.resource_weights import weighted
-from topospread.config.until import removed_plugins
 from topospread.config.until.forgotten_points import forgotten_points, without_forgotten
+from topospread.config.until.removed_plugins import as_plugins_took
 from topospread.config.versions import KubeVersion
 
 DEFAULT_SCHEDULER_NAME = "default-scheduler"
 
+_IF = " if "
 _WITHOUT_DEFAULT_ARGS = "podGroupPostFilter"
 """The extension point whose plugins get no default arguments (``pluginsNames``)."""
 
@@ -73,25 +74,38 @@ def _plugins(custom: Mapping[str, PluginSet] | None, defaults: Defaults) -> dict
     standard = default_plugins(defaults.api, defaults.version, defaults.gates)
     if custom is None:
         return standard
-    forgotten = forgotten_points(defaults.api)
+    forgotten = forgotten_points(defaults.api, defaults.version)
     merged = {point: plugins for point, plugins in custom.items() if point not in forgotten}
     sets = merge(standard, merged, in_place=defaults.api.rank >= API_VERSIONS["v1beta2"].rank)
     return dict(without_forgotten(sets, defaults.api, defaults.version))
 
 
 @cache
-def _printed() -> dict[str, dict[int, dict[str, dict[str, Any]]]]:
-    """Version of the configuration → minor version of Kubernetes from which on → struct → field → its default."""
-    return shipped_table(__package__, "defaults.json", dict[str, dict[int, dict[str, dict[str, Any]]]])
+def _printed() -> dict[str, dict[str, dict[int, dict[str, Any]]]]:
+    """Version of the configuration → struct → minor version of Kubernetes from which on → field → its default.
+
+    ``shape if SomeGate !field``: where the gate is on and the field empty; ``resources[].weight``: of every item.
+    """
+    return shipped_table(__package__, "defaults.json", dict[str, dict[str, dict[int, dict[str, Any]]]])
 
 
-def _defaults_of(struct: str, defaults: Defaults) -> Mapping[str, Any]:
+def _defaults_of(struct: str, defaults: Defaults) -> dict[str, Any]:
     """What empty fields of a struct have; in a version before any that has defaults of it the plugin took the same."""
     printed = _printed()
-    served = printed[defaults.api.name]
-    own = served[max(minor for minor in served if minor <= defaults.version.minor)]
-    every = (structs for minors in printed.values() for structs in minors.values())
-    return next((structs[struct] for structs in (own, *every) if struct in structs), {})
+    own = printed[defaults.api.name].get(struct, {})
+    if any(minor <= defaults.version.minor for minor in own):
+        return in_force(own, defaults.version.minor) | _of_newer_gates(struct, defaults)
+    first = next((fields for structs in printed.values() for fields in structs.get(struct, {}).values()), {})
+    return {field: value for field, value in first.items() if _IF not in field}
+
+
+def _of_newer_gates(struct: str, defaults: Defaults) -> dict[str, Any]:
+    """For a configuration that is no longer served: what hangs on the gates of the Kubernetes version at hand."""
+    minor = defaults.gates.kube_version.minor
+    newest = _printed()[latest_api_version(defaults.gates.kube_version).name].get(struct, {})
+    if minor <= defaults.version.minor or not newest:
+        return {}
+    return {field: value for field, value in in_force(newest, minor).items() if _IF in field}
 
 
 def _process_fields(fields: Mapping[str, Any], defaults: Defaults) -> dict[str, Any]:
@@ -119,69 +133,26 @@ def _is_zero(key: str, value: Any) -> bool:
 
 def default_args(plugin: str, args: Args, defaults: Defaults) -> Args:
     """A plugin's arguments with the defaults of the version."""
-    fill, removed = _FILL.get(plugin), removed_plugins.DEFAULTS.get(plugin)
-    if removed is not None:
-        return removed(args)
-    return fill(dict(args), defaults) if fill else {**_defaults_of(f"{plugin}Args", defaults), **args}
-
-
-def _volume_binding(args: Args, defaults: Defaults) -> Args:
-    full = {**_defaults_of("VolumeBindingArgs", defaults), **args}
-    if full.get("shape"):
-        return full
-    if defaults.gates.enabled("StorageCapacityScoring"):
-        full["shape"] = [{"utilization": 0, "score": 10}, {"utilization": 100, "score": 0}]
-    elif defaults.version.minor >= 22 and defaults.gates.enabled("VolumeCapacityPriority"):
-        full["shape"] = [{"utilization": 0, "score": 0}, {"utilization": 100, "score": 10}]
-    return full
-
-
-def _balanced_allocation(args: Args, defaults: Defaults) -> Args:
-    return {**args, "resources": weighted(args.get("resources"))}
-
-
-def _fit(args: Args, defaults: Defaults) -> Args:
-    if defaults.version.minor < 22:
-        return args
-    strategy = args.get("scoringStrategy")
-    strategy = {"type": "LeastAllocated"} if strategy is None else strategy
-    return {**args, "scoringStrategy": {**strategy, "resources": weighted(strategy.get("resources"))}}
-
-
-def _pod_topology_spread(args: Args, defaults: Defaults) -> Args:
-    if args.get("defaultingType"):
-        return args
-    return {**args, "defaultingType": _defaulting_type(args, defaults)}
-
-
-def _defaulting_type(args: Args, defaults: Defaults) -> str:
-    """Until 1.23 the built-in constraints had a gate; v1beta1 took a list for what it is, v1beta2 wants it named.
-
-    1.19 had no defaultingType: behind the gate, constraints left out (not an empty list) were the built-in ones.
-    """
-    if defaults.version.minor < 19 or not defaults.gates.enabled("DefaultPodTopologySpread"):
-        return str(_defaults_of("PodTopologySpreadArgs", defaults)["defaultingType"])
-    if defaults.version.minor == 19:
-        return "System" if args.get("defaultConstraints") is None else "List"
-    if defaults.api.name == "v1beta1" and args.get("defaultConstraints"):
-        return "List"
-    return "System"
-
-
-def _dynamic_resources(args: Args, defaults: Defaults) -> Args:
     full = dict(args)
-    if defaults.gates.enabled("DRASchedulerFilterTimeout"):
-        full.setdefault("filterTimeout", "10s")
-    conditions = ("DRADeviceBindingConditions", "DRAResourceClaimDeviceStatus")
-    if defaults.version.minor >= 35 and all(defaults.gates.enabled(name) for name in conditions):
-        full.setdefault("bindingTimeout", "10m0s")
-    return full
+    known = plugin_args(defaults.api, defaults.version)[plugin].fields
+    for key, value in _defaults_of(f"{plugin}Args", defaults).items():
+        path, _, terms = key.partition(_IF)
+        if re.split(r"\W", path)[0] in known and all(_holds(term, full, defaults.gates) for term in terms.split()):
+            full = _with_default(full, path, value)
+    return as_plugins_took(plugin, args, full, "defaultingType" in known)
 
 
-_FILL: Mapping[str, Callable[[Args, Defaults], Args]] = {
-    "VolumeBinding": _volume_binding,
-    "NodeResourcesBalancedAllocation": _balanced_allocation,
-    "NodeResourcesFit": _fit,
-    "PodTopologySpread": _pod_topology_spread,
-    "DynamicResources": _dynamic_resources,
-}
+def _holds(term: str, args: Args, gates: Gates) -> bool:
+    """Whether a gate is on or a field given, or with "!" the reverse; fields begin with a small letter."""
+    asked = term.removeprefix("!")
+    return (gates.enabled(asked) if asked[0].isupper() else bool(args.get(asked))) != term.startswith("!")
+
+
+def _with_default(given: Args, path: str, value: Any) -> Args:
+    field, _, inner = path.partition(".")
+    if field.endswith("[]"):
+        items = given.get(field[:-2], ())
+        return {**given, field[:-2]: [{**one, inner: one.get(inner) or value} for one in items]}
+    if inner:
+        return {**given, field: _with_default(given[field], inner, value)}
+    return given if given.get(field) not in (None, "", []) else {**given, field: value}

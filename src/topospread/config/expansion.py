@@ -6,10 +6,11 @@ Source: pkg/scheduler/framework/runtime/framework.go (``NewFramework``, ``expand
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from topospread.config.plugin_checks import checked_points
 from topospread.config.plugin_sets import ALL, PluginEntry, PluginSet
 from topospread.config.profile import EXTENSION_POINTS, EnabledPlugin
 from topospread.config.registry import extension_points, last_version_with
@@ -18,25 +19,6 @@ from topospread.config.versions import KubeVersion
 
 ExpansionProblem = tuple[str, str]
 """(path of the field, or "" for a default's; what kube-scheduler says)."""
-
-_CHECKED = (
-    "pre_filter",
-    "filter",
-    "post_filter",
-    "reserve",
-    "pre_score",
-    "score",
-    "pre_bind",
-    "bind",
-    "post_bind",
-    "permit",
-    "pre_enqueue",
-    "queue_sort",
-    "placement_generate",
-    "placement_score",
-    "pod_group_post_filter",
-)
-"""Extension points in the order in which kube-scheduler looks through them (``getExtensionPoints``)."""
 
 WEIGHED = ("score", "placement_score")
 _HIGHEST_TOTAL = 2**63 - 1
@@ -58,7 +40,7 @@ def expand(sets: Mapping[str, PluginSet], version: KubeVersion, scheduler_name: 
     Problems are in kube-scheduler's order: it stops at the first.
     """
     points = extension_points(version)
-    problems = list(dict.fromkeys(_problems(sets, points)))
+    problems = list(dict.fromkeys(_problems(sets, points, checked_points(version))))
     plugins = {
         point: _weighed(point, _ordered(point, sets, points), sets, version)
         for point, field in EXTENSION_POINTS.items()
@@ -111,7 +93,7 @@ def _weighed(
 def _deciding_entries(point: str, sets: Mapping[str, PluginSet], version: KubeVersion) -> dict[str, PluginEntry]:
     """Plugin → the entry whose weight counts."""
     if version.minor <= LAST_WEIGHT_COUNTS_UNTIL:
-        return last_entries(sets)
+        return last_entries(sets, version)
     both = (*sets.get(EXTENSION_POINTS[point], _NONE).enabled, *sets.get("multiPoint", _NONE).enabled)
     return {entry.name: entry for entry in reversed(both)}
 
@@ -122,8 +104,10 @@ def _interface(point: str) -> str:
     return f"{field[0].upper()}{field[1:]}Plugin"
 
 
-def _problems(sets: Mapping[str, PluginSet], points: Mapping[str, frozenset[str]]) -> Iterator[ExpansionProblem]:
-    for point in _CHECKED:
+def _problems(
+    sets: Mapping[str, PluginSet], points: Mapping[str, frozenset[str]], checked: Sequence[str]
+) -> Iterator[ExpansionProblem]:
+    for point in checked:
         seen: set[str] = set()
         for entry in sets.get(EXTENSION_POINTS[point], _NONE).enabled:
             if entry.name not in points:
@@ -133,15 +117,15 @@ def _problems(sets: Mapping[str, PluginSet], points: Mapping[str, frozenset[str]
             elif entry.name in seen:
                 yield entry.origin, f'plugin "{entry.name}" already registered as "{_interface(point)}"'
             seen.add(entry.name)
-    yield from _multi_point_problems(sets, points)
+    yield from _multi_point_problems(sets, points, checked)
 
 
 def _multi_point_problems(
-    sets: Mapping[str, PluginSet], points: Mapping[str, frozenset[str]]
+    sets: Mapping[str, PluginSet], points: Mapping[str, frozenset[str]], checked: Sequence[str]
 ) -> Iterator[ExpansionProblem]:
     """Point by point, as ``expandMultiPointPlugins`` goes through them; of an entry what is wrong first."""
     told: set[PluginEntry] = set()
-    for point in _CHECKED:
+    for point in checked:
         own = sets.get(EXTENSION_POINTS[point], _NONE)
         passed_over = {*own.disabled, *(entry.name for entry in own.enabled)}
         seen: set[str] = set()

@@ -155,7 +155,7 @@ def _warnings(given: Document, full: Document, kube_version: KubeVersion) -> Ite
             yield f"{who} is not asked: kube-scheduler would let it {' and '.join(does)}"
     known = extension_points(full.version)
     for profile, defaulted in zip(given.profiles, full.profiles, strict=False):
-        for point in forgotten_points(given.api):
+        for point in forgotten_points(given.api, full.version):
             if profile.plugins and point in profile.plugins:
                 yield f"{profile.origin}.plugins.{point} has no effect: kube-scheduler ignores it in {given.api.name}"
         enabled = {entry.name for plugins in (defaulted.plugins or {}).values() for entry in plugins.enabled}

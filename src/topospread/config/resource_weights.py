@@ -1,4 +1,4 @@
-"""The resources that scores weigh and the shapes they follow, in arguments of plugins: defaults, problems, types."""
+"""The resources that scores weigh and the shapes they follow, in arguments of plugins: problems, types."""
 
 from __future__ import annotations
 
@@ -9,13 +9,6 @@ from topospread.api.validation.field import FieldError, invalid, required
 from topospread.config.args import ResourceWeight, ShapePoint
 
 Args = Mapping[str, Any]
-
-
-def weighted(resources: Sequence[Args] | None) -> list[dict[str, Any]]:
-    """The resources with their weights; cpu and memory where there are none, and 1 where there is no weight."""
-    if not resources:
-        return [{"name": "cpu", "weight": 1}, {"name": "memory", "weight": 1}]
-    return [{**resource, "weight": resource.get("weight", 0) or 1} for resource in resources]
 
 
 def weight_errors(path: str, resources: Iterable[Args]) -> Iterator[FieldError]:

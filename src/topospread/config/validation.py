@@ -25,28 +25,12 @@ from topospread.config.document import Document, PluginConfig, ProfileDocument
 from topospread.config.durations import format_duration, parse_duration
 from topospread.config.gates import Gates
 from topospread.config.go_form import go_form, same_args
+from topospread.config.plugin_checks import refused_plugins, refusing_points
 from topospread.config.plugin_sets import PluginSet
 from topospread.config.until.removed_plugins import conflicting_scores
 from topospread.config.validation_args import MISNAMED, args_errors, fit_errors
 
 _NONE = PluginSet()
-
-# Extension points whose plugins are looked up among those a version refuses; multiPoint is not among them.
-_STAGES = (
-    "preEnqueue",
-    "queueSort",
-    "preFilter",
-    "filter",
-    "postFilter",
-    "preScore",
-    "score",
-    "reserve",
-    "permit",
-    "preBind",
-    "bind",
-    "postBind",
-    "podGroupPostFilter",
-)
 
 
 class _Judge(msgspec.Struct, frozen=True):
@@ -132,36 +116,20 @@ def _percentage(path: str, value: int) -> Iterator[FieldError]:
         yield invalid(path, value, "not in valid range [0-100]")
 
 
-def _refused(document: Document) -> tuple[tuple[str, ...], str]:
-    """Plugins that are refused by name, and the version that did away with them, as the message has it."""
-    minor, api = document.version.minor, document.api.name
-    if api == "v1beta2" and minor == 22:
-        gone = (
-            "NodeLabel",
-            "ServiceAffinity",
-            "NodePreferAvoidPods",
-            "NodeResourcesLeastAllocated",
-            "NodeResourcesMostAllocated",
-            "RequestedToCapacityRatio",
-        )
-        return gone, document.api.group_version
-    if api == "v1" and minor <= 28:
-        return ("SelectorSpread",), "v1"
-    if api == "v1" and minor >= 31:
-        return ("AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"), "v1"
-    return (), ""
-
-
 def _refusal(judge: _Judge, path: str, name: str) -> Iterator[FieldError]:
-    gone, since = _refused(judge.document)
-    if name in gone:
+    since = _refused(judge).get(name)
+    if since is not None:
         verb = "removed" if judge.document.version.minor <= 24 else "invalid"
         version = f'(KubeSchedulerConfiguration is version "{judge.api_version}")'
         yield invalid(path, name, f'was {verb} in version "{since}" {version}')
 
 
+def _refused(judge: _Judge) -> dict[str, str]:
+    return refused_plugins(judge.document.api, judge.document.version)
+
+
 def _refused_plugins(judge: _Judge, path: str, plugins: Mapping[str, PluginSet]) -> Iterator[FieldError]:
-    for stage in _STAGES:
+    for stage in refusing_points(judge.document.version):
         for index, entry in enumerate(plugins.get(stage, _NONE).enabled):
             yield from _refusal(judge, f"{path}.{stage}.enabled[{index}]", entry.name)
     if judge.document.api.name == "v1beta1" and judge.document.version.minor == 22:
@@ -170,7 +138,7 @@ def _refused_plugins(judge: _Judge, path: str, plugins: Mapping[str, PluginSet])
 
 def _plugin_config(judge: _Judge, path: str, profile: ProfileDocument) -> Iterator[FieldError]:
     seen: set[str] = set()
-    gone, _ = _refused(judge.document)
+    gone = _refused(judge)
     for index, one in enumerate(profile.plugin_config):
         where = f"{path}.pluginConfig[{index}]"
         if one.name in seen:

@@ -88,6 +88,7 @@ def test_scheduling_gates(version: str, there: bool) -> None:
         ("1.20", {"DefaultPodTopologySpread": False}, "score", "SelectorSpread"),
         ("1.22", {"DefaultPodTopologySpread": False}, "pre_score", "SelectorSpread"),
         ("1.23", {"DefaultPodTopologySpread": False}, "score", "SelectorSpread"),
+        ("1.21", {"VolumeCapacityPriority": True}, "score", "VolumeBinding"),
         ("1.22", {"VolumeCapacityPriority": True}, "score", "VolumeBinding"),
         ("1.18", {"ResourceLimitsPriorityFunction": True}, "score", "NodeResourceLimits"),
     ],

@@ -3,6 +3,8 @@
 // version of the configuration, and of the kinds of objects the fields that have come since 1.18:
 // go run ./cmd/fieldhistory configuration > ../../src/topospread/config/fields.json
 // go run ./cmd/fieldhistory objects > ../../src/topospread/api/new_fields.json
+// And which versions of the configuration there are, from which minor version on, first what it has without a file:
+// go run ./cmd/fieldhistory versions > ../../src/topospread/config/api_versions.json
 package main
 
 import (
@@ -154,7 +156,7 @@ func read(name string, minor int) map[string]map[string]string {
 			r.named(path, each)
 		}
 	}
-	if minor == releases.Oldest {
+	if minor == 18 {
 		for plugin, args := range argsOf118 {
 			at := strings.LastIndex(args, ".")
 			kind := r.named(args[:at], args[at+1:])
@@ -236,8 +238,13 @@ func main() {
 		fmt.Println(lines(objects()))
 		return
 	}
+	if len(os.Args) == 2 && os.Args[1] == "versions" {
+		served := func(minor int) any { return releases.Served(minor) }
+		fmt.Println(releases.Steps(releases.Oldest, releases.Newest, served))
+		return
+	}
 	var versions []string
-	for _, version := range releases.Configurations {
+	for _, version := range releases.Configurations() {
 		text := lines(merged(version.Name, version.First, version.Last))
 		versions = append(versions, fmt.Sprintf("%q: %s", version.Name, text))
 	}

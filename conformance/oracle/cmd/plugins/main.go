@@ -1,9 +1,11 @@
 // Plugins prints what kube-scheduler's sources say of its plugins in every minor version; nothing of them is compiled.
-// Those that each version of the configuration enables on its own, before feature gates add theirs, JSON: version →
-// minor version of Kubernetes from which on → extension point → plugins in order, a weight after a colon; and at which
-// extension points each has a method: plugin → extension point → from-to, without an end where it is still there:
+// Those that each version of the configuration enables on its own, JSON: version → minor version of Kubernetes from
+// which on → extension point → plugins in order, a weight after a colon, and the gate without which (with "!": with
+// which) one is not there after " if "; at which extension points each has a method: plugin → extension point → from-to,
+// without an end where it is still there; and what reading and starting them looks at (checks.go):
 // go run ./cmd/plugins defaults > ../../src/topospread/config/default_plugins.json
 // go run ./cmd/plugins points > ../../src/topospread/config/extension_points.json
+// go run ./cmd/plugins checks > ../../src/topospread/config/plugin_checks.json
 package main
 
 import (
@@ -72,9 +74,15 @@ func (s *source) text(expression ast.Expr, path string) string {
 	return ""
 }
 
-// plugins gives the lists that the file's function returns, each as a field in JSON, in their order.
-func (s *source) plugins(file *ast.File) []string {
-	var lists []string
+// set is a field of Plugins, with what it enables.
+type set struct {
+	point   string
+	enabled []string
+}
+
+// plugins gives the sets that the file's function returns, in their order.
+func (s *source) plugins(file *ast.File) []set {
+	var sets []set
 	ast.Inspect(file, func(node ast.Node) bool {
 		function, ok := node.(*ast.FuncDecl)
 		if ok && function.Name.Name != "getDefaultPlugins" && function.Name.Name != "getDefaultConfig" {
@@ -89,14 +97,16 @@ func (s *source) plugins(file *ast.File) []string {
 		}
 		for _, element := range literal.Elts {
 			point := element.(*ast.KeyValueExpr)
-			name := point.Key.(*ast.Ident).Name
-			name = strings.ToLower(name[:1]) + name[1:]
-			line, _ := json.Marshal(s.enabled(point.Value))
-			lists = append(lists, fmt.Sprintf("%q:%s", name, line))
+			sets = append(sets, set{inJSON(point.Key.(*ast.Ident).Name), s.enabled(point.Value)})
 		}
 		return false
 	})
-	return lists
+	return sets
+}
+
+// inJSON is what a field of Plugins is called there.
+func inJSON(name string) string {
+	return strings.ToLower(name[:1]) + name[1:]
 }
 
 // enabled is the list of a set.
@@ -107,29 +117,52 @@ func (s *source) enabled(set ast.Expr) []string {
 	var listed []string
 	for _, element := range set.(*ast.CompositeLit).Elts {
 		for _, plugin := range element.(*ast.KeyValueExpr).Value.(*ast.CompositeLit).Elts {
-			text := map[string]string{}
-			for _, field := range plugin.(*ast.CompositeLit).Elts {
-				pair := field.(*ast.KeyValueExpr)
-				text[pair.Key.(*ast.Ident).Name] = s.text(pair.Value, "")
-			}
-			name := text["Name"]
-			if text["Weight"] != "" {
-				name += ":" + text["Weight"]
-			}
-			listed = append(listed, name)
+			listed = append(listed, s.plugin(plugin.(*ast.CompositeLit)).String())
 		}
 	}
 	return listed
 }
 
-func read(name string, minor int) []string {
+// plugin is one of a list.
+type plugin struct{ name, weight string }
+
+func (p plugin) String() string {
+	if p.weight == "" {
+		return p.name
+	}
+	return p.name + ":" + p.weight
+}
+
+func (s *source) plugin(literal *ast.CompositeLit) plugin {
+	text := map[string]string{}
+	for _, field := range literal.Elts {
+		pair := field.(*ast.KeyValueExpr)
+		text[pair.Key.(*ast.Ident).Name] = s.text(pair.Value, "")
+	}
+	return plugin{text["Name"], text["Weight"]}
+}
+
+// read gives the default plugins of a version of the configuration, those of feature gates at their places.
+func read(name string, minor int) json.RawMessage {
 	folder := releases.Folder("k8s.io/kubernetes", minor)
 	path := filepath.Join(folder, "pkg/scheduler/apis/config", name, "default_plugins.go")
+	functions := []string{"getDefaultPlugins"}
 	if minor <= 21 {
 		path = filepath.Join(folder, "pkg/scheduler/algorithmprovider/registry.go")
+		functions = []string{"getDefaultConfig", "applyFeatureGates"}
 	}
 	file, imports := releases.Parse(path)
-	return (&source{folder, imports}).plugins(file)
+	s := &source{folder, imports}
+	reader := gated{s, file, s.plugins(file)}
+	for _, function := range functions {
+		reader.call(function, "")
+	}
+	var lines []string
+	for _, each := range reader.sets {
+		line, _ := json.Marshal(each.enabled)
+		lines = append(lines, fmt.Sprintf("%q:%s", each.point, line))
+	}
+	return json.RawMessage("{" + strings.Join(lines, ",") + "}")
 }
 
 // methods are what a plugin has at an extension point.
@@ -240,22 +273,13 @@ func printPoints() {
 }
 
 func main() {
-	if len(os.Args) == 2 && os.Args[1] == "points" {
+	switch {
+	case len(os.Args) == 2 && os.Args[1] == "points":
 		printPoints()
 		return
+	case len(os.Args) == 2 && os.Args[1] == "checks":
+		printChecks()
+		return
 	}
-	var versions []string
-	for _, version := range releases.Configurations {
-		var lines []string
-		var before []string
-		for minor := version.First; minor <= version.Last; minor++ {
-			now := read(version.Name, minor)
-			if !slices.Equal(now, before) {
-				lines = append(lines, fmt.Sprintf("\"%d\": {%s}", minor, strings.Join(now, ",")))
-			}
-			before = now
-		}
-		versions = append(versions, fmt.Sprintf("%q: {\n%s\n}", version.Name, strings.Join(lines, ",\n")))
-	}
-	fmt.Printf("{\n%s\n}\n", strings.Join(versions, ",\n"))
+	fmt.Println(releases.ByConfiguration(func(name string, minor int) any { return read(name, minor) }))
 }

@@ -3,7 +3,6 @@
     v1alpha2     preemption and bind timeouts outside of the plugins   `v1alpha2`
     until 1.21   the last of a plugin's weights counts                 `last_weights`
     until 1.22   plugins with arguments that are gone                  `removed_plugins`
-    until 1.27   default plugins listed by extension point             `plugins_by_point`
     until 1.28   fields that are read and forgotten                    `forgotten_points`
 
 What differs in a line or two stands where it is used.

@@ -1,6 +1,6 @@
 """Fields of ``plugins`` that an old version decodes and forgets to merge with its defaults; what is merged is not here.
 
-Source: pkg/scheduler/apis/config/VERSION/default_plugins.go (``mergePlugins``) of 1.18, and of v1beta2 and v1beta3.
+Source: ``mergePlugins`` in pkg/scheduler/apis/config/VERSION/default_plugins.go; `plugin_checks` has the fields.
 """
 
 from __future__ import annotations
@@ -10,17 +10,19 @@ from collections.abc import Mapping
 from msgspec.structs import replace as with_fields
 
 from topospread.config.api_versions import API_VERSIONS, ApiVersion
+from topospread.config.plugin_checks import unmerged_points
 from topospread.config.plugin_sets import PluginSet
 from topospread.config.versions import KubeVersion
 
-_FORGOTTEN = {"v1beta2": ("multiPoint", "preEnqueue"), "v1beta3": ("preEnqueue",), "v1alpha2": ("unreserve",)}
+_NO_PLUGIN_HAS = {"v1alpha2": ("unreserve",)}
+"""Extension points that are gone since, and had none of kube-scheduler's own plugins."""
 _MERGED_AT_ONCE = 22
 """Since this minor version decoding merges the default plugins; up to v1beta2 it forgets what was disabled then."""
 
 
-def forgotten_points(api: ApiVersion) -> tuple[str, ...]:
+def forgotten_points(api: ApiVersion, version: KubeVersion) -> tuple[str, ...]:
     """Extension points of a version whose plugins kube-scheduler reads and then ignores."""
-    return _FORGOTTEN.get(api.name, ())
+    return (*unmerged_points(api, version), *_NO_PLUGIN_HAS.get(api.name, ()))
 
 
 def without_forgotten(sets: dict[str, PluginSet], api: ApiVersion, version: KubeVersion) -> Mapping[str, PluginSet]:

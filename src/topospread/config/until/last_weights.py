@@ -7,28 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from topospread.config.plugin_checks import checked_points
 from topospread.config.plugin_sets import PluginEntry, PluginSet
+from topospread.config.profile import EXTENSION_POINTS
+from topospread.config.versions import KubeVersion
 
 LAST_WEIGHT_COUNTS_UNTIL = 21
 """The minor version."""
 
-# The order in which framework.go visits the extension points.
-_VISITED = (
-    "preFilter",
-    "filter",
-    "postFilter",
-    "reserve",
-    "preScore",
-    "score",
-    "preBind",
-    "bind",
-    "postBind",
-    "permit",
-    "queueSort",
-)
 
-
-def last_entries(sets: Mapping[str, PluginSet]) -> dict[str, PluginEntry]:
+def last_entries(sets: Mapping[str, PluginSet], version: KubeVersion) -> dict[str, PluginEntry]:
     """Plugin → the entry whose weight counts."""
-    visited = (sets[point] for point in _VISITED if point in sets)
+    fields = (EXTENSION_POINTS[point] for point in checked_points(version))
+    visited = (sets[field] for field in fields if field in sets)
     return {entry.name: entry for plugins in visited for entry in plugins.enabled}

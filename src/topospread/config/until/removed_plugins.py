@@ -11,7 +11,7 @@ from typing import Any
 from topospread.api.validation.field import FieldError, invalid
 from topospread.config.args import NodeLabelArgs, ScoringStrategy, ServiceAffinityArgs
 from topospread.config.plugin_sets import PluginSet
-from topospread.config.resource_weights import shape_errors, shape_points, typed_weights, weight_errors, weighted
+from topospread.config.resource_weights import shape_errors, shape_points, typed_weights, weight_errors
 
 Args = Mapping[str, Any]
 
@@ -24,21 +24,18 @@ SCORING_PLUGINS = {
 _LABELS = ("presentLabels", "absentLabels", "presentLabelsPreference", "absentLabelsPreference")
 
 
-def _least_or_most_allocated(args: Args) -> dict[str, Any]:
-    return {**args, "resources": args.get("resources") or weighted(None)}
+def as_plugins_took(plugin: str, given: Args, full: Args, has_defaulting_type: bool) -> dict[str, Any]:
+    """Arguments as plugins took them, of which the defaults of old versions told less; ``full`` are those.
 
-
-def _requested_to_capacity_ratio(args: Args) -> dict[str, Any]:
-    # The plugin itself takes a weight of 0 as 1 where the defaults do not (until 1.21).
-    return {**args, "resources": weighted(args.get("resources"))}
-
-
-DEFAULTS: Mapping[str, Callable[[Args], dict[str, Any]]] = {
-    "NodeResourcesLeastAllocated": _least_or_most_allocated,
-    "NodeResourcesMostAllocated": _least_or_most_allocated,
-    "RequestedToCapacityRatio": _requested_to_capacity_ratio,
-}
-"""Plugin → its arguments with their defaults."""
+    Until 1.21 RequestedToCapacityRatio took a weight of 0 as 1. Until 1.19 PodTopologySpread had no ``defaultingType``:
+    constraints that the defaults put there were the built-in ones.
+    """
+    if plugin == "RequestedToCapacityRatio":
+        return {**full, "resources": [{**one, "weight": one.get("weight") or 1} for one in full["resources"]]}
+    if plugin == "PodTopologySpread" and not has_defaulting_type:
+        built_in = "defaultConstraints" in full and "defaultConstraints" not in given
+        return {**given, "defaultingType": "System" if built_in else "List"}
+    return dict(full)
 
 
 def _ratio_errors(path: str, args: Args) -> Iterator[FieldError]:

@@ -1,0 +1,53 @@
+"""Where kube-scheduler looks through a configuration's plugins, and which it refuses by name or forgets; tables alone.
+
+They are in ``plugin_checks.json``, which `conformance/oracle/cmd/plugins` prints from every minor version's
+pkg/scheduler/framework/runtime/framework.go (``getExtensionPoints``), apis/config/validation/validation.go and
+apis/config/VERSION/default_plugins.go (``mergePlugins``).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import msgspec
+
+from topospread.api.shipped_table import in_force, shipped_table
+from topospread.config.api_versions import ApiVersion
+from topospread.config.profile import EXTENSION_POINTS
+from topospread.config.versions import KubeVersion
+
+
+class _PrintedChecks(msgspec.Struct):
+    """Each from which minor version on. ``refused``: as of which version of the configuration → plugins."""
+
+    order: dict[int, list[str]]
+    stages: dict[int, list[str]]
+    refused: dict[str, dict[int, dict[str, list[str]]]]
+    forgotten: dict[str, dict[int, list[str]]]
+
+
+@cache
+def _printed() -> _PrintedChecks:
+    return shipped_table(__package__, "plugin_checks.json", _PrintedChecks)
+
+
+def checked_points(version: KubeVersion) -> tuple[str, ...]:
+    """Extension points (keys of ``EXTENSION_POINTS``) in the order in which kube-scheduler looks through them."""
+    ours = {field: point for point, field in EXTENSION_POINTS.items()}
+    return tuple(ours[field] for field in in_force(_printed().order, version.minor) if field in ours)
+
+
+def refusing_points(version: KubeVersion) -> list[str]:
+    """Extension points, as in the configuration, whose plugins are looked up among those a version refuses."""
+    return in_force(_printed().stages, version.minor)
+
+
+def refused_plugins(api: ApiVersion, version: KubeVersion) -> dict[str, str]:
+    """Plugins that a version of the configuration refuses → what did away with them, as the message has it."""
+    listed = in_force(_printed().refused[api.name], version.minor)
+    return {name: since for since, names in listed.items() for name in names}
+
+
+def unmerged_points(api: ApiVersion, version: KubeVersion) -> tuple[str, ...]:
+    """Fields of ``plugins`` that a version decodes and forgets to merge with its defaults."""
+    return tuple(in_force(_printed().forgotten[api.name], version.minor))
