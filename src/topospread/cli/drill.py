@@ -27,6 +27,7 @@ from .inputs import (
 from .live_options import access_options
 from .pictures import check_graph, write_graph
 from .report_file import ReportWish, check_html, html_options, write_html
+from .saved import check_saved, saved_option, write_saved
 from .terminal import layout, progress, show, warn, written
 from .usage import Explained
 
@@ -54,7 +55,8 @@ Nodes are meant by a label, or by node=NAME; zone=, region= and pool= stand for 
 The report shows for each step what happened when, workloads that it touched with the pods of each domain before →
 after, what stays pending with kube-scheduler's sentence and its sum, disruption budgets that were broken, and what a
 drain could not evict. The exit code is 1 when pods are pending at the end, a budget was broken, or a drain left pods.
-With --traffic it says what of each Service's traffic crosses zones after each step.
+With --traffic it says what of each Service's traffic crosses zones after each step. With --save the cluster is written
+as the steps leave it, for other commands to begin with.
 
 With --each every zone or node fails, or every Deployment is rolled out, each from the same beginning; the worst come
 first. The exit code is 1 when one does not hold.
@@ -74,6 +76,7 @@ Examples:
   topospread drill cluster.json.gz --drain node=node-3 --uncordon node=node-3
   topospread drill app.yaml --cluster zones=3,nodes=9 --scale deploy/web=30 --scale deploy/web=10
   topospread drill cluster.json.gz --add-nodes 3 --like node-1 --zone eu-west-1b --apply new.yaml
+  topospread drill cluster.json.gz --fail zone=eu-west-1a --recover zone=eu-west-1a --save after.json.gz
   topospread drill cluster.json.gz --fail zone=eu-west-1a --traffic --price 0.01
   topospread drill cluster.json.gz --each zone
   topospread drill --check drills/ -o junit
@@ -143,6 +146,7 @@ def _step(name: str, metavar: str, text: str) -> Callable[[Any], Any]:
 @traffic_options
 @html_options
 @click.option("--graph", metavar="FILE", type=PATH, help="Write the timeline as an SVG picture: domains by steps.")
+@saved_option("Write the cluster as the steps leave it, as a snapshot.")
 @click.option("--seed", type=int, metavar="N", help="Draw among equals where kube-scheduler does, repeatably.")
 @click.option("--no-preemption", is_flag=True, help="Evict nothing for more important pods.")
 @namespace_options("Scale in")
@@ -155,6 +159,7 @@ def drill(context: click.Context, /, **given: Any) -> int:
     steps = read_steps(context.meta[__name__], given)
     check_graph(given["graph"])
     check_html(given)
+    check_saved(given["save"])
     asking = asked_traffic(given)
     if given["check"]:
         return drill_many.check(given, steps)
@@ -172,6 +177,10 @@ def drill(context: click.Context, /, **given: Any) -> int:
     if given["each"]:
         return drill_many.each(given, inventory, _options(given, configuration, by))
     found, code = _played(given, inventory, steps, configuration, by)
+    if found.partial and given["save"]:
+        warn([f"--save {given['save']}: not written, as the drill was ended before its end"])
+    else:
+        write_saved(found.steps[-1].after, given["save"], by)
     if given["graph"]:
         from topospread.report.drill_timeline import drill_svg
 
@@ -191,7 +200,8 @@ def _check_beside(given: dict[str, Any], steps: list[Step]) -> None:
     if given["output"] in drill_many.OF_CHECKS and not given["merge"]:
         raise UsageError(f"-o {given['output']} shows what --check finds")
     if given["merge"]:
-        beside = [f"--{name}" for name in ("each", "shard", "dask", "workers", "graph", "traffic") if given[name]]
+        plays = ("each", "shard", "dask", "workers", "graph", "traffic", "save")
+        beside = [f"--{name}" for name in plays if given[name]]
         if steps or beside:
             raise UsageError(f"--merge puts parts together that were played; {(beside or ['a step'])[0]} plays")
         return
@@ -199,6 +209,8 @@ def _check_beside(given: dict[str, Any], steps: list[Step]) -> None:
         raise UsageError("--each is a step for everything of a kind: no other stands beside it")
     if given["graph"] and given["each"]:
         raise UsageError("--graph draws the steps of one drill, not --each")
+    if given["save"] and given["each"]:
+        raise UsageError("--save saves what one drill leaves, not those of --each")
     if given["traffic"] and given["each"]:
         raise UsageError("--traffic is told after each step of one drill, not of --each")
     for name in ("workers", "shard", "dask"):
@@ -248,12 +260,18 @@ def _played(
                 preemption=not given["no_preemption"],
                 runs=given["runs"],
                 pools=given_pools(given),
-                keep_after=given["traffic"] or (given["output"] in ("table", "wide") and is_cheap(inventory)),
+                keep_after=_keeps_after(given, inventory),
                 progress=bar,
             )
     except Interrupted as interrupted:
         return interrupted.finished, drill_many.INTERRUPTED
     return found, 0 if found.holds else 1
+
+
+def _keeps_after(given: dict[str, Any], inventory: Inventory) -> bool:
+    """Whether anything is asked of what is there after steps."""
+    asked = bool(given["traffic"] or given["save"])
+    return asked or (given["output"] in ("table", "wide") and is_cheap(inventory))
 
 
 def read_steps(order: list[str], given: dict[str, Any]) -> list[Step]:

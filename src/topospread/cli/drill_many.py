@@ -104,6 +104,7 @@ def check(given: dict[str, Any], steps: list[Step]) -> int:
         "no_preemption": "--no-preemption",
         "runs": "--runs",
         "graph": "--graph",
+        "save": "--save",
         "traffic": "--traffic",
         "each": "--each",
     }

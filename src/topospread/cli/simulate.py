@@ -12,7 +12,6 @@ from topospread.errors import UsageError
 
 from .inputs import (
     AUTOSCALE,
-    PATH,
     POOLS,
     asked_traffic,
     expected_traffic,
@@ -29,6 +28,7 @@ from .inputs import (
 )
 from .live_options import access_options
 from .report_file import ReportWish, check_html, html_options, options_of, write_html
+from .saved import check_saved, saved_option, write_saved
 from .terminal import layout, progress, show, warn, written
 from .usage import Explained
 
@@ -105,7 +105,7 @@ def _grammar() -> str:
 @POOLS
 @traffic_options
 @html_options
-@click.option("--save", metavar="FILE", type=PATH, help="Write the cluster with what was placed, as a snapshot.")
+@saved_option("Write the cluster with what was placed, as a snapshot.")
 @namespace_options("Show")
 @click.option("-o", "--output", type=FORMATS, default="table", help="How to show the result.")
 def simulate(**given: Any) -> int:
@@ -118,7 +118,9 @@ def simulate(**given: Any) -> int:
     by = read_control_plane(given)
     side = (by, read_configuration(given["config_path"], by.scheduler), given["sampling"])
     other = _other(given, side)
-    _check_save(given["save"], compares=other is not None)
+    if given["save"] and other is not None:
+        raise UsageError("--save saves what one simulation leaves; a comparison has two")
+    check_saved(given["save"])
     sides = [by, other[1][0]] if other else [by]
     from topospread.sources.needed_kinds import PLACEMENT, PLACEMENT_AND_RUNS
 
@@ -128,7 +130,7 @@ def simulate(**given: Any) -> int:
         return _in_orders(given, inventory, side)
     result = _simulated(given, inventory, side)
     if other is None:
-        _save(result, given["save"], by)
+        write_saved(result.after, given["save"], by)
         write_html(given, ReportWish(inventory, _as_given(given, side), shown={"at": "1"}))
         show(_text(result, given, by))
         return 0 if result.all_placed else 1
@@ -159,36 +161,6 @@ def _as_given(given: dict[str, Any], side: Side) -> SimulationOptions:
         sampling=sampling,
         autoscale=given["autoscale"],
     )
-
-
-def _check_save(path: str | None, *, compares: bool) -> None:
-    """Whether the outcome could be saved, before it is there.
-
-    Raises:
-        UsageError: it could not, or there are two.
-        InputError: there is no such folder.
-    """
-    from topospread.sources.snapshot_file import STANDARD_OUTPUT, check_path
-
-    if path is None:
-        return
-    if compares:
-        raise UsageError("--save saves what one simulation leaves; a comparison has two")
-    if path == STANDARD_OUTPUT:
-        raise UsageError("--save names a file: the report goes to standard output")
-    check_path(path)
-
-
-def _save(result: Simulation, path: str | None, by: ControlPlane) -> None:
-    if path is None or result.after is None:
-        return
-    from topospread.report.paragraphs import counted
-    from topospread.sources.snapshot_save import save
-
-    facts = save(result.after, path, kube_version=str(by.scheduler.kube_version))
-    others = sum(facts.counts.values()) - facts.counts["Node"] - facts.counts["Pod"]
-    nodes, pods = counted(facts.counts["Node"], "node"), counted(facts.counts["Pod"], "pod")
-    click.echo(f"{path}: {nodes}, {pods} and {counted(others, 'other object')}", err=True)
 
 
 def _in_orders(given: dict[str, Any], inventory: Inventory, side: Side) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
@@ -16,6 +17,8 @@ from .search import code_of
 from .trials import Movable, Trials, Tried
 
 Evidence = Sequence[tuple[Movable, Tried]]
+_TELLING = 3
+"""So many pods that come back are asked whether scores alone send them."""
 
 
 def unmet_of(trials: Trials, stuck: Mapping[Goal, Evidence], refused: Mapping[str, str]) -> Iterator[UnmetConstraint]:
@@ -23,17 +26,54 @@ def unmet_of(trials: Trials, stuck: Mapping[Goal, Evidence], refused: Mapping[st
     for goal in trials.unmet:
         evidence = stuck.get(goal, ())
         counts = counts_of(goal, trials.scheduler)
-        returned = next(((one, other) for one, other in evidence if _returns(trials, goal, other)), None)
+        every = [(one, other) for one, other in evidence if _returns(trials, goal, other)]
+        returned, kept_out = _most_telling(trials, goal, every)
         pending = next((other for _, other in evidence if other.row is None), None)
+        helps = [] if returned is None else list(_helps(trials, goal, returned[0]))
         yield UnmetConstraint(
             workload=str(goal.workload),
             topology_key=goal.topology_key,
             skew=counts.skew,
             highest=goal.highest,
-            why=_why(trials, goal, evidence, refused) if returned is None else _comes_back(trials, goal, *returned),
+            why=_why(trials, goal, evidence, refused)
+            if returned is None
+            else _comes_back(trials, goal, *returned, kept_out),
             returns=returned is not None and pending is None,
-            helps=tuple(_helps(trials, goal, returned[0])) if returned is not None else (),
+            helps=tuple(each for each in helps if each.tried or not kept_out),
         )
+
+
+def _most_telling(trials: Trials, goal: Goal, returned: Evidence) -> tuple[tuple[Movable, Tried] | None, str]:
+    """Of pods that come back one that scores alone send back, where there is one; and why no node takes the other."""
+    why = ""
+    for each in returned[:_TELLING]:
+        kept_out = _kept_out(trials, goal, each[0])
+        if not kept_out:
+            return each, ""
+        why = why or kept_out
+    return (returned[0], why) if returned else (None, "")
+
+
+def _kept_out(trials: Trials, goal: Goal, movable: Movable) -> str:
+    """Why no node of the domains that lack pods takes the one that comes instead, "" where one does."""
+    counts, nodes = counts_of(goal, trials.scheduler), trials.cluster.nodes
+    receiving = set(counts.receiving().tolist())
+    names = {nodes.names[row] for row in range(nodes.size) if code_of(counts, row) in receiving}
+    with trials.cluster.savepoint():
+        trials.cluster.unbind(movable.key)
+        verdict = trials.scheduler.verdict(movable.successor, movable.key.partition("/")[2])
+    if verdict.error or not names.isdisjoint(verdict.feasible):
+        return ""
+    reasons = Counter(
+        reason for name, rejection in verdict.rejected.items() if name in names for reason in rejection.reasons
+    )
+    domains = sorted(counts.counted.column.values[code] for code in receiving)
+    said = ", ".join(f"{number} {reason}" for reason, number in reasons.most_common())
+    return f"no node of {_few(domains)} takes it" + (f" ({said})" if said else "")
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def _returns(trials: Trials, goal: Goal, tried: Tried) -> bool:
@@ -41,15 +81,16 @@ def _returns(trials: Trials, goal: Goal, tried: Tried) -> bool:
     return tried.row is not None and tried.after.get(goal, trials.distances[goal]) >= trials.distances[goal]
 
 
-def _comes_back(trials: Trials, goal: Goal, movable: Movable, tried: Tried) -> str:
+def _comes_back(trials: Trials, goal: Goal, movable: Movable, tried: Tried, kept_out: str) -> str:
     names = trials.cluster.nodes.names
     assert tried.row is not None, "it has a node"
     where = f"{names[tried.row]}{_in_domain(trials, goal, tried.row)}"
     again = "the same node" if tried.row == movable.row else where
-    how = "its scores put" if not goal.hard else "puts"
+    how = "its scores put" if not (goal.hard or kept_out) else "it puts"
     return (
         f"kube-scheduler undoes it: {how} the pod that comes instead of {movable.key} on "
         f"{names[movable.row]}{_in_domain(trials, goal, movable.row)} on {again}"
+        f"{', as ' if kept_out else ''}{kept_out}"
     )
 
 
@@ -109,7 +150,7 @@ def _hardened(pod: Pod, goal: Goal) -> Pod | None:
 def _domains_that_give(trials: Trials, goal: Goal) -> str:
     counts = counts_of(goal, trials.scheduler)
     names = [counts.counted.column.values[code] for code in counts.giving().tolist()]
-    return ", ".join(sorted(names)[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return _few(sorted(names))
 
 
 def _look_while_cordoned(trials: Trials, goal: Goal, movable: Movable) -> Tried:

@@ -11,6 +11,7 @@ from .layout import Layout
 from .paragraphs import counted, hanging, named_row
 from .pending import pending_lines
 from .pools import pool_lines
+from .rebalance import move_in_words
 from .traffic import step_traffic_lines
 
 if TYPE_CHECKING:
@@ -49,11 +50,11 @@ def _mending(mending: Rebalance | None, layout: Layout) -> Iterator[str]:
     yield from hanging("", f"What stays skewed is mended by {number}, in this order:", layout.width, 2)
     shown = mending.moves if layout.few(len(mending.moves)) else mending.moves[: layout.most]
     for each in shown:
-        where = ", ".join(f"{was} → {now}" for was, now in each.domains.values() if was != now)
-        text = f"{each.namespace}/{each.name} on {each.node}; a new pod goes to {each.target} ({where})"
-        yield from hanging("  ", text, layout.width, 4)
+        yield from hanging("  ", move_in_words(each), layout.width, 4)
     if len(shown) < len(mending.moves):
         yield f"  and {counted(len(mending.moves) - len(shown), 'eviction')} more; -o wide shows all"
+    text = "--save FILE writes the cluster as it is then, and topospread rebalance FILE goes on from there"
+    yield from hanging("  ", text, layout.width, 4)
 
 
 def drill_summary(drill: Drill, layout: Layout, traffic: Sequence[Traffic] = ()) -> str:

@@ -9,9 +9,10 @@ from .layout import Layout
 from .paragraphs import counted, hanging, natural, together
 
 if TYPE_CHECKING:
-    from topospread.rebalancing import ConstraintChange, Rebalance, UnmetConstraint
+    from topospread.rebalancing import ConstraintChange, PodMove, Rebalance, UnmetConstraint
     from topospread.rebalancing.result import Applied
 
+_HOSTNAME = "kubernetes.io/hostname"
 _BY = {
     "counts": "by the counts of each constraint",
     "solver": "by an integer program",
@@ -77,15 +78,19 @@ def _evictions(found: Rebalance, layout: Layout) -> Iterator[str]:
     shown = found.moves if layout.few(len(found.moves)) else found.moves[: layout.most]
     digits = len(str(len(found.moves)))
     for number, each in enumerate(shown, 1):
-        where = ", ".join(f"{old} → {new}" for old, new in dict.fromkeys(each.domains.values()) if old != new)
-        text = f"{each.namespace}/{each.name} on {each.node}; a new pod goes to {each.target}"
-        same = all(pair == (each.node, each.target) for pair in each.domains.values())
-        text += f" ({where})" if where and not same else ""
-        yield from hanging(f"  {number:>{digits}}  ", text, layout.width, digits + 4)
+        yield from hanging(f"  {number:>{digits}}  ", move_in_words(each), layout.width, digits + 4)
     if len(shown) < len(found.moves):
         yield f"  and {len(found.moves) - len(shown)} more; -o wide lists them"
     if not found.partial:
         yield from hanging("  ", "-o commands writes them for kubectl, --apply carries them out", layout.width, 4)
+
+
+def move_in_words(move: PodMove) -> str:
+    """``shop/web-0 on node-a1; a new pod goes to node-c1 (eu-1a → eu-1c)``."""
+    pairs = [pair for key, pair in move.domains.items() if key != _HOSTNAME]  # the nodes are named already
+    where = ", ".join(f"{old} → {new}" for old, new in dict.fromkeys(pairs) if old != new)
+    text = f"{move.namespace}/{move.name} on {move.node}; a new pod goes to {move.target}"
+    return f"{text} ({where})" if where else text
 
 
 def _unmet(found: Rebalance, layout: Layout) -> Iterator[str]:
@@ -127,9 +132,10 @@ def _summary(found: Rebalance, layout: Layout) -> str:
         return "\n".join(hanging("", text, layout.width, 2))
     number = counted(len(found.moves), "eviction")
     text = f"{number} {'mends' if len(found.moves) == 1 else 'mend'} {counted(mended, 'constraint')}"
-    text += f", {len(found.unmet)} not mended" if found.unmet else ""
-    left = sum(not each.is_met for each in found.constraints) - len(found.unmet)
-    text += f", {left} not yet" if found.partial and left > 0 else ""
+    if not found.moves:
+        text = "no evictions were found yet" if found.partial else "no evictions help"
+    left = len(found.constraints) - mended
+    text += f", {left} not {'yet ' if found.partial else ''}mended" if left else ""
     if found.impossible:
         text += "; that all hold is impossible with the pods that may be evicted (by an integer program)"
     elif found.is_proved:

@@ -142,6 +142,56 @@ def test_ctrl_c_shows_what_is_over_and_exits_with_130() -> None:
     assert [each["step"] for each in found["steps"]] == ["", "fail zone=zone-a"]
 
 
+def test_what_a_drill_leaves_is_saved_and_mended_by_what_follows(tmp_path: Path) -> None:
+    """Drill → the cluster afterwards → rebalance, which finds what the drill foretold, and then nothing."""
+    after, rest = tmp_path / "after.json.gz", [sys.executable, "-c", MAIN]
+    words = ["drill", str(ROOT / "docs/how-to/zone-loss/honor.yaml"), *SIX, "--fail", "zone=zone-a"]
+    words += ["--recover", "zone=zone-a", "--save", str(after)]
+    done = subprocess.run([*rest, *words], capture_output=True, text=True, check=False)
+    assert done.stderr == f"{after}: 6 nodes, 9 pods and 6 other objects\n"
+    foretold = done.stdout[done.stdout.index("What stays skewed is mended") :].split("\n\n")[0]
+    found = subprocess.run([*rest, "rebalance", str(after), "-o", "json"], capture_output=True, text=True, check=True)
+    moves = json.loads(found.stdout)["evictions"]
+    assert moves
+    assert all(f"{each['namespace']}/{each['name']} on {each['node']}" in foretold for each in moves)
+    status = subprocess.run([*rest, "status", str(after)], capture_output=True, text=True, check=False)
+    assert f"topospread rebalance {after} mends" in " ".join(status.stdout.split()).replace("- ", "-")
+
+
+def test_what_was_ended_is_not_saved(tmp_path: Path) -> None:
+    after = tmp_path / "after.json.gz"
+    press = (
+        "import os, signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from topospread.drills.play import Play; whole = Play._do\n"
+        "def pressed(self, step):\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    return whole(self, step)\n"
+        "Play._do = pressed\n"
+    )
+    words = [sys.executable, "-c", press + MAIN, "drill", SHOP, "--cluster", "zones=3,nodes=6"]
+    words += ["--fail", "zone=zone-a", "--save", str(after)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 130
+    assert f"warning: --save {after}: not written, as the drill was ended before its end\n" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--fail", "zone=zone-a", "--save", "-"), "--save names a file"),
+        (("--fail", "zone=zone-a", "--save", "after.yaml"), "ends in .json.gz"),
+        (("--each", "zone", "--save", "after.json"), "--save saves what one drill leaves, not those of --each"),
+        (("--check", "--save", "after.json"), "--check plays drills of files"),
+        (("--merge", "--save", "after.json"), "--merge puts parts together that were played; --save plays"),
+    ],
+)
+def test_what_cannot_be_saved_is_refused(words: tuple[str, ...], said: str) -> None:
+    done = run(*words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+
+
 def test_a_table_fits_its_width() -> None:
     for words in (
         ["--fail", "zone=zone-a"],

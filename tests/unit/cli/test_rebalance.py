@@ -153,7 +153,7 @@ def test_a_partial_plan_is_said_to_be_one_in_every_form() -> None:
     at = ("search", "_best_step", 2)
     table = " ".join(ended(*at).stdout.split())
     assert table.endswith(
-        "1 eviction mends 1 constraint, 1 not yet; at least 2 are needed to mend all (by an integer program); "
+        "1 eviction mends 1 constraint, 1 not yet mended; at least 2 are needed to mend all (by an integer program); "
         "partial: ended while evictions were looked for"
     )
     script = ended(*at, "-o", "commands").stdout

@@ -6,8 +6,10 @@ import pytest
 
 from topospread.errors import UsageError
 from topospread.rebalancing import bounds
+from topospread.report.layout import Layout
+from topospread.report.rebalance import move_in_words, rebalance_text
 
-from .builders import HOST, budget, carried_out, node, nodes, rebalance_of, soft, spread, standing
+from .builders import HOST, ZONE, budget, carried_out, node, nodes, rebalance_of, soft, spread, standing
 
 THREE = nodes("a", "a", "b", "b", "c", "c")
 
@@ -103,6 +105,28 @@ def test_who_comes_back_is_told_with_what_helps() -> None:
     assert unmet.returns
     assert "kube-scheduler undoes it" in unmet.why
     assert [(each.what, each.tried) for each in unmet.helps] == [("hard", True), ("cordon", True)]
+
+
+def test_who_is_kept_out_of_where_pods_lack_is_told_with_why() -> None:
+    """No scores send these back: their node selector, or a volume, lets them nowhere else."""
+    pods = standing({"a1": 3}, soft(nodeAffinityPolicy="Ignore"), nodeSelector={ZONE: "a"})
+    found = rebalance_of([node("a1", "a"), node("b1", "b"), *pods], max_skew=1)
+    (unmet,) = found.unmet
+    assert unmet.why.endswith(
+        "on the same node, as no node of b takes it (1 node(s) didn't match Pod's node affinity/selector)"
+    )
+    assert "scores" not in unmet.why
+    assert (unmet.returns, unmet.helps) == (True, ())
+    assert "no evictions help, 1 not mended; that all hold is impossible" in rebalance_text(found, Layout(200))
+
+
+def test_nodes_are_named_once() -> None:
+    """Where the label of a node's name is not its name, as in clouds, it is no second word for it."""
+    there = [node(f"{zone}1", zone) for zone in "ab"]
+    for each in there:
+        each["metadata"]["labels"][HOST] = each["metadata"]["name"] + ".internal"
+    found = rebalance_of([*there, *standing({"a1": 4}, spread(), spread(topologyKey=HOST))])
+    assert move_in_words(found.moves[0]) == "shop/web-0 on a1; a new pod goes to b1 (a → b)"
 
 
 def test_bare_pods_and_those_of_daemon_sets_stay() -> None:
