@@ -90,6 +90,7 @@ bench-quick: $(READY) ## measure in under a minute
 conformance: $(READY) ## judge fresh random cases beside kube-scheduler's own plugins (needs Go)
 	@$(BIN)/python -m conformance.run $(if $(SEED),--seed $(SEED)) $(ARGS)
 	@$(if $(ARGS),true,$(BIN)/python -m conformance.field --check kube-scheduler)
+	@$(if $(ARGS),true,$(BIN)/python -m conformance.tables)
 
 # Not part of the development environment either: what builds and checks releases.
 RELEASE := build/release/tools

@@ -208,8 +208,8 @@ func main() {
 			Needs   []string `json:"needs,omitempty"`
 		}{History: history(name, sources)}
 		for _, s := range sources {
-			if needs, ok := s.needs[name]; ok {
-				row.Needs = needs
+			if _, known := s.gates[name]; known {
+				row.Needs = s.needs[name]
 			}
 		}
 		line, _ := json.Marshal(row)
