@@ -164,6 +164,38 @@ def test_one_namespace_is_read_where_no_more_may_be_and_the_reader_is_warned(tmp
     assert "lacks Service objects (Forbidden)" in done.stderr
 
 
+@pytest.mark.parametrize("own", [True, False], ids=["its-own", "none"])
+def test_services_of_one_namespace_are_no_reason_to_doubt_the_pods_of_all(tmp_path: Path, own: bool) -> None:
+    with answering_server(tmp_path) as server:
+        server.hold(json.loads(SHOP.read_text())["items"])
+        server.answers["/api/v1/namespaces/shop/services"] = server.answers["/api/v1/services"]
+        server.refusals["/api/v1/services"] = (403, "Forbidden")
+        if not own:
+            server.refusals["/api/v1/namespaces/shop/services"] = (403, "Forbidden")
+        done = run(server, "status", "-n", "shop", "-o", "json")
+    assert done.returncode == 0, done.stderr
+    assert "nodes look emptier" not in done.stderr
+    why = 'Forbidden outside the namespace "shop"' if own else "Forbidden"
+    assert f"lacks Service objects ({why}): cluster-level default constraints" in done.stderr
+
+
+def test_all_kinds_that_may_not_be_read_are_named_by_one_warning(tmp_path: Path) -> None:
+    with answering_server(tmp_path) as server:
+        server.hold(json.loads(SHOP.read_text())["items"])
+        for path in ("/api/v1/services", "/apis/apps/v1/statefulsets", "/apis/apps/v1/daemonsets"):
+            server.refusals[path] = (403, "Forbidden")
+        done, drawn = run(server, "status", "-o", "json"), run(server, "status")
+    said = done.stderr.partition("lacks ")[2]
+    assert said.startswith(
+        "objects of 3 kinds (Forbidden):\n"
+        "  StatefulSet, Service: cluster-level default constraints do not apply to the pods that only they select "
+        "or own;\n"
+        "  DaemonSet: no pods are made for new nodes\n"
+    )
+    assert done.stderr.count("warning: ") == 1
+    assert "  DaemonSet: no pods are made for new nodes\n" in drawn.stdout
+
+
 def test_without_any_cluster_it_is_said_what_to_give() -> None:
     done = run(None, "status")
     assert (done.returncode, done.stdout) == (2, "")

@@ -127,6 +127,7 @@ class ClusterLists:
     purpose: str = "answer"
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
     _answered: bool = False
+    _narrowed: list[str] = field(default_factory=list)
     _volumes: _VolumesAsked = field(init=False)
 
     def __post_init__(self) -> None:
@@ -157,6 +158,7 @@ class ClusterLists:
             for each in (*reading.values(), version):
                 each.cancel()
             await asyncio.gather(*reading.values(), version, return_exceptions=True)
+        self._tell_narrowed(facts)
         if self.wanted.namespace and facts.counts.get("Namespace") == 0:
             raise UsageError(f'-n {self.wanted.namespace}: there is no namespace "{self.wanted.namespace}"')
         facts.counts = {kind: facts.counts[kind] for kind in self.wanted.kinds if kind in facts.counts}
@@ -180,7 +182,7 @@ class ClusterLists:
             receiver.finished(kind)
             return
         try:
-            facts.counts[kind] = await self._as_wide_as_allowed(kind, receiver, facts)
+            facts.counts[kind] = await self._as_wide_as_allowed(kind, receiver)
         except ApiError as error:
             if kind in REQUIRED:
                 raise in_words(error, self.connection, self.purpose) from error
@@ -188,7 +190,7 @@ class ClusterLists:
         receiver.finished(kind)
         self._volumes.finished(kind)
 
-    async def _as_wide_as_allowed(self, kind: str, receiver: Receiver, facts: SnapshotFacts) -> int:
+    async def _as_wide_as_allowed(self, kind: str, receiver: Receiver) -> int:
         """Read a kind in all namespaces, or in the one that may be read."""
         try:
             return await self._listed(ListRequest(kind, self.wanted.namespace), receiver)
@@ -196,8 +198,16 @@ class ClusterLists:
             narrower = self._narrower(kind, error)
             if narrower is None:
                 raise
-        facts.namespace = self.wanted.otherwise
-        return await self._listed(narrower, receiver)
+        found = await self._listed(narrower, receiver)
+        self._narrowed.append(kind)
+        return found
+
+    def _tell_narrowed(self, facts: SnapshotFacts) -> None:
+        """What was read of one namespace alone: pods, and so everything; or only kinds beside them."""
+        if "Pod" in self._narrowed:
+            facts.namespace = self.wanted.otherwise
+            return
+        facts.missing |= dict.fromkeys(self._narrowed, f'Forbidden outside the namespace "{self.wanted.otherwise}"')
 
     def _narrower(self, kind: str, error: ApiError) -> ListRequest | None:
         """The list of one namespace in place of one that may not be read."""

@@ -9,6 +9,7 @@ import msgspec
 from topospread.api.event import StoredEvent
 from topospread.api.meta import KubeStruct
 from topospread.api.pod import Pod
+from topospread.errors import InputError, Place
 
 from .access import Access
 from .api_error import ApiError, RequestError
@@ -33,6 +34,8 @@ def pod_events(access: Access, pod: Pod) -> list[StoredEvent]:
             try:
                 return await _newest_group(client, pod)
             except RequestError as error:
+                if isinstance(error, ApiError) and error.status == 403:
+                    raise InputError(error.message, Place(source=connection.source)) from error
                 raise in_words(error, connection) from error
 
     return asyncio.run(read())

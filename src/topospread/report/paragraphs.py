@@ -18,9 +18,13 @@ def hanging(first: str, text: str, width: int, indent: int) -> list[str]:
 
     Both may hold colour codes. Where ``first`` leaves too little room the text begins on the next line. Words are not
     broken, so a name can be copied even where it is longer than a line; non-breaking spaces become plain ones, at which
-    only what is longer than a line is broken.
+    only what is longer than a line is broken. A line that the text itself begins is indented, and hangs further in.
     """
     begin = " " * indent
+    if "\n" in text:
+        text, *rows = text.split("\n")
+        own = [line for row in rows for line in hanging(begin, row.lstrip(), width, indent + 2)]
+        return [*hanging(first, text, width, indent), *own]
     first = first.replace(_KEPT_TOGETHER, " ")
     lines: list[str] = []
     if shown_length(first.rstrip()) > width:

@@ -282,7 +282,8 @@ def _inventory(collection: Collection, reader: ObjectReader, *, needs_nodes: boo
     inventory.notes += notes_on_namesakes(inventory.objects(), reader.placed)
     leave_out_stranded_pods(inventory)
     known = any(facts.live or "Service" in facts.counts for facts, _ in reader.snapshots)
-    warn_of_missing_owners(inventory, services_known=known)
+    told = {kind for facts, _ in reader.snapshots if facts.live for kind in facts.missing}
+    warn_of_missing_owners(inventory, services_known=known, told=told)
     return inventory
 
 

@@ -39,13 +39,18 @@ def leave_out_stranded_pods(inventory: Inventory) -> None:
         )
 
 
-def warn_of_missing_owners(inventory: Inventory, *, services_known: bool = False) -> None:
+def warn_of_missing_owners(
+    inventory: Inventory, *, services_known: bool = False, told: Collection[str] = frozenset()
+) -> None:
     """Warn when pods came from a cluster without what default constraints take their selectors from.
 
-    ``services_known``: a snapshot says how many Services there are; it may be none.
+    ``services_known``: a snapshot says how many Services there are; it may be none. ``told``: kinds of which it has
+    been said that they could not be read.
     """
     missing = _missing_owners(inventory)
     for kind, names in missing.items():
+        if kind in told:
+            continue
         inventory.warnings.append(
             f"{_count(sum(names.values()), 'pod belongs', 'pods belong')} to {_count(len(names), kind, kind + 's')} "
             f"not given ({_first(names)}): cluster-level default constraints do not apply to them, and their "

@@ -30,7 +30,7 @@ class SnapshotFacts(KubeStruct):
         simulated: whether a simulation left it so, rather than that a cluster was read.
         live: whether it is no snapshot, but what was just read of a cluster.
         counts: kind → how many objects.
-        missing: kind → why there are none of it.
+        missing: kind → why there are none of it, or only those of one namespace.
     """
 
     format: str = ""
@@ -56,16 +56,29 @@ def read_facts(raw: msgspec.Raw) -> SnapshotFacts | None:
 def warnings_of(facts: SnapshotFacts) -> list[str]:
     """What a person must know who goes by the snapshot."""
     what = "what was read of the cluster" if facts.live else "the snapshot"
-    found = [
-        f"{what} lacks {kind} objects ({why}): {WITHOUT.get(kind, 'what they decide is not known')}"
-        for kind, why in facts.missing.items()
-    ]
+    reasons = dict.fromkeys(facts.missing.values())
+    found = [_lacking(what, why, [kind for kind, reason in facts.missing.items() if reason == why]) for why in reasons]
     if facts.namespace:
         found.append(
             f'{what} holds the namespace "{facts.namespace}" alone: nodes look emptier than they are, as other '
             "namespaces' pods are not in it"
         )
     return found
+
+
+def _lacking(what: str, why: str, kinds: list[str]) -> str:
+    """One warning of all kinds that are missing for a reason: a line for each thing that is lost, with these kinds."""
+    if len(kinds) == 1:
+        return f"{what} lacks {kinds[0]} objects ({why}): {_lost(kinds[0])}"
+    by: dict[str, list[str]] = {}
+    for kind in kinds:
+        by.setdefault(_lost(kind), []).append(kind)
+    lines = [f"  {', '.join(names)}: {lost}" for lost, names in by.items()]
+    return ";\n".join([f"{what} lacks objects of {len(kinds)} kinds ({why}):\n{lines[0]}", *lines[1:]])
+
+
+def _lost(kind: str) -> str:
+    return WITHOUT.get(kind, "what they decide is not known")
 
 
 def warnings_when_read(facts: SnapshotFacts) -> list[str]:

@@ -23,6 +23,17 @@ def test_text_begins_below_where_there_is_no_room_behind() -> None:
     assert hanging("a-very-long-name", "what is said of it", 20, 2) == ["a-very-long-name", "  what is said of it"]
 
 
+def test_lines_that_a_text_begins_itself_are_indented_and_hang_further_in() -> None:
+    text = "two of all the kinds are lost:\n  one: by far;\n  two: by more than that, as far as can be told"
+    assert hanging("warning: ", text, 36, 2) == [
+        "warning: two of all the kinds are",
+        "  lost:",
+        "  one: by far;",
+        "  two: by more than that, as far as",
+        "    can be told",
+    ]
+
+
 def test_what_belongs_together_is_not_parted() -> None:
     assert hanging("", f"aaaa {together('bb cc')}", 8, 0) == ["aaaa", "bb cc"]
 
