@@ -117,19 +117,19 @@ def traffic_of(inventory: Inventory, options: SimulationOptions, asking: Traffic
         name = f"{service.namespace or 'default'}/{service.name}"
         endpoints = list(_endpoints(service, cluster)) if not why else []
         if why or not endpoints:
-            left_out[name] = why or "no pod is behind it"
+            left_out[name] = why or "without pods"
             continue
         found.append(_expected(service, endpoints, cluster, rules, asking))
     return Traffic(tuple(found), asking.price, left_out)
 
 
 def _passed_over(service: Service) -> str:
-    """Why kube-proxy has no part in a Service, or nobody knows its endpoints."""
+    """Why kube-proxy has no part in a Service, or nobody knows its endpoints; to be said of several, too."""
     if service.spec.type == "ExternalName":
-        return "it is a name of something outside"
+        return "ExternalName, a name of something outside"
     if service.spec.cluster_ip == "None":
-        return "it is headless: clients choose among its pods themselves"
-    return "" if service.spec.selector else "it has no selector"
+        return "headless: clients choose among the pods themselves"
+    return "" if service.spec.selector else "without a selector"
 
 
 def _endpoints(service: Service, cluster: _Cluster) -> Iterator[Endpoint]:

@@ -55,7 +55,7 @@ def test_a_drill_tells_it_after_each_step() -> None:
     assert [zone["clients"] for zone in told[1]["api"]["zones"]] == [0.5, 0.5], "a zone that is down asks nothing"
     text = run(*words).stdout
     assert "1  fail zone=zone-a         50%    10.00       0%          3" in text
-    assert "2  scale deploy/api=0  no pod is behind it" in text
+    assert "2  scale deploy/api=0  without pods" in text
     assert max(map(len, text.splitlines())) <= 80
     plain = json.loads(run("drill", SHOP, *SIX, "--wait", "1s", "-o", "json").stdout)
     assert "traffic" not in plain["steps"][0]

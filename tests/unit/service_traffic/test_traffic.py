@@ -149,6 +149,14 @@ def test_what_nobody_can_tell_is_left_out() -> None:
     assert "headless" in found.left_out["shop/h"]
 
 
+def test_what_is_left_out_is_said_of_one_and_of_several_alike() -> None:
+    headless = [service(name, clusterIP="None") for name in ("h1", "h2")]
+    found = asked(*NODES, *THREE, *headless, service("n", selector={"app": "none"}))
+    lines = with_traffic("", found, Layout(200)).splitlines()
+    assert "  not told: shop/h1, shop/h2 (headless: clients choose among the pods themselves)" in lines
+    assert "  not told: shop/n (without pods)" in lines
+
+
 def test_a_price_is_told() -> None:
     found = asked(*NODES, *THREE, *EVEN, service(), price=0.01)
     assert "6.67 for 1000 GB" in with_traffic("", found, Layout())
