@@ -22,7 +22,7 @@ from .result import Capacity, Purchase
 _REGION = "topology.kubernetes.io/region"
 _HOSTNAME = "kubernetes.io/hostname"
 _OF_ZONES = (ZONE, _REGION, "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region")
-"""Labels that follow the zone."""
+"""Labels that go with the zone wherever they are."""
 _CLUSTER_KEYS = ("nodes", "zones", "regions", "racks", "storage-class", "cordon")
 
 
@@ -59,18 +59,36 @@ def read_shape(text: str) -> Shape:
 def shapes_of(nodes: Sequence[Node]) -> list[Shape]:
     """A shape for each sort of node that is there: with other room, taints, or labels than the others.
 
-    Labels that a single node has are its own; so are its zone and its name.
+    Labels that a single node has are its own; so are its name, its zone and what goes with that.
     """
     number = Counter(label for node in nodes for label in node.labels.items())
+    places = {_HOSTNAME, *_of_zones(nodes)}
     sorts: dict[object, Node] = {}
     for node in nodes:
-        shared = {each for each in node.labels.items() if number[each] > 1 and each[0] not in (*_OF_ZONES, _HOSTNAME)}
+        shared = {each for each in node.labels.items() if number[each] > 1 and each[0] not in places}
         room = tuple(sorted((node.status.allocatable or node.status.capacity or {}).items()))
         taints = tuple(
             sorted((each.key, each.value or "", each.effect) for each in node_like(node, "", "").spec.taints or ())
         )
         sorts.setdefault((frozenset(shared), room, taints), node)
     return [Shape(f"like {node.name}", node) for node in sorts.values()]
+
+
+def _of_zones(nodes: Sequence[Node]) -> set[str]:
+    """Labels that go with the zone: the usual ones, and those of which each zone has one value that no other has.
+
+    A node group for each zone, as clouds want it for volumes, is named by such a label.
+    """
+    by_zone: dict[str, list[dict[str, str]]] = {}
+    for node in nodes:
+        by_zone.setdefault(node.labels.get(ZONE, ""), []).append(dict(node.labels))
+    keys = set.intersection(*({*each} for every in by_zone.values() for each in every)) if nodes else set()
+    found = set(_OF_ZONES)
+    for key in keys if 1 < len(by_zone) < len(nodes) else ():  # where each zone has one node, any label may be its own
+        values = [{each[key] for each in every} for every in by_zone.values()]
+        if all(len(each) == 1 for each in values) and len(set.union(*values)) == len(values):
+            found.add(key)
+    return found
 
 
 def purchases(
@@ -126,8 +144,9 @@ def _made(nodes: Sequence[Node], shape: Shape, zone: str) -> Node:
     neighbour = next((each for each in nodes if zone and each.labels.get(ZONE) == zone), None)
     if neighbour is None:
         return node
-    labels = {key: value for key, value in node.labels.items() if key not in _OF_ZONES}
-    labels |= {key: value for key, value in neighbour.labels.items() if key in _OF_ZONES}
+    places = _of_zones(nodes)
+    labels = {key: value for key, value in node.labels.items() if key not in places}
+    labels |= {key: value for key, value in neighbour.labels.items() if key in places}
     return replace(node, metadata=replace(node.metadata, labels=labels))
 
 

@@ -154,6 +154,24 @@ def test_nodes_of_one_sort_are_one_shape() -> None:
     assert [each.name for each in shapes_of(plain)] == ["like a1", "like big", "like tainted"]
 
 
+def test_a_label_that_goes_with_the_zone_makes_no_sort_of_nodes_and_is_the_zones() -> None:
+    """A node group for each zone: its name says nothing of a node but where it stands."""
+    there = nodes("a", "a", "b", "b")
+    for each in there:
+        each["metadata"]["labels"]["group"] = f"general-{each['metadata']['labels'][ZONE]}"
+    own = {"nodeSelector": {"group": "general-b"}}
+    found = asked([*there, workload("Deployment", spec=own)], buy=True)
+    assert [(each.shape, each.zone, each.gain) for each in found.purchases] == [
+        ("like a1", "b", 10),
+        ("like a1", "a", 0),
+    ]
+    gpu = [*there, node("a3", "a"), node("a4", "a")]
+    for each in gpu[4:]:
+        each["metadata"]["labels"]["group"] = "gpu"
+    pools = shapes_of(inventory(*gpu).nodes)
+    assert [each.name for each in pools] == ["like a1", "like b1", "like a3"], "the zone alone does not say the group"
+
+
 @pytest.mark.parametrize(
     ("of", "besides", "says"),
     [
