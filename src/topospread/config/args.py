@@ -1,28 +1,26 @@
 """Typed arguments of the in-tree plugins, with defaults filled in; where they come from is ``load.py``'s matter.
 
-Source: pkg/scheduler/apis/config/types_pluginargs.go (the internal types).
+Source: pkg/scheduler/apis/config/types_pluginargs.go (the internal types), whose fields have our style of names here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
-
-DefaultingType = Literal["System", "List"]
-ScoringStrategyType = Literal["LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"]
+from msgspec.structs import FieldInfo, fields
 
 
-class DefaultConstraint(msgspec.Struct, frozen=True):
+class DefaultConstraint(msgspec.Struct, frozen=True, rename="camel"):
     """A spread constraint for pods that bring none; it has no selector, that is deduced for each pod.
 
     ``None`` stands for a field that is not set, whose default the plugin applies.
     """
 
-    max_skew: int
-    topology_key: str
-    when_unsatisfiable: str
+    max_skew: int = 0
+    topology_key: str = ""
+    when_unsatisfiable: str = ""
     min_domains: int | None = None
     node_affinity_policy: str | None = None
     node_taints_policy: str | None = None
@@ -36,11 +34,11 @@ SYSTEM_CONSTRAINTS = (
 """What ``defaultingType: System`` stands for (podtopologyspread/plugin.go, ``systemDefaultConstraints``)."""
 
 
-class PodTopologySpreadArgs(msgspec.Struct, frozen=True):
+class PodTopologySpreadArgs(msgspec.Struct, frozen=True, rename="camel"):
     """Default constraints; ``default_constraints`` is empty when ``defaulting_type`` is System."""
 
     default_constraints: tuple[DefaultConstraint, ...] = ()
-    defaulting_type: DefaultingType = "System"
+    defaulting_type: str = "System"
 
     @property
     def constraints_in_force(self) -> tuple[DefaultConstraint, ...]:
@@ -48,38 +46,38 @@ class PodTopologySpreadArgs(msgspec.Struct, frozen=True):
         return SYSTEM_CONSTRAINTS if self.defaulting_type == "System" else self.default_constraints
 
 
-class NodeAffinityArgs(msgspec.Struct, frozen=True):
+class NodeAffinityArgs(msgspec.Struct, frozen=True, rename="camel"):
     """``added_affinity``: a core/v1 NodeAffinity as plain data, applied to every pod besides its own."""
 
     added_affinity: Mapping[str, Any] | None = None
 
 
-class ResourceWeight(msgspec.Struct, frozen=True):
+class ResourceWeight(msgspec.Struct, frozen=True, rename="camel"):
     """A resource that scoring looks at, and its weight (1 to 100)."""
 
-    name: str
-    weight: int
+    name: str = ""
+    weight: int = 0
 
 
-class ShapePoint(msgspec.Struct, frozen=True):
+class ShapePoint(msgspec.Struct, frozen=True, rename="camel"):
     """A point of a scoring function: utilization in percent (0 to 100) gives score (0 to 10)."""
 
-    utilization: int
-    score: int
+    utilization: int = 0
+    score: int = 0
 
 
 CPU_AND_MEMORY = (ResourceWeight("cpu", 1), ResourceWeight("memory", 1))
 
 
-class ScoringStrategy(msgspec.Struct, frozen=True):
+class ScoringStrategy(msgspec.Struct, frozen=True, rename="camel"):
     """How node resources are scored; ``shape`` is empty unless ``type`` is RequestedToCapacityRatio."""
 
-    type: ScoringStrategyType = "LeastAllocated"
+    type: str = "LeastAllocated"
     resources: tuple[ResourceWeight, ...] = CPU_AND_MEMORY
     shape: tuple[ShapePoint, ...] = ()
 
 
-class NodeResourcesFitArgs(msgspec.Struct, frozen=True):
+class NodeResourcesFitArgs(msgspec.Struct, frozen=True, rename="camel"):
     """``ignored_*`` are for filtering only. ``scoring_strategy`` is for plugins that score."""
 
     ignored_resources: tuple[str, ...] = ()
@@ -87,41 +85,41 @@ class NodeResourcesFitArgs(msgspec.Struct, frozen=True):
     scoring_strategy: ScoringStrategy = ScoringStrategy()
 
 
-class NodeResourcesBalancedAllocationArgs(msgspec.Struct, frozen=True):
+class NodeResourcesBalancedAllocationArgs(msgspec.Struct, frozen=True, rename="camel"):
     """Resources whose use is to be balanced; every weight is 1."""
 
     resources: tuple[ResourceWeight, ...] = CPU_AND_MEMORY
 
 
-class InterPodAffinityArgs(msgspec.Struct, frozen=True):
+class InterPodAffinityArgs(msgspec.Struct, frozen=True, rename="camel"):
     """``hard_pod_affinity_weight``: 0 to 100, for required terms of pods there that match the incoming pod."""
 
     hard_pod_affinity_weight: int = 1
     ignore_preferred_terms_of_existing_pods: bool = False
 
 
-class DefaultPreemptionArgs(msgspec.Struct, frozen=True):
+class DefaultPreemptionArgs(msgspec.Struct, frozen=True, rename="camel"):
     """How many candidate nodes preemption tries: the larger of percent of the nodes and an absolute number."""
 
     min_candidate_nodes_percentage: int = 10
     min_candidate_nodes_absolute: int = 100
 
 
-class VolumeBindingArgs(msgspec.Struct, frozen=True):
+class VolumeBindingArgs(msgspec.Struct, frozen=True, rename="camel"):
     """``shape`` is empty where the version does not score storage capacity."""
 
     bind_timeout_seconds: int = 600
     shape: tuple[ShapePoint, ...] = ()
 
 
-class DynamicResourcesArgs(msgspec.Struct, frozen=True):
+class DynamicResourcesArgs(msgspec.Struct, frozen=True, rename="camel"):
     """Timeouts in nanoseconds; ``None`` where the version has none. They belong to the running process."""
 
     filter_timeout: int | None = None
     binding_timeout: int | None = None
 
 
-class NodeLabelArgs(msgspec.Struct, frozen=True):
+class NodeLabelArgs(msgspec.Struct, frozen=True, rename="camel"):
     """Labels (keys) a node must or must not have, and those that are preferred; gone since 1.23."""
 
     present_labels: tuple[str, ...] = ()
@@ -130,14 +128,14 @@ class NodeLabelArgs(msgspec.Struct, frozen=True):
     absent_labels_preference: tuple[str, ...] = ()
 
 
-class ServiceAffinityArgs(msgspec.Struct, frozen=True):
+class ServiceAffinityArgs(msgspec.Struct, frozen=True, rename="camel"):
     """Labels (keys) that pods of one Service share through their nodes; gone since 1.23."""
 
     affinity_labels: tuple[str, ...] = ()
     anti_affinity_labels_preference: tuple[str, ...] = ()
 
 
-class PluginArgs(msgspec.Struct, frozen=True):
+class PluginArgs(msgspec.Struct, frozen=True, rename="pascal"):
     """The arguments of every plugin that takes some, whether it is enabled or not.
 
     ``node_resources_least_allocated``, ``…most_allocated`` and ``requested_to_capacity_ratio`` belong to the
@@ -159,3 +157,7 @@ class PluginArgs(msgspec.Struct, frozen=True):
     node_label: NodeLabelArgs = NodeLabelArgs()
     service_affinity: ServiceAffinityArgs = ServiceAffinityArgs()
     unknown: Mapping[str, Any] = {}
+
+
+PLUGINS: Mapping[str, FieldInfo] = {field.encode_name: field for field in fields(PluginArgs) if field.name != "unknown"}
+"""Plugin → its field of `PluginArgs`."""

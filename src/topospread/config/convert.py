@@ -17,8 +17,10 @@ from topospread.config.convert_args import converted_args, encoded_args
 from topospread.config.convert_plugins import Conversion, converted_plugins, encoded_plugins
 from topospread.config.document import Document, PluginConfig, ProfileDocument, decode
 from topospread.config.durations import format_duration, parse_duration
+from topospread.config.kinds import configuration, extender_fields, profile_fields
 from topospread.config.load import load_configuration
 from topospread.config.profile import Profile
+from topospread.config.schema import DURATION
 from topospread.config.versions import NEWEST
 from topospread.errors import ConfigError, InputError, Place
 
@@ -26,7 +28,6 @@ Data = dict[str, Any]
 
 _EMPTY = ProfileDocument(None, None, (), None)
 _V1ALPHA2 = API_VERSIONS["v1alpha2"]
-_V1BETA2 = API_VERSIONS["v1beta2"]
 
 
 def convert(data: Any, to_version: str, place: Place | None = None) -> Data:
@@ -75,26 +76,32 @@ def _check(result: Data, target: ApiVersion, place: Place) -> None:
 
 def _process_fields(source: Document, target: ApiVersion) -> Data:
     """Fields outside of the profiles; what says nothing is dropped where the target has no place for it."""
-    fields = {key: value for key, value in source.fields.items() if key not in _FOR_ALL_PROFILES}
-    if target.rank > _V1BETA2.rank:
-        for name in ("healthzBindAddress", "metricsBindAddress"):
-            if str(fields.get(name, "")).rpartition(":")[2] in ("", "0"):
-                fields.pop(name, None)
-    if target.name != "v1" and not fields.get("delayCacheUntilActive", False):
-        fields.pop("delayCacheUntilActive", None)
-    if "extenders" in fields and _V1ALPHA2 in (source.api, target):
+    known = configuration(target, target.last).fields
+    fields = {
+        key: value
+        for key, value in source.fields.items()
+        if key not in _FOR_ALL_PROFILES and (key in known or not _says_nothing(value))
+    }
+    if "extenders" in fields:
         fields["extenders"] = [_extender(one, target) for one in fields["extenders"]]
     return fields
 
 
+def _says_nothing(value: Any) -> bool:
+    """Of a field that some versions have: false, or an address to serve on without a port."""
+    return value is False or (isinstance(value, str) and value.rpartition(":")[2] in ("", "0"))
+
+
 def _extender(extender: Mapping[str, Any], target: ApiVersion) -> Data:
-    converted = dict(extender)
+    """An extender with the target's spelling of its fields (``enableHttps``), and its type of the timeout."""
+    known = extender_fields(target, target.last)
+    spelt = {name.lower(): name for name in known}
+    converted = {spelt[name.lower()]: value for name, value in extender.items()}
     timeout = converted.get("httpTimeout")
-    if timeout is not None:
-        converted["httpTimeout"] = parse_duration(timeout) if target == _V1ALPHA2 else format_duration(timeout)
-    spelt, there = ("enableHttps", "enableHTTPS") if target == _V1ALPHA2 else ("enableHTTPS", "enableHttps")
-    if there in converted:
-        converted[spelt] = converted.pop(there)
+    if isinstance(timeout, str) and known["httpTimeout"] != DURATION:
+        converted["httpTimeout"] = parse_duration(timeout)
+    elif isinstance(timeout, int) and known["httpTimeout"] == DURATION:
+        converted["httpTimeout"] = format_duration(timeout)
     return converted
 
 
@@ -107,7 +114,7 @@ def _fields_for_all_profiles(source: Document, profiles: Sequence[Profile], targ
     own = [one.percentage_of_nodes_to_score for one in source.profiles]
     if "percentageOfNodesToScore" in source.fields:
         fields["percentageOfNodesToScore"] = source.fields["percentageOfNodesToScore"]
-    if target.name != "v1" and any(one is not None for one in own):
+    if not _has_percentages(target) and any(one is not None for one in own):
         values = {profile.percentage_of_nodes_to_score for profile in profiles}
         fields["percentageOfNodesToScore"] = _one(values, "percentageOfNodesToScore", target, place)
     if target == _V1ALPHA2:
@@ -120,6 +127,10 @@ def _fields_for_all_profiles(source: Document, profiles: Sequence[Profile], targ
     return fields
 
 
+def _has_percentages(target: ApiVersion) -> bool:
+    return "percentageOfNodesToScore" in profile_fields(target, target.last)
+
+
 def _one(values: set[Any], field: str, target: ApiVersion, place: Place) -> Any:
     if len(values) > 1:
         what = f"{target.name} has one for all profiles, and here they differ"
@@ -128,6 +139,7 @@ def _one(values: set[Any], field: str, target: ApiVersion, place: Place) -> Any:
 
 
 def _profile(conversion: Conversion, given: ProfileDocument, profile: Profile, place: Place) -> ProfileDocument:
+    own_percentage = _has_percentages(conversion.target)
     config = given.plugin_config
     if conversion.target == _V1ALPHA2:
         config = tuple(one for one in config if not _is_timeout_alone(one))
@@ -135,7 +147,7 @@ def _profile(conversion: Conversion, given: ProfileDocument, profile: Profile, p
         given,
         plugins=converted_plugins(conversion, given.plugins, profile, place),
         plugin_config=converted_args(conversion, config, profile, place),
-        percentage_of_nodes_to_score=given.percentage_of_nodes_to_score if conversion.target.name == "v1" else None,
+        percentage_of_nodes_to_score=given.percentage_of_nodes_to_score if own_percentage else None,
     )
 
 

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from topospread.config.args import ScoringStrategy
+from topospread.config.args import PLUGINS, ScoringStrategy
 from topospread.config.convert_plugins import Conversion, legacy_scoring
 from topospread.config.defaulting import Defaults, default_args
 from topospread.config.document import Args, PluginConfig
 from topospread.config.gates import gates_for
 from topospread.config.kinds import plugin_args
 from topospread.config.profile import Profile
+from topospread.config.typed_args import plain
 from topospread.config.until.removed_plugins import SCORING_PLUGINS
 from topospread.errors import ConfigError, Place
-
-_STRATEGIES = {
-    "NodeResourcesLeastAllocated": "node_resources_least_allocated",
-    "NodeResourcesMostAllocated": "node_resources_most_allocated",
-    "RequestedToCapacityRatio": "requested_to_capacity_ratio",
-}
 
 
 def converted_args(
@@ -63,27 +58,19 @@ def _drop(configs: dict[str, PluginConfig], name: str, args: Args) -> None:
 
 def _scoring_as_strategy(configs: dict[str, PluginConfig], profile: Profile) -> None:
     """The one plugin that scores node resources, as NodeResourcesFit's strategy."""
-    for name in _STRATEGIES:
+    for name in SCORING_PLUGINS.values():
         configs.pop(name, None)
     for one in legacy_scoring(profile):
-        strategy: ScoringStrategy = getattr(profile.args, _STRATEGIES[one.name])
+        strategy: ScoringStrategy = getattr(profile.args, PLUGINS[one.name].name)
         if strategy != ScoringStrategy():
             _set(configs, "NodeResourcesFit", {"scoringStrategy": _strategy(strategy)})
 
 
 def _strategy(strategy: ScoringStrategy) -> Args:
-    said: Args = {"type": strategy.type, "resources": _resources(strategy)}
+    said: Args = {"type": strategy.type, "resources": plain(strategy.resources)}
     if strategy.shape:
-        said["requestedToCapacityRatio"] = {"shape": _shape(strategy)}
+        said["requestedToCapacityRatio"] = {"shape": plain(strategy.shape)}
     return said
-
-
-def _resources(strategy: ScoringStrategy) -> list[Args]:
-    return [{"name": one.name, "weight": one.weight} for one in strategy.resources]
-
-
-def _shape(strategy: ScoringStrategy) -> list[Args]:
-    return [{"utilization": one.utilization, "score": one.score} for one in strategy.shape]
 
 
 def _strategy_as_scoring(configs: dict[str, PluginConfig], profile: Profile) -> None:
@@ -98,9 +85,9 @@ def _strategy_as_scoring(configs: dict[str, PluginConfig], profile: Profile) -> 
     strategy = profile.args.node_resources_fit.scoring_strategy
     args: Args = {}
     if strategy.resources != ScoringStrategy().resources:
-        args["resources"] = _resources(strategy)
+        args["resources"] = plain(strategy.resources)
     if strategy.shape:
-        args["shape"] = _shape(strategy)
+        args["shape"] = plain(strategy.shape)
     if args:
         name = SCORING_PLUGINS[strategy.type]
         configs[name] = PluginConfig(name, args, True, f"{fit.origin}.scoringStrategy")

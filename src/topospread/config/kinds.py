@@ -7,6 +7,7 @@ the minor version of Kubernetes from which on it is there, where that is not the
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 
 from topospread.api.shipped_table import shipped_table
@@ -68,6 +69,16 @@ def _type(api: str, what: str, minor: int) -> Type:
 def plugin_points(api: ApiVersion, version: KubeVersion) -> tuple[str, ...]:
     """The fields of ``plugins``."""
     return tuple(_struct(api.name, "Plugins", version.minor).fields)
+
+
+def profile_fields(api: ApiVersion, version: KubeVersion) -> Mapping[str, Type]:
+    """The fields of a profile."""
+    return _struct(api.name, "KubeSchedulerProfile", version.minor).fields
+
+
+def extender_fields(api: ApiVersion, version: KubeVersion) -> Mapping[str, Type]:
+    """The fields of an extender."""
+    return _struct(api.name, "Extender", version.minor).fields
 
 
 def configuration(api: ApiVersion, version: KubeVersion) -> Object:

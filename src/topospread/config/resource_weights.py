@@ -1,4 +1,4 @@
-"""The resources that scores weigh and the shapes they follow, in arguments of plugins: problems, types."""
+"""The resources that scores weigh and the shapes they follow, in arguments of plugins: what is wrong with them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from topospread.api.validation.field import FieldError, invalid, required
-from topospread.config.args import ResourceWeight, ShapePoint
 
 Args = Mapping[str, Any]
 
@@ -35,13 +34,3 @@ def shape_errors(path: str, shape: Sequence[Args]) -> Iterator[FieldError]:
             yield invalid(f"{path}[{index}].utilization", utilization, "not in valid range [0, 100]")
         if not 0 <= score <= 10:
             yield invalid(f"{path}[{index}].score", score, "not in valid range [0, 10]")
-
-
-def typed_weights(args: Args) -> tuple[ResourceWeight, ...]:
-    """``resources`` as types."""
-    return tuple(ResourceWeight(one.get("name", ""), one.get("weight", 0)) for one in args["resources"])
-
-
-def shape_points(points: Iterable[Args]) -> tuple[ShapePoint, ...]:
-    """A shape as types."""
-    return tuple(ShapePoint(one.get("utilization", 0), one.get("score", 0)) for one in points)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import msgspec
-
-from topospread.config.args import DefaultConstraint
+from topospread.config.args import PLUGINS, DefaultConstraint
 from topospread.config.expansion import WEIGHED
 from topospread.config.profile import EXTENSION_POINTS, Configuration, EnabledPlugin, Profile
+from topospread.config.typed_args import plain
 
 Shown = dict[str, Any]
 
@@ -81,24 +80,12 @@ def _default_constraints(profile: Profile) -> Shown:
 
 
 def _constraint(constraint: DefaultConstraint) -> Shown:
-    shown = _plain(constraint)
+    shown = plain(constraint)
     return {key: value for key, value in shown.items() if value not in (None, [])}
 
 
-# Arguments by plugin; default constraints are shown on their own.
-_SHOWN: Mapping[str, str] = {
-    "NodeAffinity": "node_affinity",
-    "NodeResourcesFit": "node_resources_fit",
-    "NodeResourcesBalancedAllocation": "node_resources_balanced_allocation",
-    "InterPodAffinity": "inter_pod_affinity",
-    "DefaultPreemption": "default_preemption",
-    "VolumeBinding": "volume_binding",
-    "NodeResourcesLeastAllocated": "node_resources_least_allocated",
-    "NodeResourcesMostAllocated": "node_resources_most_allocated",
-    "RequestedToCapacityRatio": "requested_to_capacity_ratio",
-    "NodeLabel": "node_label",
-    "ServiceAffinity": "service_affinity",
-}
+_SHOWN = [name for name in PLUGINS if name not in ("PodTopologySpread", "DynamicResources")]
+"""Plugins whose arguments are shown; default constraints are on their own, and timeouts decide about no placement."""
 
 
 def _args(profile: Profile) -> Shown:
@@ -106,25 +93,11 @@ def _args(profile: Profile) -> Shown:
     on = {name for point in profile.plugins for name in profile.enabled(point)}
     return {
         plugin: {
-            "values": _plain(getattr(profile.args, attribute)),
+            "values": plain(getattr(profile.args, PLUGINS[plugin].name)),
             "from": {
                 name.partition(".")[2]: path for name, path in profile.origins.items() if name.startswith(f"{plugin}.")
             },
         }
-        for plugin, attribute in _SHOWN.items()
+        for plugin in _SHOWN
         if plugin in on
     }
-
-
-def _plain(value: Any) -> Any:
-    """Structs as dicts with Kubernetes' names."""
-    if isinstance(value, msgspec.Struct):
-        return {_camel(name): _plain(getattr(value, name)) for name in value.__struct_fields__}
-    if isinstance(value, tuple):
-        return [_plain(one) for one in value]
-    return value
-
-
-def _camel(name: str) -> str:
-    first, *others = name.split("_")
-    return first + "".join(word.capitalize() for word in others)

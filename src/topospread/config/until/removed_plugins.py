@@ -1,4 +1,4 @@
-"""Arguments of plugins that kube-scheduler had until 1.22: their defaults, what is wrong with them, their types.
+"""Arguments of plugins that kube-scheduler had until 1.22: their defaults, and what is wrong with them.
 
 Source: pkg/scheduler/apis/config/v1beta1/defaults.go and validation/validation_pluginargs.go of 1.22.
 """
@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from topospread.api.validation.field import FieldError, invalid
-from topospread.config.args import NodeLabelArgs, ScoringStrategy, ServiceAffinityArgs
 from topospread.config.plugin_sets import PluginSet
-from topospread.config.resource_weights import shape_errors, shape_points, typed_weights, weight_errors
+from topospread.config.resource_weights import shape_errors, weight_errors
 
 Args = Mapping[str, Any]
 
@@ -21,7 +20,6 @@ SCORING_PLUGINS = {
     "RequestedToCapacityRatio": "RequestedToCapacityRatio",
 }
 """Type of a scoring strategy of NodeResourcesFit → the plugin that it was."""
-_LABELS = ("presentLabels", "absentLabels", "presentLabelsPreference", "absentLabelsPreference")
 
 
 def as_plugins_took(plugin: str, given: Args, full: Args, has_defaulting_type: bool) -> dict[str, Any]:
@@ -76,29 +74,3 @@ def conflicting_scores(path: str, score: PluginSet, group_version: str) -> Itera
                 f'was conflict with [{there}] in version "{group_version}" '
                 f'(KubeSchedulerConfiguration is version "{group_version}")',
             )
-
-
-TYPED: Mapping[str, tuple[str, Callable[[Args], Any]]] = {
-    "NodeResourcesLeastAllocated": (
-        "node_resources_least_allocated",
-        lambda args: ScoringStrategy("LeastAllocated", typed_weights(args)),
-    ),
-    "NodeResourcesMostAllocated": (
-        "node_resources_most_allocated",
-        lambda args: ScoringStrategy("MostAllocated", typed_weights(args)),
-    ),
-    "RequestedToCapacityRatio": (
-        "requested_to_capacity_ratio",
-        lambda args: ScoringStrategy(
-            "RequestedToCapacityRatio", typed_weights(args), shape_points(args.get("shape", ()))
-        ),
-    ),
-    "NodeLabel": ("node_label", lambda args: NodeLabelArgs(*(tuple(args.get(key, ())) for key in _LABELS))),
-    "ServiceAffinity": (
-        "service_affinity",
-        lambda args: ServiceAffinityArgs(
-            tuple(args.get("affinityLabels", ())), tuple(args.get("antiAffinityLabelsPreference", ()))
-        ),
-    ),
-}
-"""Plugin → the attribute of `PluginArgs`, and how it is made."""
