@@ -37,10 +37,11 @@ def capacity_text(report: CapacityReport, layout: Layout) -> str:
 
 
 def capacity_summary(report: CapacityReport, layout: Layout) -> str:
-    """How many more fit, now and after losses, and what ends it."""
+    """How many more fit, now, after losses and with one more node, and what ends it."""
     targets = [line for each in report.capacity.targets for line in _target(each, report, layout)]
     ends = hanging("ends: ", what_ends(report.capacity, layout), layout.width, 2)
-    return _text([[*targets, *ends], list(_losses(report, layout)), [_summary(report, layout)]])
+    blocks = [[*targets, *ends], list(_losses(report, layout)), list(_purchases(report, layout))]
+    return _text([*blocks, [_summary(report, layout)]])
 
 
 def _text(blocks: Sequence[Sequence[str]]) -> str:

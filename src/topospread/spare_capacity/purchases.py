@@ -19,6 +19,8 @@ from topospread.sources.made_up import made_up_nodes
 from .filling import ZONE, CapacityQuestion, Effort, SomeAnswers, capacity_of
 from .result import Capacity, Purchase
 
+NEW_ZONE = "a new zone"
+"""What a zone is called that has no node yet."""
 _REGION = "topology.kubernetes.io/region"
 _HOSTNAME = "kubernetes.io/hostname"
 _OF_ZONES = (ZONE, _REGION, "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region")
@@ -110,7 +112,8 @@ def purchases(
     Raises:
         Interrupted: Ctrl-C; with `SomeAnswers`.
     """
-    wanted = [(shape, zone) for shape in shapes or shapes_of(settled.nodes) for zone in _zones(settled.nodes)]
+    zones = [*_zones(settled.nodes), *([NEW_ZONE] if _lacks_a_zone(without) else [])]
+    wanted = [(shape, zone) for shape in shapes or shapes_of(settled.nodes) for zone in zones]
 
     def bought(each: tuple[Shape, str]) -> Purchase:
         shape, zone = each
@@ -125,6 +128,13 @@ def purchases(
 
 def _ranked(found: list[Purchase]) -> list[Purchase]:
     return sorted(found, key=lambda each: -each.gain)
+
+
+def _lacks_a_zone(capacity: Capacity) -> bool:
+    """Whether it ends as there are fewer zones than a constraint's minDomains."""
+    pending = capacity.pending
+    each_of = pending.outcomes if pending is not None else ()
+    return any(arithmetic.topology_key == ZONE and arithmetic.lacks_domains for arithmetic, _ in each_of)
 
 
 def _zones(nodes: Iterable[Node]) -> list[str]:

@@ -35,6 +35,18 @@ def test_the_exit_code_is_about_headroom() -> None:
     assert run("--of", "deploy/web", "--headroom", "251%").returncode == 1
 
 
+def test_the_summary_has_what_was_asked() -> None:
+    lines = run("--of", "deploy/web", "--each", "zone", "--buy", "-o", "summary").stdout.splitlines()
+    assert [line.split("  ")[0] for line in lines if "  " in line and not line.startswith(" ")][1:] == [
+        "after the loss of",
+        "zone-a",
+        "zone-b",
+        "zone-c",
+        "one more node",
+        *["like node-1"] * 3,
+    ]
+
+
 def test_bad_input_is_a_sentence() -> None:
     done = run("--of", "deploy/wep")
     assert (done.returncode, done.stdout) == (2, "")

@@ -154,6 +154,15 @@ def test_nodes_of_one_sort_are_one_shape() -> None:
     assert [each.name for each in shapes_of(plain)] == ["like a1", "like big", "like tainted"]
 
 
+def test_a_node_in_a_new_zone_is_tried_where_zones_are_fewer_than_min_domains() -> None:
+    own = {"topologySpreadConstraints": [spread(minDomains=3)]}
+    found = asked([*nodes("a", "b"), workload("Deployment", replicas=2, spec=own)], buy=True)
+    assert [(each.zone, each.gain) for each in found.purchases] == [("a new zone", 28), ("a", 0), ("b", 0)]
+    assert "like a1        a new zone  +28" in capacity_text(found, Layout(80))
+    even = asked([*nodes("a", "b"), workload("Deployment", spec=SPREAD)], buy=True)
+    assert {each.zone for each in even.purchases} == {"a", "b"}
+
+
 def test_a_label_that_goes_with_the_zone_makes_no_sort_of_nodes_and_is_the_zones() -> None:
     """A node group for each zone: its name says nothing of a node but where it stands."""
     there = nodes("a", "a", "b", "b")
