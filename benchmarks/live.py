@@ -71,6 +71,7 @@ CASES = (
     Case(1000, 3000, "hard"),
     Case(1000, 3000, "hard", while_created=True),
     Case(5000, 1500, "hard", there=44_000),
+    Case(5000, 1500, "hard", while_created=True, there=44_000),
 )
 
 
@@ -219,6 +220,7 @@ class Measurement:
         try:
             if case.while_created:
                 await asyncio.sleep(SETTLING)
+                await _until_quiet(process.pid)
             before = sum(map(processor_time, servers))
             creating = asyncio.create_task(self._create()) if case.while_created else None
             await self._until_bound(bound, process, log)

@@ -16,6 +16,8 @@ from .direct_socket import connected
 _MOST = 1 << 16
 _RECORD = 1 << 14
 """The longest content of a TLS record."""
+_OFTEN = 4
+"""So many waits in a row that end within the time of a rest: what comes is a stream and no single word."""
 
 
 class BulkSocket:
@@ -26,7 +28,7 @@ class BulkSocket:
 
     Attributes:
         gathers: seconds in which more may come once all was read, before it is waited for: to be woken for every record
-            costs more than to read it.
+            costs more than to read it. What comes rarely is read at once nevertheless.
     """
 
     def __init__(self, sock: socket.socket, silence: float) -> None:
@@ -39,6 +41,7 @@ class BulkSocket:
         self._ended = self._listening = self._closed = False
         self._waiter: asyncio.Future[None] | None = None
         self._since = 0.0
+        self._soon = 0
         self._look: asyncio.TimerHandle | None = None
 
     @classmethod
@@ -105,15 +108,17 @@ class BulkSocket:
 
     async def _some(self) -> memoryview:
         """The bytes that have come, as soon as there are any; none at the end."""
-        gathered = self.gathers == 0
+        gathered = False
         while True:
             if self._closed:
                 raise ConnectionError("closed")
             try:
                 return self._buffer[: self._sock.recv_into(self._buffer)]
             except BlockingIOError:
-                if gathered:
+                if gathered or self._soon < _OFTEN:
                     await self._readable()
+                    came_soon = not gathered and self._loop.time() - self._since < self.gathers
+                    self._soon = self._soon + 1 if came_soon else 0
                 else:
                     gathered = True
                     await asyncio.sleep(self.gathers)

@@ -192,8 +192,25 @@ class ApiClient:
     ) -> AsyncIterator[tuple[str, Json]]:
         """What happens after a version: ADDED, MODIFIED, DELETED or BOOKMARK, and the object's bytes.
 
-        It ends when the server ends it, after ``seconds`` at the latest. When all that came was handed on, more is
-        looked for after ``rest`` seconds: where much comes that says little, that is cheaper in many at once.
+        See `watch_batches`.
+        """
+        async for events in self.watch_batches(path, resource_version, params=params, seconds=seconds, rest=rest):
+            for event in events:
+                yield event
+
+    async def watch_batches(
+        self,
+        path: str,
+        resource_version: str,
+        *,
+        params: Mapping[str, str] | None = None,
+        seconds: int = 300,
+        rest: float = 0.0,
+    ) -> AsyncIterator[list[tuple[str, Json]]]:
+        """The events of a watch, all that came at once at a time.
+
+        It ends when the server ends it, after ``seconds`` at the latest. Where events come all the time, more is looked
+        for after ``rest`` seconds once all that came was handed on: of what says little, many at once are cheaper.
 
         Raises:
             ApiError: the server refuses, or tells of an error: 410 where the version is too old.
@@ -210,10 +227,11 @@ class ApiClient:
             async with self._stream(path, asked, _SILENCE, rest) as content:
                 self._observer.watching(path.rpartition("/")[2], "open")
                 async for events in events_in(content):
-                    for event in events:
-                        if event[0] == "ERROR":
-                            raise error_of(bytes(event[1]))
-                        yield event
+                    for place, (kind, raw) in enumerate(events):
+                        if kind == "ERROR":
+                            yield events[:place]
+                            raise error_of(bytes(raw))
+                    yield events
         except msgspec.DecodeError as error:
             raise ApiUnreachable(f"the watch of {path} broke: {error}") from error
 

@@ -37,8 +37,8 @@ _WATCH_SECONDS = (300, 600)
 _GONE = 410
 _AT_ONCE = 256
 """Objects that are taken in before others get their turn."""
-_REST = 0.04
-"""Seconds after which more is looked for where nearly all are heartbeats: some are read at once."""
+_REST = 0.1
+"""Seconds after which more is looked for where nearly all are heartbeats and many come: some are read at once."""
 _NOBODY = "unreadable"
 """No scheduler's name: of pods that cannot be read."""
 
@@ -238,20 +238,11 @@ class Reflector:
             self._observer.watching(self._watched.name, "watching")
             seconds = random.randint(*_WATCH_SECONDS)
             try:
-                async for kind, raw in self._client.watch(
+                async for events in self._client.watch_batches(
                     self._watched.path, version, params=self._params, seconds=seconds, rest=self._rest
                 ):
                     self._delay = _SHORTEST
-                    if kind == "BOOKMARK":
-                        version = self._marks.decode(raw).metadata.resource_version
-                        self._observer.watching(self._watched.name, "heard")
-                        continue
-                    if self._heartbeats is not None and (heard := self._heartbeats.version(kind, raw)):
-                        version = heard
-                        continue
-                    item = self._object(raw)
-                    version = item.metadata.resource_version or version
-                    self._take(kind, item)
+                    version = self._take_in(events, version)
             except ApiError as error:
                 if error.status == _GONE:
                     return
@@ -260,6 +251,21 @@ class Reflector:
             except ApiUnreachable as error:
                 self._observer.watching(self._watched.name, "failed", str(error))
                 await self._pause(error)
+
+    def _take_in(self, events: list[tuple[str, Json]], version: str) -> str:
+        """What was heard at once; the version after it."""
+        heartbeats = self._heartbeats
+        for kind, raw in events:
+            if heartbeats is not None and (heard := heartbeats.version(kind, raw)):
+                version = heard
+            elif kind == "BOOKMARK":
+                version = self._marks.decode(raw).metadata.resource_version
+                self._observer.watching(self._watched.name, "heard")
+            else:
+                item = self._object(raw)
+                version = item.metadata.resource_version or version
+                self._take(kind, item)
+        return version
 
     def _take(self, kind: str, item: Any) -> None:
         if kind == "DELETED":

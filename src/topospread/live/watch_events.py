@@ -12,6 +12,8 @@ Json = msgspec.Raw | memoryview
 
 _EVENT = re.compile(rb'\{"type":"(ADDED|MODIFIED|DELETED|BOOKMARK|ERROR)","object":')
 """How Go writes the beginning of an event."""
+_MODIFIED = b'{"type":"MODIFIED","object":'
+"""That of nearly all events."""
 _TYPES = {each.encode(): each for each in ("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR")}
 
 
@@ -49,6 +51,8 @@ def _event(line: bytes) -> tuple[str, Json]:
 
     Of a line that was cut short the object lacks its end, which whoever decodes it finds out.
     """
+    if line.startswith(_MODIFIED) and line.endswith(b"}"):
+        return "MODIFIED", memoryview(line)[len(_MODIFIED) : -1]
     found = _EVENT.match(line)
     if found is not None and line.endswith(b"}"):
         return _TYPES[found[1]], memoryview(line)[found.end() : -1]

@@ -145,6 +145,12 @@ class FakeApi:
             if told in self._watches[path]:
                 self._watches[path].remove(told)
 
+    async def watch_batches(
+        self, path: str, resource_version: str, *, params: Any = None, seconds: int = 300, rest: float = 0.0
+    ) -> AsyncIterator[list[tuple[str, msgspec.Raw]]]:
+        async for event in self.watch(path, resource_version, params=params):
+            yield [event]
+
     def _tell(self, path: str, event: Json) -> None:
         told = json.loads(json.dumps(event))
         for each in self._watches[path]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
+from itertools import pairwise
 from typing import TypeVar
 
 import pytest
@@ -184,24 +185,62 @@ def test_a_server_that_sends_on_to_another_place_is_followed() -> None:
     assert asked(answer, ask) == [b"/elsewhere as Bearer x"] * 2
 
 
-def test_what_a_watch_brought_is_handed_on_and_more_is_looked_for_after_a_rest() -> None:
-    event = b'{"type":"MODIFIED","object":{}}\n'
+def test_where_a_watch_says_something_all_the_time_more_is_looked_for_after_a_rest() -> None:
+    async def answer(request: web.Request) -> web.StreamResponse:
+        stream = web.StreamResponse()
+        await stream.prepare(request)
+        for _ in range(60):
+            await stream.write(b'{"type":"MODIFIED","object":{}}\n')
+            await asyncio.sleep(0.02)
+        return stream
+
+    async def ask(client: ApiClient) -> list[tuple[float, int]]:
+        clock = asyncio.get_running_loop().time
+        return [(clock(), len(each)) async for each in client.watch_batches("/api/v1/nodes", "1", rest=0.5)]
+
+    came = asked(answer, ask)
+    assert sum(count for _, count in came) == 60
+    assert any(after - before >= 0.49 for (before, _), (after, _) in pairwise(came)), "many are read at once"
+    assert len(came) < 20
+
+
+def test_a_few_words_of_a_watch_are_read_at_once() -> None:
+    heard = asyncio.Event()
 
     async def answer(request: web.Request) -> web.StreamResponse:
         stream = web.StreamResponse()
         await stream.prepare(request)
-        for _ in range(3):
-            await stream.write(event)
-            await asyncio.sleep(0.02)
+        for _ in range(4):
+            await stream.write(b'{"type":"MODIFIED","object":{}}\n')
+            await heard.wait()
+            heard.clear()
         return stream
 
-    async def ask(client: ApiClient) -> list[float]:
-        clock = asyncio.get_running_loop().time
-        return [clock() async for _ in client.watch("/api/v1/nodes", "1", rest=0.5)]
+    async def ask(client: ApiClient) -> int:
+        came, watch = 0, client.watch_batches("/api/v1/nodes", "1", rest=600.0)
+        async with asyncio.timeout(60):
+            while came < 4:
+                came += len(await anext(watch))
+                await asyncio.sleep(0.01)  # until it waits for the next
+                heard.set()
+        return came
 
-    first, second, third = asked(answer, ask)
-    assert second - first >= 0.49
-    assert third - second < 0.4
+    assert asked(answer, ask) == 4
+
+
+def test_an_error_in_a_watch_is_told_after_what_came_before_it() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        gone = {"type": "ERROR", "object": {"kind": "Status", "code": 410, "reason": "Expired", "message": "old"}}
+        return web.Response(text='{"type":"ADDED","object":{"a":1}}\n' + json.dumps(gone) + "\n")
+
+    async def ask(client: ApiClient) -> bytes:
+        watch = client.watch("/api/v1/pods", "1")
+        _, raw = await anext(watch)
+        with pytest.raises(ApiError, match="old"):
+            await anext(watch)
+        return bytes(raw)
+
+    assert asked(answer, ask) == b'{"a":1}'
 
 
 def test_a_list_in_one_answer_that_is_refused_is_told() -> None:
