@@ -65,6 +65,7 @@ TABLES = (
     PrintedTable("config/extension_points.json", "plugins points"),
     PrintedTable("config/feature_gates.json", "gates"),
     PrintedTable("config/fields.json", "fieldhistory configuration"),
+    PrintedTable("config/internal_args.json", "fieldhistory internal"),
     PrintedTable("config/plugin_checks.json", "plugins checks"),
     PrintedTable("api/kinds.json", "kinds"),
     PrintedTable("api/new_fields.json", "fieldhistory objects"),

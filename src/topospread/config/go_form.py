@@ -1,64 +1,40 @@
 """Plugins' arguments as Go prints its internal types, for the one message of kube-scheduler that shows them.
 
-Source: pkg/scheduler/apis/config/types_pluginargs.go, whose fields have no JSON names; core/v1's have, and leave out
-what is empty.
+The types are in ``internal_args.json``, which `conformance/oracle/cmd/fieldhistory` prints from the newest version's
+pkg/scheduler/apis/config/types_pluginargs.go, whose fields have no JSON names; core/v1's have, and leave out what is
+empty.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
+from topospread.api.shipped_table import shipped_table
 from topospread.config.durations import format_duration, parse_duration
 
-_FIELDS: Mapping[str, tuple[tuple[str, Any], ...]] = {
-    "DefaultPreemption": (("minCandidateNodesPercentage", 0), ("minCandidateNodesAbsolute", 0)),
-    "InterPodAffinity": (("hardPodAffinityWeight", 0), ("ignorePreferredTermsOfExistingPods", False)),
-    "NodeResourcesFit": (("ignoredResources", None), ("ignoredResourceGroups", None), ("scoringStrategy", None)),
-    "PodTopologySpread": (("defaultConstraints", None), ("defaultingType", "")),
-    "NodeResourcesBalancedAllocation": (("resources", None),),
-    "VolumeBinding": (("bindTimeoutSeconds", 0), ("shape", None)),
-    "NodeAffinity": (("addedAffinity", None),),
-    "DynamicResources": (("filterTimeout", None), ("bindingTimeout", None)),
-    "scoringStrategy": (("type", ""), ("resources", None), ("requestedToCapacityRatio", None)),
-    "requestedToCapacityRatio": (("shape", None),),
-    "resources": (("name", ""), ("weight", 0)),
-    "shape": (("utilization", 0), ("score", 0)),
-}
 
-# Fields of core/v1 that are printed even when they are empty, in order; the others follow in the order of the type.
-_CORE_ALWAYS: Mapping[str, tuple[tuple[str, Any], ...]] = {
-    "defaultConstraints": (("maxSkew", 0), ("topologyKey", ""), ("whenUnsatisfiable", "")),
-    "matchExpressions": (("key", ""), ("operator", "")),
-    "matchFields": (("key", ""), ("operator", "")),
-    "requiredDuringSchedulingIgnoredDuringExecution": (("nodeSelectorTerms", None),),
-    "preferredDuringSchedulingIgnoredDuringExecution": (("weight", 0), ("preference", {})),
-}
-_CORE_ORDER = (
-    "labelSelector",
-    "minDomains",
-    "nodeAffinityPolicy",
-    "nodeTaintsPolicy",
-    "requiredDuringSchedulingIgnoredDuringExecution",
-    "preferredDuringSchedulingIgnoredDuringExecution",
-    "matchLabels",
-    "matchExpressions",
-    "matchFields",
-    "matchLabelKeys",
-    "values",
-)
+@cache
+def _printed() -> dict[str, list[str]]:
+    """Struct → its fields in order: name, Go's type, and "omitempty" where it is left out when it is empty."""
+    return shipped_table(__package__, "internal_args.json", dict[str, list[str]])
 
 
 def go_form(plugin: str, args: Mapping[str, Any] | None) -> Any:
     """Arguments of an in-tree plugin as data in the form, and the order, in which Go prints them."""
-    return _internal(plugin, args) if plugin in _FIELDS else args
+    return _written(_struct(plugin), args) if _struct(plugin) in _printed() else args
 
 
 def same_args(plugin: str, one: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> bool:
     """Whether two arguments are the same to Kubernetes: for in-tree ones, nothing and an empty list are one."""
-    if plugin not in _FIELDS:
+    if _struct(plugin) not in _printed():
         return one == other
     return bool(_without_empty(go_form(plugin, one)) == _without_empty(go_form(plugin, other)))
+
+
+def _struct(plugin: str) -> str:
+    return f"{plugin}Args"
 
 
 def _without_empty(value: Any) -> Any:
@@ -69,28 +45,25 @@ def _without_empty(value: Any) -> Any:
     return value
 
 
-def _internal(name: str, value: Any) -> Any:
+def _written(form: str, value: Any) -> Any:
+    form = form.removeprefix("*")
     if isinstance(value, list):
-        return [_internal(name, one) for one in value]
-    if name in ("defaultConstraints", "addedAffinity"):
-        return None if value is None else _core(name, value)
-    if name in ("filterTimeout", "bindingTimeout") and value is not None:
+        return [_written(form.removeprefix("[]"), one) for one in value]
+    if form == "duration" and value is not None:
         return format_duration(parse_duration(value) or 0)
-    if name not in _FIELDS or value is None:
-        return value
-    return {_capital(key): _internal(key, value.get(key, default)) for key, default in _FIELDS[name]}
+    if form not in _printed() or value is None:
+        return dict(sorted(value.items())) if isinstance(value, dict) else value
+    shown = {}
+    for field in _printed()[form]:
+        name, kind, *omitted = field.split()
+        given = value.get(name[0].lower() + name[1:], _zero(kind))
+        empty = given is None or (given in ("", [], {}) and kind[0] != "*")
+        if not (omitted and empty):
+            shown[name] = _written(kind, given)
+    return shown
 
 
-def _capital(key: str) -> str:
-    return key[0].upper() + key[1:]
-
-
-def _core(name: str, value: Any) -> Any:
-    if isinstance(value, list):
-        return [_core(name, one) for one in value]
-    if not isinstance(value, dict):
-        return value
-    if name == "matchLabels":
-        return dict(sorted(value.items()))
-    always = {key: _core(key, value.get(key, default)) for key, default in _CORE_ALWAYS.get(name, ())}
-    return always | {key: _core(key, value[key]) for key in _CORE_ORDER if value.get(key) not in (None, [], "")}
+def _zero(kind: str) -> Any:
+    if kind.startswith(("*", "[]", "map[]")):
+        return None
+    return {} if kind in _printed() else {"string": "", "bool": False}.get(kind, 0)

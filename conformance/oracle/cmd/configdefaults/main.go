@@ -187,6 +187,10 @@ func steps(expression ast.Expr) []string {
 // asks anything else.
 func terms(condition ast.Expr) []string {
 	switch e := condition.(type) {
+	case *ast.StarExpr: // of a pointer that is set
+		if path := steps(e.X); len(path) > 0 {
+			return []string{strings.Join(path, ".")}
+		}
 	case *ast.UnaryExpr:
 		if asked := terms(e.X); len(asked) == 1 && e.Op == token.NOT {
 			return not(asked)

@@ -3,6 +3,8 @@
 // version of the configuration, and of the kinds of objects the fields that have come since 1.18:
 // go run ./cmd/fieldhistory configuration > ../../src/topospread/config/fields.json
 // go run ./cmd/fieldhistory objects > ../../src/topospread/api/new_fields.json
+// The internal structs of the arguments in the newest version, as they are written in a message (internal.go):
+// go run ./cmd/fieldhistory internal > ../../src/topospread/config/internal_args.json
 // And which versions of the configuration there are, from which minor version on, first what it has without a file:
 // go run ./cmd/fieldhistory versions > ../../src/topospread/config/api_versions.json
 package main
@@ -236,6 +238,10 @@ func lines[T any](kinds map[string]T) string {
 func main() {
 	if len(os.Args) == 2 && os.Args[1] == "objects" {
 		fmt.Println(lines(objects()))
+		return
+	}
+	if len(os.Args) == 2 && os.Args[1] == "internal" {
+		fmt.Println(lines(internal()))
 		return
 	}
 	if len(os.Args) == 2 && os.Args[1] == "versions" {
