@@ -49,7 +49,7 @@ def set_defaults(document: Document, gates: Gates) -> Document:
         profiles = (with_fields(profiles[0], scheduler_name=DEFAULT_SCHEDULER_NAME),)
     return with_fields(
         document,
-        fields=_process_fields(document.fields, defaults),
+        fields=process_fields(document.fields, defaults),
         profiles=tuple(_profile(profile, defaults) for profile in profiles),
     )
 
@@ -108,12 +108,15 @@ def _of_newer_gates(struct: str, defaults: Defaults) -> dict[str, Any]:
     return {field: value for field, value in in_force(newest, minor).items() if _IF in field}
 
 
-def _process_fields(fields: Mapping[str, Any], defaults: Defaults) -> dict[str, Any]:
+def process_fields(fields: Mapping[str, Any], defaults: Defaults) -> dict[str, Any]:
     """Fields of the running process; they are defaulted because validation looks at them."""
-    full = {**_defaults_of(KIND, defaults), **fields}
-    for name, inner in _defaults_of(KIND, defaults).items():
-        if isinstance(inner, dict):
-            full[name] = _filled(fields.get(name, {}), inner)
+    full = dict(fields)
+    for key, value in sorted(_defaults_of(KIND, defaults).items(), key=lambda each: _IF in each[0]):
+        name, _, terms = key.partition(_IF)
+        if isinstance(value, dict):
+            full[name] = _filled(fields.get(name, {}), value)
+        elif _hold(terms, full, defaults.gates):
+            full.setdefault(name, value)
     return full
 
 
@@ -137,15 +140,17 @@ def default_args(plugin: str, args: Args, defaults: Defaults) -> Args:
     known = plugin_args(defaults.api, defaults.version)[plugin].fields
     for key, value in _defaults_of(f"{plugin}Args", defaults).items():
         path, _, terms = key.partition(_IF)
-        if re.split(r"\W", path)[0] in known and all(_holds(term, full, defaults.gates) for term in terms.split()):
+        if re.split(r"\W", path)[0] in known and _hold(terms, full, defaults.gates):
             full = _with_default(full, path, value)
     return as_plugins_took(plugin, args, full, "defaultingType" in known)
 
 
-def _holds(term: str, args: Args, gates: Gates) -> bool:
-    """Whether a gate is on or a field given, or with "!" the reverse; fields begin with a small letter."""
-    asked = term.removeprefix("!")
-    return (gates.enabled(asked) if asked[0].isupper() else bool(args.get(asked))) != term.startswith("!")
+def _hold(terms: str, args: Args, gates: Gates) -> bool:
+    """Whether all gates are on and all fields given, or with "!" the reverse; fields begin with a small letter."""
+    asked = {term.removeprefix("!"): not term.startswith("!") for term in terms.split()}
+    return all(
+        (gates.enabled(name) if name[0].isupper() else bool(args.get(name))) == wanted for name, wanted in asked.items()
+    )
 
 
 def _with_default(given: Args, path: str, value: Any) -> Args:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from topospread.config.api_versions import API_VERSIONS, KIND
-from topospread.config.defaulting import set_defaults
+from topospread.config.defaulting import Defaults, process_fields, set_defaults
 from topospread.config.document import Document, decode
 from topospread.config.durations import parse_duration
 from topospread.config.gates import Gates
@@ -19,7 +19,7 @@ from topospread.config.plugin_sets import PluginSet
 from topospread.config.versions import KubeVersion
 from topospread.errors import Place
 
-NEWEST_API = "kubescheduler.config.k8s.io/v1"
+NEWEST_API = API_VERSIONS["v1"].group_version
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def operation(data: Any, gates: Gates, place: Place | None = None) -> Operation:
         float(fields["podMaxBackoffSeconds"]),
         tuple(each.get("urlPrefix", "") for each in fields.get("extenders", ())),
         document.given - {"apiVersion", "kind"},
-        _shown(full),
+        _shown(full, gates),
     )
 
 
@@ -97,15 +97,13 @@ def _seconds(duration: str) -> float:
     return (parse_duration(duration) or 0) / 1e9
 
 
-def _shown(full: Document) -> dict[str, Any]:
+def _shown(full: Document, gates: Gates) -> dict[str, Any]:
     """The configuration as plain data in version v1, with the fields that Go writes though they are empty."""
-    fields = dict(full.fields)
+    v1 = API_VERSIONS["v1"]
+    fields = process_fields(full.fields, Defaults(v1, v1.source_version(full.version), gates))
     fields["clientConnection"] = {"kubeconfig": "", "acceptContentTypes": "", **fields["clientConnection"]}
-    shown: dict[str, Any] = {"kind": KIND, "apiVersion": NEWEST_API, "parallelism": 16}
-    shown |= {name: fields[name] for name in fields if name not in ("apiVersion", "kind")}
-    shown.setdefault("enableProfiling", True)
-    shown.setdefault("enableContentionProfiling", True)
-    points = plugin_points(API_VERSIONS["v1"], full.version)
+    shown: dict[str, Any] = {"enableContentionProfiling": False, **fields, "kind": KIND, "apiVersion": NEWEST_API}
+    points = plugin_points(v1, full.version)
     shown["profiles"] = [
         {
             "schedulerName": profile.scheduler_name,

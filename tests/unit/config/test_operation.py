@@ -63,3 +63,15 @@ def test_what_is_shown_has_every_extension_point_and_default() -> None:
 def test_unknown_fields_are_refused() -> None:
     with pytest.raises(DecodeError, match=r"leaderElection\.leaderElct"):
         operation(given(leaderElection={"leaderElct": True}), gates_for())
+
+
+@pytest.mark.parametrize(("api", "version"), [("v1", "1.37"), ("v1beta2", "1.22"), ("v1alpha2", "1.18")])
+@pytest.mark.parametrize("profiling", [True, False])
+def test_contention_is_profiled_by_default_where_profiling_is_on(api: str, version: str, profiling: bool) -> None:
+    shown = operation(given(api, enableProfiling=profiling), gates_for(version)).shown
+    assert shown["enableContentionProfiling"] is profiling
+    assert operation(given(api, enableContentionProfiling=False), gates_for(version)).shown["enableProfiling"]
+
+
+def test_what_an_old_version_does_not_have_is_shown_with_todays_default() -> None:
+    assert operation(given("v1beta1"), gates_for("1.19")).shown["parallelism"] == 16
