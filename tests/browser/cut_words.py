@@ -1,4 +1,4 @@
-"""Words that a page cuts: past its edge, under what hides what runs over, or apart in their middle. A line each."""
+"""Words that a page cuts: past its edge or a list's, under what hides what runs over, or apart. A line each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SCRIPT = r"""() => {
   while (walker.nextNode()) {
     const text = walker.currentNode, parent = text.parentElement;
     if (!text.data.trim() || !parent.checkVisibility()) continue;
-    if (parent.closest(".unseen, .skip, script, option, .cm-editor")) continue;
+    if (parent.closest(".unseen, .stacked thead, .skip, script, option, .cm-editor")) continue;
     let scrolling = false, hidden = null;
     for (let at = parent; at && at !== document.body; at = at.parentElement) {
       const style = getComputedStyle(at);
@@ -33,11 +33,23 @@ _SCRIPT = r"""() => {
     const runsOver = each.checkVisibility() && each.scrollWidth > each.clientWidth + 1;
     if (runsOver) found.push(`cut: ${each.outerHTML.slice(0, 120)}`);
   }
+  for (const each of document.querySelectorAll("div.scroll")) {
+    if (each.checkVisibility() && each.scrollWidth > each.clientWidth + 1) found.push(`sideways: ${each.ariaLabel}`);
+  }
+  for (const each of document.querySelectorAll("select")) {
+    const style = getComputedStyle(each), context = document.createElement("canvas").getContext("2d");
+    if (!each.checkVisibility() || !each.selectedOptions.length) continue;
+    context.font = style.font;
+    const text = each.selectedOptions[0].text, arrow = parseFloat(style.fontSize);
+    const inside = each.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight) - arrow;
+    const lines = Math.ceil((context.measureText(text).width - 2) / inside);
+    if (lines > 1 && each.clientHeight < lines * arrow) found.push(`cut: ${text} in #${each.id}`);
+  }
   return found;
 }"""
 
 
 def cut_words(page: Page) -> list[str]:
-    """Each word of text that cannot be read whole; what scrolls sideways by itself can."""
+    """Each word of text that cannot be read whole; only code may be scrolled sideways."""
     found: list[str] = page.evaluate(_SCRIPT)
     return found

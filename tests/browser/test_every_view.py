@@ -55,12 +55,16 @@ def test_a_word_that_is_cut_is_found(page: Page) -> None:
         "<p style='width:3ch;overflow-wrap:anywhere'>apartword</p>"
         "<p style='width:3ch;overflow:hidden;white-space:nowrap'>hiddenword</p>"
         "<p style='margin-left:95vw'>edgeword</p><div style='overflow-x:auto;width:5ch'>scrolledword</div>"
+        "<div class='scroll' aria-label='a table' style='overflow-x:auto;width:5ch'>scrolledword</div>"
+        "<select id='choice' style='width:9ch'><option>what is chosen</option></select>"
     )
 
     assert {each.partition(" in ")[0] for each in cut_words(page)} == {
         "apart: apartword",
         "hidden: hiddenword",
         "past the edge: edgeword",
+        "sideways: a table",
+        "cut: what is chosen",
     }
 
 

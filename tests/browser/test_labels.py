@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 
@@ -9,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import NewPage
+from tests.browser.cut_words import cut_words
 from tests.browser.drawn_words import amiss, record, written
 from tests.browser.serving import named_nodes, served
 
@@ -58,6 +60,22 @@ def test_every_name_on_the_map_is_whole(new_page: NewPage, clouds: Clouds, width
         assert "…" not in text
         assert amiss(words, size) == []
         assert ("~ skew " in text and " of 1, soft" in text) == bool(chosen)
+    page.goto("about:blank")
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_tables_of_long_names_are_read_without_scrolling(new_page: NewPage, clouds: Clouds, width: int) -> None:
+    url, zones, _ = clouds
+    page = new_page(viewport={"width": width, "height": 740})
+    opened(page, f"{url}{CHOSEN}")
+    page.get_by_text("The map as a table").click()
+    page.get_by_role("button", name=zones[0], exact=True).click()
+    expect(page.get_by_role("row", name=f"{zones[0]} ")).to_have_count(2)  # of the map's table and of the workload's
+    expect(page.get_by_role("row", name=re.compile("^gke-"))).not_to_have_count(0)
+    assert cut_words(page) == []
+    page.locator("#panel button[data-pod]").first.click()
+    expect(page.locator("#panel")).to_contain_text("Scores beside its rivals")
+    assert cut_words(page) == []
     page.goto("about:blank")
 
 

@@ -56,7 +56,7 @@ function domain(name, spread, most) {
 
 function waiting(each) {
   const made = element("section", "waiting");
-  const pods = each.pods.length === 1 ? `Pod ${each.pods[0]} waits` : `${each.pods.length} pods wait: ${each.pods[0]}, …`;
+  const pods = each.pods.length === 1 ? `Pod ${each.pods[0]} waits` : `${each.pods.length} pods wait: ${each.pods[0]} and ${each.pods.length - 1} more`;
   made.append(element("h3", "", pods), element("p", "", each.message));
   return made;
 }

@@ -58,6 +58,7 @@ export function manifestEditor(host, changed) {
         lintGutter(),
         syntaxHighlighting(colours),
         look,
+        EditorView.lineWrapping,
         EditorView.contentAttributes.of({ "aria-label": "Manifest, YAML", spellcheck: "false", tabindex: "0" }),
         EditorView.updateListener.of((update) => update.docChanged && changed()),
       ],

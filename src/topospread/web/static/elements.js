@@ -26,3 +26,8 @@ export async function copy(text, button) {
   }
   setTimeout(() => { button.textContent = before; }, 1500);
 }
+
+// A path or a key that may be broken behind its slashes and dots.
+export function breakable(text) {
+  return text.split(/(?<=[/.])/).flatMap((part) => [part, element("wbr")]);
+}

@@ -8,6 +8,7 @@ import { drawLegend } from "./legend.js";
 import { countOf, NodeMap } from "./map.js";
 import { isRecorded } from "./recorded.js";
 import { spreadAnswered, spreadOf } from "./spreads.js";
+import { stackTables } from "./stacking.js";
 import { domainTable, percent, words } from "./table.js";
 import { Trial } from "./trial.js";
 import { workloadList } from "./workloads.js";
@@ -141,6 +142,7 @@ function drawMaps() {
 
 function fillTable() {
   by("table").querySelector("div").replaceChildren(...domainTable(now, map.layout.columns, shown(now), (node) => chooseNode(now, node)));
+  stackTables(by("table"));
 }
 
 async function showChosen() {
@@ -182,6 +184,7 @@ function fillPanel(html) {
   const box = element("div");
   box.innerHTML = html;
   panel.replaceChildren(backButton(), box);
+  stackTables(box);
   const head = box.querySelector("h2");
   if (document.activeElement === document.body || panel.contains(document.activeElement) || panel.dataset.wanted) head?.focus({ preventScroll: true });
   delete panel.dataset.wanted;

@@ -2,6 +2,7 @@
 
 import { CORDONED, countOf, NOT_READY, TAINTED } from "./map.js";
 import { element } from "./elements.js";
+import { stackTables } from "./stacking.js";
 
 export function words(flags) {
   const found = [];
@@ -42,6 +43,7 @@ export function domainTable(picture, columns, shown, choose) {
     const open = element("button", { type: "button", onclick: (event) => {
       const box = event.currentTarget.closest("div.scroll").nextElementSibling;
       box.replaceChildren(nodeTable(picture, column, shown, choose));
+      stackTables(box);
       box.querySelector("caption").focus();
     } }, column.name);
     return element("tr", {}, element("th", { scope: "row" }, open), ...numbers.map((each) => element("td", { className: "number" }, each instanceof Node ? each : String(each))));
@@ -62,6 +64,6 @@ function nodeTable(picture, column, shown, choose) {
   const heads = ["Node", "CPU", "Memory", "Pods", "State", ...(shown.workload >= 0 ? ["Pods of the workload"] : [])];
   return element("div", { className: "scroll", tabIndex: 0, role: "region", "aria-label": `Nodes of ${column.name}` },
     element("table", {}, element("caption", { tabIndex: -1 }, `Nodes of ${column.name}`),
-      element("thead", {}, element("tr", {}, ...heads.map((each) => element("th", { scope: "col" }, each)))),
+      element("thead", {}, element("tr", {}, ...heads.map((each) => element("th", { scope: "col", className: ["Node", "State"].includes(each) ? "" : "number" }, each)))),
       element("tbody", {}, ...rows)));
 }

@@ -1,8 +1,9 @@
 // What if: steps that are added, taken back and copied; what comes of them is the server's answer.
 
 import { written } from "./address.js";
-import { copyButton, element } from "./elements.js";
+import { breakable, copyButton, element } from "./elements.js";
 import { isRecorded, recorded } from "./recorded.js";
+import { stackTables } from "./stacking.js";
 import { constraintForm, nodesForm, othersForm, workloadForm } from "./what-if.js";
 
 export class Trial {
@@ -23,6 +24,7 @@ export class Trial {
       element("button", { type: "button", "aria-label": `Take back: ${step.title}`, onclick: () => this.without(number) }, "Take back")));
     this.steps.replaceChildren(...(items.length ? [element("ol", { className: "steps" }, ...items), this.copies(told)] : []));
     this.outcome.innerHTML = told.html;
+    stackTables(this.outcome);
   }
 
   // The forms for what is chosen; the one that was used keeps the focus.
@@ -34,7 +36,7 @@ export class Trial {
     const key = picture.keys.find((each) => each.key === view.key) ?? picture.keys[0];
     const forms = [element("details", { open: true }, element("summary", {}, "Nodes"), nodesForm(key, columns, view.node, add))];
     if (workload) {
-      forms.push(element("details", { open: true }, element("summary", {}, workload.editable.object),
+      forms.push(element("details", { open: true }, element("summary", {}, ...breakable(workload.editable.object)),
         workloadForm(workload.editable, add), ...workload.editable.constraints.map((each, at) => constraintForm(workload.editable, each, at, add))));
     } else {
       forms.push(element("p", { className: "quiet" }, "Choose a workload to change its replicas and its constraints."));

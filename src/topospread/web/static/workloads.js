@@ -26,7 +26,7 @@ export function workloadList(picture, choose) {
 function trouble(excess, waiting, softExcess) {
   const found = [];
   if (excess) found.push(element("span", { className: "bad" }, ` ! ${excess} more than maxSkew`));
-  if (waiting) found.push(element("span", { className: "bad" }, ` ${waiting} waiting`));
+  if (waiting) found.push(element("span", { className: "bad" }, `${excess ? "," : ""} ${waiting} waiting`));
   if (softExcess && !excess) found.push(element("span", { className: "warn" }, ` ~ ${softExcess} more than a soft maxSkew`));
   return found;
 }
