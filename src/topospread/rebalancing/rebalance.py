@@ -39,6 +39,7 @@ from .unmet import unmet_of
 _DEEPER = 3
 """So many moves more than the bound are searched through where no plan was found."""
 _RESTARTS = 20
+_NOBODY = "no workload was looked at: the selector matches the pods of none"
 
 
 class RebalanceOptions(msgspec.Struct, frozen=True):
@@ -197,7 +198,7 @@ def _result(begun: _Begun, plan: RebalancePlan, done: CarriedOut, wished: Rebala
         soft=_soft_beyond(world, wished) if wished.max_skew is None else 0,
         pending=begun.waiting,
         warnings=tuple(world.warnings),
-        notes=tuple(world.notes),
+        notes=(*world.notes, *([] if _chosen(world, wished) else [_NOBODY])),
     )
 
 
