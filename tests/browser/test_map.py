@@ -227,3 +227,23 @@ def test_max_skew_is_dragged_with_arrow_keys(page: Page, shop: str) -> None:
     page.keyboard.press("ArrowRight")
     expect(page.locator(".steps li")).to_contain_text("maxSkew 2")
     expect(page.get_by_label("maxSkew", exact=True)).to_be_focused()
+
+
+def test_min_domains_is_dragged_and_each_step_is_copied_as_a_command_and_a_patch(new_page: NewPage, shop: str) -> None:
+    page = new_page(permissions=["clipboard-read", "clipboard-write"])
+    opened(page, shop, "?workload=Deployment/shop/web&step=scale+shop/deploy/web%3D5")
+    tab_to(page, page.get_by_label("minDomains", exact=True))
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".steps li")).to_have_count(2)
+    expect(page.locator(".steps li").last).to_contain_text("minDomains 2")
+    expect(page.get_by_label("minDomains as a number")).to_have_value("2")
+
+    copied = []
+    for step in page.locator(".steps li").all():
+        for name in ("Copy as YAML patch", "Copy as command"):
+            step.get_by_role("button", name=name).click()
+            copied.append(page.evaluate("navigator.clipboard.readText()"))
+    assert "path: /spec/replicas" in copied[0]
+    assert copied[1] == "kubectl -n shop scale deploy web --replicas 5"
+    assert "topologySpreadConstraints/0/minDomains" in copied[2]
+    assert copied[3] == "kubectl -n shop patch deployment web --type json --patch-file patch.yaml"

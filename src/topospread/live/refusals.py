@@ -43,6 +43,8 @@ def _cause(error: RequestError) -> str:
     inner = getattr(cause, "os_error", None) or cause
     if isinstance(inner, ConnectionRefusedError):
         return "the connection was refused"
+    if isinstance(inner, TimeoutError):
+        return "it does not answer"
     if isinstance(inner, OSError) and inner.errno and inner.errno > 0 and not str(inner).startswith("Cannot connect"):
         return os.strerror(inner.errno)
     return str(error)

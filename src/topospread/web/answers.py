@@ -16,10 +16,10 @@ from .pages import Pages
 from .served import ServedCluster
 from .standing import ClusterStanding
 from .timeline import Frame, Timeline
-from .trials import PatchedObject, TrialStep, title
+from .trials import TrialStep, title
 from .trying import PlayedTrials
 from .why import Why
-from .writing import as_command, as_file, as_patch
+from .writing import as_command, as_copies, as_file
 
 Json = dict[str, Any]
 _MOST_DOMAINS = 64
@@ -101,7 +101,7 @@ class Answers:
         return {
             "at": at,
             "frames": [_told(each) for each in found.frames],
-            "steps": [_step(each) for each in asked.steps],
+            "steps": [_step(each, number, self._served) for number, each in enumerate(asked.steps)],
             "html": self._pages.page("steps.html", frame=found.frames[at], drill=found.drill),
             "command": as_command(found, self._served) if asked.steps else "",
             "result": drill_json(found.drill),
@@ -168,9 +168,9 @@ def first_shown(timeline: Timeline) -> int:
     return 0 if bool((timeline.frames[0].standing.pods.node >= 0).any()) else 1
 
 
-def _step(step: TrialStep) -> Json:
-    """A step in words, as it stands in a URL, and as a patch with its command where it is one."""
-    patch, command = as_patch(step) if isinstance(step, PatchedObject) else ("", "")
+def _step(step: TrialStep, number: int, served: ServedCluster) -> Json:
+    """A step in words, as it stands in a URL, as a command, and as a patch where it is one."""
+    patch, command = as_copies(step, number, served)
     return {"text": str(step), "title": title(step), "patch": patch, "command": command}
 
 

@@ -86,8 +86,44 @@ def as_file(timeline: Timeline, served: ServedCluster) -> tuple[str, bytes]:
     return "what-if.zip", packed.getvalue()
 
 
-def as_patch(step: PatchedObject) -> tuple[str, str]:
-    """The patch as YAML, and the command that applies it from a file."""
-    namespace = ["-n", step.namespace] if step.namespace else []
-    words = ["kubectl", *namespace, "patch", step.kind.lower(), step.name, "--type", "json"]
-    return yaml_text(step.operations), join([*words, "--patch-file", "patch.yaml"])
+def as_copies(step: TrialStep, number: int, served: ServedCluster) -> tuple[str, str]:
+    """A step to be copied: as a patch in YAML, "" where it changes no object, and as the command that does it.
+
+    What happens to nodes by itself, and time, no command of kubectl brings about: of these it is the drill's.
+    """
+    match step:
+        case PatchedObject():
+            words = [*_of(step.namespace), "patch", step.kind.lower(), step.name, "--type", "json"]
+            return yaml_text(step.operations), join(["kubectl", *words, "--patch-file", "patch.yaml"])
+        case steps.Scale():
+            words = [*_named("scale", step.target), "--replicas", str(step.replicas)]
+            return _replacing("/spec/replicas", step.replicas), join(words)
+        case steps.Rollout() if not step.path and not step.turns:
+            return "", join(_named("rollout restart", step.target))
+        case steps.Cordon() | steps.Uncordon() | steps.Drain():
+            verb = type(step).__name__.lower()
+            more = ["--ignore-daemonsets"] if verb == "drain" else []
+            patch = "" if verb == "drain" else _replacing("/spec/unschedulable", verb == "cordon")
+            return patch, join(["kubectl", verb, *_chosen(step.nodes), *more])
+    return "", join(["topospread", "drill", *served.input.words, *_option(step, number)])
+
+
+def _replacing(path: str, value: object) -> str:
+    """An ``add`` replaces what is there (RFC 6902)."""
+    return yaml_text([{"op": "add", "path": path, "value": value}])
+
+
+def _of(namespace: str) -> list[str]:
+    return ["-n", namespace] if namespace else []
+
+
+def _named(verb: str, target: str) -> list[str]:
+    """kubectl's words for ``[NAMESPACE/]KIND/NAME``."""
+    *namespace, kind, name = target.split("/")
+    return ["kubectl", *_of("".join(namespace)), *verb.split(), kind, name]
+
+
+def _chosen(nodes: steps.NodeChoice) -> list[str]:
+    """A node by its name, others by their label."""
+    label = nodes.labels[0]
+    return ["-l", f"{label}={nodes.value}"] if label else [nodes.value]

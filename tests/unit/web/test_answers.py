@@ -271,3 +271,32 @@ def test_pages_have_no_inline_script_or_style_and_ask_nobody_else(served: Served
     page = Pages(served).page("map.html", here="/")
     assert not re.search(r"<script(?![^>]*src=)|\son\w+=|\sstyle=|<style", page)
     assert not re.search(r"https?://", page)
+
+
+_TO_8 = "path: /spec/replicas\n  value: 8"
+
+
+@pytest.mark.parametrize(
+    ("step", "command", "patch"),
+    [
+        (
+            "scale shop/deploy/web=8",
+            "kubectl -n shop scale deploy web --replicas 8",
+            "path: /spec/replicas\n  value: 8",
+        ),
+        ("scale deploy/web=8", "kubectl scale deploy web --replicas 8", _TO_8),
+        ("rollout shop/deploy/web", "kubectl -n shop rollout restart deploy web", ""),
+        ("cordon node=node-1", "kubectl cordon node-1", "path: /spec/unschedulable\n  value: true"),
+        ("uncordon node=node-1", "kubectl uncordon node-1", "path: /spec/unschedulable\n  value: false"),
+        ("drain zone=zone-a", f"kubectl drain -l {ZONE}=zone-a --ignore-daemonsets", ""),
+        (f"cordon {ZONE}=zone-a", f"kubectl cordon -l {ZONE}=zone-a", "path: /spec/unschedulable\n  value: true"),
+        ("fail zone=zone-a", "topospread drill app.json --fail zone=zone-a", ""),
+        ("wait 90s", "topospread drill app.json --wait 90s", ""),
+        ("add 2 like node-1 in zone-b", "topospread drill app.json --add-nodes 2 --like node-1 --zone zone-b", ""),
+    ],
+)
+def test_each_step_has_the_command_that_brings_it_about(answers: Answers, step: str, command: str, patch: str) -> None:
+    (told,) = answers.trial(asked(step))["steps"]
+    assert told["command"] == command
+    assert patch in told["patch"]
+    assert bool(told["patch"]) == bool(patch)

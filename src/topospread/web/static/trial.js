@@ -20,7 +20,7 @@ export class Trial {
   show(view, told) {
     this.view = view;
     this.trouble.replaceChildren();
-    const items = told.steps.map((step, number) => element("li", {}, `${step.title} `, ...patchButtons(step),
+    const items = told.steps.map((step, number) => element("li", {}, `${step.title} `, ...copyButtons(step),
       element("button", { type: "button", "aria-label": `Take back: ${step.title}`, onclick: () => this.without(number) }, "Take back")));
     this.steps.replaceChildren(...(items.length ? [element("ol", { className: "steps" }, ...items), this.copies(told)] : []));
     this.outcome.innerHTML = told.html;
@@ -67,9 +67,14 @@ export class Trial {
   }
 }
 
-function patchButtons(step) {
-  if (!step.patch) return [];
-  return [copyButton(step.patch, "Copy as YAML patch"), " ", copyButton(step.command, "Copy as command"), " "];
+// Beside each step; what a step's button copies, its name says to who does not see beside what it stands.
+function copyButtons({ title, patch, command }) {
+  const button = (text, label) => {
+    const made = copyButton(text, label);
+    made.ariaLabel = `${label}: ${title}`;
+    return [made, " "];
+  };
+  return [...(patch ? button(patch, "Copy as YAML patch") : []), ...(command ? button(command, "Copy as command") : [])];
 }
 
 // A report has the drill's file in it, where it is a single one.

@@ -37,11 +37,9 @@ export function constraintForm(editable, constraint, at, add) {
     made.field.addEventListener("change", () => change(field, made.field.value));
     return made;
   };
-  const least = input(`minDomains-${at}`, "minDomains", { type: "number", min: 1, value: constraint.minDomains ?? "" });
-  least.field.addEventListener("change", () => change("minDomains", least.field.value === "" ? null : Number(least.field.value)));
-  return form(`Constraint on ${constraint.topologyKey}`, null, null,
-    ...dragged(`maxSkew-${at}`, "maxSkew", constraint.maxSkew, 1, Math.max(10, constraint.maxSkew * 2), (value) => change("maxSkew", value)),
-    ...(constraint.whenUnsatisfiable === "DoNotSchedule" ? [least] : []),
+  const number = (field) => dragged(`${field}-${at}`, field, constraint[field] ?? 1, 1, Math.max(10, constraint[field] * 2), (value) => change(field, value));
+  return form(`Constraint on ${constraint.topologyKey}`, null, null, ...number("maxSkew"),
+    ...(constraint.whenUnsatisfiable === "DoNotSchedule" ? number("minDomains") : []), // 1 is as if it were not there
     choice("whenUnsatisfiable", "whenUnsatisfiable", ["DoNotSchedule", "ScheduleAnyway"]),
     choice("nodeAffinityPolicy", "nodeAffinityPolicy", ["Honor", "Ignore"]),
     choice("nodeTaintsPolicy", "nodeTaintsPolicy", ["Honor", "Ignore"]));
@@ -49,7 +47,7 @@ export function constraintForm(editable, constraint, at, add) {
 
 function patchStep(editable, constraint, field, value) {
   const path = `${constraint.path}/${field}`;
-  const operations = [value === null ? { op: "remove", path } : { op: constraint[field] === null ? "add" : "replace", path, value }];
+  const operations = [{ op: constraint[field] === null ? "add" : "replace", path, value }];
   // Only a hard constraint may have minDomains.
   if (field === "whenUnsatisfiable" && value === "ScheduleAnyway" && constraint.minDomains !== null) {
     operations.push({ op: "remove", path: `${constraint.path}/minDomains` });
