@@ -99,8 +99,10 @@ def _facts(each: ServiceTraffic, price: float | None) -> Iterator[str]:
     yield together(f"{_percent(each.crossing)} crosses zones")
     if price is not None:
         yield together(f"{each.crossing * price * _GB:.2f} for {_GB} GB")
-    if each.failing:
-        yield together(f"{_percent(each.failing)} fails: no endpoint on the client's node")
+    if each.failing > each.unanswered:
+        yield together(f"{_percent(each.failing - each.unanswered)} fails: no endpoint on the client's node")
+    if each.unanswered:
+        yield together(f"{_percent(each.unanswered)} fails: endpoints on silent nodes")
     if each.busiest:
         yield f"the busiest of {counted(each.endpoints, 'endpoint')} has {each.over_mean:.2f} of the mean"
 
@@ -127,6 +129,7 @@ def traffic_json(traffic: Traffic) -> dict[str, Any]:
                 "endpoints": each.endpoints,
                 "crossing": round(each.crossing, 6),
                 "failing": round(each.failing, 6),
+                "unanswered": round(each.unanswered, 6),
                 "pricePerGB": None if traffic.price is None else round(each.crossing * traffic.price, 9),
                 "busiest": each.busiest or None,
                 "overMean": round(each.over_mean, 6),

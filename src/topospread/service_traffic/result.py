@@ -33,7 +33,8 @@ class ServiceTraffic:
         clients: whose requests these are: ``Deployment/web``, ``given``, or ``all pods``.
         endpoints: how many are asked at all: ready ones, or those that terminate where none is ready.
         crossing: share of the requests that go to another zone.
-        failing: share of the requests that reach no endpoint.
+        failing: share of the requests that reach no endpoint, or one that does not answer.
+        unanswered: that of requests to endpoints on silent nodes.
         busiest: the endpoint that is asked most, "" where none is.
         over_mean: how much more it is asked than the mean of all: 1 where all are asked alike.
         why: why what the Service asks for is not in force, "" where it is.
@@ -50,6 +51,7 @@ class ServiceTraffic:
     over_mean: float
     zones: tuple[ZoneTraffic, ...] = ()
     why: str = ""
+    unanswered: float = 0.0
 
 
 @dataclass(frozen=True)

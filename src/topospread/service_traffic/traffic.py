@@ -44,11 +44,13 @@ class _Cluster:
 
     Attributes:
         asking: nodes from which anybody asks: those that are not silent.
+        silent: the others' names; nobody answers there.
     """
 
     def __init__(self, inventory: Inventory, owners: OwnedPods) -> None:
         self.nodes = inventory.nodes
         self.asking = [each for each in inventory.nodes if not is_silent(each)]
+        self.silent = {each.name for each in inventory.nodes} - {each.name for each in self.asking}
         self.zone = {each.name: each.labels.get(ZONE, "") for each in inventory.nodes}
         self.pods: dict[str, list[Pod]] = defaultdict(list)
         for pod in inventory.pods:
@@ -158,15 +160,16 @@ def _expected(
     loads: defaultdict[str, float] = defaultdict(float)
     shares: defaultdict[str, float] = defaultdict(float)
     crossing: defaultdict[str, float] = defaultdict(float)
-    failing = 0.0
+    refused, unanswered = 0.0, 0.0
     for node, weight in weights.items():
         zone = cluster.zone[node]
         shares[zone] += weight
         asked = chosen(hints.endpoints, node, zone, local=local, by_node=rules.prefer_same)
         if not asked:
-            failing += weight
+            refused += weight
         for each in asked:
             loads[each.pod] += weight / len(asked)
+            unanswered += weight / len(asked) if each.node in cluster.silent else 0.0
             if zone and each.zone and each.zone != zone:
                 crossing[zone] += weight / len(asked)
     usable = [each for each in endpoints if each.ready] or endpoints
@@ -179,14 +182,15 @@ def _expected(
         clients=whose,
         endpoints=len(usable),
         crossing=sum(crossing.values()),
-        failing=failing,
+        failing=refused + unanswered,
         busiest=busiest,
-        over_mean=loads[busiest] * len(usable) / (1 - failing) if busiest else 0.0,
+        over_mean=loads[busiest] * len(usable) / (1 - refused) if busiest else 0.0,
         zones=tuple(
             ZoneTraffic(zone, shares[zone], there[zone], crossing[zone] / shares[zone] if shares[zone] else 0.0)
             for zone in sorted({*shares, *there})
         ),
         why="" if local else hints.why,
+        unanswered=unanswered,
     )
 
 

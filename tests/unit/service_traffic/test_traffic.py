@@ -174,3 +174,17 @@ def test_clients_that_are_not_there() -> None:
         asked(*NODES, *THREE, service(), clients=read_clients(["deploy/nobody"]))
     with pytest.raises(UsageError, match="no node is in z"):
         asked(*NODES, *THREE, service(), clients=read_clients(["z=1"]))
+
+
+def test_endpoints_on_silent_nodes_do_not_answer() -> None:
+    """A pod on a node that is gone is no endpoint, unless the Service publishes those that are not ready, too."""
+    taint = {"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"}
+    gone = [node("a1", "a", taints=[taint]), *NODES[1:]]
+    there = [pod("w1", "a1", ready="False"), *THREE[1:], *EVEN[1:]]
+    assert one(*gone, *there, service()).failing == 0
+    published = asked(*gone, *there, service(publishNotReadyAddresses=True))
+    found = published.services[0]
+    assert (found.endpoints, found.failing, found.unanswered) == (3, pytest.approx(1 / 3), pytest.approx(1 / 3))
+    assert found.over_mean == pytest.approx(1)
+    assert "33% fails: endpoints on silent nodes" in with_traffic("", published, Layout(200)).replace("\xa0", " ")
+    assert traffic_json(published)["services"][0]["unanswered"] == pytest.approx(1 / 3)
