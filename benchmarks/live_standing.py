@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.bound_pods import BATCH_NAME, PODS, BoundPods
-from benchmarks.live import SETTLING, Json, command, connected, create, node, pod, processor_time
+from benchmarks.live import SETTLING, Json, command, compiled, connected, create, node, pod, processor_time
 from topospread.live.client import ApiClient
 
 PROGRAMS = Path(__file__).resolve().parent.parent / "build" / "live"
@@ -137,6 +137,7 @@ def main() -> None:
     parser.add_argument("--programs", type=Path, default=PROGRAMS)
     given = parser.parse_args()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    compiled()
     asyncio.run(measured(given.nodes, given.pods, given.idle, given.programs))
 
 

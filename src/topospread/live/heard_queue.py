@@ -18,6 +18,7 @@ from topospread.cluster.cluster import PodKey
 from topospread.plugins.cluster_event import (
     ADD,
     ALL,
+    ASSIGNED_POD_ADD,
     DELETE,
     NODE_ALLOCATABLE,
     NODE_ANNOTATION,
@@ -85,6 +86,9 @@ def label(event: ClusterEvent) -> str:
     return f"{_GROUPS.get(event.resource, '')}{event.resource}{_ACTIONS.get(event.action, '')}"
 
 
+_ASSIGNED_ADDED = label(ASSIGNED_POD_ADD)
+
+
 class HeardQueue(SchedulingQueue):
     """A queue that tells.
 
@@ -128,6 +132,13 @@ class HeardQueue(SchedulingQueue):
         """See SchedulingQueue."""
         super().delete(key)
         self._handled(_DELETED)
+
+    def assigned_pod_added(self, pod: Pod, alike: Hashable = None) -> None:
+        """See SchedulingQueue. Where nobody listens, as while a large cluster is listed, it is counted only."""
+        if self.listens:
+            super().assigned_pod_added(pod, alike)
+        elif self.began is not None:
+            self._observer.event_handled(_ASSIGNED_ADDED, perf_counter() - self.began)
 
     def assigned_pod_updated(self, old: Pod, new: Pod, alike: Hashable = None) -> None:
         """See SchedulingQueue."""

@@ -125,7 +125,7 @@ class Pods:
         self._promised.pop(key, None)
         self._cluster.put_pod(pod, key)
         self.assigned[key] = uid
-        pod_class = self.class_of(key)
+        pod_class = self.class_of(key) if self._queue.listens else None
         self._queue.assigned_pod_added(pod, pod_class.key if pod_class is not None else None)
         if self.waiting.pop(key, None) is not None:
             self._queue.delete(key)

@@ -39,6 +39,8 @@ _AT_ONCE = 256
 """Objects that are taken in before others get their turn."""
 _REST = 0.1
 """Seconds after which more is looked for where nearly all are heartbeats and many come: some are read at once."""
+_SHORT_REST = 0.01
+"""The same where there are so many that they come in streams: a hundredth of a second is little to a pod that waits."""
 _NOBODY = "unreadable"
 """No scheduler's name: of pods that cannot be read."""
 
@@ -109,7 +111,7 @@ class Reflector:
         self._marks = msgspec.json.Decoder(_Mark)
         self._params = {"fieldSelector": watched.field_selector} if watched.field_selector else {}
         self._heartbeats = Heartbeats() if watched.beats else None
-        self._rest = _REST if watched.beats else 0.0
+        self._rest = _REST if watched.beats else _SHORT_REST if watched.many else 0.0
         self._delay = _SHORTEST
         self._streams = True
         self.synced = asyncio.Event()
@@ -281,7 +283,7 @@ class Reflector:
         items = [self._convert(each) for each in listed.get("items") or ()]
         return _ListedPage(metadata=_ListedMeta(resource_version=listed["metadata"]["resourceVersion"]), items=items)
 
-    def _array(self, array: bytes) -> list[Any]:
+    def _array(self, array: bytes | memoryview) -> list[Any]:
         try:
             items: list[Any] = self._arrays.decode(array)
         except msgspec.ValidationError:

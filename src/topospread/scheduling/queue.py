@@ -243,6 +243,11 @@ class SchedulingQueue:
 
     # Something happens in the cluster.
 
+    @property
+    def listens(self) -> bool:
+        """Whether there are pods that an event may help, now or when they have been tried in vain."""
+        return len(self.unschedulable) > 0 or len(self._in_flight) > 0
+
     def assigned_pod_added(self, pod: Pod, alike: Hashable = None) -> None:
         """A pod got a node, or one that has a node came."""
         self.move_all(ASSIGNED_POD_ADD, None, pod, alike=alike)

@@ -163,6 +163,13 @@ def test_promises_are_by_name_and_go_with_their_node() -> None:
     assert scheduler(made).verdict(pod("new")).feasible == ("n", "other")
 
 
+def test_a_promised_pod_that_comes_on_a_node_is_promised_nothing() -> None:
+    made = cluster(node("n"), node("other"), pod("promised", priority=10, status={"nominatedNodeName": "n"}))
+    made.apply("MODIFIED", pod("promised", "other", priority=10))
+    assert not made.nominated
+    assert made.placed == {"default/promised": made.nodes.row_of["other"]}
+
+
 def test_a_savepoint_puts_back_which_node_said_first_how_large_an_image_is() -> None:
     def with_image(name: str, size: int) -> Node:
         return node(name, status={"images": [{"names": ["i"], "sizeBytes": size}]})

@@ -28,6 +28,7 @@ class FakeApi:
         streams: whether lists can be streamed.
         short: kinds whose streamed lists end before their end.
         labels: given to every pod that is bound (PodTopologyLabelsAdmission).
+        rests: path → seconds for which its watch may rest.
     """
 
     def __init__(self) -> None:
@@ -40,6 +41,7 @@ class FakeApi:
         self.streams = False
         self.short: set[str] = set()
         self.labels: dict[str, str] = {}
+        self.rests: dict[str, float] = {}
         self.version = 0
         self._watches: dict[str, list[asyncio.Queue[Json | Exception]]] = defaultdict(list)
 
@@ -148,6 +150,7 @@ class FakeApi:
     async def watch_batches(
         self, path: str, resource_version: str, *, params: Any = None, seconds: int = 300, rest: float = 0.0
     ) -> AsyncIterator[list[tuple[str, msgspec.Raw]]]:
+        self.rests[path] = rest
         async for event in self.watch(path, resource_version, params=params):
             yield [event]
 

@@ -153,3 +153,26 @@ def test_who_is_being_tried_while_nobody_else_waits_hears_of_what_happened_meanw
     queue.move_all(NODE_ADD, None, Node(metadata=ObjectMeta(name="n")))
     queue.add_unschedulable(info, ("NodeName",))
     assert not len(queue.unschedulable)
+
+
+@pytest.mark.parametrize("somebody_waits", [True, False])
+def test_a_pod_that_has_a_node_is_counted_once_whoever_waits(somebody_waits: bool) -> None:
+    told = Told()
+    queue = waiting(told)
+    if not somebody_waits:
+        queue.delete("default/a")
+        queue.done("a")
+    told.events.clear()
+    queue.began = 0.0
+    queue.assigned_pod_added(pod("b"))
+    assert told.events == ["AssignedPodAdd"]
+
+
+def test_a_pod_that_is_being_tried_hears_of_pods_that_come() -> None:
+    queue = waiting(Told())
+    queue.add(pod("c"))
+    assert queue.pop() is not None
+    queue.delete("default/a")
+    assert queue.listens
+    queue.assigned_pod_added(pod("b"))
+    assert queue.in_flight_events()["AssignedPodAdd"] == 1

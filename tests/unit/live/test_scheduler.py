@@ -307,6 +307,16 @@ def test_a_heartbeat_leaves_the_loop_asleep() -> None:
     play(scenario)
 
 
+def test_only_watches_of_which_much_comes_rest_and_those_of_pods_shortly() -> None:
+    async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
+        await eventually(lambda: len(api.rests) > 10)
+        resting = {path for path, rest in api.rests.items() if rest}
+        assert resting == {PODS, NODES}
+        assert api.rests[PODS] <= 0.01 < api.rests[NODES] <= 0.1
+
+    play(scenario)
+
+
 def test_a_broken_watch_goes_on() -> None:
     async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
         api.put(NODES, node("one"))
