@@ -11,6 +11,10 @@ from typing import Any
 import msgspec
 from msgspec.structs import FieldInfo, fields
 
+from topospread.api.shipped_table import in_force
+from topospread.config.printed_defaults import printed_defaults
+from topospread.config.versions import NEWEST
+
 
 class DefaultConstraint(msgspec.Struct, frozen=True, rename="camel"):
     """A spread constraint for pods that bring none; it has no selector, that is deduced for each pod.
@@ -27,11 +31,11 @@ class DefaultConstraint(msgspec.Struct, frozen=True, rename="camel"):
     match_label_keys: tuple[str, ...] = ()
 
 
-SYSTEM_CONSTRAINTS = (
-    DefaultConstraint(3, "kubernetes.io/hostname", "ScheduleAnyway"),
-    DefaultConstraint(5, "topology.kubernetes.io/zone", "ScheduleAnyway"),
+SYSTEM_CONSTRAINTS = msgspec.convert(
+    in_force(printed_defaults()["v1"]["systemDefaultConstraints"], NEWEST.minor)["defaultConstraints"],
+    tuple[DefaultConstraint, ...],
 )
-"""What ``defaultingType: System`` stands for (podtopologyspread/plugin.go, ``systemDefaultConstraints``)."""
+"""What ``defaultingType: System`` stands for."""
 
 
 class PodTopologySpreadArgs(msgspec.Struct, frozen=True, rename="camel"):

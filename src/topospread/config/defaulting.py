@@ -1,20 +1,19 @@
 """What a KubeSchedulerConfiguration leaves open, filled in as its version fills it in; nothing is judged here.
 
-What a field has that is empty, and on what gates and fields it hangs, is in ``defaults.json``, which
-`conformance/oracle/cmd/configdefaults` prints from every minor version (pkg/scheduler/apis/config/VERSION/defaults.go).
+What a field has that is empty, and on what gates and fields it hangs, `printed_defaults` knows.
+Source: pkg/scheduler/apis/config/VERSION/defaults.go.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace as with_fields
 
-from topospread.api.shipped_table import in_force, shipped_table
+from topospread.api.shipped_table import in_force
 from topospread.config.api_versions import API_VERSIONS, KIND, ApiVersion, latest_api_version
 from topospread.config.default_plugins import default_plugins
 from topospread.config.document import Args, Document, PluginConfig, ProfileDocument
@@ -22,13 +21,13 @@ from topospread.config.durations import parse_duration
 from topospread.config.gates import Gates
 from topospread.config.kinds import plugin_args
 from topospread.config.plugin_sets import PluginSet, merge, names
+from topospread.config.printed_defaults import IF, printed_defaults
 from topospread.config.until.forgotten_points import forgotten_points, without_forgotten
 from topospread.config.until.removed_plugins import as_plugins_took
 from topospread.config.versions import KubeVersion
 
 DEFAULT_SCHEDULER_NAME = "default-scheduler"
 
-_IF = " if "
 _WITHOUT_DEFAULT_ARGS = "podGroupPostFilter"
 """The extension point whose plugins get no default arguments (``pluginsNames``)."""
 
@@ -80,39 +79,30 @@ def _plugins(custom: Mapping[str, PluginSet] | None, defaults: Defaults) -> dict
     return dict(without_forgotten(sets, defaults.api, defaults.version))
 
 
-@cache
-def _printed() -> dict[str, dict[str, dict[int, dict[str, Any]]]]:
-    """Version of the configuration → struct → minor version of Kubernetes from which on → field → its default.
-
-    ``shape if SomeGate !field``: where the gate is on and the field empty; ``resources[].weight``: of every item.
-    """
-    return shipped_table(__package__, "defaults.json", dict[str, dict[str, dict[int, dict[str, Any]]]])
-
-
 def _defaults_of(struct: str, defaults: Defaults) -> dict[str, Any]:
     """What empty fields of a struct have; in a version before any that has defaults of it the plugin took the same."""
-    printed = _printed()
+    printed = printed_defaults()
     own = printed[defaults.api.name].get(struct, {})
     if any(minor <= defaults.version.minor for minor in own):
         return in_force(own, defaults.version.minor) | _of_newer_gates(struct, defaults)
     first = next((fields for structs in printed.values() for fields in structs.get(struct, {}).values()), {})
-    return {field: value for field, value in first.items() if _IF not in field}
+    return {field: value for field, value in first.items() if IF not in field}
 
 
 def _of_newer_gates(struct: str, defaults: Defaults) -> dict[str, Any]:
     """For a configuration that is no longer served: what hangs on the gates of the Kubernetes version at hand."""
     minor = defaults.gates.kube_version.minor
-    newest = _printed()[latest_api_version(defaults.gates.kube_version).name].get(struct, {})
+    newest = printed_defaults()[latest_api_version(defaults.gates.kube_version).name].get(struct, {})
     if minor <= defaults.version.minor or not newest:
         return {}
-    return {field: value for field, value in in_force(newest, minor).items() if _IF in field}
+    return {field: value for field, value in in_force(newest, minor).items() if IF in field}
 
 
 def process_fields(fields: Mapping[str, Any], defaults: Defaults) -> dict[str, Any]:
     """Fields of the running process; they are defaulted because validation looks at them."""
     full = dict(fields)
-    for key, value in sorted(_defaults_of(KIND, defaults).items(), key=lambda each: _IF in each[0]):
-        name, _, terms = key.partition(_IF)
+    for key, value in sorted(_defaults_of(KIND, defaults).items(), key=lambda each: IF in each[0]):
+        name, _, terms = key.partition(IF)
         if isinstance(value, dict):
             full[name] = _filled(fields.get(name, {}), value)
         elif _hold(terms, full, defaults.gates):
@@ -139,7 +129,7 @@ def default_args(plugin: str, args: Args, defaults: Defaults) -> Args:
     full = dict(args)
     known = plugin_args(defaults.api, defaults.version)[plugin].fields
     for key, value in _defaults_of(f"{plugin}Args", defaults).items():
-        path, _, terms = key.partition(_IF)
+        path, _, terms = key.partition(IF)
         if re.split(r"\W", path)[0] in known and _hold(terms, full, defaults.gates):
             full = _with_default(full, path, value)
     return as_plugins_took(plugin, args, full, "defaultingType" in known)

@@ -2,7 +2,8 @@
 // version → struct → minor version of Kubernetes from which on → field → value. After " if " stands what a default takes
 // besides that its field is empty: gates that are on and fields that are not empty, with "!" the reverse. A field's
 // name has dots where it is one of a struct that may be given without it, and "[]" where it is one of a list's items.
-// Profiles are not among them. Nothing of the sources is compiled.
+// Profiles are not among them; PodTopologySpread's own constraints are, as those of a struct "systemDefaultConstraints".
+// Nothing of the sources is compiled.
 // go run ./cmd/configdefaults > ../../src/topospread/config/defaults.json
 package main
 
@@ -29,6 +30,8 @@ type source struct {
 }
 
 var units = map[string]time.Duration{"Second": time.Second, "Minute": time.Minute}
+
+const podTopologySpread = "k8s.io/kubernetes/pkg/scheduler/framework/plugins/podtopologyspread"
 
 // folder is where a package of Kubernetes lies.
 func folder(path string, minor int) string {
@@ -351,6 +354,9 @@ func defaults(name string, minor int) map[string]map[string]any {
 		if len(into) > 0 {
 			found[strings.TrimPrefix(function.Name.Name, "SetDefaults_")] = into
 		}
+	}
+	if built := constant(podTopologySpread, "systemDefaultConstraints", minor); built != nil {
+		found["systemDefaultConstraints"] = map[string]any{"defaultConstraints": built}
 	}
 	known[fmt.Sprint(name, minor)] = found
 	return found
