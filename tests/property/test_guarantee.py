@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given, settings, target
 from hypothesis import strategies as st
 
 from tests.unit.drills.builders import inventory, node, spread, workload
 from topospread.explanation.repeated_simulation import RepeatedSimulation
 from topospread.guarantees.guarantee import guarantee
 from topospread.guarantees.orders import OrderSearch, SearchBudget
-from topospread.guarantees.questions import NoPending, SkewWithin
+from topospread.guarantees.proofs import Proof
+from topospread.guarantees.questions import LOSSES, NoPending, SkewWithin, question_on_loss
 from topospread.simulation.run import Run, SimulationOptions, prepare, spreads
 from topospread.workloads.planned import QueuedPod
 
 Json = dict[str, Any]
 ATTACKS = 1000
+ZONE, HOST = LOSSES.values()
 
 
 @st.composite
@@ -63,6 +66,66 @@ def test_always_survives_a_thousand_random_orders(objects: list[Json], seed: int
             assert not any(each.pending for each in run.outcomes.values())
         if always["no skew is more than 1"]:
             assert skew_of(run) <= 1
+        again.restore()
+
+
+@st.composite
+def ample(draw: st.DrawFn) -> list[Json]:
+    """Nodes with more room, and workloads that keep away from one another, take ports and are spread."""
+    zones = draw(st.lists(st.sampled_from("abc"), min_size=3, max_size=9))
+    made = [node(f"n{i}", zone, cpu=str(draw(st.integers(2, 9)))) for i, zone in enumerate(zones)]
+    for name in ("web", "api", "log"):
+        container: Json = {"name": "c", "image": "i", "resources": {"requests": {"cpu": str(draw(st.integers(1, 2)))}}}
+        if draw(st.integers(0, 4)) == 0:
+            container["ports"] = [{"containerPort": 80, "hostPort": 80}]
+        spec: Json = {"containers": [container]}
+        whom = draw(st.sampled_from(["web", "api", "log", "", ""]))
+        if whom:
+            key = draw(st.sampled_from([HOST, ZONE]))
+            term = {"topologyKey": key, "labelSelector": {"matchLabels": {"app": whom}}}
+            spec["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+        own = {"matchLabels": {"app": name}}
+        everybody = {"matchExpressions": [{"key": "app", "operator": "Exists"}]}
+        spec["topologySpreadConstraints"] = [
+            spread(
+                draw(st.integers(1, 3)),
+                topologyKey=key,
+                whenUnsatisfiable=draw(st.sampled_from(["DoNotSchedule", "ScheduleAnyway"])),
+                labelSelector=draw(st.sampled_from([own, own, everybody])),
+            )
+            for key in draw(st.sampled_from([[], [ZONE], [HOST], [ZONE, HOST]]))
+        ]
+        made.append(workload("Deployment", name, draw(st.integers(1, 4)), spec))
+    return made
+
+
+def left_after(run: Run, key: str) -> int:
+    """How many pods of web the loss of the domain that holds the most leaves."""
+    codes = run.cluster.nodes.labels(key).codes
+    rows = [run.cluster.placed[each] for each, queued in run.placed_here.items() if queued.workload.name == "web"]
+    held = Counter(codes.item(row) for row in rows)
+    return len(rows) - max(held.values(), default=0)
+
+
+@settings(max_examples=6, deadline=None)
+@given(objects=ample(), seed=st.integers(0, 1 << 30))
+def test_what_is_counted_survives_a_thousand_random_orders(objects: list[Json], seed: int) -> None:
+    options = SimulationOptions(seed=seed, draws=True, preemption=False)
+    again = RepeatedSimulation(prepare(inventory(*objects), options, with_spreads=False))
+    run = prepare(inventory(*objects), options, with_spreads=False)
+    proof = Proof(run, run.queue)
+    never_pending = bool(proof.of(NoPending()))
+    skew = next((n for n in range(13) if proof.of(SkewWithin(n))), 99)
+    left = {
+        loss: max(n for n in range(-1, 5) if n < 0 or proof.of(question_on_loss(run, f"deploy/web={n}", loss)))
+        for loss in LOSSES
+    }
+    target(float(never_pending), label="never pending")
+    for number in range(ATTACKS if never_pending or skew < 99 else 0):
+        tried = again.carry_out(shuffled(list(again.queue), seed + number))
+        assert not never_pending or not any(each.pending for each in tried.outcomes.values())
+        assert skew_of(tried) <= skew
+        assert all(left_after(tried, LOSSES[loss]) >= least for loss, least in left.items())
         again.restore()
 
 

@@ -24,10 +24,10 @@ Say whether something holds in every order in which pods may come, whichever of 
 
 PATHs are as for simulate; without, the cluster is read that kubectl points at.
 Controllers create pods side by side, and pods that fail wait for as long as it happens: no
-single simulation is all that may come. Here all orders are looked at, states of the cluster that are alike once; the
-answer is always, never, or not always, with an order in which it does not hold. Where there are more states than
---states, or more than fits into --seconds, it is not decided. It is for small questions: a few workloads on a few dozen
-nodes.
+single simulation is all that may come. Here what can be counted is counted; else orders are drawn at random, and then
+all are looked at, states of the cluster that are alike once. The answer is always, never, or not always, with an order
+in which it does not hold. Where there are more states than --states, or more than fits into --seconds, it is not
+decided, and it says what was tried. Searching is for small questions: a few workloads on a few dozen nodes.
 
 With --rollout everything is placed first, as a simulation would, and then the Deployment is rolled out: which of equal
 old pods goes, who is faster, controllers, kube-scheduler or kubelets, and which of equal nodes is taken is all looked

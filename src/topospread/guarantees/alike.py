@@ -1,6 +1,7 @@
 """States of a cluster that are alike: the same but for which of equal nodes, or of equal zones, is which.
 
-Nodes are equal when everything but their names is; zones when pods ask for none by name. Nothing is placed here.
+Nodes are equal when everything but their names is, and labels that nobody asks for; zones when pods ask for none by
+name. Nothing is placed here.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ import msgspec
 
 from topospread.api.node import Node
 from topospread.api.pod import Pod
+from topospread.api.storage import PersistentVolumeClaim
 from topospread.cluster import Cluster
+from topospread.cluster.volume_use import volume_refs
+from topospread.config.profile import Profile
 
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 _OF_NODES_THEMSELVES = ("name", "uid", "resourceVersion", "creationTimestamp", "annotations", "managedFields")
@@ -25,22 +29,27 @@ class AlikeStates:
     """Says of the cluster as it is which others it is alike to.
 
     Args:
-        pods: all that there are and are to come: what they ask of nodes by name tells nodes apart.
+        coming: the pods that are to come; what they and those there ask of nodes by name tells nodes apart.
+        default_keys: labels that the configuration asks for; ``None`` where it is not known what it does.
     """
 
-    def __init__(self, cluster: Cluster, pods: Iterable[Pod]) -> None:
+    def __init__(self, cluster: Cluster, coming: Iterable[Pod], default_keys: set[str] | None = None) -> None:
         self._cluster = cluster
+        pods = list(coming)
+        is_free = not (any(map(volume_refs, pods)) and _has_volumes_of_nodes(cluster))
+        pods += [each.pod for each in cluster.classes.values()]
         named = _keys_that_are_asked_for(pods)
-        volumes = bool(cluster.objects.persistent_volumes) or bool(cluster.objects.persistent_volume_claims)
-        free = set() if volumes else {ZONE, HOST} - named
-        free -= {HOST} if "metadata.name" in named else set()
+        spoken_of = named | _topology_keys(pods) | default_keys if is_free and default_keys is not None else None
+        free = {ZONE, HOST} - named if is_free else set[str]()
+        if "metadata.name" in named or not _has_own_hostnames(cluster):
+            free -= {HOST}
         rows = [row for row in range(cluster.nodes.size) if cluster.nodes.alive[row]]
         self._zones: dict[object, list[int]] = {}
         self._kinds: dict[int, Hashable] = {}
         for row in rows:
             node = cluster.nodes.nodes[row]
             assert node is not None, "it is alive"
-            self._kinds[row] = _kind(node, free)
+            self._kinds[row] = _kind(node, free, spoken_of)
             self._zones.setdefault(node.labels.get(ZONE) if ZONE in free else None, []).append(row)
 
     def key(self, extra: Mapping[int, Hashable] | None = None) -> Hashable:
@@ -60,18 +69,74 @@ class AlikeStates:
         return None if node is None else node.labels.get(ZONE)
 
 
-def _kind(node: Node, free: set[str]) -> Hashable:
+def _kind(node: Node, free: set[str], spoken_of: set[str] | None) -> Hashable:
+    """All that a node is, but its names: of ``free`` labels whether it has them, of others those that matter."""
     plain = msgspec.to_builtins(node)
     for part, left_out in (("metadata", _OF_NODES_THEMSELVES), ("status", _OF_STATUS), ("spec", _OF_SPEC)):
         for name in left_out:
             (plain.get(part) or {}).pop(name, None)
     labels = (plain.get("metadata") or {}).get("labels") or {}
-    for key in free:
-        labels.pop(key, None)
+    for key in list(labels):
+        if key in free:
+            labels[key] = ""
+        elif spoken_of is not None and key not in spoken_of:
+            del labels[key]
     return msgspec.json.encode(plain, order="deterministic")
 
 
+def _has_own_hostnames(cluster: Cluster) -> bool:
+    """Whether no two nodes are one domain of the hostname."""
+    names = [each.labels[HOST] for each in cluster.nodes.nodes if each is not None and HOST in each.labels]
+    return len(names) == len(set(names))
+
+
+def _has_volumes_of_nodes(cluster: Cluster) -> bool:
+    """Whether volumes, or what tells where they may be, are bound to nodes or zones that there are."""
+    objects = cluster.objects
+    there = (objects.persistent_volumes, objects.csi_nodes, objects.csi_storage_capacities, objects.volume_attachments)
+    if any(there) or any(each.allowed_topologies for each in objects.storage_classes.values()):
+        return True
+    claims = objects.persistent_volume_claims.values()
+    return any(each.spec.volume_name or _selected_node(each) for each in claims)
+
+
+def _selected_node(claim: PersistentVolumeClaim) -> str | None:
+    return claim.metadata.annotations.selected_node if claim.metadata.annotations is not None else None
+
+
 _KEY = re.compile(rb'"key":"((?:[^"\\]|\\.)*)"')
+_TOPOLOGY_KEY = re.compile(rb'"topologyKey":"((?:[^"\\]|\\.)*)"')
+_ALWAYS_ASKED_FOR = frozenset(
+    {
+        "topology.kubernetes.io/region",
+        "failure-domain.beta.kubernetes.io/zone",
+        "failure-domain.beta.kubernetes.io/region",
+    }
+)
+"""What old versions' plugins read without being told."""
+
+
+def _topology_keys(pods: Iterable[Pod]) -> set[str]:
+    """Labels by which pods' constraints and affinity tell domains apart."""
+    found = set(_ALWAYS_ASKED_FOR)
+    for spec in {id(each.spec): each.spec for each in pods}.values():
+        parts = [*(spec.topology_spread_constraints or ()), *([spec.affinity] if spec.affinity else ())]
+        found |= {key.decode() for key in _TOPOLOGY_KEY.findall(msgspec.json.encode(parts))}
+    return found
+
+
+def keys_of_profiles(profiles: Iterable[Profile]) -> set[str] | None:
+    """Labels of nodes that profiles ask for; ``None`` where they have an affinity or plugins of their own for that."""
+    found: set[str] = set()
+    for each in profiles:
+        own = each.args.node_affinity.added_affinity or _BY_LABELS & set(each.enabled("filter") + each.enabled("score"))
+        if own:
+            return None
+        found |= {constraint.topology_key for constraint in each.args.pod_topology_spread.constraints_in_force}
+    return found
+
+
+_BY_LABELS = frozenset({"NodeLabel", "ServiceAffinity"})
 
 
 def _keys_that_are_asked_for(pods: Iterable[Pod]) -> set[str]:

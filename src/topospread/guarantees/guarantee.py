@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
@@ -17,10 +18,11 @@ from topospread.sources.inputs import Input, inventory_of
 from topospread.workloads.planned import QueuedPod
 
 from .orders import OrderSearch, SearchBudget, Searched
+from .proofs import Proof
 from .questions import LOSSES, EndQuestion, LeftAfterLoss, NoPending, SkewWithin, question_on_loss
 from .replay import drill_file, rollout_file
 from .result import Answered, Guarantee, GuaranteeAnswer
-from .rollout_orders import RolloutSearch, begin_rollout
+from .rollout_orders import RolloutBegin, RolloutSearch, begin_rollout
 
 _MOST_PODS = 300
 """More pods than these have more orders than anybody looks at, and would go deeper than a program may."""
@@ -75,21 +77,8 @@ def guarantee(  # noqa: PLR0913 - keyword arguments of the public API
     run = prepare(inventory, options, with_spreads=False) if begun is None else begun.run
     questions = _questions(run, never_pending=never_pending, skew=skew, survives=survives, left=left)
     queue = _placed_first(run) if begun is None else begun.new
-    undecidable = _undecidable(run, queue) or ("" if begun is None else begun.undecidable)
-    budget = SearchBudget(states, seconds)
+    asking = _Asking(run, queue, SearchBudget(states, seconds), sources or {}, begun)
     answers: list[GuaranteeAnswer] = []
-
-    def answered(each: EndQuestion) -> GuaranteeAnswer:
-        if undecidable:
-            return GuaranteeAnswer(str(each), "not decided", 0, 0, why=undecidable)
-        if begun is None:
-            found = OrderSearch(run, queue, each, budget).search()
-            drill = drill_file(run, found.order, sources or {}, _expected(each)) if found.order else ""
-        else:
-            found = RolloutSearch(begun, each, budget).search()
-            order = found.order
-            drill = rollout_file(order, begun.workload, sources or {}, _expected(each)) if order else ""
-        return _answer(each, found, drill)
 
     def whole(partial: str = "") -> Guarantee:
         warnings, notes = _remarks(run) if begun is None else (begun.warnings, begun.notes)
@@ -97,12 +86,65 @@ def guarantee(  # noqa: PLR0913 - keyword arguments of the public API
 
     for number, each in enumerate(questions, 1):
         try:
-            answers.append(answered(each))
+            answers.append(asking.answer(each))
         except KeyboardInterrupt:
             if not answers:
                 raise
             raise Interrupted(whole(f"ended in question {number} of {len(questions)}")) from None
     return whole()
+
+
+class _Asking:
+    """Questions answered one after the other: proved by counting where that can be, else searched for."""
+
+    def __init__(
+        self,
+        run: Run,
+        queue: Sequence[QueuedPod],
+        budget: SearchBudget,
+        sources: Mapping[str, object],
+        begun: RolloutBegin | None,
+    ) -> None:
+        self._run, self._queue, self._budget = run, queue, budget
+        self._sources, self._begun = sources, begun
+        self._proof = Proof(run, queue, None if begun is None else begun.old)
+
+    def answer(self, question: EndQuestion) -> GuaranteeAnswer:
+        """What there is to say of a question."""
+        begun = self._begun
+        if begun is not None and begun.undecidable:
+            return GuaranteeAnswer(str(question), "not decided", 0, 0, why=begun.undecidable)
+        proved = self._proof.of(question)
+        if proved:
+            return GuaranteeAnswer(str(question), "always", 0, 0, why=proved)
+        sampled = _sampled(self._run)
+        if sampled:
+            return GuaranteeAnswer(str(question), "not decided", 0, 0, why=sampled)
+        if begun is None:
+            return self._of_orders(question)
+        found = _unless_memory_runs_out(RolloutSearch(begun, question, self._budget).search)
+        order, expected = found.order, _expected(question)
+        return _answer(question, found, rollout_file(order, begun.workload, self._sources, expected) if order else "")
+
+    def _of_orders(self, question: EndQuestion) -> GuaranteeAnswer:
+        number = len(self._queue)
+        search = OrderSearch(self._run, self._queue, question, self._budget)
+        found = _unless_memory_runs_out(partial(search.search, deep=number <= _MOST_PODS))
+        if number > _MOST_PODS:
+            drawn = f"{found.tried} orders drawn at random {'do not show it' if found.why else 'all end well'}"
+            found.gave_up = f"{number} pods come in any order, and of at most {_MOST_PODS} all are looked at; {drawn}"
+        order, expected = found.order, _expected(question)
+        return _answer(question, found, drill_file(self._run, order, self._sources, expected) if order else "")
+
+
+def _unless_memory_runs_out(search: Callable[[], Searched]) -> Searched:
+    """What a search came to; the cluster is as it was before, also where there was no memory left."""
+    try:
+        return search()
+    except MemoryError:
+        return Searched(
+            gave_up="memory ran out before --states and --seconds did: with less of both it ends before that"
+        )
 
 
 def _remarks(run: Run) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -135,14 +177,15 @@ def _placed_first(run: Run) -> list[QueuedPod]:
     return others
 
 
-def _undecidable(run: Run, queue: Sequence[QueuedPod]) -> str:
+def _sampled(run: Run) -> str:
     """Why all orders cannot be looked at, "" where they can."""
-    if len(queue) > _MOST_PODS:
-        return f"{len(queue)} pods come in any order, and at most {_MOST_PODS} are looked at"
     nodes = len(run.cluster.nodes)
     percentages = {each.profile.percentage_of_nodes_to_score for each in run.scheduler.frameworks.values()}
     if any(nodes_to_find(nodes, each) < nodes for each in percentages):
-        return f"of {nodes} nodes kube-scheduler looks at a sample only (percentageOfNodesToScore)"
+        return (
+            f"of {nodes} nodes kube-scheduler looks at a sample only; with percentageOfNodesToScore: 100 in --config "
+            "all orders are looked at"
+        )
     return ""
 
 

@@ -6,8 +6,10 @@ pod that finds no node is tried again when others are placed. Nothing is evicted
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Hashable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 from topospread.api.pod import Pod
@@ -15,9 +17,14 @@ from topospread.cluster.cluster import pod_key
 from topospread.simulation.run import Run
 from topospread.workloads.planned import QueuedPod
 
-from .alike import AlikeStates
+from .alike import AlikeStates, keys_of_profiles
 from .questions import EndQuestion, OrderEnd
 from .result import OrderStep
+
+_RANDOM_ORDERS, _RANDOM_SHARE = 200, 0.2
+"""So many orders are drawn at most, in such a part of the time, before more than a few states are looked at …"""
+_FEW_STATES = 300
+"""… which are looked at first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +33,18 @@ class SearchBudget:
 
     states: int = 20_000
     seconds: float = 60.0
+
+    def ran_out(self, states: int, seconds: float) -> str:
+        """What ran out, by name, "" for nothing."""
+        if states >= self.states:
+            return f"the number of states ran out: {self.states} (--states)"
+        return f"time ran out: {self.seconds:g} s (--seconds)" if seconds > self.seconds else ""
+
+    def more(self, states: int) -> str:
+        """What to type to go further."""
+        if states >= self.states:
+            return f"--states {self.states * 10} goes further"
+        return f"--seconds {max(self.seconds, 1) * 10:g} goes further"
 
 
 @dataclass(slots=True)
@@ -49,9 +68,11 @@ class Searched:
         holds: an end was found at which nothing is wrong.
         order, why: to an end at which something is.
         gave_up: why the search is not complete, "" where it is.
+        tried: how many orders were drawn at random.
     """
 
     states: int = 0
+    tried: int = 0
     ends: int = 0
     holds: bool = False
     order: tuple[OrderStep, ...] = ()
@@ -68,29 +89,97 @@ class OrderSearch:
         self._question = question
         self._budget = budget
         self._lines = _lines(run, queue)
-        pods = [each.pod for each in queue] + [each.pod for each in run.cluster.classes.values()]
-        self._alike = AlikeStates(run.cluster, pods)
+        profiles = [each.profile for each in run.scheduler.frameworks.values()]
+        self._alike = AlikeStates(run.cluster, [each.pod for each in queue], keys_of_profiles(profiles))
         self._seen: set[Hashable] = set()
         self._path: list[OrderStep] = []
         self._found = Searched()
+        self._limit, self._begun, self._ran_out, self._deepest = budget.states, 0.0, False, 0
         self._placed = {id(each): rows_of(run, each.existing) for each in run.plan.workloads}
 
-    def search(self) -> Searched:
-        """Look at all orders, until one holds and one does not, or the budget is spent."""
-        self._until = time.monotonic() + self._budget.seconds
+    def search(self, *, deep: bool = True) -> Searched:
+        """Look at all orders, until one holds and one does not, or the budget is spent.
+
+        A few states first, then orders drawn at random, which soon show what often happens, then all states.
+
+        Args:
+            deep: whether to look at all; else orders are drawn only.
+        """
+        self._begun = time.monotonic()
+        if not deep:
+            self._draw_orders(self._budget.seconds * _RANDOM_SHARE)
+            return self._found
+        self._limit = min(self._budget.states, _FEW_STATES)
         self._look()
-        return self._found
+        if not self._ran_out:
+            return self._found
+        found = self._found
+        found.over, found.gave_up = False, ""
+        self._draw_orders(self._budget.seconds * _RANDOM_SHARE)
+        if not found.over and self._limit < self._budget.states:
+            self._limit, found.states, found.ends = self._budget.states, 0, 0
+            self._seen.clear()
+            self._look()
+        elif not found.over:
+            found.gave_up = self._how_far(found)
+        return found
+
+    def _spent(self) -> bool:
+        """Whether there is no budget left; what ran out is noted."""
+        found, seconds = self._found, time.monotonic() - self._begun
+        if found.states < self._limit and seconds <= self._budget.seconds:
+            return False
+        found.over = self._ran_out = True
+        found.gave_up = self._how_far(found)
+        return True
+
+    def _how_far(self, found: Searched) -> str:
+        """What ran out, what was tried, and what to type to go further."""
+        ran_out = self._budget.ran_out(found.states, time.monotonic() - self._begun)
+        begun = sum(len(each.pods) for each in self._lines)
+        looked = (
+            f"{found.states} states were looked at, {found.ends} ends, of {begun} pods at most {self._deepest} placed"
+        )
+        drawn = f"; {found.tried} orders drawn at random all end well" if found.tried and not found.why else ""
+        return f"{ran_out}; {looked}{drawn}; {self._budget.more(found.states)}"
+
+    def _draw_orders(self, seconds: float) -> None:
+        """Play orders drawn at random, until one holds and one does not."""
+        found, draws, ends = self._found, random.Random(0), self._found.ends
+        until = time.monotonic() + seconds
+        while not found.over and found.tried < _RANDOM_ORDERS and time.monotonic() < until:
+            found.tried += 1
+            with ExitStack() as undone:
+                if self._plays_on(draws, undone):
+                    self._end()
+        found.ends = ends
+
+    def _plays_on(self, draws: random.Random, undone: ExitStack) -> bool:
+        """Place pods in an order, to its end; False where what comes then is not known."""
+        while True:
+            lines = [each for each in self._lines if each.left]
+            draws.shuffle(lines)
+            for line in lines:
+                ways = list(self._ways(line.left[0]))
+                if ways:
+                    break
+                if may_preempt(self._run, line.left[0]):
+                    return False
+            else:
+                return True
+            if not undone.enter_context(self._placing(line, *draws.choice(ways))):
+                return False
 
     def _look(self) -> None:
         found = self._found
         key = self._alike.key(), tuple(each.done for each in self._lines)
         if found.over or key in self._seen:
             return
-        if found.states >= self._budget.states or time.monotonic() > self._until:
-            found.over, found.gave_up = True, f"{found.states} states were looked at, and there are more"
+        if self._spent():
             return
         self._seen.add(key)
         found.states += 1
+        self._deepest = max(self._deepest, len(self._path))
         moved = False
         for line in [each for each in self._lines if each.left]:
             ways = list(self._ways(line.left[0]))
@@ -118,18 +207,27 @@ class OrderSearch:
                 yield _step(queued, node, tuple(each for each in best if each != node)), row_of[node]
 
     def _go(self, line: _PodLine, step: OrderStep, row: int) -> None:
+        with self._placing(line, step, row) as is_placed:
+            if is_placed:
+                self._look()
+            else:
+                self._found.gave_up = f"{step.namespace}/{step.name} could not be bound to its volumes"
+
+    @contextmanager
+    def _placing(self, line: _PodLine, step: OrderStep, row: int) -> Iterator[bool]:
+        """The next pod of a line on a node while it is looked at; False where its volumes cannot be bound."""
         queued, run = line.left[0], self._run
         key, pod_class = pod_key(queued.namespace, queued.name), run.cluster.shared_class(queued.pod)
         with run.cluster.savepoint():
             run.scheduler.bind(key, pod_class, row)
             if pod_class.volumes and run.scheduler.reserve(pod_class, row):
-                self._found.gave_up = f"{step.namespace}/{step.name} could not be bound to its volumes"
+                yield False
                 return
             line.done += 1
             self._path.append(step)
             rows = self._placed.setdefault(id(queued.workload), [])
             rows.append(row)
-            self._look()
+            yield True
             rows.pop()
             self._path.pop()
             line.done -= 1

@@ -36,10 +36,10 @@ class GuaranteeAnswer:
 
     Attributes:
         question: in words, so that yes is good.
-        states: how many states of the cluster were looked at; states that are alike are one.
+        states: how many states of the cluster were looked at; states that are alike are one; 0 where it was counted.
         ends: how many of them are ends, in which no pod can be placed any more.
         order: one in which it does not hold, to its end; empty where there is none, or none is known.
-        why: what is wrong at its end, or why nothing was decided.
+        why: what is wrong at its end, why nothing was decided, or what was counted.
         drill: the order as a ``kind: Drill`` file, "" where it cannot be written as one.
     """
 

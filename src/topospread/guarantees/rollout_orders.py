@@ -35,7 +35,7 @@ from topospread.workloads.removal import removal_groups
 from topospread.workloads.rolling import Standing, to_create, to_remove
 from topospread.workloads.scale import the_workload
 
-from .alike import AlikeStates
+from .alike import AlikeStates, keys_of_profiles
 from .orders import SearchBudget, Searched, may_preempt, rows_of
 from .questions import EndQuestion, OrderEnd
 from .result import OrderStep
@@ -122,8 +122,9 @@ class RolloutSearch:
         self._run = rollout.run
         self._question = question
         self._budget = budget
-        pods = [each.pod for each in rollout.new] + [each.pod for each in self._run.cluster.classes.values()]
-        self._alike = AlikeStates(self._run.cluster, pods)
+        pods = [*(each.pod for each in rollout.new), *rollout.drawn]
+        profiles = [each.profile for each in self._run.scheduler.frameworks.values()]
+        self._alike = AlikeStates(self._run.cluster, pods, keys_of_profiles(profiles))
         self._old = {pod_key(each.namespace, each.name): each for each in rollout.old}
         self._ending: dict[PodKey, int] = {}
         self._placed: dict[PodKey, Pod] = {}
@@ -134,7 +135,7 @@ class RolloutSearch:
 
     def search(self) -> Searched:
         """Look at all ways, until one holds and one does not, or the budget is spent."""
-        self._until = time.monotonic() + self._budget.seconds
+        self._begun = time.monotonic()
         drawn, cluster = self._rollout.drawn, self._run.cluster
         with cluster.savepoint():
             for pod in drawn:
@@ -152,8 +153,10 @@ class RolloutSearch:
         found = self._found
         if found.over or key in self._seen:
             return False
-        if found.states >= self._budget.states or time.monotonic() > self._until:
-            found.over, found.gave_up = True, f"{found.states} states were looked at, and there are more"
+        said = self._budget.ran_out(found.states, time.monotonic() - self._begun)
+        if said:
+            how_far = f"{found.states} states were looked at, {found.ends} ends"
+            found.over, found.gave_up = True, f"{said}; {how_far}; {self._budget.more(found.states)}"
             return False
         self._seen.add(key)
         found.states += 1

@@ -192,7 +192,9 @@ def _orders(subject: DescribedWorkload, states: int, seconds: float) -> Iterator
             "orders",
             held,
             text,
-            f"{answer.states} states of all orders looked at",
+            f"{answer.states} states of all orders looked at"
+            if answer.states
+            else "counting what any order can come to",
             subject.command("guarantee", *words),
             key,
             {"left": worst[key]} if survives else {},

@@ -14,6 +14,9 @@ from topospread.drills.drill_file import find_drills
 from topospread.errors import UsageError
 from topospread.guarantees import Guarantee, GuaranteeAnswer
 from topospread.guarantees.guarantee import guarantee
+from topospread.guarantees.orders import OrderSearch, SearchBudget, Searched
+from topospread.guarantees.questions import NoPending
+from topospread.simulation.run import SimulationOptions, prepare
 
 Json = dict[str, Any]
 
@@ -29,6 +32,12 @@ def of(name: str, replicas: int, cpu: str = "1", *constraints: Json) -> Json:
     own = [each | {"labelSelector": {"matchLabels": {"app": name}}} for each in constraints]
     spec = {"containers": [container]} | ({"topologySpreadConstraints": own} if own else {})
     return workload("Deployment", name, replicas, spec)
+
+
+def searched(objects: list[Json], states: int = 20_000) -> Searched:
+    """Whether pods stay pending, looked at order by order although it could be counted."""
+    run = prepare(inventory(*objects), SimulationOptions(preemption=False), with_spreads=False)
+    return OrderSearch(run, run.queue, NoPending(), SearchBudget(states)).search()
 
 
 BIG_LAST = [node("a1", "a", cpu="3"), node("b1", "b", cpu="3"), of("small", 2), of("big", 2, "2")]
@@ -85,27 +94,95 @@ def test_what_the_loss_of_a_zone_leaves() -> None:
 
 
 def test_pods_of_a_stateful_set_come_in_their_order() -> None:
-    answer = asked([*nodes("a", "b"), workload("StatefulSet", "db", 3)], never_pending=True)
-    assert (answer.answer, answer.states) == ("always", 5)  # by turns, and the last on either node
+    found = searched([*nodes("a", "b"), workload("StatefulSet", "db", 3)])
+    assert (found.holds, found.why, found.states) == (True, "", 5)  # by turns, and the last on either node
 
 
 def test_nodes_and_zones_that_are_alike_are_one() -> None:
-    few = asked([*nodes("a", "b", "c"), of("web", 3, "1", spread())], never_pending=True)
-    many = asked([*nodes(*"aabbcc"), of("web", 3, "1", spread())], never_pending=True)
+    few = searched([*nodes("a", "b", "c"), of("web", 3, "1", spread())])
+    many = searched([*nodes(*"aabbcc"), of("web", 3, "1", spread())])
     assert few.states == many.states == 4
+
+
+def labelled(key: str, *zones: str) -> list[Json]:
+    """Nodes of zones that have a label of their own each."""
+    made = nodes(*zones)
+    for each in made:
+        each["metadata"]["labels"][key] = f"general-{each['metadata']['labels'][ZONE]}"
+    return made
+
+
+def test_labels_that_nobody_asks_for_tell_no_nodes_apart() -> None:
+    pods = of("web", 3, "1", spread())
+    assert searched([*labelled("pool", *"aabbcc"), pods]).states == 4
+    pods["spec"]["template"]["spec"]["topologySpreadConstraints"].append(
+        spread(topologyKey="pool", labelSelector={"matchLabels": {"app": "web"}})
+    )
+    assert searched([*labelled("pool", *"aabbcc"), pods]).states > 4
+
+
+def test_volumes_that_are_made_for_their_pods_tell_no_nodes_apart() -> None:
+    claim: Json = {"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "fast"}}
+    claim["spec"]["resources"] = {"requests": {"storage": "1Gi"}}
+    storage = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "fast"}}
+    storage |= {"provisioner": "csi.example", "volumeBindingMode": "WaitForFirstConsumer"}
+    db = workload("StatefulSet", "db", 3, {"volumes": []})
+    db["spec"]["volumeClaimTemplates"] = [claim]
+    objects = [*nodes(*"aabbcc"), db, storage]
+    assert searched(objects).states == 4
+    driver = {"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": {"name": "a1"}, "spec": {"drivers": []}}
+    assert searched([*objects, driver]).states > 4
 
 
 def test_what_asks_for_a_zone_by_name_tells_zones_apart() -> None:
     in_a = of("other", 1, "1")
     in_a["spec"]["template"]["spec"]["nodeSelector"] = {ZONE: "a"}
     objects = [*nodes("a", "b"), of("web", 2, "1", spread())]
-    assert asked([*objects, in_a], never_pending=True).states > asked([*objects, of("other", 1)], skew=9).states
+    assert searched([*objects, in_a]).states > searched([*objects, of("other", 1)]).states
 
 
-def test_beyond_the_budget_nothing_is_decided() -> None:
-    objects = [*nodes("a", "b", "c"), of("web", 5), of("api", 5, "2"), of("log", 5, "3")]
-    answer = asked(objects, never_pending=True, states=5)
-    assert (answer.answer, answer.why) == ("not decided", "5 states were looked at, and there are more")
+def test_beyond_the_budget_it_says_what_ran_out_how_far_it_came_and_what_to_type() -> None:
+    soft = of("web", 6, "1", spread(whenUnsatisfiable="ScheduleAnyway"))
+    objects = [*nodes("a", "b", "c"), soft, of("api", 4, "2")]
+    answer = asked(objects, skew=4, states=5)
+    assert answer.answer == "not decided"
+    assert answer.why == (
+        "the number of states ran out: 5 (--states); 5 states were looked at, 0 ends, of 10 pods at most 4 placed; "
+        "200 orders drawn at random all end well; --states 50 goes further"
+    )
+    assert "time ran out: 0 s (--seconds)" in asked(objects, skew=4, seconds=0).why
+
+
+def test_memory_that_runs_out_is_named_and_spoils_no_other_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    look, looked = OrderSearch._look, []
+
+    def without_memory(search: OrderSearch) -> None:
+        looked.append(search)
+        if len(looked) == 3:
+            raise MemoryError
+        look(search)
+
+    monkeypatch.setattr(OrderSearch, "_look", without_memory)
+    first, second = guarantee(inventory(*SPLIT), never_pending=True, skew=0).answers
+    assert (first.answer, first.why.partition(" before")[0]) == ("not decided", "memory ran out")
+    assert second.answer == "always"
+    assert asked(SPLIT, never_pending=True).answer == "not always"
+
+
+def test_orders_that_are_drawn_find_what_few_states_do_not() -> None:
+    """Of very many orders most leave a pod over: not all have to be looked at to know that."""
+    objects = [node(f"n{i}", cpu="4") for i in range(6)]
+    answer = asked([*objects, *(of(f"s{i}", 2) for i in range(4)), of("big", 5, "4")], never_pending=True, states=301)
+    assert answer.answer == "not always"
+    assert answer.order[-1].node == ""
+
+
+def test_more_pods_than_all_orders_are_looked_at_of_are_drawn_from() -> None:
+    answer = asked(
+        [node("a1", cpu="200"), node("b1", cpu="200"), of("web", 301), of("big", 1, "60")], never_pending=True
+    )
+    assert answer.answer in ("not always", "not decided")
+    assert "302 pods come in any order" in answer.why or answer.order
 
 
 def test_where_pods_may_be_evicted_nothing_is_decided() -> None:
@@ -123,10 +200,13 @@ def test_who_may_evict_others_is_not_said_to_stay_pending() -> None:
     assert (answer.answer, answer.why, answer.ends) == ("not always", "pending: 1 of shop/web", 1)
 
 
-def test_a_sample_of_the_nodes_decides_nothing() -> None:
-    answer = asked([*nodes(*"a" * 120), of("web", 1)], never_pending=True)
+def test_a_sample_of_the_nodes_decides_nothing_but_what_can_be_counted() -> None:
+    soft = of("web", 2, "1", spread(whenUnsatisfiable="ScheduleAnyway"))
+    objects = [*nodes(*"ab" * 60), soft]
+    answer = asked(objects, skew=1)
     assert answer.answer == "not decided"
     assert "sample" in answer.why
+    assert asked(objects, never_pending=True).answer == "always"
 
 
 def played_again(tmp_path: Path, objects: list[Json], answer: GuaranteeAnswer) -> list[str]:

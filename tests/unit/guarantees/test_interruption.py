@@ -11,7 +11,8 @@ from click.testing import CliRunner
 
 from tests.unit.drills.builders import nodes, workload
 from topospread.cli.guarantee import guarantee as command
-from topospread.guarantees.orders import OrderSearch, Searched
+from topospread.guarantees.proofs import Proof
+from topospread.guarantees.questions import EndQuestion
 
 
 @pytest.fixture
@@ -22,15 +23,15 @@ def words(tmp_path: Path) -> list[str]:
 
 def press_at(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Press Ctrl-C while that question is looked at, from 1."""
-    search, asked = OrderSearch.search, []
+    prove, asked = Proof.of, []
 
-    def pressed(self: OrderSearch) -> Searched:
-        asked.append(self)
+    def pressed(self: Proof, question: EndQuestion) -> str:
+        asked.append(question)
         if len(asked) == number:
             raise KeyboardInterrupt
-        return search(self)
+        return prove(self, question)
 
-    monkeypatch.setattr(OrderSearch, "search", pressed)
+    monkeypatch.setattr(Proof, "of", pressed)
 
 
 def test_answers_that_were_there_are_shown(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -87,9 +87,10 @@ def test_of_many_nodes_the_sentence_says_which_were_drilled() -> None:
 
 
 def test_what_was_not_decided_is_not_promised() -> None:
-    told = {each.held for each in said(of(*THREE, web(spread()), states=1), "orders")}
-    assert told <= {"not decided", "no"}
-    assert "not decided" in told
+    told = said(of(*THREE, web(spread()), states=1), "orders")
+    searched = {each.held for each in told if not each.checked.startswith("counting")}
+    assert searched <= {"not decided", "no"}
+    assert "not decided" in searched
 
 
 def test_a_pod_that_fits_nowhere_is_said() -> None:

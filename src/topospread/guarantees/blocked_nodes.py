@@ -1,0 +1,239 @@
+"""How many nodes pods that come in any order can close to one pod at most: counted, without looking at an order.
+
+What may refuse a pod is either there from the beginning, as taints and the pods that are placed are, or comes with the
+pods that come: they take room (NodeResourcesFit) and ports (NodePorts), keep others away (InterPodAffinity), and skew
+domains (PodTopologySpread). Each of them closes so many nodes at most. Where a pod has more candidates than all of
+them together close, some node takes it at every moment, wherever the others went. Nothing is placed here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from topospread.api.node import Namespace
+from topospread.cluster import PodClass
+from topospread.cluster.arrays import Bools, Ints
+from topospread.cluster.nodes import PODS
+from topospread.plugins.affinity_terms import NO_LABELS, terms_of
+from topospread.plugins.interface import PluginError
+from topospread.plugins.pod_topology_spread import PodTopologySpread
+from topospread.plugins.spread_arithmetic import ConstraintArithmetic, spread_arithmetic
+from topospread.plugins.without_pre_filter import FailingScore
+from topospread.scheduling.cycle import Scheduler
+
+_OF_THE_NODE = frozenset(
+    {"NodeName", "NodeUnschedulable", "TaintToleration", "NodeAffinity", "NodeDeclaredFeatures", "VolumeZone"}
+)
+"""Filters whose answers the pods that come do not change."""
+_COUNTED = frozenset({"NodePorts", "NodeResourcesFit", "InterPodAffinity", "PodTopologySpread"})
+_OF_VOLUMES = frozenset({"VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding"})
+"""Answer as ever for a pod whose claims are its own, where no volume is there yet and no CSI driver counts."""
+_NO_CLAIM_OF_VOLUMES = frozenset({"EBSLimits", "GCEPDLimits", "AzureDiskLimits", "CinderLimits"})
+
+
+@dataclass(frozen=True, slots=True)
+class Coming:
+    """The pods that come.
+
+    Attributes:
+        classes: class → how many pods of it come, by ``index``.
+        goes_on: whether pods may go, too, as in a rollout: then no domain keeps what it holds.
+    """
+
+    classes: Mapping[int, tuple[PodClass, int]]
+    goes_on: bool = False
+
+    @classmethod
+    def of(cls, classes: Iterable[PodClass], *, goes_on: bool = False) -> Coming:
+        """From the class of each pod."""
+        every = list(classes)
+        numbers = Counter(each.index for each in every)
+        return cls({each.index: (each, numbers[each.index]) for each in every}, goes_on)
+
+    def beside(self, pod_class: PodClass) -> list[tuple[PodClass, int]]:
+        """The classes and how many pods of each come beside one of this."""
+        own = pod_class.index
+        return [(each, number - (each.index == own)) for each, number in self.classes.values()]
+
+
+class BlockedNodes:
+    """Counts for one class of pods what the others can close."""
+
+    def __init__(self, scheduler: Scheduler, pod_class: PodClass, coming: Coming) -> None:
+        self._scheduler = scheduler
+        self._cluster = scheduler.cluster
+        self._class = pod_class
+        self._coming = coming
+        self._others = coming.beside(pod_class)
+
+    def open_nodes(self) -> int:
+        """Nodes that take a pod of the class at every moment, at least so many; 0 where that is not known.
+
+        Raises:
+            PluginError: kube-scheduler could not judge the pod.
+        """
+        rows = self._candidates()
+        if rows is None or not len(rows):
+            return 0
+        hard = [each for each in self._arithmetic() if each.hard]
+        rows = rows[np.all([self._takes_part(each, rows) for each in hard], axis=0)] if hard else rows
+        found = len(rows) - self._closed(rows, hard)
+        for each in hard:
+            if each.min_domains <= len(each.domains):
+                found = max(found, self._open_in_the_emptiest(each, rows, [other for other in hard if other != each]))
+        return max(found, 0)
+
+    def _open_in_the_emptiest(self, own: ConstraintArithmetic, rows: Ints, others: list[ConstraintArithmetic]) -> int:
+        """Of a constraint the domain that holds the fewest lets everybody in, and it may be any."""
+        codes = self._cluster.nodes.labels(own.topology_key).codes[rows]
+        wanted = self._codes(own)
+        domains = (rows[codes == code] for code in wanted)
+        return min((len(each) - self._closed(each, others) for each in domains), default=0)
+
+    def _codes(self, constraint: ConstraintArithmetic) -> list[int]:
+        column = self._cluster.nodes.labels(constraint.topology_key)
+        return [column.values.index(each.name) for each in constraint.domains]
+
+    def _takes_part(self, constraint: ConstraintArithmetic, rows: Ints) -> Bools:
+        codes = self._cluster.nodes.labels(constraint.topology_key).codes[rows]
+        return np.isin(codes, self._codes(constraint))
+
+    def _arithmetic(self) -> Sequence[ConstraintArithmetic]:
+        plugin = self._scheduler.framework_of(self._class).plugins.get("PodTopologySpread")
+        return spread_arithmetic(plugin, self._class, self._cluster) if isinstance(plugin, PodTopologySpread) else ()
+
+    def _candidates(self) -> Ints | None:
+        """Rows that nothing refuses but what is counted here; ``None`` where something else may change its mind."""
+        cluster, spec = self._cluster, self._class.pod.spec
+        framework = self._scheduler.framework_of(self._class)
+        if spec.resource_claims or spec.scheduling_gates or cluster.nominated or not self._own_volumes():
+            return None
+        if terms_of(self._class).affinity or terms_of(self._class).problems:
+            return None
+        prepared = framework.prepare(self._class, cluster)
+        known = _OF_THE_NODE | _COUNTED | _OF_VOLUMES | (frozenset() if self._class.volumes else _NO_CLAIM_OF_VOLUMES)
+        filters = [each for each in prepared.filters if each.plugin != "PodTopologySpread"]
+        failing = any(isinstance(each.score, FailingScore) for each in prepared.scores)
+        if prepared.rejected is not None or failing or not {each.plugin for each in filters} <= known:
+            return None
+        rows: Ints = np.flatnonzero(cluster.nodes.alive).astype(np.int64)
+        if prepared.narrowed is not None:
+            rows = rows[np.isin(rows, [cluster.nodes.row_of[each] for each in prepared.narrowed])]
+        for each in filters:
+            rows = rows[each.filter.filter(rows) == 0] if len(rows) else rows
+        return rows
+
+    def _own_volumes(self) -> bool:
+        """Whether the pod's volumes are nobody else's, and wait for a node to be made for it."""
+        refs = set(self._class.volumes)
+        if not refs:
+            return True
+        objects, use = self._cluster.objects, self._cluster.volume_use
+        if objects.persistent_volumes or objects.csi_nodes or objects.csi_storage_capacities:
+            return False
+        shared = any(number and refs & set(each.volumes) for each, number in self._others)
+        claims = all(each.source == "persistentVolumeClaim" for each in refs)
+        return claims and not shared and not any(use.users.get(each) for each in refs)
+
+    def _closed(self, rows: Ints, hard: Sequence[ConstraintArithmetic]) -> int:
+        """Of these rows at most so many refuse the pod at one moment."""
+        return (
+            self._without_room(rows)
+            + self._with_ports_taken(rows)
+            + self._kept_away(rows)
+            + sum(self._skewed(each, rows) for each in hard)
+        )
+
+    def _without_room(self, rows: Ints) -> int:
+        """Rows that the others can fill, of each resource that the pod asks for as many as all of it fills."""
+        nodes = self._cluster.nodes
+        columns = {PODS: 1} | {nodes.resource(name): amount for name, amount in self._class.request.items() if amount}
+        taken = [(each.taken(nodes), number) for each, number in self._others if number]
+        found = 0
+        for column, amount in columns.items():
+            total = sum(int(each[column]) * number for each, number in taken)
+            spare = nodes.allocatable[rows, column] - nodes.used[rows, column] - amount + 1
+            found += int(np.searchsorted(np.cumsum(np.sort(np.maximum(spare, 0))), total, side="right"))
+        return found
+
+    def _with_ports_taken(self, rows: Ints) -> int:
+        if not self._class.host_ports:
+            return 0
+        return min(len(rows), sum(number for each, number in self._others if each.host_ports))
+
+    def _kept_away(self, rows: Ints) -> int:
+        """Rows of domains that hold a pod with which this one may not be."""
+        namespaces = self._cluster.objects.namespaces
+        found = 0
+        for other, number in self._others:
+            pairs = [(term, other) for term in terms_of(self._class).anti_affinity]
+            pairs += [(term, self._class) for term in terms_of(other).anti_affinity]
+            keys = {
+                term.topology_key
+                for term, meant in pairs
+                if number and term.matches(meant, _labels_of(meant, namespaces))
+            }
+            found += sum(self._most_rows(key, rows, number) for key in keys)
+        return found
+
+    def _most_rows(self, key: str, rows: Ints, domains: int) -> int:
+        """How many of the rows are in so many domains at most."""
+        codes = self._cluster.nodes.labels(key).codes[rows]
+        sizes = np.sort(np.bincount(codes[codes >= 0])) if len(codes[codes >= 0]) else np.zeros(0, dtype=np.int64)
+        return int(sizes[::-1][:domains].sum())
+
+    def _skewed(self, constraint: ConstraintArithmetic, rows: Ints) -> int:
+        """Rows of domains that the others can fill until the constraint refuses the pod."""
+        minimum = 0 if self._coming.goes_on else constraint.minimum
+        counts = np.array([each.matching for each in constraint.domains], dtype=np.int64)
+        short = np.sort(np.maximum(minimum + constraint.max_skew + 1 - constraint.counts_itself - counts, 0))
+        number = matching(self._scheduler, self._class, constraint, self._others)
+        domains = int(np.searchsorted(np.cumsum(short), number, side="right"))
+        return self._most_rows(constraint.topology_key, rows, domains)
+
+
+def keeps_away(pod_class: PodClass, key: str, others: Iterable[PodClass], namespaces: Mapping[str, Namespace]) -> bool:
+    """Whether a pod of the class goes to no domain of the key that holds a pod of the others."""
+    terms = [each for each in terms_of(pod_class).anti_affinity if each.topology_key == key]
+    return all(any(term.matches(other, _labels_of(other, namespaces)) for term in terms) for other in others)
+
+
+def _labels_of(pod_class: PodClass, namespaces: Mapping[str, Namespace]) -> Mapping[str, str]:
+    """Those of its namespace."""
+    return namespaces[pod_class.namespace].labels if pod_class.namespace in namespaces else NO_LABELS
+
+
+def matching(
+    scheduler: Scheduler,
+    pod_class: PodClass,
+    constraint: ConstraintArithmetic,
+    classes: Iterable[tuple[PodClass, int]],
+) -> int:
+    """Of so many pods of each class how many a constraint of this one's counts; at least, never fewer."""
+    return sum(number for each, number in classes if counts_pod(scheduler, pod_class, constraint, each))
+
+
+def counts_pod(scheduler: Scheduler, pod_class: PodClass, constraint: ConstraintArithmetic, other: PodClass) -> bool:
+    """Whether a constraint of a class counts pods of the other; said of all where labels come with the node."""
+    if other.namespace != pod_class.namespace:
+        return False
+    if constraint.selects is None or scheduler.topology_labels is not None:
+        return True
+    return constraint.selects.matches(other.labels)
+
+
+def open_to_all(scheduler: Scheduler, coming: Coming) -> int:
+    """The fewest nodes that are open to any of the pods at every moment; 0 where it is not known that there is one."""
+    if scheduler.topology_labels is not None:
+        return 0  # labels that come with the node may be selected by
+    classes = [each for each, _ in coming.classes.values()]
+    try:
+        for each in classes:
+            scheduler.framework_of(each).prepare(each, scheduler.cluster)  # compiles terms as the version does
+        return min((BlockedNodes(scheduler, each, coming).open_nodes() for each in classes), default=0)
+    except PluginError:
+        return 0

@@ -1,0 +1,187 @@
+"""What holds in every order because of what can be counted: proved without looking at any order, or not proved.
+
+A pod for which more nodes are open than all others can close is never left over (`blocked_nodes`). A hard constraint
+that all the pods it counts obey keeps the skew that it allows: every pod goes where it is allowed then, and pods that
+come never lower the least count. A soft one has at most the skew of all pods that come in one domain.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from msgspec.structs import replace as with_fields
+
+from topospread.api.pod import Pod
+from topospread.cluster import PodClass
+from topospread.plugins.interface import PluginError
+from topospread.plugins.pod_topology_spread import PodTopologySpread
+from topospread.plugins.spread_arithmetic import ConstraintArithmetic, spread_arithmetic
+from topospread.simulation.run import Run
+from topospread.workloads.planned import QueuedPod
+
+from .blocked_nodes import Coming, counts_pod, keeps_away, matching, open_to_all
+from .orders import rows_of
+from .questions import LOSSES, EndQuestion, LeftAfterLoss, NoPending, SkewWithin
+
+
+class Proof:
+    """Counts for the pods that come to a cluster, in whatever order they do.
+
+    Args:
+        queue: the pods.
+        standing: of a rollout the pods that are there already: they may stand elsewhere, and go. ``None`` where there
+            is no rollout.
+    """
+
+    def __init__(self, run: Run, queue: Sequence[QueuedPod], standing: Sequence[Pod] | None = None) -> None:
+        self._run = run
+        self._queue = queue
+        self._scheduler = run.scheduler
+        self._goes_on = standing is not None
+        pods = [each.pod for each in queue] + [placeable(each) for each in standing or ()]
+        self._classes = [run.cluster.shared_class(each) for each in pods]
+        self._distinct = list({each.index: each for each in self._classes}.values())
+        self._open = -1
+
+    def of(self, question: EndQuestion) -> str:
+        """Why the question always holds, "" where that is not known."""
+        try:
+            match question:
+                case NoPending():
+                    return self._why_placed()
+                case SkewWithin():
+                    return self._why_within(question.highest)
+                case LeftAfterLoss() if not self._goes_on:
+                    return self._why_left(question)
+        except PluginError:
+            pass
+        return ""
+
+    @property
+    def _open_to_all(self) -> int:
+        if self._open < 0:
+            self._open = open_to_all(self._scheduler, Coming.of(self._classes, goes_on=self._goes_on))
+        return self._open
+
+    def _why_placed(self) -> str:
+        if not self._queue:
+            return "there is no pod to place"
+        number = self._open_to_all
+        nodes = f"{number} {'node is' if number == 1 else 'nodes are'}"
+        return f"counted: wherever the others went, {nodes} open to any pod" if number else ""
+
+    def _why_within(self, highest: int) -> str:
+        if self._may_evict():
+            return ""
+        greatest = 0
+        for workload in self._run.plan.workloads:
+            if workload.template is None:
+                continue
+            pod_class = self._run.cluster.shared_class(workload.template)
+            for each in self._arithmetic(pod_class):
+                if each.origin != "system":
+                    greatest = max(greatest, self._greatest(pod_class, each))
+        return f"counted: no constraint can come to more than skew {greatest}" if greatest <= highest else ""
+
+    def _may_evict(self) -> bool:
+        """Whether a pod that finds no node may evict others of less priority."""
+        if self._open_to_all:
+            return False
+        there = [each.priority for each in self._run.cluster.classes.values() if each.occupancy]
+        least = min((each.priority for each in self._classes), default=0)
+        least = min([least, *there])
+        return any(each.priority > least and each.pod.spec.preemption_policy != "Never" for each in self._classes)
+
+    def _arithmetic(self, pod_class: PodClass) -> Sequence[ConstraintArithmetic]:
+        plugin = self._scheduler.framework_of(pod_class).plugins.get("PodTopologySpread")
+        return spread_arithmetic(plugin, pod_class, self._run.cluster) if isinstance(plugin, PodTopologySpread) else ()
+
+    def _greatest(self, pod_class: PodClass, constraint: ConstraintArithmetic) -> int:
+        """The greatest skew that a constraint can come to."""
+        number = matching(self._scheduler, pod_class, constraint, [(each, 1) for each in self._classes])
+        if not number or not constraint.domains:
+            return constraint.skew
+        fewest = 0 if self._goes_on else constraint.minimum
+        most = constraint.skew + constraint.minimum
+        found = most + min(number, self._in_one(pod_class, constraint)) - fewest
+        if self._goes_on or not self._is_obeyed(pod_class, constraint):
+            return found
+        return min(found, max(constraint.skew, constraint.max_skew))
+
+    def _in_one(self, pod_class: PodClass, constraint: ConstraintArithmetic) -> int:
+        """How many of the pods that come and are counted fit into one domain: one where they keep each other away."""
+        counted = [each for each in self._distinct if counts_pod(self._scheduler, pod_class, constraint, each)]
+        return 1 if self._keep_apart(counted, constraint.topology_key) else len(self._classes)
+
+    def _keep_apart(self, classes: Sequence[PodClass], key: str) -> bool:
+        """Whether no two pods of these classes that come are in one domain of the key."""
+        namespaces = self._run.cluster.objects.namespaces
+        return self._scheduler.topology_labels is None and all(
+            keeps_away(each, key, classes, namespaces) for each in classes
+        )
+
+    def _is_obeyed(self, pod_class: PodClass, constraint: ConstraintArithmetic) -> bool:
+        """Whether all pods that come and are counted have the same constraint over the same domains."""
+        if not constraint.hard or not constraint.counts_itself or self._scheduler.topology_labels is not None:
+            return False
+        return all(
+            any(_same(constraint, each) for each in self._arithmetic(other))
+            for other in self._distinct
+            if counts_pod(self._scheduler, pod_class, constraint, other)
+        )
+
+    def _why_left(self, question: LeftAfterLoss) -> str:
+        workload = question.workload
+        if not self._open_to_all or workload.template is None:
+            return ""
+        key = LOSSES[question.loss]
+        there = rows_of(self._run, workload.existing)
+        own = [c for queued, c in zip(self._queue, self._classes, strict=True) if queued.workload is workload]
+        pods = len(there) + len(own)
+        left = pods - min(self._most_in_one(key, own, there))
+        if left < question.least:
+            return ""
+        return f"counted: all {pods} find a node, and no {question.loss} can hold more than {pods - left} of them"
+
+    def _most_in_one(self, key: str, own: Sequence[PodClass], there: Sequence[int]) -> list[int]:
+        """How many pods of the workload one domain can hold at most, by each of what limits it."""
+        codes = self._run.cluster.nodes.labels(key).codes
+        held = Counter(codes.item(row) for row in there)
+        found = [len(there) + len(own)]
+        if not own:
+            return [max((number for code, number in held.items() if code >= 0), default=0)]
+        if self._keep_apart(list({each.index: each for each in own}.values()), key):
+            found.append(max((number for code, number in held.items() if code >= 0), default=0) + 1)
+        found += [
+            _most_by_skew(each, len(there) + len(own))
+            for each in self._arithmetic(own[0])
+            if each.topology_key == key and self._counts_just(own, held, each) and self._is_obeyed(own[0], each)
+        ]
+        return found
+
+    def _counts_just(self, own: Sequence[PodClass], held: Counter[int], constraint: ConstraintArithmetic) -> bool:
+        """Whether a constraint counts the workload's pods and no others, now and later."""
+        values = self._run.cluster.nodes.labels(constraint.topology_key).values
+        counts = {each.name: each.matching for each in constraint.domains if each.matching}
+        coming = matching(self._scheduler, own[0], constraint, [(each, 1) for each in self._classes])
+        all_own = all(counts_pod(self._scheduler, own[0], constraint, each) for each in own)
+        there = {values[code] if code >= 0 else "": number for code, number in held.items()}
+        return all_own and coming == len(own) and counts == there
+
+
+def _most_by_skew(constraint: ConstraintArithmetic, pods: int) -> int:
+    """The most in one domain, all pods being in one and the skew as it is allowed."""
+    skew, domains = max(constraint.skew, constraint.max_skew), len(constraint.domains)
+    return skew if constraint.lacks_domains else (pods + (domains - 1) * skew) // domains
+
+
+def placeable(pod: Pod) -> Pod:
+    """A pod as it was before it had a node."""
+    return with_fields(pod, spec=with_fields(pod.spec, node_name=""))
+
+
+def _same(one: ConstraintArithmetic, other: ConstraintArithmetic) -> bool:
+    """Whether two classes' constraints are one, but for where they stand."""
+    return replace(one, position=0, origin="pod") == replace(other, position=0, origin="pod")
