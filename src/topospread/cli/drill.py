@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from topospread.config.profile import Configuration
     from topospread.drills import Drill
     from topospread.drills.steps import Step
+    from topospread.rebalancing import Rebalance
     from topospread.service_traffic import Traffic
     from topospread.simulation.run import SimulationOptions
     from topospread.workloads.control_plane import ControlPlane
@@ -187,7 +189,12 @@ def drill(context: click.Context, /, **given: Any) -> int:
         write_graph(drill_svg(found), given["graph"])
     write_html(given, ReportWish(inventory, _options(given, configuration, by), steps))
     moved = [told for each in found.steps if (told := expected_traffic(each.after, asking, by)) is not None]
-    show(_text(found, moved, given))
+    try:
+        mending = _mending(found, given)
+    except KeyboardInterrupt:
+        found, mending = replace(found, partial="ended while evictions were looked for"), None
+        code = drill_many.INTERRUPTED
+    show(_text(found, moved, mending, given))
     return code
 
 
@@ -332,7 +339,15 @@ def _add_nodes(number: str, words: list[tuple[str, str]]) -> Step:
     return AddNodes(int(number), said["like"], said.get("zone", ""))
 
 
-def _text(found: Drill, moved: list[Traffic], given: dict[str, Any]) -> str:
+def _mending(found: Drill, given: dict[str, Any]) -> Rebalance | None:
+    """What evens out what stays skewed, for a report that shows it."""
+    after = found.steps[-1].after
+    is_skewed = not found.pending and any(each.is_skewed for each in found.workloads)
+    shown = given["output"] in ("table", "wide") and is_skewed
+    return moves_that_mend(given, after) if after is not None and shown else None
+
+
+def _text(found: Drill, moved: list[Traffic], mending: Rebalance | None, given: dict[str, Any]) -> str:
     output = given["output"]
     if output in ("table", "wide", "summary"):
         from topospread.report.drill import drill_summary, drill_text
@@ -341,9 +356,7 @@ def _text(found: Drill, moved: list[Traffic], given: dict[str, Any]) -> str:
         if output == "summary":
             warn(found.warnings)
             return drill_summary(found, drawn, moved)
-        after = found.steps[-1].after
-        is_skewed = not found.pending and any(each.is_skewed for each in found.workloads)
-        return drill_text(found, drawn, moved, moves_that_mend(given, after) if after and is_skewed else None)
+        return drill_text(found, drawn, moved, mending)
     warn(found.warnings)
     data = found.to_dict()
     for step, told in zip(data["steps"], moved, strict=False):

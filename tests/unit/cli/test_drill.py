@@ -158,6 +158,21 @@ def test_what_a_drill_leaves_is_saved_and_mended_by_what_follows(tmp_path: Path)
     assert f"topospread rebalance {after} mends" in " ".join(status.stdout.split()).replace("- ", "-")
 
 
+def test_ctrl_c_while_evictions_are_looked_for_shows_the_drill() -> None:
+    press = (
+        "import os, signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from topospread.rebalancing import rebalance as module\n"
+        "def pressed(trials, found, progress): os.kill(os.getpid(), signal.SIGINT)\n"
+        "module.plan_of = pressed\n"
+    )
+    words = ["drill", str(ROOT / "docs/how-to/zone-loss/honor.yaml"), *SIX, "--fail", "zone=zone-a"]
+    words += ["--recover", "zone=zone-a"]
+    done = subprocess.run([sys.executable, "-c", press + MAIN, *words], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "")
+    assert "What stays skewed" not in done.stdout
+    assert done.stdout.endswith("0 budgets broken, partial: ended while evictions were looked for\n")
+
+
 def test_what_was_ended_is_not_saved(tmp_path: Path) -> None:
     after = tmp_path / "after.json.gz"
     press = (
