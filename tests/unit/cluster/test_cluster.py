@@ -167,7 +167,7 @@ def test_a_promised_pod_that_comes_on_a_node_is_promised_nothing() -> None:
     made = cluster(node("n"), node("other"), pod("promised", priority=10, status={"nominatedNodeName": "n"}))
     made.apply("MODIFIED", pod("promised", "other", priority=10))
     assert not made.nominated
-    assert made.placed == {"default/promised": made.nodes.row_of["other"]}
+    assert made.placed == {"ns/promised": made.nodes.row_of["other"]}
 
 
 def test_a_savepoint_puts_back_which_node_said_first_how_large_an_image_is() -> None:
