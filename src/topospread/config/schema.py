@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -27,16 +27,6 @@ def summary(problems: Sequence[tuple[str, str]], place: Place) -> tuple[str, Pla
     return message, place.at(first) if first else place
 
 
-class Type(Protocol):
-    """What a field may hold."""
-
-    def decode(self, value: Any, path: str, problems: Problems) -> Any:
-        """The value, cleaned of ``null``; anything wrong is added to ``problems``. ``value`` is not ``None``."""
-
-    def empty(self) -> Any:
-        """What ``null`` stands for where it cannot be left out, as an item of a list."""
-
-
 def describe(value: Any) -> str:
     """What a value is, in JSON's words."""
     kinds: tuple[tuple[type | tuple[type, ...], str], ...] = (
@@ -49,87 +39,108 @@ def describe(value: Any) -> str:
     return next((words for kind, words in kinds if isinstance(value, kind)), type(value).__name__)
 
 
-class ScalarType(msgspec.Struct, frozen=True):
-    """A string, a boolean or a number."""
+class Type(msgspec.Struct, frozen=True):
+    """What a field may hold: what JSON has as one of Python's types, in words, and then what `taken` makes of it."""
 
-    python: type
-    words: str
-    zero: Any
+    python: ClassVar[Any] = object
+    words: ClassVar[str] = ""
 
     def decode(self, value: Any, path: str, problems: Problems) -> Any:
-        """See Type."""
-        if isinstance(value, self.python) and (self.python is bool or not isinstance(value, bool)):
-            return value
+        """The value, cleaned of ``null``; anything wrong is added to ``problems``. ``value`` is not ``None``."""
+        if isinstance(value, self.python) and (self.python in (bool, object) or not isinstance(value, bool)):
+            return self.taken(value, path, problems)
         problems.append((path, f"must be {self.words}, not {describe(value)}"))
-        return self.zero
+        return self.empty()
+
+    def taken(self, value: Any, path: str, problems: Problems) -> Any:
+        """What a value of the type is decoded to."""
+        return value
 
     def empty(self) -> Any:
+        """What ``null`` stands for where it cannot be left out, as an item of a list."""
+        return self.python()
+
+
+class Anything(Type, frozen=True):
+    """Not looked into: arguments of plugins that are not in-tree."""
+
+    def empty(self) -> None:
         """See Type."""
-        return self.zero
 
 
-class Integer(msgspec.Struct, frozen=True):
+class String(Type, frozen=True):
+    """A string."""
+
+    python = str
+    words = "a string"
+
+
+class Boolean(Type, frozen=True):
+    """True or false."""
+
+    python = bool
+    words = "true or false"
+
+
+class Integer(Type, frozen=True):
     """A whole number of so many bits; ``1.0`` is none."""
 
     bits: int
+    python = int
+    words = "a whole number"
 
-    def decode(self, value: Any, path: str, problems: Problems) -> int:
+    def decode(self, value: Any, path: str, problems: Problems) -> Any:
         """See Type."""
-        if isinstance(value, bool) or not isinstance(value, int):
-            what = f"the fraction {value}" if isinstance(value, float) else describe(value)
-            problems.append((path, f"must be a whole number, not {what}"))
+        if isinstance(value, float):
+            problems.append((path, f"must be a whole number, not the fraction {value}"))
             return 0
+        return Type.decode(self, value, path, problems)
+
+    def taken(self, value: int, path: str, problems: Problems) -> int:
+        """See Type."""
         if not -(2 ** (self.bits - 1)) <= value < 2 ** (self.bits - 1):
             problems.append((path, f"{value} does not fit into {self.bits} bits"))
             return 0
         return value
 
-    def empty(self) -> int:
-        """See Type."""
-        return 0
 
-
-class Float:
+class Float(Type, frozen=True):
     """A number; whole ones stay whole."""
 
-    def decode(self, value: Any, path: str, problems: Problems) -> float:
-        """See Type."""
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            problems.append((path, f"must be a number, not {describe(value)}"))
-            return 0
-        return value
+    python = (int, float)
+    words = "a number"
 
     def empty(self) -> float:
         """See Type."""
         return 0
 
 
-class Duration:
+class Duration(Type, frozen=True):
     """A metav1.Duration: a string as Go writes it (``1m30s``), kept as it stands."""
 
-    def decode(self, value: Any, path: str, problems: Problems) -> str:
+    python = str
+    words = 'a duration as "15s" or "1m30s"'
+
+    def taken(self, value: str, path: str, problems: Problems) -> str:
         """See Type."""
-        if not isinstance(value, str):
-            problems.append((path, f'must be a duration as "15s" or "1m30s", not {describe(value)}'))
-        elif parse_duration(value) is None:
-            problems.append((path, f'"{value}" is not a duration; write it as "15s" or "1m30s"'))
-        else:
+        if parse_duration(value) is not None:
             return value
-        return "0s"
+        problems.append((path, f'"{value}" is not a duration; write it as "15s" or "1m30s"'))
+        return self.empty()
 
     def empty(self) -> str:
         """See Type."""
         return "0s"
 
 
-class Base64:
+class Base64(Type, frozen=True):
     """Bytes in base64, kept as they stand."""
 
-    def decode(self, value: Any, path: str, problems: Problems) -> str:
+    python = str
+    words = "bytes in base64"
+
+    def taken(self, value: str, path: str, problems: Problems) -> str:
         """See Type."""
-        if not isinstance(value, str):
-            problems.append((path, f"must be bytes in base64, not {describe(value)}"))
-            return ""
         try:
             base64.b64decode(value.replace("\n", "").replace("\r", ""), validate=True)
         except (binascii.Error, ValueError):
@@ -137,73 +148,46 @@ class Base64:
             return ""
         return value
 
-    def empty(self) -> str:
-        """See Type."""
-        return ""
 
-
-class Anything:
-    """Not looked into: arguments of plugins that are not in-tree."""
-
-    def decode(self, value: Any, path: str, problems: Problems) -> Any:
-        """See Type."""
-        return value
-
-    def empty(self) -> Any:
-        """See Type."""
-        return None
-
-
-class ListOf(msgspec.Struct, frozen=True):
+class ListOf(Type, frozen=True):
     """A list of one type."""
 
     item: Type
+    python = list
+    words = "a list"
 
-    def decode(self, value: Any, path: str, problems: Problems) -> list[Any]:
+    def taken(self, value: list[Any], path: str, problems: Problems) -> list[Any]:
         """See Type."""
-        if not isinstance(value, list):
-            problems.append((path, f"must be a list, not {describe(value)}"))
-            return []
         return [
             self.item.empty() if entry is None else self.item.decode(entry, f"{path}[{index}]", problems)
             for index, entry in enumerate(value)
         ]
 
-    def empty(self) -> list[Any]:
-        """See Type."""
-        return []
 
-
-class MapOf(msgspec.Struct, frozen=True):
+class MapOf(Type, frozen=True):
     """An object with free keys and values of one type."""
 
     value: Type
+    python = dict
+    words = "an object"
 
-    def decode(self, value: Any, path: str, problems: Problems) -> dict[str, Any]:
+    def taken(self, value: dict[Any, Any], path: str, problems: Problems) -> dict[str, Any]:
         """See Type."""
-        if not isinstance(value, dict):
-            problems.append((path, f"must be an object, not {describe(value)}"))
-            return {}
         return {
             str(key): self.value.empty() if entry is None else self.value.decode(entry, f"{path}.{key}", problems)
             for key, entry in value.items()
         }
 
-    def empty(self) -> dict[str, Any]:
-        """See Type."""
-        return {}
 
-
-class Object(msgspec.Struct, frozen=True):
+class Object(Type, frozen=True):
     """An object with these fields and no others."""
 
     fields: Mapping[str, Type]
+    python = dict
+    words = "an object"
 
-    def decode(self, value: Any, path: str, problems: Problems) -> dict[str, Any]:
+    def taken(self, value: dict[Any, Any], path: str, problems: Problems) -> dict[str, Any]:
         """See Type."""
-        if not isinstance(value, dict):
-            problems.append((path, f"must be an object, not {describe(value)}"))
-            return {}
         decoded: dict[str, Any] = {}
         for key, entry in value.items():
             where = f"{path}.{key}" if path else str(key)
@@ -214,13 +198,9 @@ class Object(msgspec.Struct, frozen=True):
                 decoded[key] = known.decode(entry, where, problems)
         return decoded
 
-    def empty(self) -> dict[str, Any]:
-        """See Type."""
-        return {}
 
-
-STRING = ScalarType(str, "a string", "")
-BOOLEAN = ScalarType(bool, "true or false", False)
+STRING = String()
+BOOLEAN = Boolean()
 INT32 = Integer(32)
 INT64 = Integer(64)
 FLOAT = Float()
