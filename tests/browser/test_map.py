@@ -112,10 +112,13 @@ def test_the_map_is_walked_through_with_the_keyboard(page: Page, shop: str) -> N
     opened(page, shop)
     canvas = page.get_by_label("Map of nodes", exact=True)
     canvas.focus()
+    painted = page.locator("#now canvas").get_attribute("data-painted")
     page.keyboard.press("ArrowRight")
     expect(page.locator("#pointed")).to_contain_text("node-1")
     page.keyboard.press("ArrowRight")
     expect(page.locator("#pointed")).to_contain_text("node-2")
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    assert page.locator("#now canvas").get_attribute("data-painted") == painted, "a step alone paints no map anew"
     page.keyboard.press("Enter")
     expect(page.locator("#panel h2")).to_have_text("Node node-2")
     expect(page.locator("#panel h2")).to_be_focused()

@@ -362,10 +362,11 @@ export class NodeMap {
     if (at < 0) this.walked = order[0] ?? -1;
     else if (typeof step === "number") this.walked = order[(at + step + order.length) % order.length];
     else this.walked = this.below(this.walked, step === "down" ? 1 : -1);
+    const { left, top } = this;
     this.into(this.walked);
     this.pointed = -1;
     this.point(this.walked);
-    this.draw();
+    this.draw(left !== this.left || top !== this.top);
   }
 
   below(node, sign) {
