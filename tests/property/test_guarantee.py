@@ -15,6 +15,7 @@ from topospread.guarantees.guarantee import guarantee
 from topospread.guarantees.orders import OrderSearch, SearchBudget
 from topospread.guarantees.proofs import Proof
 from topospread.guarantees.questions import LOSSES, NoPending, SkewWithin, question_on_loss
+from topospread.guarantees.rollout_orders import RolloutSearch, begin_rollout
 from topospread.simulation.run import Run, SimulationOptions, prepare, spreads
 from topospread.workloads.planned import QueuedPod
 
@@ -173,3 +174,19 @@ def test_the_order_that_is_shown_comes_to_what_is_said(objects: list[Json]) -> N
         assert sorted([step.node, *step.equal]) == list(best)
         pod_class = run.cluster.shared_class(queued.pod)
         run.scheduler.bind(f"shop/{queued.name}", pod_class, run.cluster.nodes.row_of[step.node])
+
+
+@settings(max_examples=15, deadline=None)
+@given(objects=ample(), surge=st.sampled_from([(0, 1), (1, 0), ("50%", 1)]))
+def test_what_is_counted_of_a_rollout_is_found_by_its_search(objects: list[Json], surge: tuple[object, object]) -> None:
+    web = next(each for each in objects if each["metadata"]["name"] == "web")
+    rolling = {"maxSurge": surge[0], "maxUnavailable": surge[1]}
+    web["spec"] |= {"replicas": min(web["spec"]["replicas"], 3), "strategy": {"rollingUpdate": rolling}}
+    begun = begin_rollout(inventory(*objects), SimulationOptions(preemption=False), "deploy/web")
+    if begun.undecidable:
+        return
+    proof = Proof(begun.run, begun.new, begun.old)
+    for question in (NoPending(), SkewWithin(1), SkewWithin(2), SkewWithin(3)):
+        if proof.of(question):
+            found = RolloutSearch(begun, question, SearchBudget(1500, 20)).search()
+            assert not found.why, question

@@ -196,7 +196,7 @@ def _answer(question: EndQuestion, found: Searched, drill: str) -> GuaranteeAnsw
     else:
         answered = "not decided" if found.gave_up else "always"
     return GuaranteeAnswer(
-        str(question), answered, found.states, found.ends, found.order, found.why or found.gave_up, drill
+        str(question), answered, found.states, found.ends, found.order, found.why or found.gave_up, drill, found.tried
     )
 
 

@@ -40,6 +40,7 @@ class GuaranteeAnswer:
         ends: how many of them are ends, in which no pod can be placed any more.
         order: one in which it does not hold, to its end; empty where there is none, or none is known.
         why: what is wrong at its end, why nothing was decided, or what was counted.
+        drawn: how many orders were drawn at random, and played to their end.
         drill: the order as a ``kind: Drill`` file, "" where it cannot be written as one.
     """
 
@@ -50,6 +51,7 @@ class GuaranteeAnswer:
     order: tuple[OrderStep, ...] = ()
     why: str = ""
     drill: str = ""
+    drawn: int = 0
 
 
 @dataclass(frozen=True)

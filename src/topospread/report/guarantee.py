@@ -29,8 +29,9 @@ def guarantee_text(found: Guarantee, layout: Layout) -> str:
 def _answer(each: GuaranteeAnswer, layout: Layout) -> Iterator[str]:
     bad = [] if each.answer == "always" else ["red"]
     head = layout.style(f"{each.answer}: ", "bold", *bad)
-    looked = f"  ({counted(each.states, 'state')} looked at, {counted(each.ends, 'end')})" if each.states else ""
-    yield from hanging(head, f"{each.question}{looked}", layout.width, 2)
+    looked = [f"{counted(each.states, 'state')} looked at", counted(each.ends, "end")] if each.states else []
+    looked += [f"{counted(each.drawn, 'order')} drawn"] if each.drawn else []
+    yield from hanging(head, f"{each.question}  ({', '.join(looked)})" if looked else each.question, layout.width, 2)
     if each.why:
         yield from hanging("  ", each.why, layout.width, 4)
     shown = each.order if layout.wide else each.order[:_STEPS]

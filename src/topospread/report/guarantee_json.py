@@ -46,4 +46,5 @@ def _answer(each: GuaranteeAnswer) -> Json:
             for step in each.order
         ],
         "drill": each.drill or None,
+        "drawn": each.drawn,
     }
