@@ -93,6 +93,7 @@ _STEPS = (
     "uncordon",
     "drain",
     "scale",
+    "scale-down",
     "autoscale",
     "rollout",
     "wait",
@@ -128,6 +129,7 @@ def _step(name: str, metavar: str, text: str) -> Callable[[Any], Any]:
 @_step("uncordon", _NODES, "Nodes take new pods again.")
 @_step("drain", _NODES, "Drain nodes as kubectl does, respecting disruption budgets.")
 @_step("scale", "[NS/]KIND/NAME=N", "Scale a workload.")
+@_step("scale-down", "[NS/]KIND/NAME=N", "The same to fewer: its controller chooses who goes.")
 @_step("autoscale", "[NS/]hpa/NAME", "Let an autoscaler go from minReplicas to maxReplicas.")
 @_step("rollout", "[NS/]KIND/NAME[=FILE]", "Roll a workload out anew, or with manifests.")
 @_step("wait", "DURATION", "Give the step before only so much time, or let time pass.")
@@ -307,9 +309,9 @@ def _steps(words: list[tuple[str, str]], namespace: str | None) -> Iterator[Step
         option = f"--{name}"
         if name in nodes:
             yield nodes[name](steps.read_choice(value, option))
-        elif name == "scale":
+        elif name in ("scale", "scale-down"):
             target = f"{namespace}/{value}" if namespace and value.count("/") == 1 else value
-            yield steps.read_scale(target, option)
+            yield (steps.read_scale if name == "scale" else steps.read_scale_down)(target, option)
         elif name == "autoscale":
             target = f"{namespace}/{value}" if namespace and value.count("/") == 1 else value
             yield steps.read_autoscale(target, option)

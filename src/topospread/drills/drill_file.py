@@ -31,6 +31,7 @@ from .steps import (
     read_choice,
     read_rollout,
     read_scale,
+    read_scale_down,
     read_wait,
 )
 
@@ -46,10 +47,11 @@ _NODES: Mapping[str, Callable[[NodeChoice], Step]] = {
 }
 _READ: Mapping[str, Callable[[str, str], Step]] = {
     "scale": read_scale,
+    "scaleDown": read_scale_down,
     "autoscale": read_autoscale,
     "wait": read_wait,
 }
-_STEPS = (*_NODES, "scale", "autoscale", "rollout", "wait", "addNodes", "apply")
+_STEPS = (*_NODES, "scale", "scaleDown", "autoscale", "rollout", "wait", "addNodes", "apply")
 
 
 @dataclass(frozen=True, slots=True)

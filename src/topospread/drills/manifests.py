@@ -11,8 +11,10 @@ from topospread.api.node import Node, NodeSpec
 from topospread.api.taints import UNSCHEDULABLE_TAINT
 from topospread.errors import UsageError
 from topospread.workloads.node_lifecycle import as_well
+from topospread.workloads.scale import the_workload
 
 from .choosing import one_node
+from .pods import key_of
 from .steps import AddNodes, Scale
 from .world import World
 
@@ -24,8 +26,13 @@ def scale(world: World, step: Scale) -> None:
     """A workload gets other replicas.
 
     Raises:
-        UsageError: it is not there, or has no replicas.
+        UsageError: it is not there, has no replicas, or not more than it is to be scaled down to.
     """
+    if step.down:
+        key = the_workload(step.target, [key_of(each) for each in world.run.plan.workloads])
+        workload = world.workload(key)
+        if workload is not None and workload.replicas <= step.replicas:
+            raise UsageError(f"{step}: it has {workload.replicas}, and --scale gives it more")
     world.note("scaled", detail=f"{step.target}={step.replicas}")
     world.replan(scale={step.target: step.replicas})
 

@@ -85,13 +85,18 @@ class Drain(_ToNodes):
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A workload gets other replicas; ``target``: ``[NAMESPACE/]KIND/NAME``."""
+    """A workload gets other replicas; ``target``: ``[NAMESPACE/]KIND/NAME``.
+
+    Attributes:
+        down: these have to be fewer than it has.
+    """
 
     target: str
     replicas: int
+    down: bool = False
 
     def __str__(self) -> str:
-        return f"scale {self.target}={self.replicas}"
+        return f"{'scale-down' if self.down else 'scale'} {self.target}={self.replicas}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +210,16 @@ def read_scale(text: str, where: str) -> Scale:
     if not equals or not number.isascii() or not number.isdigit():
         raise UsageError(f"{where} {text}: write it as [NAMESPACE/]KIND/NAME=REPLICAS, for example deploy/web=30")
     return Scale(target, int(number))
+
+
+def read_scale_down(text: str, where: str) -> Scale:
+    """What ``deploy/web=3`` asks for, where these are fewer than there are.
+
+    Raises:
+        UsageError: it is not of this form.
+    """
+    step = read_scale(text, where)
+    return Scale(step.target, step.replicas, down=True)
 
 
 def read_autoscale(text: str, where: str) -> Autoscale:

@@ -40,6 +40,11 @@ def test_steps_come_in_the_order_of_the_command_line() -> None:
     assert str(found[2]) == "wait 1m30s"
 
 
+def test_scaling_down_is_a_step_of_its_own() -> None:
+    (found,) = steps("-n", "shop", "--scale-down", "deploy/web=3")
+    assert (found, str(found)) == (Scale("shop/deploy/web", 3, down=True), "scale-down shop/deploy/web=3")
+
+
 def test_a_namespace_is_where_workloads_are_scaled() -> None:
     found = steps("-n", "shop", "--scale", "deploy/web=3", "--scale", "other/deploy/web=4")
     assert found == [Scale("shop/deploy/web", 3), Scale("other/deploy/web", 4)]

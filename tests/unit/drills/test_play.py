@@ -229,6 +229,14 @@ def test_a_scale_down_takes_pods_that_wait_first() -> None:
     assert found.holds
 
 
+def test_scaling_down_to_no_fewer_is_an_error() -> None:
+    objects = [*nodes("a", "b"), workload("Deployment", replicas=5)]
+    found = told(objects, Scale("deploy/web", 4, down=True), Scale("deploy/web", 2, down=True))
+    assert state(found.steps[2]).ready == 2
+    with pytest.raises(UsageError, match="scale-down deploy/web=5: it has 5, and --scale gives it more"):
+        told(objects, Scale("deploy/web", 5, down=True))
+
+
 def test_a_stateful_set_loses_its_highest_ordinals() -> None:
     objects = [*nodes("a", "b"), workload("StatefulSet", "db", 4)]
     found = told(objects, Scale("sts/db", 2))
