@@ -143,4 +143,5 @@ def test_it_stops_where_the_cluster_is_not_as_it_was(shop: ControlPlane, tmp_pat
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     applied = json.loads(done.stdout)["applied"]
-    assert applied == {"evictions": [], "surprise": f"shop/{first.name}: it is not there any more"}
+    surprise = f"shop/{first.name}: it is not there any more"
+    assert applied == {"evictions": [], "surprise": surprise, "begun": None, "partial": ""}
