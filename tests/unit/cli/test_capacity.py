@@ -69,7 +69,7 @@ IN_ROUND_3 = """
 from topospread.spare_capacity import filling
 place = filling._place
 def pressed(filled, wanted, pods):
-    if filled.rounds == 2:
+    if filled.rounds == 2 and wanted is filled.wanted[-1]:
         place(filled, wanted, pods[:1])
         press()
     return place(filled, wanted, pods)
@@ -95,6 +95,13 @@ def test_ctrl_c_shows_the_rounds_that_were_placed_whole() -> None:
     assert sum(domain["more"] for domain in found["keys"][0]["domains"]) == 4, "none of the round under way"
     last = ended(IN_ROUND_3, *words).stdout.splitlines()[-1]
     assert last == "at least 2 more fit, partial: ended in round 3"
+
+
+def test_ctrl_c_leaves_nothing_of_a_round_of_several_workloads() -> None:
+    done = ended(IN_ROUND_3, "--of", "deploy/web=2,sts/db=1", "-o", "json")
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["partial"]) == (130, "ended in round 3")
+    assert [(each["more"], each["placed"]) for each in found["targets"]] == [(4, 4), (2, 2)]
 
 
 @pytest.mark.parametrize(
