@@ -63,6 +63,28 @@ def test_every_name_on_the_map_is_whole(new_page: NewPage, clouds: Clouds, width
     page.goto("about:blank")
 
 
+_TWICE = """new MutationObserver((_, own) => {
+  document.documentElement.style.fontSize = "200%";
+  own.disconnect();
+}).observe(document, { childList: true, subtree: true })"""
+
+
+def test_names_are_whole_in_letters_of_twice_the_size(new_page: NewPage, clouds: Clouds) -> None:
+    url, zones, _ = clouds
+    page = new_page(viewport={"width": 360, "height": 740})
+    page.add_init_script(_TWICE)
+    record(page)
+    opened(page, f"{url}{CHOSEN}")
+    words, size = written(page)
+    text = "".join(each.text for each in words)
+
+    assert max(each.size for each in words) == 28
+    assert len([zone for zone in zones if zone in text]) >= min(len(zones), 4), "as many as a screen of the map holds"
+    assert amiss(words, size) == []
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    page.goto("about:blank")
+
+
 @pytest.mark.parametrize("width", [360, 1280])
 def test_tables_of_long_names_are_read_without_scrolling(new_page: NewPage, clouds: Clouds, width: int) -> None:
     url, zones, _ = clouds

@@ -54,11 +54,12 @@ function nameRacks(column, room, lettering) {
 }
 
 // In how many rows the columns stand. They are wide enough that names are broken at their hyphens and dots alone, unless
-// that would leave less than two beside each other.
+// that would leave less than two beside each other, or one where letters are large.
 function arranged(columns, width, lettering) {
   const parts = columns.map((column) => lettering.widestPart(column.name, NAME));
-  const wanted = Math.max(width < 560 ? 104 : 170, ...parts.map((part) => part + 2 * EDGE + GAP + 1));
-  const across = Math.max(1, Math.floor((width - GAP) / Math.min(wanted, (width - GAP) / 2)));
+  const { em } = lettering, least = width < 320 * em ? 1 : 2;
+  const wanted = Math.max((width < 560 * em ? 104 : 170) * em, ...parts.map((part) => part + 2 * EDGE + GAP + 1));
+  const across = Math.max(1, Math.floor((width - GAP) / Math.min(wanted, (width - GAP) / least)));
   return Math.max(1, Math.ceil(columns.length / across));
 }
 
