@@ -16,8 +16,9 @@ from .direct_socket import connected
 _MOST = 1 << 16
 _RECORD = 1 << 14
 """The longest content of a TLS record."""
-_OFTEN = 4
-"""So many waits in a row that end within the time of a rest: what comes is a stream and no single word."""
+_OFTEN, _SOON, _MUCH = 4, 0.02, 1 << 12
+"""So many waits in a row that end so soon, in seconds: what comes is a stream and no single word. It is one for as long
+as a rest brings so many bytes."""
 
 
 class BulkSocket:
@@ -113,11 +114,14 @@ class BulkSocket:
             if self._closed:
                 raise ConnectionError("closed")
             try:
-                return self._buffer[: self._sock.recv_into(self._buffer)]
+                size = self._sock.recv_into(self._buffer)
+                if gathered and size < _MUCH:
+                    self._soon = 0
+                return self._buffer[:size]
             except BlockingIOError:
                 if gathered or self._soon < _OFTEN:
                     await self._readable()
-                    came_soon = not gathered and self._loop.time() - self._since < self.gathers
+                    came_soon = not gathered and self._loop.time() - self._since < min(self.gathers, _SOON)
                     self._soon = self._soon + 1 if came_soon else 0
                 else:
                     gathered = True

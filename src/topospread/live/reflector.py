@@ -37,7 +37,7 @@ _WATCH_SECONDS = (300, 600)
 _GONE = 410
 _AT_ONCE = 256
 """Objects that are taken in before others get their turn."""
-_REST = 0.1
+_REST = 0.2
 """Seconds after which more is looked for where nearly all are heartbeats and many come: some are read at once."""
 _SHORT_REST = 0.01
 """The same where there are so many that they come in streams: a hundredth of a second is little to a pod that waits."""
