@@ -169,12 +169,17 @@ def _questions(
 
 
 def _placed_first(run: Run) -> list[QueuedPod]:
-    """The pods that come in any order; those of DaemonSets, which belong to their nodes, are placed before."""
+    """The pods that come in any order; those of DaemonSets, which belong to their nodes, are placed before.
+
+    One of a DaemonSet that finds no room even then is among the pods that come.
+    """
     own = [each for each in run.queue if each.workload.kind == "DaemonSet"]
     others = [each for each in run.queue if each.workload.kind != "DaemonSet"]
-    if own:
-        place_all(Run(run.plan, run.scheduler, run.options, queue=own, owners=dict(run.owners)))
-    return others
+    if not own:
+        return others
+    first = Run(run.plan, run.scheduler, run.options, queue=own, owners=dict(run.owners))
+    place_all(first)
+    return [each for each in own if (came := first.outcome(each)) is not None and came.pending] + others
 
 
 def _sampled(run: Run) -> str:

@@ -77,6 +77,14 @@ def test_a_pod_that_is_refused_at_first_comes_again() -> None:
     assert asked([*nodes("a", "b"), web], never_pending=True).answer == "never"
 
 
+def test_a_daemon_sets_pod_that_finds_no_room_stays_pending() -> None:
+    agent = workload("DaemonSet", "agent", spec=of("agent", 1, "3")["spec"]["template"]["spec"])
+    answer = asked([node("a1", cpu="2"), node("a2", cpu="4"), agent, of("web", 1)], never_pending=True)
+    assert (answer.answer, answer.why) == ("never", "pending: 1 of shop/agent")
+    assert answer.drill == ""
+    assert asked([node("a2", cpu="4"), agent, of("web", 1)], never_pending=True).answer == "always"
+
+
 def test_skew_in_every_order() -> None:
     objects = [*nodes("a", "b"), of("web", 4, "1", spread(whenUnsatisfiable="ScheduleAnyway"))]
     assert asked(objects, skew=0).answer == "always"
