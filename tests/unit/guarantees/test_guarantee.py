@@ -152,7 +152,7 @@ def test_what_asks_for_a_zone_by_name_tells_zones_apart() -> None:
 def test_beyond_the_budget_it_says_what_ran_out_how_far_it_came_and_what_to_type() -> None:
     soft = of("web", 6, "1", spread(whenUnsatisfiable="ScheduleAnyway"))
     objects = [*nodes("a", "b", "c"), soft, of("api", 4, "2")]
-    answer = asked(objects, skew=4, states=5)
+    answer = asked(objects, skew=4, states=5, seconds=900)
     assert answer.answer == "not decided"
     assert answer.why == (
         "the number of states ran out: 5 (--states); 5 states were looked at, 0 ends, of 10 pods at most 4 placed; "
@@ -180,7 +180,9 @@ def test_memory_that_runs_out_is_named_and_spoils_no_other_answer(monkeypatch: p
 def test_orders_that_are_drawn_find_what_few_states_do_not() -> None:
     """Of very many orders most leave a pod over: not all have to be looked at to know that."""
     objects = [node(f"n{i}", cpu="4") for i in range(6)]
-    answer = asked([*objects, *(of(f"s{i}", 2) for i in range(4)), of("big", 5, "4")], never_pending=True, states=301)
+    answer = asked(
+        [*objects, *(of(f"s{i}", 2) for i in range(4)), of("big", 5, "4")], never_pending=True, states=301, seconds=900
+    )
     assert answer.answer == "not always"
     assert answer.order[-1].node == ""
 
