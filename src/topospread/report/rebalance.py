@@ -136,6 +136,9 @@ def _summary(found: Rebalance, layout: Layout) -> str:
         text = "no evictions were found yet" if found.partial else "no evictions help"
     left = len(found.constraints) - mended
     text += f", {left} not {'yet ' if found.partial else ''}mended" if left else ""
+    if found.moves and not mended:
+        bring = "brings" if len(found.moves) == 1 else "bring"
+        text = f"{number} {bring} {counted(left, 'constraint')} nearer, none is mended"
     if found.impossible:
         text += "; that all hold is impossible with the pods that may be evicted (by an integer program)"
     elif found.is_proved:

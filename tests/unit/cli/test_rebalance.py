@@ -14,6 +14,9 @@ import jsonschema
 import pytest
 
 from tests.answering_server import answering_server
+from topospread.rebalancing import ConstraintChange, PodMove, Rebalance
+from topospread.report.layout import Layout
+from topospread.report.rebalance import rebalance_summary
 
 ROOT = Path(__file__).parents[3]
 SHOP = str(ROOT / "docs/how-to/shop.json")
@@ -161,6 +164,18 @@ def test_a_partial_plan_is_said_to_be_one_in_every_form() -> None:
     assert script.count("\nevict ") == 1
     nothing = ended("rebalance", "bound_of", 1, "-o", "commands").stdout
     assert nothing == "#!/bin/sh\n# Nothing to evict was found: ended while the bound was worked out.\n"
+
+
+def test_evictions_that_mend_nothing_whole_are_said_to_bring_it_nearer() -> None:
+    zone = "topology.kubernetes.io/zone"
+    moves = tuple(PodMove("shop", f"web-{i}", "ReplicaSet/web", "a1", "new", "b1", {zone: ("a", "b")}) for i in "12")
+    counts = {"a": 8, "b": 0}, {"a": 6, "b": 2}
+    change = ConstraintChange("ReplicaSet", "shop", "web", zone, "DoNotSchedule", 1, 1, *counts, 8, 4, 4)
+    found = Rebalance(2, moves, (change,), (), 4, "counts", partial="ended while evictions were looked for")
+    assert " ".join(rebalance_summary(found, Layout(80)).split()) == (
+        "2 evictions bring 1 constraint nearer, none is mended; at least 4 are needed to mend all (by the counts of "
+        "each constraint); partial: ended while evictions were looked for"
+    )
 
 
 def test_a_second_ctrl_c_ends_at_once() -> None:
