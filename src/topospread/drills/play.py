@@ -73,6 +73,7 @@ class Play:
         self._manifests = manifests
         self._spreads: Spreads = {}
         self._ready: Counter[WorkloadKey] = Counter()
+        self._begun = False
         self._events = 0
         self._said: set[str] = set()
 
@@ -184,6 +185,7 @@ class Play:
         standing = list(self._states(events))
         pending = tuple(self._pending())
         self._ready = Counter(world.health.ready)
+        self._begun = True
         return StepOutcome(
             step=step,
             begins=begins,
@@ -212,8 +214,9 @@ class Play:
         for workload in world.run.plan.workloads:
             touched = (f"{workload.kind}/{workload.name}", workload.namespace) in named
             key = key_of(workload)
-            touched |= key in world.health.fewest or world.health.ready[key] != self._ready[key]
-            if touched or self._pending_of(workload):
+            touched |= key in world.health.fewest
+            is_back = self._begun and world.health.ready[key] != self._ready[key]
+            if touched or is_back or self._pending_of(workload):
                 yield self._state(workload, before)
 
     def _pending_of(self, workload: Workload) -> int:

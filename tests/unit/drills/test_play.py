@@ -84,6 +84,17 @@ def test_where_every_node_is_silent_nobody_is_evicted() -> None:
     assert any("every node is silent" in each for each in at_once.steps[3].remarks)
 
 
+def test_of_pods_that_are_there_the_beginning_does_not_tell() -> None:
+    there = [workload("Deployment", name, replicas=2) for name in ("web", "api")]
+    first = Play(inventory(*nodes("a", "b"), *there), SimulationOptions(), {})
+    first.keeps_after = True
+    placed = first.begin().after
+    assert placed is not None
+    play = Play(placed, SimulationOptions(), {})
+    assert play.begin().changed == ()
+    assert play.go_on(Fail(at("node=a1"))).changed != ()
+
+
 def test_a_node_that_is_back_in_time_loses_nothing() -> None:
     objects = [*nodes("a", "b"), workload("Deployment", replicas=4)]
     found = told(objects, Fail(at("node=a1")), Wait(240), Recover(at("node=a1")))
