@@ -20,10 +20,10 @@ from topospread.cluster.arrays import Bools, Ints
 from topospread.cluster.nodes import PODS
 from topospread.plugins.affinity_terms import NO_LABELS, terms_of
 from topospread.plugins.interface import PluginError
-from topospread.plugins.pod_topology_spread import PodTopologySpread
-from topospread.plugins.spread_arithmetic import ConstraintArithmetic, spread_arithmetic
+from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 from topospread.plugins.without_pre_filter import FailingScore
 from topospread.scheduling.cycle import Scheduler
+from topospread.simulation.run import spread_of
 
 _OF_THE_NODE = frozenset(
     {"NodeName", "NodeUnschedulable", "TaintToleration", "NodeAffinity", "NodeDeclaredFeatures", "VolumeZone"}
@@ -79,7 +79,7 @@ class BlockedNodes:
         rows = self._candidates()
         if rows is None or not len(rows):
             return 0
-        hard = [each for each in self._arithmetic() if each.hard]
+        hard = [each for each in spread_of(self._scheduler, self._class) if each.hard]
         rows = rows[np.all([self._takes_part(each, rows) for each in hard], axis=0)] if hard else rows
         found = len(rows) - self._closed(rows, hard)
         for each in hard:
@@ -101,10 +101,6 @@ class BlockedNodes:
     def _takes_part(self, constraint: ConstraintArithmetic, rows: Ints) -> Bools:
         codes = self._cluster.nodes.labels(constraint.topology_key).codes[rows]
         return np.isin(codes, self._codes(constraint))
-
-    def _arithmetic(self) -> Sequence[ConstraintArithmetic]:
-        plugin = self._scheduler.framework_of(self._class).plugins.get("PodTopologySpread")
-        return spread_arithmetic(plugin, self._class, self._cluster) if isinstance(plugin, PodTopologySpread) else ()
 
     def _candidates(self) -> Ints | None:
         """Rows that nothing refuses but what is counted here; ``None`` where something else may change its mind."""

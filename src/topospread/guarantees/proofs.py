@@ -16,9 +16,8 @@ from msgspec.structs import replace as with_fields
 from topospread.api.pod import Pod
 from topospread.cluster import PodClass
 from topospread.plugins.interface import PluginError
-from topospread.plugins.pod_topology_spread import PodTopologySpread
-from topospread.plugins.spread_arithmetic import ConstraintArithmetic, spread_arithmetic
-from topospread.simulation.run import Run
+from topospread.plugins.spread_arithmetic import ConstraintArithmetic
+from topospread.simulation.run import Run, spread_of
 from topospread.workloads.planned import QueuedPod
 
 from .blocked_nodes import Coming, counts_pod, keeps_away, matching, open_to_all
@@ -80,7 +79,7 @@ class Proof:
             if workload.template is None:
                 continue
             pod_class = self._run.cluster.shared_class(workload.template)
-            for each in self._arithmetic(pod_class):
+            for each in spread_of(self._scheduler, pod_class):
                 if each.origin != "system":
                     greatest = max(greatest, self._greatest(pod_class, each))
         return f"counted: no constraint can come to more than skew {greatest}" if greatest <= highest else ""
@@ -93,10 +92,6 @@ class Proof:
         least = min((each.priority for each in self._classes), default=0)
         least = min([least, *there])
         return any(each.priority > least and each.pod.spec.preemption_policy != "Never" for each in self._classes)
-
-    def _arithmetic(self, pod_class: PodClass) -> Sequence[ConstraintArithmetic]:
-        plugin = self._scheduler.framework_of(pod_class).plugins.get("PodTopologySpread")
-        return spread_arithmetic(plugin, pod_class, self._run.cluster) if isinstance(plugin, PodTopologySpread) else ()
 
     def _greatest(self, pod_class: PodClass, constraint: ConstraintArithmetic) -> int:
         """The greatest skew that a constraint can come to."""
@@ -127,7 +122,7 @@ class Proof:
         if not constraint.hard or not constraint.counts_itself or self._scheduler.topology_labels is not None:
             return False
         return all(
-            any(_same(constraint, each) for each in self._arithmetic(other))
+            any(_same(constraint, each) for each in spread_of(self._scheduler, other))
             for other in self._distinct
             if counts_pod(self._scheduler, pod_class, constraint, other)
         )
@@ -149,14 +144,15 @@ class Proof:
         """How many pods of the workload one domain can hold at most, by each of what limits it."""
         codes = self._run.cluster.nodes.labels(key).codes
         held = Counter(codes.item(row) for row in there)
-        found = [len(there) + len(own)]
+        fullest = max((number for code, number in held.items() if code >= 0), default=0)
         if not own:
-            return [max((number for code, number in held.items() if code >= 0), default=0)]
+            return [fullest]
+        found = [len(there) + len(own)]
         if self._keep_apart(list({each.index: each for each in own}.values()), key):
-            found.append(max((number for code, number in held.items() if code >= 0), default=0) + 1)
+            found.append(fullest + 1)
         found += [
             _most_by_skew(each, len(there) + len(own))
-            for each in self._arithmetic(own[0])
+            for each in spread_of(self._scheduler, own[0])
             if each.topology_key == key and self._counts_just(own, held, each) and self._is_obeyed(own[0], each)
         ]
         return found

@@ -12,7 +12,7 @@ import msgspec
 from topospread.api.inventory import Inventory
 from topospread.api.node import Node
 from topospread.api.pools import NodePool, at_least
-from topospread.cluster import Cluster
+from topospread.cluster import Cluster, PodClass
 from topospread.cluster.cluster import pod_key
 from topospread.config.gates import Gates, gates_for
 from topospread.config.load import default_configuration
@@ -256,14 +256,21 @@ def spreads(run: Run) -> dict[int, tuple[ConstraintArithmetic, ...]]:
     for workload in run.plan.workloads:
         if workload.template is None:
             continue
-        pod_class = run.cluster.shared_class(workload.template)
-        plugin = run.scheduler.framework_of(pod_class).plugins.get("PodTopologySpread")
-        if isinstance(plugin, PodTopologySpread):
-            try:
-                result[id(workload)] = spread_arithmetic(plugin, pod_class, run.cluster)
-            except PluginError:
-                continue  # a selector that does not compile: its pods, if any are queued, say so themselves
+        try:
+            result[id(workload)] = spread_of(run.scheduler, run.cluster.shared_class(workload.template))
+        except PluginError:
+            continue  # a selector that does not compile: its pods, if any are queued, say so themselves
     return result
+
+
+def spread_of(scheduler: Scheduler, pod_class: PodClass) -> tuple[ConstraintArithmetic, ...]:
+    """The arithmetic of the constraints of a class as the cluster now is; none where its profile spreads nothing.
+
+    Raises:
+        PluginError: a selector does not compile.
+    """
+    plugin = scheduler.framework_of(pod_class).plugins.get("PodTopologySpread")
+    return spread_arithmetic(plugin, pod_class, scheduler.cluster) if isinstance(plugin, PodTopologySpread) else ()
 
 
 def cluster_of(planned: Plan, gates: Gates) -> Cluster:
