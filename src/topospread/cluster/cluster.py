@@ -208,8 +208,7 @@ class Cluster:
         if row is not None and self.nodes.names[row] == node and self._comes_again(key, pod_class, row):
             return self._note_start(key, started)
         is_known = key in self.homeless and self.homeless.find(key) == (node, (pod_class, started))
-        if row is not None or key in self.homeless or self._nominations.node_of(key):
-            self.delete_pod(key)
+        self.delete_pod(key)
         row = self.nodes.row_of.get(node)
         if row is None:
             self.homeless.put(key, pod_class, started, node)

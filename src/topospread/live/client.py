@@ -182,19 +182,13 @@ class ApiClient:
             page = await following
 
     async def watch(
-        self,
-        path: str,
-        resource_version: str,
-        *,
-        params: Mapping[str, str] | None = None,
-        seconds: int = 300,
-        rest: float = 0.0,
+        self, path: str, resource_version: str, *, params: Mapping[str, str] | None = None
     ) -> AsyncIterator[tuple[str, Json]]:
         """What happens after a version: ADDED, MODIFIED, DELETED or BOOKMARK, and the object's bytes.
 
         See `watch_batches`.
         """
-        async for events in self.watch_batches(path, resource_version, params=params, seconds=seconds, rest=rest):
+        async for events in self.watch_batches(path, resource_version, params=params):
             for event in events:
                 yield event
 

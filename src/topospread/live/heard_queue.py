@@ -86,9 +86,6 @@ def label(event: ClusterEvent) -> str:
     return f"{_GROUPS.get(event.resource, '')}{event.resource}{_ACTIONS.get(event.action, '')}"
 
 
-_ASSIGNED_ADDED = label(ASSIGNED_POD_ADD)
-
-
 class HeardQueue(SchedulingQueue):
     """A queue that tells.
 
@@ -137,8 +134,8 @@ class HeardQueue(SchedulingQueue):
         """See SchedulingQueue. Where nobody listens, as while a large cluster is listed, it is counted only."""
         if self.listens:
             super().assigned_pod_added(pod, alike)
-        elif self.began is not None:
-            self._observer.event_handled(_ASSIGNED_ADDED, perf_counter() - self.began)
+        else:
+            self._handled(ASSIGNED_POD_ADD)
 
     def assigned_pod_updated(self, old: Pod, new: Pod, alike: Hashable = None) -> None:
         """See SchedulingQueue."""

@@ -121,7 +121,7 @@ class FakeApi:
         yield data[100 : -2 if path in self.short else len(data)]
 
     async def watch(
-        self, path: str, resource_version: str, *, params: Any = None, seconds: int = 300, rest: float = 0.0
+        self, path: str, resource_version: str, *, params: Any = None
     ) -> AsyncIterator[tuple[str, msgspec.Raw]]:
         self.before("WATCH", path)
         told: asyncio.Queue[Json | Exception] = asyncio.Queue()
