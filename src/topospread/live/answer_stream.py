@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 from .bulk_socket import BulkSocket
-from .http_head import END, LONGEST_HEAD, HttpServer, header_of, status_of
+from .http_head import END, LONGEST_HEAD, HttpServer, header_lines, header_of, status_of
 
 _CONNECTING = 10.0
 _LONGEST_SIZE = 1 << 10
@@ -35,7 +35,8 @@ async def answer_from(
     async with asyncio.timeout(_CONNECTING):
         sock = await BulkSocket.to(server.host, server.port, server.ssl, server.name, silence)
     try:
-        await sock.write(f"{server.head('GET', path, params, headers)}Connection: close\r\n\r\n".encode("latin-1"))
+        head = server.head("GET", path, params, header_lines(headers))
+        await sock.write(f"{head}Connection: close\r\n\r\n".encode("latin-1"))
         answer = AnswerStream(sock)
         await answer.begin()
         yield answer

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import NoReturn
@@ -24,11 +24,11 @@ from topospread.version import __version__
 from .answer_stream import answer_from
 from .api_error import ApiError, ApiUnreachable, error_of
 from .connection import Connection
-from .http_head import HttpServer
+from .http_head import HttpServer, header_lines
 from .observer import Observer
 from .rate_limit import RateLimit
 from .watch_events import Json, events_in
-from .write_connections import BrokenConnection, WriteConnections
+from .write_connections import BrokenConnection, Request, WriteConnections
 
 PAGE = 500
 """Objects a page, as client-go's pager asks for."""
@@ -42,6 +42,7 @@ _RETRIES = 10
 _CONNECTIONS = 32
 _GATHERING = 0.01
 """Seconds in which more of a long list may come, before it is waited for."""
+_CONFLICT = 409
 _ELSEWHERE = (301, 302, 303, 307, 308)
 _AGENT = {"User-Agent": f"topospread/{__version__} ({sys.platform})"}
 """What audit logs and managedFields know the caller by, up to the slash."""
@@ -58,13 +59,18 @@ class _Page(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """What is sent; ``timeout``: seconds until the answer has to be there."""
+    """What is asked for.
+
+    Attributes:
+        content_type: of the data, "" where there is none.
+        timeout: seconds until the answer has to be there.
+    """
 
     method: str
     path: str
     params: Mapping[str, str] | None
     data: bytes | None
-    headers: Mapping[str, str]
+    content_type: str
     timeout: float
 
 
@@ -87,6 +93,7 @@ class ApiClient:
         self._writes: aiohttp.ClientSession | None = None
         self._generation = self._direct_generation = connection.generation
         self._direct: WriteConnections | None = None
+        self._lines_of: dict[str, tuple[Mapping[str, str], str]] = {}
         self._redirects = False
         self._outdated: list[aiohttp.ClientSession] = []
         """Made with a client certificate that was replaced; what is under way in them ends there."""
@@ -136,8 +143,7 @@ class ApiClient:
             ApiUnreachable: no answer, or not allowed any more; what was asked for may have happened.
         """
         data = body if body is None or isinstance(body, bytes) else msgspec.json.encode(body)
-        headers = {"Content-Type": content_type} if data is not None else {}
-        request = _Request(method, path, params, data, headers, timeout)
+        request = _Request(method, path, params, data, content_type if data is not None else "", timeout)
         for retry in range(_RETRIES + 1):
             await self._limit.wait()
             if not allowed():
@@ -153,6 +159,31 @@ class ApiClient:
                     raise
                 await asyncio.sleep(error.retry_after or 0)
         raise AssertionError("the last retry returns or raises")
+
+    async def create_all(self, items: Sequence[tuple[str, object]]) -> list[bool]:
+        """Create objects whose names nobody else gives, all sent together; which of them were, or are there already.
+
+        What was not may be asked for one by one: the server may want to be asked later, or the connection broke.
+
+        Args:
+            items: path and body of each.
+        """
+        writes = self._write_connections()
+        if writes is None:
+            return [False] * len(items)
+        for _ in items:
+            await self._limit.wait()
+        lines = await self._lines("application/json")
+        requests = [Request("POST", path, None, lines, msgspec.json.encode(body)) for path, body in items]
+        started = time.monotonic()
+        try:
+            answers = await writes.send(requests, timeout=_TIMEOUT)
+        except OSError:  # TimeoutError is one
+            return [False] * len(items)
+        seconds = time.monotonic() - started
+        for each in answers:
+            self._observer.requested("POST", str(each.status), seconds)
+        return [each.status < 300 or each.status == _CONFLICT for each in answers]
 
     async def list_pages(
         self, path: str, *, params: Mapping[str, str] | None = None, timeout: float = _TIMEOUT
@@ -306,17 +337,17 @@ class ApiClient:
     async def _send(self, request: _Request) -> bytes:
         """Send a request: a write over connections of its own where that is possible."""
         started, code = time.monotonic(), "<error>"
-        headers = await self._headers({**_READ, **request.headers})
         writes = self._write_connections() if request.method != "GET" else None
         try:
             if writes is not None:
-                answer = await writes.send(
-                    request.method, request.path, request.params, headers, request.data or b"", timeout=request.timeout
-                )
+                lines = await self._lines(request.content_type)
+                sent = Request(request.method, request.path, request.params, lines, request.data or b"")
+                answer = (await writes.send([sent], timeout=request.timeout))[0]
                 code = str(answer.status)
                 if answer.status >= 300:
                     raise error_of(answer.body, answer.status, _seconds(answer.header(b"retry-after")))
                 return answer.body
+            headers = await self._headers(_own_headers(request.content_type))
             session = self._session(write=request.method != "GET")
             async with session.request(
                 request.method,
@@ -335,6 +366,15 @@ class ApiClient:
                 return body
         finally:
             self._observer.requested(request.method, code, time.monotonic() - started)
+
+    async def _lines(self, content_type: str) -> str:
+        """The headers of a request as they are sent, made anew when who asks has been told to say something else."""
+        said = await self._connection.headers()
+        known = self._lines_of.get(content_type)
+        if known is None or known[0] is not said:
+            made = header_lines(await self._headers(_own_headers(content_type)))
+            known = self._lines_of[content_type] = (said, made)
+        return known[1]
 
     async def _headers(self, own: Mapping[str, str]) -> Mapping[str, str]:
         """A request's own headers, and those of who asks; of several groups each has a header."""
@@ -369,6 +409,10 @@ class ApiClient:
             else:
                 self._reads = session
         return session
+
+
+def _own_headers(content_type: str) -> Mapping[str, str]:
+    return {**_READ, "Content-Type": content_type} if content_type else _READ
 
 
 def _retry_after(response: aiohttp.ClientResponse) -> float | None:

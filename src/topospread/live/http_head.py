@@ -38,11 +38,15 @@ class HttpServer:
         self._prefix = parts.path
         self._asked = f"HTTP/1.1\r\nHost: {parts.netloc}\r\n"
 
-    def head(self, method: str, path: str, params: Mapping[str, str] | None, headers: Mapping[str, str]) -> str:
-        """The head of a request but for the empty line at its end."""
+    def head(self, method: str, path: str, params: Mapping[str, str] | None, lines: str) -> str:
+        """The head of a request but for the empty line at its end; ``lines``: its headers (`header_lines`)."""
         target = f"{self._prefix}{path}?{urlencode(params)}" if params else f"{self._prefix}{path}"
-        lines = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
         return f"{method} {target} {self._asked}{lines}"
+
+
+def header_lines(headers: Mapping[str, str]) -> str:
+    """Headers as they stand in a head."""
+    return "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
 
 
 def status_of(head: bytes | bytearray) -> int:

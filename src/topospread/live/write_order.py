@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from enum import IntEnum
 
 
@@ -21,6 +20,29 @@ class NotLeading(Exception):  # noqa: N818 - it says what is the case
     """Somebody else schedules now: nothing is written."""
 
 
+class Turn:
+    """A place that is held inside the block; of a class of its own, as there are two for each pod.
+
+    Raises:
+        NotLeading: nothing is to be written any more.
+    """
+
+    __slots__ = ("_kind", "_order")
+
+    def __init__(self, order: WriteOrder, kind: Write) -> None:
+        self._order = order
+        self._kind = kind
+
+    async def __aenter__(self) -> None:
+        await self._order.take(self._kind)
+        if not self._order.may_write():
+            self._order.give()
+            raise NotLeading
+
+    async def __aexit__(self, *_: object) -> None:
+        self._order.give()
+
+
 class WriteOrder:
     """So many writes at a time; of those that wait the most urgent goes first, among equals the oldest.
 
@@ -34,22 +56,12 @@ class WriteOrder:
         self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
         self._count = 0
 
-    @asynccontextmanager
-    async def turn(self, kind: Write) -> AsyncIterator[None]:
-        """Hold a place while writing.
+    def turn(self, kind: Write) -> Turn:
+        """Hold a place while writing."""
+        return Turn(self, kind)
 
-        Raises:
-            NotLeading: nothing is to be written any more.
-        """
-        await self._take(kind)
-        try:
-            if not self.may_write():
-                raise NotLeading
-            yield
-        finally:
-            self._give()
-
-    async def _take(self, kind: Write) -> None:
+    async def take(self, kind: Write) -> None:
+        """Wait for a place."""
         if self._free > 0:
             self._free -= 1
             return
@@ -60,10 +72,11 @@ class WriteOrder:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():
-                self._give()
+                self.give()
             raise
 
-    def _give(self) -> None:
+    def give(self) -> None:
+        """A place is free again."""
         while self._waiting:
             turn = heapq.heappop(self._waiting)[2]
             if not turn.done():

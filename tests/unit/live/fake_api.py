@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -104,6 +104,16 @@ class FakeApi:
         answer = self._carry_out(method, path, body)
         self.after(method, path)
         return json.dumps(answer).encode()
+
+    async def create_all(self, items: Sequence[tuple[str, Json]]) -> list[bool]:
+        done = []
+        for path, body in items:
+            try:
+                await self.request("POST", path, body=body)
+                done.append(True)
+            except (ApiError, ApiUnreachable):
+                done.append(False)
+        return done
 
     async def list_pages(self, path: str, *, params: Any = None) -> AsyncIterator[bytes]:
         await asyncio.sleep(0)

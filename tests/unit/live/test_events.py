@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 from typing import Any, cast
 
 import msgspec
@@ -32,9 +33,9 @@ class Dropped(Observer):
         self.count += events
 
 
-def written(*events: PodEvent, at: float = 1_795_337_730.25) -> FakeApi:
+def written(*events: PodEvent, at: float = 1_795_337_730.25, api: FakeApi | None = None) -> FakeApi:
     """What is sent of some events."""
-    api = FakeApi()
+    api = api or FakeApi()
 
     async def run() -> None:
         recorder = Events(cast(ApiClient, api), WriteOrder(4), "host", lambda: at, Observer())
@@ -85,6 +86,43 @@ def test_a_repetition_of_the_same_state_is_a_series() -> None:
 def test_another_state_of_the_pod_is_another_event() -> None:
     api = written(failed_scheduling(read("a", "5"), "no"), failed_scheduling(read("a", "6"), "no"))
     assert [method for method, _ in api.written] == ["POST", "POST"]
+
+
+def test_events_go_together_and_those_that_are_refused_one_by_one() -> None:
+    together: list[int] = []
+
+    class Refusing(FakeApi):
+        async def create_all(self, items: Sequence[tuple[str, Json]]) -> list[bool]:
+            together.append(len(items))
+            return [i % 2 == 0 for i in range(len(items))]
+
+    api = written(*[scheduled(read(f"p-{i:02}"), "one") for i in range(20)], api=Refusing())
+    assert together == [16, 4]
+    assert [each["regarding"]["name"] for each in api.bodies] == [f"p-{i:02}" for i in range(1, 20, 2)]
+
+
+def test_a_lone_event_is_written_alone() -> None:
+    class Alone(FakeApi):
+        async def create_all(self, items: Sequence[tuple[str, Json]]) -> list[bool]:
+            raise AssertionError("there is only one")
+
+    assert len(written(scheduled(read("a"), "one"), api=Alone()).bodies) == 1
+
+
+def test_who_does_not_lead_writes_none_of_them() -> None:
+    api, told = FakeApi(), Dropped()
+
+    async def run() -> None:
+        recorder = Events(cast(ApiClient, api), WriteOrder(4, lambda: False), "host", lambda: 0.0, told)
+        task = asyncio.create_task(recorder.run())
+        for i in range(5):
+            recorder.record(scheduled(read(f"p-{i}"), "one"))
+        while recorder.waiting:
+            await asyncio.sleep(0.001)
+        task.cancel()
+
+    asyncio.run(run())
+    assert (api.written, told.count) == ([], 5)
 
 
 def test_long_notes_are_cut_in_bytes_and_at_a_whole_character() -> None:
