@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 import pytest
 
 from tests.unit.live.test_spread_figures import hard, pod, scheduler, soft
@@ -73,5 +75,13 @@ def test_what_fails_in_between_is_told_as_an_error() -> None:
 
 
 def test_one_attempt_in_ten_is_measured() -> None:
-    times = PluginTimes(Observer())
+    seconds = count()
+    times = PluginTimes(Observer(), now=lambda: float(next(seconds)))
     assert 700 < sum(times.drawn() for _ in range(10_000)) < 1300
+
+
+def test_of_many_attempts_ten_a_second_are_measured() -> None:
+    milliseconds = count()
+    times = PluginTimes(Observer(), now=lambda: next(milliseconds) / 1000)
+    measured = sum(times.drawn() for _ in range(100_000))  # one in ten of them asks what time it is
+    assert 80 <= measured <= 110
