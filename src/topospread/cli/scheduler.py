@@ -122,12 +122,14 @@ def scheduler(**given: Any) -> int:
 
     from topospread.live.launch import Launch, launch
     from topospread.live.logs import set_up
+    from topospread.live.patient_selector import patient_loop
 
     set_up(given["verbosity"], given["logging_format"])
     server = given["kubeconfig"], given["context"]
     told = given["dry_run"], given["explain_events"]
     wanted = Launch(configuration, operation, gates, *server, address, *told, _beside(given, configuration, gates))
-    return asyncio.run(launch(wanted))
+    with asyncio.Runner(loop_factory=patient_loop) as runner:
+        return runner.run(launch(wanted))
 
 
 def _beside(given: dict[str, Any], configuration: Configuration, gates: Gates) -> Beside | None:

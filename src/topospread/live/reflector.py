@@ -39,8 +39,8 @@ _AT_ONCE = 256
 """Objects that are taken in before others get their turn."""
 _REST = 0.2
 """Seconds after which more is looked for where nearly all are heartbeats and many come: some are read at once."""
-_SHORT_REST = 0.01
-"""The same where there are so many that they come in streams: a hundredth of a second is little to a pod that waits."""
+_SHORT_REST = 0.02
+"""The same where there are so many that they come in streams: a fiftieth of a second is little to a pod that waits."""
 _NOBODY = "unreadable"
 """No scheduler's name: of pods that cannot be read."""
 

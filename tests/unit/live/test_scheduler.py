@@ -312,7 +312,7 @@ def test_only_watches_of_which_much_comes_rest_and_those_of_pods_shortly() -> No
         await eventually(lambda: len(api.rests) > 10)
         resting = {path for path, rest in api.rests.items() if rest}
         assert resting == {PODS, NODES}
-        assert api.rests[PODS] <= 0.01 < api.rests[NODES] <= 0.2
+        assert api.rests[PODS] <= 0.02 < api.rests[NODES] <= 0.2
 
     play(scenario)
 

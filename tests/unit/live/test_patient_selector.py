@@ -1,0 +1,72 @@
+"""A loop that is woken all the time sees to several things together, one that is woken rarely to each at once."""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from topospread.live import patient_selector
+from topospread.live.patient_selector import PatientSelector
+
+REST = 0.2
+
+
+@contextmanager
+def listening() -> Iterator[tuple[PatientSelector, socket.socket]]:
+    """A selector of one socket, and the other end of it."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs, PatientSelector() as selector:
+        selector.register(ours, selectors.EVENT_READ)
+        yield selector, theirs
+
+
+def take(selector: PatientSelector, timeout: float | None) -> tuple[float, int]:
+    """How long a wait took, and how many bytes had come at its end."""
+    began = time.monotonic()
+    events = selector.select(timeout)
+    waited = time.monotonic() - began
+    return waited, sum(len(key.fileobj.recv(1000)) for key, _ in events if isinstance(key.fileobj, socket.socket))
+
+
+def test_the_first_are_told_of_at_once_and_those_that_follow_them_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patient_selector, "_REST", REST)
+    monkeypatch.setattr(patient_selector, "_SOON", REST)
+    with listening() as (selector, other):
+        for _ in range(4):
+            other.send(b".")
+            waited, came = take(selector, None)
+            assert (waited < REST / 2, came) == (True, 1)
+        other.send(b".")
+        later = threading.Timer(REST / 4, other.send, [b"."])
+        later.start()
+        waited, came = take(selector, None)
+        assert (waited >= REST, came) == (True, 2)
+
+
+def test_once_nothing_has_come_for_a_while_the_next_is_told_of_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patient_selector, "_REST", 0.01)
+    with listening() as (selector, other):
+        for _ in range(4):
+            other.send(b".")
+            take(selector, None)
+        waited, came = take(selector, 0.1)
+        assert (waited > 0.09, came) == (True, 0)
+        monkeypatch.setattr(patient_selector, "_REST", 60.0)
+        other.send(b".")
+        assert take(selector, None)[1] == 1
+
+
+def test_what_is_due_meanwhile_is_waited_for_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patient_selector, "_REST", 60.0)
+    with listening() as (selector, other):
+        for _ in range(4):
+            other.send(b".")
+            take(selector, None)
+        assert take(selector, 0.01) == (pytest.approx(0.01, abs=0.5), 0)
+        assert take(selector, 0)[1] == 0
