@@ -269,7 +269,7 @@ async def _until_quiet(pid: int) -> None:
     for _ in range(15):
         await asyncio.sleep(1.0)
         before, spent = spent, processor_time(pid)
-        if spent - before < 0.05:
+        if spent - before < 0.02:
             return
 
 

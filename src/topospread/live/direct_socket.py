@@ -20,8 +20,8 @@ _LATER = (BlockingIOError, tls.SSLWantReadError, tls.SSLWantWriteError)
 class SocketListener(Protocol):
     """Takes what comes."""
 
-    def data_received(self, data: bytes) -> None:
-        """Bytes came."""
+    def data_received(self, data: bytes) -> bool:
+        """Bytes came; whether more may have come already: one read takes one TLS record."""
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Nothing will come any more; ``None``: the other side ended it. Not told of one that was closed here."""
@@ -76,17 +76,19 @@ class DirectSocket:
             self._loop.remove_writer(self._sock)
 
     def _readable(self) -> None:
-        try:
-            data = self._sock.recv(_MOST)
-        except _LATER:
-            return
-        except OSError as error:
-            self._lost(error)
-            return
-        if data:
-            self._listener.data_received(data)
-        else:
-            self._lost(None)
+        more = True
+        while more and self._open:
+            try:
+                data = self._sock.recv(_MOST)
+            except _LATER:
+                return
+            except OSError as error:
+                self._lost(error)
+                return
+            if not data:
+                self._lost(None)
+                return
+            more = self._listener.data_received(data)
 
     def _lost(self, error: OSError | None) -> None:
         if self._open:

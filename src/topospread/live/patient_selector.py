@@ -10,17 +10,19 @@ import asyncio
 import selectors
 import time
 
-_REST = 0.005
+_REST = 0.01
 """Seconds in which more may come."""
 _SOON = 0.005
 _OFTEN = 4
-"""So many waits in a row that end so soon, in seconds: something is going on."""
+"""So many waits in a row that end so soon, in seconds: something is going on, and a rest is tried."""
+_WORTH = 2
+"""So many have to come in a rest, or it was none: where one request waits for another, a rest only makes them slow."""
 
 Events = list[tuple[selectors.SelectorKey, int]]
 
 
 class PatientSelector(selectors.DefaultSelector):
-    """Tells at once of what comes rarely; of what comes all the time once each `_REST`."""
+    """Tells at once of what comes rarely, or one after another; of what comes all the time once each `_REST`."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -34,6 +36,8 @@ class PatientSelector(selectors.DefaultSelector):
             is_due = timeout is not None and timeout <= _REST
             time.sleep(timeout if timeout is not None and is_due else _REST)
             events = super().select(0)
+            if len(events) < _WORTH and not is_due:
+                self._soon = 0
             if events or is_due:
                 return events
             timeout = None if timeout is None else timeout - _REST

@@ -97,13 +97,14 @@ class _Line:
         self._socket.write(requests)
         return self._awaited
 
-    def data_received(self, data: bytes) -> None:
+    def data_received(self, data: bytes) -> bool:
         """See SocketListener."""
         self._came += data
         if self._awaited is None:  # nobody asked: what comes now would be taken for the next answer
             self.close()
-            return
+            return False
         self._read(ended=False, broken="no HTTP")
+        return self._awaited is not None
 
     def connection_lost(self, exc: Exception | None) -> None:
         """See SocketListener."""

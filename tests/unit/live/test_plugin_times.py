@@ -80,8 +80,8 @@ def test_one_attempt_in_ten_is_measured() -> None:
     assert 700 < sum(times.drawn() for _ in range(10_000)) < 1300
 
 
-def test_of_many_attempts_ten_a_second_are_measured() -> None:
+def test_of_many_attempts_two_a_second_are_measured() -> None:
     milliseconds = count()
     times = PluginTimes(Observer(), now=lambda: next(milliseconds) / 1000)
     measured = sum(times.drawn() for _ in range(100_000))  # one in ten of them asks what time it is
-    assert 80 <= measured <= 110
+    assert 17 <= measured <= 22
