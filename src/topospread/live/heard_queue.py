@@ -114,9 +114,8 @@ class HeardQueue(SchedulingQueue):
 
     def add(self, pod: Pod, key: PodKey = "", kind: Hashable = None, since: int | None = None) -> QueuedPodInfo:
         """See SchedulingQueue."""
-        before = self.incoming.now()
         info = super().add(pod, key, kind, since)
-        self.incoming.tell(before, label(_ADDED))
+        self._observer.incoming("unschedulable" if info.gating_plugin else "active", label(_ADDED), 1)
         self._handled(_ADDED)
         return info
 

@@ -59,7 +59,6 @@ HINTS = Metric(
     ("plugin", "event", "hint"),
     exponential(0.00001, 1.5, 20),
 )
-"""These two are counted so often that they are tallied (`duration_tallies`)."""
 _KUBE_SCHEDULER = (
     Metric(
         "counter",

@@ -9,22 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, ProcessCollector, disable_created_metrics
+from prometheus_client import CollectorRegistry, Gauge, ProcessCollector
 from prometheus_client.exposition import generate_latest
 from prometheus_client.registry import Collector
 
 from topospread.config.gates import Gates, gates_known
-from topospread.live.duration_tallies import DurationTallies
 from topospread.live.exposition import exposition_of
 from topospread.live.metric_table import EVENTS, HINTS, Metric, MetricKind, metrics
 from topospread.live.observer import AttemptResult, Code, HintResult, Observer, PendingPods, WatchChange
 from topospread.live.spread_figures import ConstraintOf
+from topospread.live.tallies import CountTallies, DurationTallies
 from topospread.version import __version__
 
 MANY_ATTEMPTS = 15
-_MAKE: dict[str, Any] = {"counter": Counter, "gauge": Gauge}
-# kube-scheduler writes no time of creation beside its counters.
-disable_created_metrics()  # type: ignore[no-untyped-call]
 
 
 class Metrics(Observer):
@@ -39,9 +36,12 @@ class Metrics(Observer):
         self._registry = CollectorRegistry(auto_describe=False)
         ProcessCollector(registry=self._registry)
         self._tallies = {each.name: DurationTallies(each) for each in (*_of_kind("histogram"), EVENTS, HINTS)}
-        for each in self._tallies.values():
+        self._counts = {each.name: CountTallies(each) for each in _of_kind("counter")}
+        for each in (*self._tallies.values(), *self._counts.values()):
             self._registry.register(each)
-        self._families = {each.name: self._made(each) for each in _of_kind("counter", "gauge")}
+        self._families = {
+            each.name: Gauge(each.name, each.help, each.labels, registry=self._registry) for each in _of_kind("gauge")
+        }
         self._shown_events: set[str] = set()
         self._children: dict[tuple[str, ...], Any] = {}
         self._host = host
@@ -66,7 +66,7 @@ class Metrics(Observer):
 
     def attempted(self, profile: str, result: AttemptResult, seconds: float) -> None:
         """See Observer."""
-        self._child("scheduler_schedule_attempts_total", result, profile).inc()
+        self._count("scheduler_schedule_attempts_total", result, profile)
         self._observe("scheduler_scheduling_attempt_duration_seconds", (result, profile), seconds)
 
     def decided(self, profile: str, seconds: float) -> None:
@@ -81,7 +81,7 @@ class Metrics(Observer):
 
     def bound_after_flush(self) -> None:
         """See Observer."""
-        self._families["scheduler_pod_scheduled_after_flush_total"].inc()
+        self._count("scheduler_pod_scheduled_after_flush_total")
 
     def event_handled(self, event: str, seconds: float) -> None:
         """See Observer."""
@@ -93,12 +93,12 @@ class Metrics(Observer):
 
     def binding_failed(self, pod: str, node: str, why: str) -> None:
         """See Observer."""
-        self._families["topospread_binding_failures_total"].inc()
+        self._count("topospread_binding_failures_total")
 
     def incoming(self, queue: str, event: str, pods: int) -> None:
         """See Observer."""
-        self._child("scheduler_queue_incoming_pods_total", queue, event).inc(pods)
-        self._child("scheduler_queue_incoming_entities_total", queue, event, "pod").inc(pods)
+        self._counts["scheduler_queue_incoming_pods_total"].add((queue, event), pods)
+        self._counts["scheduler_queue_incoming_entities_total"].add((queue, event, "pod"), pods)
 
     def pending(self, counts: PendingPods) -> None:
         """See Observer."""
@@ -113,23 +113,23 @@ class Metrics(Observer):
 
     def preemption_attempted(self, profile: str) -> None:
         """See Observer."""
-        self._families["scheduler_preemption_attempts_total"].inc()
+        self._count("scheduler_preemption_attempts_total")
 
     def preemption_ended(self, result: Literal["success", "error"], seconds: float) -> None:
         """See Observer."""
-        self._child("scheduler_preemption_goroutines_execution_total", result).inc()
+        self._count("scheduler_preemption_goroutines_execution_total", result)
 
     def requested(self, verb: str, code: str, seconds: float) -> None:
         """See Observer."""
-        self._child("rest_client_requests_total", code, verb, self._host).inc()
+        self._count("rest_client_requests_total", code, verb, self._host)
         self._observe("rest_client_request_duration_seconds", (verb, self._host), seconds)
 
     def watching(self, kind: str, change: WatchChange, why: str = "") -> None:
         """See Observer."""
         if change == "relisting":
-            self._child("topospread_relists_total", kind).inc()
+            self._count("topospread_relists_total", kind)
         elif change == "failed":
-            self._child("topospread_watch_failures_total", kind).inc()
+            self._count("topospread_watch_failures_total", kind)
 
     def cached(self, nodes: int, pods: int, assumed_pods: int) -> None:
         """See Observer."""
@@ -146,11 +146,11 @@ class Metrics(Observer):
 
     def dropped(self, events: int) -> None:
         """See Observer."""
-        self._families["topospread_dropped_events_total"].inc(events)
+        self._counts["topospread_dropped_events_total"].add((), events)
 
     def failed(self, what: str, why: str) -> None:
         """See Observer."""
-        self._families["topospread_failures_total"].inc()
+        self._count("topospread_failures_total")
 
     def leads(self, name: str, leads: bool) -> None:
         """See LeaseObserver."""
@@ -158,7 +158,7 @@ class Metrics(Observer):
 
     def slow_path(self, name: str) -> None:
         """See LeaseObserver."""
-        self._child("leader_election_slowpath_total", name).inc()
+        self._count("leader_election_slowpath_total", name)
 
     def checked(self, checks: Iterable[tuple[str, str, bool]]) -> None:
         """Health checks that ran: name, of what (``healthz`` …), and whether all was well."""
@@ -168,7 +168,7 @@ class Metrics(Observer):
     def mirrored(self, result: Literal["best", "other", "nowhere"], pod: str, node: str, why: str) -> None:
         """See MirrorObserver."""
         self._mirrored[result] += 1
-        self._child("topospread_mirrored_bindings_total", result).inc()
+        self._count("topospread_mirrored_bindings_total", result)
         share = self._mirrored["best"] / sum(self._mirrored.values())
         self._families["topospread_mirrored_share"].set(share)
 
@@ -198,8 +198,8 @@ class Metrics(Observer):
             for labels, value in figures.items():
                 gauge.labels(*labels).set(value)
 
-    def _made(self, metric: Metric) -> Any:
-        return _MAKE[metric.kind](metric.name, metric.help, metric.labels, registry=self._registry)
+    def _count(self, name: str, *labels: str) -> None:
+        self._counts[name].add(labels)
 
     def _observe(self, name: str, labels: tuple[str, ...], value: float) -> None:
         self._tallies[name].observe(labels, value)

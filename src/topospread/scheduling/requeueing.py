@@ -118,8 +118,12 @@ class Requeueing:
 
     def gate(self, pod: Pod, first: str = "") -> str:
         """The plugin that keeps the pod out of the queue, "" for none; one that did before is asked ``first``."""
-        names = sorted(self.pre_enqueue, key=lambda name: name != first)
-        return next((name for name in names if not self.pre_enqueue[name](pod)), "")
+        if first in self.pre_enqueue and not self.pre_enqueue[first](pod):
+            return first
+        for name, lets_in in self.pre_enqueue.items():
+            if name != first and not lets_in(pod):
+                return name
+        return ""
 
     def strategy(
         self, pod: Pod, unschedulable: frozenset[str], pending: frozenset[str], happened: Happening

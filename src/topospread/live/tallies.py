@@ -1,4 +1,4 @@
-"""A histogram that is cheap to add to: some are, many times for each pod. A scrape makes a family of it."""
+"""Counters and histograms that are cheap to add to: for each pod much is counted. A scrape makes families of them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,37 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import accumulate
 
-from prometheus_client.core import HistogramMetricFamily
+from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 from prometheus_client.metrics_core import Metric as Family
 from prometheus_client.registry import Collector
 from prometheus_client.utils import floatToGoString
 
 from .metric_table import Metric
+
+
+class CountTallies(Collector):
+    """Counts by labels.
+
+    Args:
+        metric: a counter.
+    """
+
+    def __init__(self, metric: Metric) -> None:
+        self._metric = metric
+        self._counts: dict[tuple[str, ...], int] = {}
+        if not metric.labels:  # it is there before anything is counted
+            self._counts[()] = 0
+
+    def add(self, labels: tuple[str, ...], count: int = 1) -> None:
+        """Something happened so often."""
+        self._counts[labels] = self._counts.get(labels, 0) + count
+
+    def collect(self) -> Iterator[Family]:
+        """See Collector."""
+        family = CounterMetricFamily(self._metric.name, self._metric.help, labels=self._metric.labels)
+        for labels, count in self._counts.items():
+            family.add_metric(labels, count)
+        yield family
 
 
 class DurationTallies(Collector):
