@@ -21,7 +21,7 @@ from .observer import Observer
 from .write_order import NotLeading, Write, WriteOrder
 
 STRATEGIC = "application/strategic-merge-patch+json"
-_WRITERS = 16
+_WRITERS = 8
 _BETWEEN = 1.0
 
 Json = dict[str, Any]
