@@ -41,7 +41,9 @@ def key_of(item: Json) -> str:
     return f"{item['metadata'].get('namespace', '')}/{item['metadata']['name']}"
 
 
-def bindings(number: int, before: State, changed: list[Json], after: list[Json], log: str) -> list[Binding]:
+def bindings(
+    number: int, before: State, changed: list[Json], after: list[Json], log: str, *, gone: str
+) -> list[Binding]:
     """The bindings of a step.
 
     Args:
@@ -50,8 +52,10 @@ def bindings(number: int, before: State, changed: list[Json], after: list[Json],
         changed: objects that it made or changed.
         after: the pods at its end.
         log: what the scheduler said in it.
+        gone: path of the object that it deleted, "" for none.
     """
     state = _with(before, changed)
+    state["nodes"] = [each for each in state["nodes"] if f"/api/v1/nodes/{each['metadata']['name']}" != gone]
     ends = {key_of(each): each for each in after}
     there = {key_of(each): each for each in state["pods"]}
     # What the step itself deleted, or a preemption did: not there at the end, or on its way.

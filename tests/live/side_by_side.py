@@ -127,7 +127,8 @@ class Pair:
             await asyncio.sleep(_SETTLING)
             found = await self._settled()
             after = await self._ours.items(KINDS["pods"])
-            new = bindings(drawn.seed, state, changed, after, self._ours.new_log())
+            gone = step.path if step.delete is not None else ""
+            new = bindings(drawn.seed, state, changed, after, self._ours.new_log(), gone=gone)
             played.bindings += new
             played.steps += 1
             if found:
