@@ -18,7 +18,7 @@ _OFTEN = 4
 _WORTH = 2
 """So many have to come in a rest, or it was none: where one request waits for another, a rest only makes them slow."""
 
-Events = list[tuple[selectors.SelectorKey, int]]
+Ready = list[tuple[selectors.SelectorKey, int]]
 
 
 class PatientSelector(selectors.DefaultSelector):
@@ -28,7 +28,7 @@ class PatientSelector(selectors.DefaultSelector):
         super().__init__()
         self._soon = 0
 
-    def select(self, timeout: float | None = None) -> Events:
+    def select(self, timeout: float | None = None) -> Ready:
         """See selectors."""
         if timeout is not None and timeout <= 0:
             return super().select(timeout)

@@ -20,7 +20,7 @@ class NotLeading(Exception):  # noqa: N818 - it says what is the case
     """Somebody else schedules now: nothing is written."""
 
 
-class Turn:
+class WriteTurn:
     """A place that is held inside the block; of a class of its own, as there are two for each pod.
 
     Raises:
@@ -56,9 +56,9 @@ class WriteOrder:
         self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
         self._count = 0
 
-    def turn(self, kind: Write) -> Turn:
+    def turn(self, kind: Write) -> WriteTurn:
         """Hold a place while writing."""
-        return Turn(self, kind)
+        return WriteTurn(self, kind)
 
     async def take(self, kind: Write) -> None:
         """Wait for a place."""
