@@ -55,3 +55,8 @@ def error_of(body: bytes, status: int = 500, retry_after: float | None = None) -
     except (msgspec.DecodeError, UnicodeDecodeError):
         return ApiError(status, "", body[:200].decode(errors="replace").strip(), retry_after)
     return ApiError(told.code or status, told.reason or "", told.message or "", retry_after)
+
+
+def whole_seconds(given: str) -> float | None:
+    """Seconds that the server asks to wait in ``Retry-After``; client-go reads whole seconds only."""
+    return float(given) if given.isdigit() else None

@@ -8,7 +8,6 @@ connections that are idle: a request that met one is sent once more. After a 401
 from __future__ import annotations
 
 import asyncio
-import sys
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -17,16 +16,14 @@ from typing import NoReturn
 
 import aiohttp
 import msgspec
-from multidict import CIMultiDict
-
-from topospread.version import __version__
 
 from .answer_stream import answer_from
-from .api_error import ApiError, ApiUnreachable, error_of
+from .api_error import ApiError, ApiUnreachable, error_of, whole_seconds
 from .connection import Connection
-from .http_head import HttpServer, header_lines
+from .http_head import HttpServer
 from .observer import Observer
 from .rate_limit import RateLimit
+from .request_headers import RequestHeaders
 from .watch_events import Json, events_in
 from .write_connections import BrokenConnection, Request, WriteConnections
 
@@ -44,9 +41,6 @@ _GATHERING = 0.01
 """Seconds in which more of a long list may come, before it is waited for."""
 _CONFLICT = 409
 _ELSEWHERE = (301, 302, 303, 307, 308)
-_AGENT = {"User-Agent": f"topospread/{__version__} ({sys.platform})"}
-"""What audit logs and managedFields know the caller by, up to the slash."""
-_READ = {"Accept": "application/json", "Accept-Encoding": "identity"}
 
 
 class _ListMeta(msgspec.Struct, rename="camel"):
@@ -93,7 +87,7 @@ class ApiClient:
         self._writes: aiohttp.ClientSession | None = None
         self._generation = self._direct_generation = connection.generation
         self._direct: WriteConnections | None = None
-        self._lines_of: dict[str, tuple[Mapping[str, str], str]] = {}
+        self._headers = RequestHeaders(connection)
         self._redirects = False
         self._outdated: list[aiohttp.ClientSession] = []
         """Made with a client certificate that was replaced; what is under way in them ends there."""
@@ -173,7 +167,7 @@ class ApiClient:
             return [False] * len(items)
         for _ in items:
             await self._limit.wait()
-        lines = await self._lines("application/json")
+        lines = await self._headers.lines("application/json")
         requests = [Request("POST", path, None, lines, msgspec.json.encode(body)) for path, body in items]
         started = time.monotonic()
         try:
@@ -284,7 +278,7 @@ class ApiClient:
             ApiError: the server refuses.
             ApiUnreachable: the connection could not be made, or broke, also while it is read.
         """
-        headers = await self._headers(_READ)
+        headers = await self._headers.of()
         connection = self._connection
         try:
             if connection.proxy is None and not self._redirects:
@@ -293,7 +287,7 @@ class ApiClient:
                     self._redirects = answer.status in _ELSEWHERE
                     if not self._redirects:
                         if answer.status != 200:
-                            after = _seconds(answer.header(b"retry-after"))
+                            after = whole_seconds(answer.header(b"retry-after"))
                             await self._refused(answer.status, await answer.whole(), after)
                         yield answer.pieces(gathers)
                         return
@@ -307,7 +301,9 @@ class ApiClient:
                 server_hostname=connection.server_hostname,
             ) as response:
                 if response.status != 200:
-                    await self._refused(response.status, await response.read(), _retry_after(response))
+                    await self._refused(
+                        response.status, await response.read(), whole_seconds(response.headers.get("Retry-After", ""))
+                    )
                 yield response.content.iter_any()
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise ApiUnreachable(_words(error)) from error
@@ -340,14 +336,14 @@ class ApiClient:
         writes = self._write_connections() if request.method != "GET" else None
         try:
             if writes is not None:
-                lines = await self._lines(request.content_type)
+                lines = await self._headers.lines(request.content_type)
                 sent = Request(request.method, request.path, request.params, lines, request.data or b"")
                 answer = (await writes.send([sent], timeout=request.timeout))[0]
                 code = str(answer.status)
                 if answer.status >= 300:
-                    raise error_of(answer.body, answer.status, _seconds(answer.header(b"retry-after")))
+                    raise error_of(answer.body, answer.status, whole_seconds(answer.header(b"retry-after")))
                 return answer.body
-            headers = await self._headers(_own_headers(request.content_type))
+            headers = await self._headers.of(request.content_type)
             session = self._session(write=request.method != "GET")
             async with session.request(
                 request.method,
@@ -362,25 +358,10 @@ class ApiClient:
                 code = str(response.status)
                 body = await response.read()
                 if response.status >= 300:
-                    raise error_of(body, response.status, _retry_after(response))
+                    raise error_of(body, response.status, whole_seconds(response.headers.get("Retry-After", "")))
                 return body
         finally:
             self._observer.requested(request.method, code, time.monotonic() - started)
-
-    async def _lines(self, content_type: str) -> str:
-        """The headers of a request as they are sent, made anew when who asks has been told to say something else."""
-        said = await self._connection.headers()
-        known = self._lines_of.get(content_type)
-        if known is None or known[0] is not said:
-            made = header_lines(await self._headers(_own_headers(content_type)))
-            known = self._lines_of[content_type] = (said, made)
-        return known[1]
-
-    async def _headers(self, own: Mapping[str, str]) -> Mapping[str, str]:
-        """A request's own headers, and those of who asks; of several groups each has a header."""
-        headers = {**_AGENT, **own, **await self._connection.headers()}
-        groups = self._connection.groups
-        return CIMultiDict([*headers.items(), *(("Impersonate-Group", each) for each in groups)]) if groups else headers
 
     def _write_connections(self) -> WriteConnections | None:
         """Connections for writes alone; through a proxy they go as reads do."""
@@ -409,19 +390,6 @@ class ApiClient:
             else:
                 self._reads = session
         return session
-
-
-def _own_headers(content_type: str) -> Mapping[str, str]:
-    return {**_READ, "Content-Type": content_type} if content_type else _READ
-
-
-def _retry_after(response: aiohttp.ClientResponse) -> float | None:
-    """Seconds that the server asks to wait; client-go reads whole seconds only."""
-    return _seconds(response.headers.get("Retry-After", ""))
-
-
-def _seconds(given: str) -> float | None:
-    return float(given) if given.isdigit() else None
 
 
 def _words(error: BaseException) -> str:

@@ -1,0 +1,44 @@
+"""The headers of requests: who asks, with what, and what of. Made once for as long as who asks says the same."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+
+from multidict import CIMultiDict
+
+from topospread.version import __version__
+
+from .connection import Connection
+from .http_head import header_lines
+
+_ALWAYS = {
+    "User-Agent": f"topospread/{__version__} ({sys.platform})",  # audit logs and managedFields know it up to the slash
+    "Accept": "application/json",
+    "Accept-Encoding": "identity",
+}
+
+
+class RequestHeaders:
+    """Those of one connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._lines: dict[str, tuple[Mapping[str, str], str]] = {}
+
+    async def of(self, content_type: str = "") -> Mapping[str, str]:
+        """For a body of a type, "" for none; of several groups of who asks each has a header."""
+        return self._made(content_type, await self._connection.headers())
+
+    async def lines(self, content_type: str = "") -> str:
+        """The same as they stand in a head."""
+        said = await self._connection.headers()
+        known = self._lines.get(content_type)
+        if known is None or known[0] is not said:
+            known = self._lines[content_type] = (said, header_lines(self._made(content_type, said)))
+        return known[1]
+
+    def _made(self, content_type: str, said: Mapping[str, str]) -> Mapping[str, str]:
+        own = {"Content-Type": content_type} if content_type else {}
+        headers, groups = {**_ALWAYS, **own, **said}, self._connection.groups
+        return CIMultiDict([*headers.items(), *(("Impersonate-Group", each) for each in groups)]) if groups else headers
