@@ -384,8 +384,8 @@ class World:
         return self.draws.in_order_of_removal(pods, related, Times(self.began, self.now), self.down)
 
     def is_created(self, pod: FollowedPod) -> bool:
-        """Whether a waiting pod is there yet: in an ordered StatefulSet it comes when the one before it has a node."""
-        before = pod.queued.after if pod.queued is not None else None
+        """Whether a pod is there: in an ordered StatefulSet it comes when the one before has a node, and then stays."""
+        before = pod.queued.after if pod.queued is not None and not pod.node else None
         known = self.pods.by_key.get(pod_key(before.namespace, before.name)) if before is not None else None
         return known is None or bool(known.node)
 

@@ -394,3 +394,15 @@ def test_a_rollout_that_is_left_to_people_does_not_count_to_nought() -> None:
     assert "rollout of shop/db: no pod is replaced by it" in drill_text(
         told([*nodes("a"), left], Rollout("sts/db")), Layout()
     )
+
+
+def test_a_pod_of_an_ordered_set_stays_when_the_one_before_it_waits() -> None:
+    ordered = workload("StatefulSet", "db", 3, podManagementPolicy="OrderedReady")
+    play = Play(inventory(node("n0", "a", cpu="1"), node("n1", "b", cpu="1"), ordered), SimulationOptions(), {})
+    play.play([Fail(at("zone=a")), Recover(at("zone=a"))])
+    assert {each.name: each.spec.node_name for each in play.world.inventory().pods} == {
+        "db-0": None,
+        "db-1": "n1",
+        "db-2": "n0",
+    }
+    assert [each.node for each in topospread.simulate(play.world.inventory()).placements] == [None]
