@@ -278,12 +278,11 @@ class ApiClient:
             ApiError: the server refuses.
             ApiUnreachable: the connection could not be made, or broke, also while it is read.
         """
-        headers = await self._headers.of()
         connection = self._connection
         try:
             if connection.proxy is None and not self._redirects:
                 server = HttpServer(connection.server, connection.ssl, connection.server_hostname)
-                async with answer_from(server, path, asked, headers, silence) as answer:
+                async with answer_from(server, path, asked, await self._headers.lines(), silence) as answer:
                     self._redirects = answer.status in _ELSEWHERE
                     if not self._redirects:
                         if answer.status != 200:
@@ -295,7 +294,7 @@ class ApiClient:
             async with self._session(write=False).get(
                 connection.server + path,
                 params=asked,
-                headers=headers,
+                headers=await self._headers.of(),
                 timeout=timeout,
                 proxy=connection.proxy,
                 server_hostname=connection.server_hostname,

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ssl as tls
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlencode, urlsplit
+
+Headers = Sequence[tuple[str, str]]
+"""Names and values; a name may come more than once."""
 
 LONGEST_HEAD = 1 << 16
 END = b"\r\n\r\n"
@@ -44,9 +47,9 @@ class HttpServer:
         return f"{method} {target} {self._asked}{lines}"
 
 
-def header_lines(headers: Mapping[str, str]) -> str:
+def header_lines(headers: Headers) -> str:
     """Headers as they stand in a head."""
-    return "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
+    return "".join([f"{name}: {value}\r\n" for name, value in headers])
 
 
 def status_of(head: bytes | bytearray) -> int:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 
-from multidict import CIMultiDict
-
 from topospread.version import __version__
 
 from .connection import Connection
-from .http_head import header_lines
+from .http_head import Headers, header_lines
 
 _ALWAYS = {
     "User-Agent": f"topospread/{__version__} ({sys.platform})",  # audit logs and managedFields know it up to the slash
@@ -26,7 +24,7 @@ class RequestHeaders:
         self._connection = connection
         self._lines: dict[str, tuple[Mapping[str, str], str]] = {}
 
-    async def of(self, content_type: str = "") -> Mapping[str, str]:
+    async def of(self, content_type: str = "") -> Headers:
         """For a body of a type, "" for none; of several groups of who asks each has a header."""
         return self._made(content_type, await self._connection.headers())
 
@@ -38,7 +36,7 @@ class RequestHeaders:
             known = self._lines[content_type] = (said, header_lines(self._made(content_type, said)))
         return known[1]
 
-    def _made(self, content_type: str, said: Mapping[str, str]) -> Mapping[str, str]:
+    def _made(self, content_type: str, said: Mapping[str, str]) -> Headers:
         own = {"Content-Type": content_type} if content_type else {}
-        headers, groups = {**_ALWAYS, **own, **said}, self._connection.groups
-        return CIMultiDict([*headers.items(), *(("Impersonate-Group", each) for each in groups)]) if groups else headers
+        groups = [("Impersonate-Group", each) for each in self._connection.groups]
+        return [*{**_ALWAYS, **own, **said}.items(), *groups]
