@@ -4,10 +4,12 @@
 
 Each case has an API server of its own, on which first ours and then kube-scheduler binds a batch of pods: created
 before the scheduler starts, or while it runs. kube-scheduler runs with QPS 5000, as its default of 50 would be what is
-measured. A scheduler that has not bound its batch after ``--seconds`` is stopped, and its rate is of those that it
-bound; cases that would begin after ``--minutes`` are left out, so that the whole of it ends. ``--document`` writes the
-table into docs/performance.md. DIR holds etcd, kube-apiserver, kubectl (`tests/live/controlplane.sh build DIR`) and
-kube-scheduler, built from the same module.
+measured. A third batch is bound by a program that decides nothing (`tests/live/unthinking`, on kube-scheduler's
+client): no scheduler that writes events, too, comes to much more on this machine. A scheduler that has not bound its
+batch after ``--seconds`` is stopped, and its rate is of those that it bound; cases that would begin after ``--minutes``
+are left out, so that the whole of it ends. ``--document`` writes the table into docs/performance.md. DIR holds etcd,
+kube-apiserver, kubectl (`tests/live/controlplane.sh build DIR`) and kube-scheduler, built from the same module; the
+program that decides nothing is built there, too.
 """
 
 from __future__ import annotations
@@ -27,23 +29,22 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 import topospread
 from benchmarks.bound_pods import BATCH_NAME, PODS, BoundPods
+from benchmarks.live_objects import Json, node, pod
 from tests.live.api_server import api_server
 from topospread.live.client import ApiClient
 from topospread.live.connection import connect
 
 ROOT = Path(__file__).resolve().parent.parent
-SCHEDULERS = ("topospread", "kube-scheduler")
+UNTHINKING = "unthinking"
+SCHEDULERS = ("topospread", "kube-scheduler", UNTHINKING)
 TICKS = os.sysconf("SC_CLK_TCK")
 SETTLING = 5.0
 FILLING = 180.0
 """Seconds that pods which are there beforehand may take to be made; what is not made by then is not there."""
 _AT_ONCE = 16
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,7 @@ class Figures:
     Attributes:
         bound: pods; ``wanted`` of them, where time was enough.
         seconds: from the first binding to the last.
+        created_a_second: how fast the batch was made.
         first: seconds from the scheduler's start to the first binding, -1 where it had been started before.
         start, own: processor seconds of the scheduler up to the first binding, and from there until all is said.
         server: processor seconds of API server and etcd.
@@ -113,42 +115,6 @@ class Figures:
             f"{first}start {self.start:4.1f} s  own {self.own / each:5.2f} ms a pod  "
             f"API server and etcd {self.server / each:5.2f} ms a pod"
         )
-
-
-def node(number: int) -> Json:
-    """A node of one of three zones."""
-    resources = {"cpu": "32", "memory": "256Gi", "pods": "110"}
-    name = f"node-{number:05}"
-    labels = {"kubernetes.io/hostname": name, "topology.kubernetes.io/zone": f"zone-{number % 3}"}
-    return {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {"name": name, "labels": labels},
-        "status": {
-            "capacity": resources,
-            "allocatable": resources,
-            "conditions": [{"type": "Ready", "status": "True"}],
-        },
-    }
-
-
-def pod(name: str, number: int, constraint: str, on: str = "") -> Json:
-    """A pod of one of ten apps; ``on``: the node where it is already."""
-    app = f"app-{number % 10}"
-    requests = {"cpu": "10m", "memory": "50Mi"}
-    spec: Json = {"containers": [{"name": "main", "image": "pause", "resources": {"requests": requests}}]}
-    if on:
-        spec["nodeName"] = on
-    if constraint == "hard":
-        spec["topologySpreadConstraints"] = [
-            {
-                "maxSkew": 5,
-                "topologyKey": "topology.kubernetes.io/zone",
-                "whenUnsatisfiable": "DoNotSchedule",
-                "labelSelector": {"matchLabels": {"app": app}},
-            }
-        ]
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": {"app": app}}, "spec": spec}
 
 
 async def create(client: ApiClient, path: str, items: Iterable[Json], seconds: float = float("inf")) -> int:
@@ -186,8 +152,19 @@ def compiled() -> None:
     compileall.compile_dir(Path(topospread.__file__).parent, quiet=1)
 
 
+def build_unthinking(programs: Path) -> None:
+    """Build the program that decides nothing."""
+    module = ROOT / "tests" / "live"
+    go = os.environ | {"GOFLAGS": "-mod=readonly", "GOSUMDB": "off"}
+    subprocess.run(
+        ["go", "build", "-o", programs.resolve() / UNTHINKING, f"./{UNTHINKING}"], cwd=module, env=go, check=True
+    )
+
+
 def command(which: str, programs: Path, folder: Path) -> list[str]:
     """How a scheduler is started."""
+    if which == UNTHINKING:
+        return [str(programs / which), str(folder / "kubeconfig")]
     config = folder / "config.yaml"
     config.write_text(
         "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
@@ -291,12 +268,13 @@ async def measured(case: Case, which: Iterable[str], programs: Path, seconds: fl
 
 def row(title: str, found: dict[str, Figures]) -> str:
     """A row of the table in docs/performance.md."""
-    ours, theirs = (found[each] for each in SCHEDULERS)
+    ours, theirs, unthinking = (found[each] for each in SCHEDULERS)
     ratio = f"{ours.rate / theirs.rate:.1f}×" if theirs.rate else "–"
     first = f"{ours.first:.1f} s / {theirs.first:.1f} s" if ours.first >= 0 else "–"
     return (
-        f"| {title} | {ours.rate:,.0f}/s | {theirs.rate:,.0f}/s | {ratio} | {ours.created_a_second:,.0f}/s "
-        f"| {ours.own / max(1, ours.bound) * 1e3:.2f} ms | {theirs.own / max(1, theirs.bound) * 1e3:.2f} ms | {first} |"
+        f"| {title} | {ours.rate:,.0f}/s | {theirs.rate:,.0f}/s | {ratio} | {unthinking.rate:,.0f}/s "
+        f"| {ours.created_a_second:,.0f}/s | {ours.own / max(1, ours.bound) * 1e3:.2f} ms "
+        f"| {theirs.own / max(1, theirs.bound) * 1e3:.2f} ms | {first} |"
     )
 
 
@@ -311,9 +289,10 @@ def document(rows: list[str], load: float) -> None:
         raise RuntimeError(f"{page} has no place for the live figures")
     said = f"Measured on {date.today()}, {os.cpu_count()} processors, load {load:.1f} before it began."
     columns = (
-        "case | topospread | kube-scheduler | ratio | created at | own, a pod | kube-scheduler's, a pod | first binding"
+        "case | topospread | kube-scheduler | ratio | no decision | created at "
+        "| own, a pod | kube-scheduler's, a pod | first binding"
     )
-    table = [f"| {columns} |", f"|---|{'--:|' * 7}", *rows]
+    table = [f"| {columns} |", f"|---|{'--:|' * 8}", *rows]
     page.write_text("\n".join([before + begin, "", said, "", *table, "", end]) + after)
 
 
@@ -323,12 +302,13 @@ def main() -> None:
     parser.add_argument("--case", type=int, choices=range(len(CASES)), action="append", help="by number, several times")
     parser.add_argument("--only", choices=SCHEDULERS)
     parser.add_argument("--seconds", type=float, default=60.0, help="that a scheduler has for a batch")
-    parser.add_argument("--minutes", type=float, default=7.0, help="after which no further case is begun")
+    parser.add_argument("--minutes", type=float, default=9.0, help="after which no further case is begun")
     parser.add_argument("--document", action="store_true", help="write the table into docs/performance.md")
     parser.add_argument("--programs", type=Path, default=ROOT / "build" / "live")
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was started here is ended
     compiled()
+    build_unthinking(given.programs)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard) if soft < hard else soft, hard))
     load, until = os.getloadavg()[0], time.monotonic() + given.minutes * 60

@@ -18,7 +18,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.live import connected, create, node, pod
+from benchmarks.live import connected, create
+from benchmarks.live_objects import node, pod
 from topospread.api.kinds import KINDS
 from topospread.sources.snapshot_lists import ListRequest
 

@@ -21,7 +21,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.bound_pods import BATCH_NAME, PODS, BoundPods
-from benchmarks.live import SETTLING, Json, command, compiled, connected, create, node, pod, processor_time
+from benchmarks.live import SETTLING, command, compiled, connected, create, processor_time
+from benchmarks.live_objects import Json, node, pod
 from topospread.live.client import ApiClient
 
 PROGRAMS = Path(__file__).resolve().parent.parent / "build" / "live"

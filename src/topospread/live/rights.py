@@ -9,14 +9,22 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import msgspec
 
+from topospread.live.api_error import ApiError
 from topospread.live.client import ApiClient
 from topospread.live.kinds import WATCHED
 
 _REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+
+
+class _Decision(msgspec.Struct):
+    allowed: bool = False
+
+
+class _AccessReview(msgspec.Struct):
+    status: _Decision
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,5 +107,8 @@ async def _allowed(client: ApiClient, right: Right) -> bool:
         "kind": "SelfSubjectAccessReview",
         "spec": {"resourceAttributes": {key: value for key, value in attributes.items() if value}},
     }
-    answer = msgspec.json.decode(await client.request("POST", _REVIEWS, body=review), type=dict[str, Any])
-    return bool(answer["status"].get("allowed"))
+    answer = await client.request("POST", _REVIEWS, body=review)
+    try:
+        return msgspec.json.decode(answer, type=_AccessReview).status.allowed
+    except msgspec.DecodeError as error:
+        raise ApiError(200, "", f"what is no review of an access, so it is no API server ({error})") from error

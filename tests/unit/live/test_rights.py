@@ -7,8 +7,10 @@ import json
 from pathlib import Path
 from typing import Any, cast
 
+import pytest
 import yaml
 
+from topospread.live.api_error import ApiError
 from topospread.live.client import ApiClient
 from topospread.live.kinds import WATCHED
 from topospread.live.rights import Right, leading, listed, missing, placing, reading
@@ -38,6 +40,16 @@ def test_what_is_not_granted_is_missing() -> None:
     found = asyncio.run(missing(cast(ApiClient, Granting(*without)), every))
     assert found == [Right("create", "pods/binding")]
     assert asyncio.run(missing(cast(ApiClient, Granting(*every)), every)) == []
+
+
+@pytest.mark.parametrize("body", [b"{}", b"<html>", b'{"status": {"allowed": "yes"}}'])
+def test_what_answers_something_else_is_told_as_no_api_server(body: bytes) -> None:
+    class Other(Granting):
+        async def request(self, method: str, path: str, *, body: Any, answer: bytes = body) -> bytes:
+            return answer
+
+    with pytest.raises(ApiError, match="no review of an access, so it is no API server"):
+        asyncio.run(missing(cast(ApiClient, Other()), reading()))
 
 
 def test_verbs_of_one_resource_are_told_together() -> None:
