@@ -279,10 +279,11 @@ class ApiClient:
             ApiUnreachable: the connection could not be made, or broke, also while it is read.
         """
         connection = self._connection
+        lines = await self._headers.lines()  # first: credentials that are looked at again may change the connection
         try:
             if connection.proxy is None and not self._redirects:
                 server = HttpServer(connection.server, connection.ssl, connection.server_hostname)
-                async with answer_from(server, path, asked, await self._headers.lines(), silence) as answer:
+                async with answer_from(server, path, asked, lines, silence) as answer:
                     self._redirects = answer.status in _ELSEWHERE
                     if not self._redirects:
                         if answer.status != 200:
