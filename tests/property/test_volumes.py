@@ -37,6 +37,13 @@ OBJECTS = [
 ]
 DISKS = [{"gcePersistentDisk": {"pdName": "d", "readOnly": only}} for only in (True, False)]
 CLAIMS = [each.name for each in OBJECTS if each.namespace]
+EVERY_POD: dict[str, object] = {"topologyKey": ZONE, "labelSelector": {}}
+APART = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "podAffinityTerm": EVERY_POD}]}
+WISHES: list[dict[str, object]] = [
+    {},
+    {"affinity": {"podAntiAffinity": APART}},
+    {"topologySpreadConstraints": [EVERY_POD | {"maxSkew": 1, "whenUnsatisfiable": "ScheduleAnyway"}]},
+]
 
 
 class Volumes(RuleBasedStateMachine):
@@ -47,17 +54,20 @@ class Volumes(RuleBasedStateMachine):
         self.cluster = Cluster()
         self.cluster.objects.add(OBJECTS)
         self.scheduler = Scheduler(self.cluster, {"default-scheduler": Framework(PROFILE, GATES)})
+        self.wish: dict[str, object] = {}
         self.templates = [pod()]
         self.count = 0
 
-    @initialize(first=st.lists(nodes(), min_size=2, max_size=8))
-    def begin(self, first: list[Node]) -> None:
+    @initialize(first=st.lists(nodes(), min_size=2, max_size=8), wish=st.sampled_from(WISHES))
+    def begin(self, first: list[Node], wish: dict[str, object]) -> None:
+        self.wish = wish
+        self.templates = [pod(**wish)]
         for node in first:
             self.cluster.add_node(node)
 
     @rule(names=st.lists(st.sampled_from(CLAIMS), max_size=2), disks=st.lists(st.sampled_from(DISKS), max_size=1))
     def another_template(self, names: list[str], disks: list[dict[str, object]]) -> None:
-        self.templates = [*self.templates[-2:], pod(*map(claimed, names), *disks)]
+        self.templates = [*self.templates[-2:], pod(*map(claimed, names), *disks, **self.wish)]
 
     @rule(data=st.data())
     def place(self, data: st.DataObject) -> None:

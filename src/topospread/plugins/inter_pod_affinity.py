@@ -120,6 +120,7 @@ class Affinities:
         self.pod_class = pod_class
         self.terms = terms
         self.nodes: NodeTable = cluster.nodes
+        self._cluster = cluster
         self.layout = 0
         self.existing: dict[str, Tally] = {}
         self.affinity: dict[str, Tally] = {}
@@ -139,18 +140,18 @@ class Affinities:
         self.may_be_skipped = self.skipped = False
         for key in (term.topology_key for term in terms.affinity):
             self._tally(self.affinity, key)
-        for each in self._concerned(cluster):
+        for each in self._concerned():
             if effects := self.effects(each):
                 self._found_at_first[each] = effects
                 for tally, amount in effects:
                     for row, count in each.occupancy.items():
                         tally.add(row, amount * count)
 
-    def _concerned(self, cluster: Cluster) -> Iterable[PodClass]:
+    def _concerned(self) -> Iterable[PodClass]:
         """Classes with terms that may mean the pod, and those that its own may mean: of a cluster's classes few are."""
-        own = self.terms.namespaces
+        cluster, own = self._cluster, self.terms.namespaces
         if own is None:
-            return cluster.classes.values()
+            return list(cluster.classes.values())
         found = {each.index: each for each in cluster.classes_asking(self.pod_class.namespace)}
         for term in self.terms.every:
             for namespace in term.namespaces:
@@ -223,8 +224,8 @@ class Affinities:
         return tally
 
     def concerned(self) -> Iterable[PodClass]:
-        """Classes with a term that means the other, the pod's or theirs."""
-        return list(self._found_at_first)
+        """Classes with a term that means the other, the pod's or theirs; found again once somebody has listened."""
+        return list(self._found_at_first) or self._concerned()
 
     def listener(self, pod_class: PodClass) -> Listener | None:
         """Counts pods of a class, where a term means the other; the rows of domains whose sum groups them."""
