@@ -308,7 +308,8 @@ def main() -> None:
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was started here is ended
     compiled()
-    build_unthinking(given.programs)
+    if given.only in (None, UNTHINKING):
+        build_unthinking(given.programs)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, hard) if soft < hard else soft, hard))
     load, until = os.getloadavg()[0], time.monotonic() + given.minutes * 60

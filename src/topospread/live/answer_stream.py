@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 from .bulk_socket import BulkSocket
-from .http_head import END, LONGEST_HEAD, HttpServer, header_of, status_of
+from .http_head import END, LONGEST_HEAD, Headers, HttpServer, header_lines, header_of, status_of
 
 _CONNECTING = 10.0
 _LONGEST_SIZE = 1 << 10
@@ -24,11 +24,9 @@ class BrokenAnswer(ConnectionError):  # noqa: N818 - it is what is broken
 
 @asynccontextmanager
 async def answer_from(
-    server: HttpServer, path: str, params: Mapping[str, str], lines: str, silence: float
+    server: HttpServer, path: str, params: Mapping[str, str], headers: Headers, silence: float
 ) -> AsyncIterator[AnswerStream]:
-    """Ask, with a connection that lasts as long as the block.
-
-    ``lines``: the headers (`header_lines`); ``silence``: seconds after which it is broken.
+    """Ask, with a connection that lasts as long as the block; ``silence``: seconds after which it is broken.
 
     Raises:
         OSError: no connection could be made, or it broke, also while it is read.
@@ -37,7 +35,7 @@ async def answer_from(
     async with asyncio.timeout(_CONNECTING):
         sock = await BulkSocket.to(server.host, server.port, server.ssl, server.name, silence)
     try:
-        head = server.head("GET", path, params, lines)
+        head = server.head("GET", path, params, header_lines(headers))
         await sock.write(f"{head}Connection: close\r\n\r\n".encode("latin-1"))
         answer = AnswerStream(sock)
         await answer.begin()

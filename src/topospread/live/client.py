@@ -278,12 +278,12 @@ class ApiClient:
             ApiError: the server refuses.
             ApiUnreachable: the connection could not be made, or broke, also while it is read.
         """
+        headers = await self._headers.of()  # first: credentials that are looked at again may change the connection
         connection = self._connection
-        lines = await self._headers.lines()  # first: credentials that are looked at again may change the connection
         try:
             if connection.proxy is None and not self._redirects:
                 server = HttpServer(connection.server, connection.ssl, connection.server_hostname)
-                async with answer_from(server, path, asked, lines, silence) as answer:
+                async with answer_from(server, path, asked, headers, silence) as answer:
                     self._redirects = answer.status in _ELSEWHERE
                     if not self._redirects:
                         if answer.status != 200:
@@ -295,7 +295,7 @@ class ApiClient:
             async with self._session(write=False).get(
                 connection.server + path,
                 params=asked,
-                headers=await self._headers.of(),
+                headers=headers,
                 timeout=timeout,
                 proxy=connection.proxy,
                 server_hostname=connection.server_hostname,

@@ -151,7 +151,7 @@ class Affinities:
         """Classes with terms that may mean the pod, and those that its own may mean: of a cluster's classes few are."""
         cluster, own = self._cluster, self.terms.namespaces
         if own is None:
-            return list(cluster.classes.values())
+            return cluster.classes.values()
         found = {each.index: each for each in cluster.classes_asking(self.pod_class.namespace)}
         for term in self.terms.every:
             for namespace in term.namespaces:

@@ -43,7 +43,7 @@ def read(
         url = f"http{'s' if contexts else ''}://127.0.0.1:{port}/behind"
         async with (
             server,
-            answer_from(HttpServer(url, ours, "webhook"), "/x", {"a": "b"}, "K: v\r\n", silence) as answer,
+            answer_from(HttpServer(url, ours, "webhook"), "/x", {"a": "b"}, [("K", "v")], silence) as answer,
         ):
             return await ask(answer)
 
