@@ -167,24 +167,25 @@ class _Chunks:
         """
         if self._rest:
             data = self._rest + data
-        place, parts = 0, []
+        content, place, parts, left = memoryview(data), 0, [], self._left
         while True:
-            if self._left:
-                piece = data[place : place + self._left]
+            if left:
+                piece = content[place : place + left]
                 parts.append(piece)
                 place += len(piece)
-                self._left -= len(piece)
+                left -= len(piece)
                 self._after_chunk = True
             start = place + 2 if self._after_chunk else place
-            end = -1 if self._left else data.find(b"\r\n", start)
+            end = -1 if left else data.find(b"\r\n", start)
             if end < 0:
                 break
             self._after_chunk = False
-            self._left = int(data[start:end].partition(b";")[0], 16)
+            left = int(data[start:end].partition(b";")[0], 16)
             place = end + 2
-            if not self._left:
+            if not left:
                 self.ended = True
                 break
+        self._left = left
         self._rest = data[place:]
         if len(self._rest) > _LONGEST_SIZE and not self.ended:
             raise ValueError("a chunk without a size")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl as tls
+from collections.abc import Callable
 
 from .direct_socket import connected
 
@@ -75,7 +76,7 @@ class BulkSocket:
                 self._ended = not came
                 return bytes(came)
             data, self._ended = self._tls.decrypted(came)
-            if self._tls.to_send:  # an answer to the other side's new key: a few bytes, where nothing else is sent
+            if self._tls.to_send.pending:  # the other side has a new key: nothing else is sent
                 self._sock.send(self._tls.to_send.read())
             if data:
                 return data
@@ -171,6 +172,7 @@ class _TlsInMemory:
         self.to_send = tls.MemoryBIO()
         self._came = tls.MemoryBIO()
         self._object = context.wrap_bio(self._came, self.to_send, server_hostname=name)
+        self._buffer = memoryview(bytearray(_MOST + 2 * _RECORD))
 
     def shaken(self) -> bool:
         """Go on with the handshake; whether it is done.
@@ -198,16 +200,16 @@ class _TlsInMemory:
             OSError: it is no TLS, or somebody changed it.
         """
         self.take(came)
-        parts: list[bytes] = []
-        read = self._object.read
+        size, buffer = 0, self._buffer
+        read: Callable[[int, memoryview], int] = self._object.read  # type: ignore[assignment]  # as it is documented
         try:
-            while part := read(_RECORD):
-                parts.append(part)
+            while more := read(_RECORD, buffer[size:]):
+                size += more
         except tls.SSLWantReadError:
-            return b"".join(parts), False
+            return bytes(buffer[:size]), False
         except tls.SSLEOFError:
             pass
-        return b"".join(parts), True
+        return bytes(buffer[:size]), True
 
     def encrypted(self, data: bytes) -> bytes:
         """The bytes that are to be sent for these."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 import msgspec
 
@@ -12,8 +12,7 @@ Json = msgspec.Raw | memoryview
 
 _EVENT = re.compile(rb'\{"type":"(ADDED|MODIFIED|DELETED|BOOKMARK|ERROR)","object":')
 """How Go writes the beginning of an event."""
-_MODIFIED = b'{"type":"MODIFIED","object":'
-"""That of nearly all events."""
+_CLOSES = ord("}")
 _TYPES = {each.encode(): each for each in ("ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR")}
 
 
@@ -33,28 +32,33 @@ async def events_in(content: AsyncIterator[bytes]) -> AsyncIterator[list[tuple[s
     """
     parts: list[bytes] = []
     async for piece in content:
-        lines = piece.split(b"\n")
-        rest = lines.pop()
-        if lines:
-            if parts:
-                lines[0] = b"".join([*parts, lines[0]])
+        end = piece.rfind(b"\n") + 1
+        if end:
+            lines = b"".join([*parts, piece[:end]])
             parts = []
-            yield [_event(line) for line in lines]
-        if rest:
-            parts.append(rest)
+            yield list(_events(lines))
+        if end < len(piece):
+            parts.append(piece[end:])
     if parts:
-        yield [_event(b"".join(parts))]
+        yield list(_events(b"".join([*parts, b"\n"])))
 
 
-def _event(line: bytes) -> tuple[str, Json]:
-    """The event of a line. Where Go wrote it, its object need not be looked for.
+def _events(lines: bytes) -> Iterator[tuple[str, Json]]:
+    """The events of whole lines. Their ends are searched for: ``bytes.split`` looks at every byte by itself."""
+    begin = 0
+    while begin < len(lines):
+        end = lines.index(b"\n", begin)
+        yield _event(lines, begin, end)
+        begin = end + 1
+
+
+def _event(content: bytes, begin: int, end: int) -> tuple[str, Json]:
+    """The event of a line, from ``begin`` to ``end``. Where Go wrote it, its object need not be looked for.
 
     Of a line that was cut short the object lacks its end, which whoever decodes it finds out.
     """
-    if line.startswith(_MODIFIED) and line.endswith(b"}"):
-        return "MODIFIED", memoryview(line)[len(_MODIFIED) : -1]
-    found = _EVENT.match(line)
-    if found is not None and line.endswith(b"}"):
-        return _TYPES[found[1]], memoryview(line)[found.end() : -1]
-    event = _DECODER.decode(line)
+    found = _EVENT.match(content, begin, end)
+    if found is not None and content[end - 1] == _CLOSES:
+        return _TYPES[found[1]], memoryview(content)[found.end() : end - 1]
+    event = _DECODER.decode(content[begin:end])
     return event.type, event.object
