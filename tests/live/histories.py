@@ -46,6 +46,13 @@ class History:
     objects: list[Json]
     steps: list[Step] = field(default_factory=list)
 
+    def calm(self) -> History:
+        """The same with a step for each object that comes."""
+        steps: list[Step] = []
+        for step in self.steps:
+            steps += [Step(step.words, (each,)) for each in step.creates] or [step]
+        return History(self.seed, self.objects, steps)
+
 
 def history(seed: int) -> History:
     """The history of a seed."""

@@ -70,7 +70,7 @@ class Side:
     Attributes:
         serves: URL of the scheduler's own pages.
         log: of the scheduler.
-        pods_made: namespace and name of every pod that was made, by uid, gone or not.
+        pods_made: namespace and name of every pod that this history made, by uid, gone or not.
     """
 
     client: ApiClient
@@ -208,14 +208,15 @@ class Side:
     async def start_pods(self) -> bool:
         """Do what the kubelets do with bound pods; whether there was something to do.
 
-        Each has a second of its own to start in, so that victims of a preemption are never alike.
+        Each has a second of its own to start in, so that victims of a preemption are never alike. All of them are past:
+        a pod that has not started counts as starting now.
         """
         acted = False
         for each in await self.items(KINDS["pods"]):
             if each["spec"].get("nodeName") and not each["status"].get("startTime"):
                 metadata = each["metadata"]
                 second = int(metadata["name"].rpartition("-")[2])
-                started = f"2030-01-01T00:{second // 60:02}:{second % 60:02}Z"
+                started = f"2020-01-01T00:{second // 60:02}:{second % 60:02}Z"
                 path = f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}/status"
                 await self.patch(path, {"status": {"startTime": started}})
                 acted = True
@@ -238,6 +239,7 @@ class Side:
         for path in (KINDS["nodes"], KINDS["persistentVolumes"], KINDS["storageClasses"]):
             await self._take_away(path)
         await self._take_away("/apis/scheduling.k8s.io/v1/priorityclasses")
+        self.pods_made.clear()
 
     async def _take_away(self, path: str) -> None:
         for each in await self.items(path):
