@@ -173,10 +173,10 @@ class SchedulingQueue:
             self.done(info.uid)
 
     def _add_tried(self, info: QueuedPodInfo, unschedulable: frozenset[str], pending: frozenset[str]) -> bool:
-        remember(info, self.undo)
-        info.unschedulable_plugins, info.pending_plugins, info.gating_plugin = unschedulable, pending, ""
         if info.key in self.unschedulable or info.key in self.active or info.key in self.backoff:
             return False
+        remember(info, self.undo)
+        info.unschedulable_plugins, info.pending_plugins, info.gating_plugin = unschedulable, pending, ""
         self._count_rejection(info)
         self._requeue(info, self._strategy_in_flight(info))
         return True

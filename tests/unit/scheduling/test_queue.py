@@ -261,6 +261,17 @@ def test_an_event_of_a_known_kind_asks_nobody_twice() -> None:
     assert asked == ["a", "a"]
 
 
+def test_a_pod_that_stands_in_two_places_keeps_why_it_waits_where_it_was() -> None:
+    queue = queue_of(Time())
+    queue.add(pod("a"))
+    fail(queue, "Fit")
+    info = queue.unschedulable.get("d/a")
+    assert info is not None
+    queue.fly(info)
+    assert not queue.add_unschedulable(info, ["Volumes"])
+    assert info.rejectors == {"Fit"}
+
+
 def test_a_fork_goes_its_own_way() -> None:
     time = Time()
     queue = queue_of(time)
