@@ -95,8 +95,8 @@ async def notes(of: Side) -> dict[str, list[str]]:
     listed = [
         each for name in NAMESPACES for each in await of.items(f"/apis/events.k8s.io/v1/namespaces/{name}/events")
     ]
-    told = [each for each in listed if each["regarding"]["uid"] in of.pods_made]
-    for each in sorted(told, key=lambda event: event["eventTime"] or ""):
+    meant = [each for each in listed if each["regarding"]["uid"] in of.pods_made]
+    for each in sorted(meant, key=lambda event: event["eventTime"] or ""):
         related = each.get("related") or {"name": "-"}
         words = f"{each['type']} {each['reason']} {each['action']} of {related['name']}: {each['note']}"
         for uid, name in of.pods_made.items():
