@@ -232,7 +232,12 @@ class Run:
                     self.again.append(played)
                     played = await pair.play(once_more)
             self.played.append(played)
-            _tell(played, sum(each.seed == seed for each in self.again))
+            _tell(played, self.tries[seed])
+
+    @property
+    def tries(self) -> Counter[int]:
+        """How often a history differed before it was played again, by its seed."""
+        return Counter(each.seed for each in self.again)
 
     def wrong(self) -> list[str]:
         """All that is not as it should be."""
@@ -242,7 +247,7 @@ class Run:
     def summary(self) -> str:
         """What came of all, in two lines."""
         equal = [each for each in self.played if not each.differences and not each.tied]
-        tries = Counter(each.seed for each in self.again)
+        tries = self.tries
         again, calmly = (sum(tries[each.seed] == number for each in equal) for number in (1, 2))
         tied = sum(1 for each in self.played if each.tied)
         pods = sum((each.pods for each in self.played), Counter[str]())

@@ -167,25 +167,24 @@ class _Chunks:
         """
         if self._rest:
             data = self._rest + data
-        content, place, parts, left = memoryview(data), 0, [], self._left
+        content, place, parts = memoryview(data), 0, []
         while True:
-            if left:
-                piece = content[place : place + left]
+            if self._left:
+                piece = content[place : place + self._left]
                 parts.append(piece)
                 place += len(piece)
-                left -= len(piece)
+                self._left -= len(piece)
                 self._after_chunk = True
             start = place + 2 if self._after_chunk else place
-            end = -1 if left else data.find(b"\r\n", start)
+            end = -1 if self._left else data.find(b"\r\n", start)
             if end < 0:
                 break
             self._after_chunk = False
-            left = int(data[start:end].partition(b";")[0], 16)
+            self._left = int(data[start:end].partition(b";")[0], 16)
             place = end + 2
-            if not left:
+            if not self._left:
                 self.ended = True
                 break
-        self._left = left
         self._rest = data[place:]
         if len(self._rest) > _LONGEST_SIZE and not self.ended:
             raise ValueError("a chunk without a size")

@@ -76,7 +76,7 @@ class BulkSocket:
                 self._ended = not came
                 return bytes(came)
             data, self._ended = self._tls.decrypted(came)
-            if self._tls.to_send.pending:  # the other side has a new key: nothing else is sent
+            if self._tls.to_send.pending:  # a few bytes that answer the other side's new key
                 self._sock.send(self._tls.to_send.read())
             if data:
                 return data
@@ -172,7 +172,7 @@ class _TlsInMemory:
         self.to_send = tls.MemoryBIO()
         self._came = tls.MemoryBIO()
         self._object = context.wrap_bio(self._came, self.to_send, server_hostname=name)
-        self._buffer = memoryview(bytearray(_MOST + 2 * _RECORD))
+        self._buffer = memoryview(bytearray(_MOST + 2 * _RECORD))  # what comes at once, after the part of a record
 
     def shaken(self) -> bool:
         """Go on with the handshake; whether it is done.
