@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 
 from .bulk_socket import BulkSocket
 from .http_head import END, LONGEST_HEAD, Headers, HttpServer, header_lines, header_of, status_of
+from .rest import Rest
 
 _CONNECTING = 10.0
 _LONGEST_SIZE = 1 << 10
@@ -106,14 +107,14 @@ class AnswerStream:
                 return piece
         return b""
 
-    async def pieces(self, gathers: float = 0.0) -> AsyncIterator[bytes]:
-        """The body as it comes; ``gathers``: seconds in which more may come once all was handed on.
+    async def pieces(self, rest: Rest | None = None) -> AsyncIterator[bytes]:
+        """The body as it comes; ``rest``: in which more may come once all was handed on.
 
         Raises:
             OSError: it broke.
             TimeoutError: nothing came for too long.
         """
-        self._sock.gathers = gathers
+        self._sock.rest = rest
         while piece := await self.read():
             yield piece
 

@@ -13,13 +13,14 @@ import ssl as tls
 from collections.abc import Callable
 
 from .direct_socket import connected
+from .rest import Rest
 
 _MOST = 1 << 16
 _RECORD = 1 << 14
 """The longest content of a TLS record."""
-_OFTEN, _SOON, _MUCH = 4, 0.02, 1 << 12
-"""So many waits in a row that end so soon, in seconds: what comes is a stream and no single word. It is one for as long
-as a rest brings so many bytes."""
+_SOON, _MUCH = 0.02, 1 << 12
+"""Waits that end so soon, in seconds, make a stream of what comes. It is one for as long as a rest brings so many
+bytes."""
 
 
 class BulkSocket:
@@ -29,12 +30,12 @@ class BulkSocket:
         silence: seconds without a byte after which it is taken for broken, while somebody waits for one.
 
     Attributes:
-        gathers: seconds in which more may come once all was read, before it is waited for: to be woken for every record
-            costs more than to read it. What comes rarely is read at once nevertheless.
+        rest: in which more may come once all was read, before it is waited for: to be woken for every record costs more
+            than to read it. What comes rarely is read at once nevertheless.
     """
 
     def __init__(self, sock: socket.socket, silence: float) -> None:
-        self.gathers = 0.0
+        self.rest: Rest | None = None
         self._sock = sock
         self._silence = silence
         self._loop = asyncio.get_running_loop()
@@ -110,23 +111,22 @@ class BulkSocket:
 
     async def _some(self) -> memoryview:
         """The bytes that have come, as soon as there are any; none at the end."""
-        gathered = False
+        rested = False
         while True:
             if self._closed:
                 raise ConnectionError("closed")
             try:
                 size = self._sock.recv_into(self._buffer)
-                if gathered and size < _MUCH:
+                if rested and size < _MUCH:
                     self._soon = 0
                 return self._buffer[:size]
             except BlockingIOError:
-                if gathered or self._soon < _OFTEN:
+                if rested or self.rest is None or self._soon < self.rest.earned:
                     await self._readable()
-                    came_soon = not gathered and self._loop.time() - self._since < min(self.gathers, _SOON)
+                    came_soon = not rested and self._loop.time() - self._since < _SOON
                     self._soon = self._soon + 1 if came_soon else 0
                 else:
-                    gathered = True
-                    await asyncio.sleep(self.gathers)
+                    rested = await self.rest.lasts()
 
     async def _readable(self) -> None:
         if not self._listening:

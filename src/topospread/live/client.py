@@ -24,6 +24,7 @@ from .http_head import HttpServer
 from .observer import Observer
 from .rate_limit import RateLimit
 from .request_headers import RequestHeaders
+from .rest import Rest
 from .watch_events import Json, events_in
 from .write_connections import BrokenConnection, Request, WriteConnections
 
@@ -224,12 +225,12 @@ class ApiClient:
         *,
         params: Mapping[str, str] | None = None,
         seconds: int = 300,
-        rest: float = 0.0,
+        rest: Rest | None = None,
     ) -> AsyncIterator[list[tuple[str, Json]]]:
         """The events of a watch, all that came at once at a time.
 
         It ends when the server ends it, after ``seconds`` at the latest. Where events come all the time, more is looked
-        for after ``rest`` seconds once all that came was handed on: of what says little, many at once are cheaper.
+        for after a ``rest`` once all that came was handed on: of what says little, many at once are cheaper.
 
         Raises:
             ApiError: the server refuses, or tells of an error: 410 where the version is too old.
@@ -262,17 +263,17 @@ class ApiClient:
             ApiUnreachable: the connection could not be made, or broke.
         """
         await self._limit.wait()
-        async with self._stream(path, params or {}, _TIMEOUT, _GATHERING) as content:
+        async with self._stream(path, params or {}, _TIMEOUT, Rest(_GATHERING)) as content:
             async for piece in content:
                 yield piece
 
     @asynccontextmanager
     async def _stream(
-        self, path: str, asked: Mapping[str, str], silence: float, gathers: float
+        self, path: str, asked: Mapping[str, str], silence: float, rest: Rest | None
     ) -> AsyncIterator[AsyncIterator[bytes]]:
         """The body of an answer that is read while it comes.
 
-        ``silence``: seconds after which it is taken for broken; ``gathers``: see `AnswerStream.pieces`.
+        ``silence``: seconds after which it is taken for broken; ``rest``: see `AnswerStream.pieces`.
 
         Raises:
             ApiError: the server refuses.
@@ -289,7 +290,7 @@ class ApiClient:
                         if answer.status != 200:
                             after = whole_seconds(answer.header(b"retry-after"))
                             await self._refused(answer.status, await answer.whole(), after)
-                        yield answer.pieces(gathers)
+                        yield answer.pieces(rest)
                         return
             timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECTING, sock_read=silence)
             async with self._session(write=False).get(

@@ -24,6 +24,7 @@ from .client import ApiClient
 from .heartbeats import Heartbeats
 from .kinds import Watched
 from .observer import Observer
+from .rest import Rest
 from .watch_events import Json
 from .whole_list import IrregularList, WholeList
 
@@ -38,7 +39,10 @@ _GONE = 410
 _AT_ONCE = 256
 """Objects that are taken in before others get their turn."""
 _REST = 0.2
-"""Seconds after which more is looked for where nearly all are heartbeats and many come: some are read at once."""
+"""Seconds after which more is looked for where nearly all are heartbeats and many come: some are read at once, and all
+when a pod is to be tried."""
+_CALM_REST = 1.0
+"""The same where no pod waits for a node to change."""
 _SHORT_REST = 0.02
 """The same where there are so many that they come in streams: a fiftieth of a second is little to a pod that waits."""
 _NOBODY = "unreadable"
@@ -90,6 +94,7 @@ class Reflector:
         watched: the kind.
         sink: takes the objects.
         observer: told of lists and failures.
+        is_calm: whether nobody waits for what is heard.
 
     Attributes:
         name: of the kind, ``pods``.
@@ -98,7 +103,14 @@ class Reflector:
         last_known: an object as it was before, in the place of one that cannot be read; ``None`` where there is none.
     """
 
-    def __init__(self, client: ApiClient, watched: Watched, sink: Sink, observer: Observer) -> None:
+    def __init__(
+        self,
+        client: ApiClient,
+        watched: Watched,
+        sink: Sink,
+        observer: Observer,
+        is_calm: Callable[[], bool] = lambda: False,
+    ) -> None:
         struct: Any = watched.struct
         self._client = client
         self._watched = watched
@@ -111,7 +123,9 @@ class Reflector:
         self._marks = msgspec.json.Decoder(_Mark)
         self._params = {"fieldSelector": watched.field_selector} if watched.field_selector else {}
         self._heartbeats = Heartbeats() if watched.beats else None
-        self._rest = _REST if watched.beats else _SHORT_REST if watched.many else 0.0
+        self._rest = Rest(_SHORT_REST) if watched.many else None
+        if watched.beats:
+            self._rest = Rest(_REST, _CALM_REST, is_calm)
         self._delay = _SHORTEST
         self._streams = True
         self.synced = asyncio.Event()
@@ -135,6 +149,11 @@ class Reflector:
             except msgspec.DecodeError as error:
                 self._observer.watching(self._watched.name, "failed", f"half an answer: {error}")
                 await self._pause(ApiUnreachable(str(error)))
+
+    def hear_now(self) -> None:
+        """Read heartbeats that are left to gather, and what is among them, before anything else that waits is done."""
+        if self._heartbeats is not None and self._rest is not None:
+            self._rest.end()
 
     async def _list_and_follow(self) -> None:
         """One list and all that comes of it, until the version is too old to go on from."""

@@ -118,7 +118,9 @@ class LiveScheduler:
         self._figures = SpreadFigures(self._scheduler, self._deployment_of)
         self._binder: Binder | None = None
         self._reflectors = [
-            Reflector(client, each, _Arrivals(self._sink_of(each), self.queue, self._look_again), observer)
+            Reflector(
+                client, each, _Arrivals(self._sink_of(each), self.queue, self._look_again), observer, self._is_calm
+            )
             for each in WATCHED
         ]
 
@@ -209,6 +211,10 @@ class LiveScheduler:
     def _is_ours(self, pod: Pod) -> bool:
         return (pod.spec.scheduler_name or "default-scheduler") in self._frameworks
 
+    def _is_calm(self) -> bool:
+        """Whether no pod waits."""
+        return not (self.queue.may_give or len(self.queue.unschedulable))
+
     def _is_staying(self, key: PodKey) -> bool:
         """Whether a pod is there and not being deleted."""
         pod_class = self.pods.class_of(key)
@@ -253,11 +259,16 @@ class LiveScheduler:
         self.ready = True
         while True:
             await binder.room.wait()
+            await self._hear()
             if not self._binds() or not self._try_some(attempts, min(binder.left, self._settings.batch)):
                 self._wake.clear()
                 await self._wake.wait()
-            else:
-                await asyncio.sleep(0)
+
+    async def _hear(self) -> None:
+        """Take in what has come of nodes, too, where it was left to gather: pods are tried on what is known of them."""
+        for each in self._reflectors:
+            each.hear_now()
+        await asyncio.sleep(0)
 
     def _try_some(self, attempts: Attempts, most: int) -> bool:
         """Try up to so many pods; False where none was left to try."""

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from topospread.live.api_error import ApiError, ApiUnreachable
+from topospread.live.rest import Rest
 
 Json = dict[str, Any]
 PODS = "/api/v1/pods"
@@ -28,7 +29,8 @@ class FakeApi:
         streams: whether lists can be streamed.
         short: kinds whose streamed lists end before their end.
         labels: given to every pod that is bound (PodTopologyLabelsAdmission).
-        rests: path → seconds for which its watch may rest.
+        rests: path → the rest that its watch may take.
+        resting: paths whose watches rest after every event.
     """
 
     def __init__(self) -> None:
@@ -41,7 +43,8 @@ class FakeApi:
         self.streams = False
         self.short: set[str] = set()
         self.labels: dict[str, str] = {}
-        self.rests: dict[str, float] = {}
+        self.rests: dict[str, Rest | None] = {}
+        self.resting: set[str] = set()
         self.version = 0
         self._watches: dict[str, list[asyncio.Queue[Json | Exception]]] = defaultdict(list)
 
@@ -158,10 +161,12 @@ class FakeApi:
                 self._watches[path].remove(told)
 
     async def watch_batches(
-        self, path: str, resource_version: str, *, params: Any = None, seconds: int = 300, rest: float = 0.0
+        self, path: str, resource_version: str, *, params: Any = None, seconds: int = 300, rest: Rest | None = None
     ) -> AsyncIterator[list[tuple[str, msgspec.Raw]]]:
         self.rests[path] = rest
         async for event in self.watch(path, resource_version, params=params):
+            if rest is not None and path in self.resting:
+                await rest.lasts()
             yield [event]
 
     def _tell(self, path: str, event: Json) -> None:

@@ -16,6 +16,7 @@ from topospread.live.api_error import ApiError, ApiUnreachable
 from topospread.live.client import ApiClient
 from topospread.live.connection import Connection
 from topospread.live.rate_limit import RateLimit
+from topospread.live.rest import Rest
 
 T = TypeVar("T")
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -23,6 +24,10 @@ Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 async def no_headers() -> dict[str, str]:
     return {"Authorization": "Bearer x"}
+
+
+def _heartbeat(size: int) -> bytes:
+    return b'{"type":"MODIFIED","object":{"a":"%b"}}\n' % (b"x" * size)
 
 
 def asked(answer: Answer, ask: Callable[[ApiClient], Awaitable[T]]) -> T:
@@ -189,43 +194,78 @@ def test_where_a_watch_says_something_all_the_time_more_is_looked_for_after_a_re
     async def answer(request: web.Request) -> web.StreamResponse:
         stream = web.StreamResponse()
         await stream.prepare(request)
-        for _ in range(200):
-            await stream.write(b'{"type":"MODIFIED","object":{"a":"%b"}}\n' % (b"x" * 500))
+        for _ in range(300):
+            await stream.write(_heartbeat(500))
             await asyncio.sleep(0.005)
         return stream
 
     async def ask(client: ApiClient) -> list[tuple[float, int]]:
         clock = asyncio.get_running_loop().time
-        return [(clock(), len(each)) async for each in client.watch_batches("/api/v1/nodes", "1", rest=0.5)]
+        return [(clock(), len(each)) async for each in client.watch_batches("/api/v1/nodes", "1", rest=Rest(0.2))]
 
     came = asked(answer, ask)
-    assert sum(count for _, count in came) == 200
-    assert any(after - before >= 0.49 for (before, _), (after, _) in pairwise(came)), "many are read at once"
-    assert len(came) < 60
+    assert sum(count for _, count in came) == 300
+    assert any(after - before >= 0.19 for (before, _), (after, _) in pairwise(came)), "many are read at once"
+    assert len(came) < 200
 
 
-def test_a_few_words_of_a_watch_are_read_at_once() -> None:
-    heard = asyncio.Event()
+def test_a_dozen_changes_of_nodes_are_read_as_they_come() -> None:
+    class Watchful(Rest):
+        async def lasts(self) -> bool:
+            raise AssertionError("it rests")
 
     async def answer(request: web.Request) -> web.StreamResponse:
         stream = web.StreamResponse()
         await stream.prepare(request)
-        for _ in range(4):
-            await stream.write(b'{"type":"MODIFIED","object":{}}\n')
-            await heard.wait()
-            heard.clear()
+        for _ in range(12):
+            event = _heartbeat(500)
+            for piece in event[:4], event[4:-1], event[-1:]:  # as the API server writes them
+                await stream.write(piece)
+                await asyncio.sleep(0.001)
         return stream
 
     async def ask(client: ApiClient) -> int:
-        came, watch = 0, client.watch_batches("/api/v1/nodes", "1", rest=600.0)
-        async with asyncio.timeout(60):
-            while came < 4:
-                came += len(await anext(watch))
-                await asyncio.sleep(0.01)  # until it waits for the next
-                heard.set()
-        return came
+        return sum([len(each) async for each in client.watch_batches("/api/v1/nodes", "1", rest=Watchful(0.2))])
 
-    assert asked(answer, ask) == 4
+    assert asked(answer, ask) == 12
+
+
+def test_a_rest_ends_where_what_may_have_come_is_needed() -> None:
+    rests = asyncio.Event()
+
+    class Told(Rest):
+        async def lasts(self) -> bool:
+            rests.set()
+            return await super().lasts()
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        stream = web.StreamResponse()
+        await stream.prepare(request)
+        while not rests.is_set():
+            await stream.write(_heartbeat(10))
+            await asyncio.sleep(0.001)
+        await stream.write(b'{"type":"MODIFIED","object":{"label":"new"}}\n')
+        await asyncio.sleep(600)
+        return stream
+
+    async def ask(client: ApiClient) -> bytes:
+        rest = Told(600.0)
+        rest.earned = 4
+
+        async def need() -> None:
+            await rests.wait()
+            await asyncio.sleep(0.1)
+            rest.end()
+
+        needing = asyncio.create_task(need())
+        async with asyncio.timeout(30):
+            async for events in client.watch_batches("/api/v1/nodes", "1", rest=rest):
+                if b"new" in bytes(events[-1][1]):
+                    await needing
+                    return bytes(events[-1][1])
+        return b""
+
+    assert asked(answer, ask) == b'{"label":"new"}'
 
 
 def test_an_error_in_a_watch_is_told_after_what_came_before_it() -> None:

@@ -310,9 +310,35 @@ def test_a_heartbeat_leaves_the_loop_asleep() -> None:
 def test_only_watches_of_which_much_comes_rest_and_those_of_pods_shortly() -> None:
     async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
         await eventually(lambda: len(api.rests) > 10)
-        resting = {path for path, rest in api.rests.items() if rest}
-        assert resting == {PODS, NODES}
-        assert api.rests[PODS] <= 0.02 < api.rests[NODES] <= 0.2
+        assert {path for path, rest in api.rests.items() if rest is not None} == {PODS, NODES}
+
+    play(scenario)
+
+
+def test_it_is_calm_while_no_pod_waits() -> None:
+    async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
+        assert scheduler._is_calm()
+        api.put(PODS, pod("a"))
+        await eventually(lambda: bool(api.notes("a", "FailedScheduling")))
+        assert not scheduler._is_calm()
+        api.put(NODES, node("one"))
+        await eventually(lambda: api.node_of("a") == "one")
+        await eventually(scheduler._is_calm)
+
+    play(scenario)
+
+
+def test_what_came_of_nodes_in_a_rest_is_heard_before_a_pod_is_tried() -> None:
+    async def scenario(api: FakeApi, scheduler: LiveScheduler) -> None:
+        api.put(NODES, node("one"))
+        await eventually(lambda: len(scheduler.cluster.nodes) == 1)
+        await asyncio.sleep(0.1)
+        api.resting.add(NODES)
+        api.put(NODES, node("one", disk="fast"))
+        await asyncio.sleep(0.02)
+        api.put(PODS, pod("a", nodeSelector={"disk": "fast"}))
+        await eventually(lambda: api.node_of("a") == "one")
+        assert api.notes("a", "FailedScheduling") == []
 
     play(scenario)
 
