@@ -66,6 +66,7 @@ class _Teller:
     def __init__(self, draw: random.Random) -> None:
         self._draw = draw
         self._nodes: list[str] = []
+        self._gone_nodes: set[str] = set()
         self._pods: list[str] = []
         self._gated: list[str] = []
         self._claims: list[Json] = []
@@ -127,9 +128,10 @@ class _Teller:
         return Step("a node comes", (self._node(),)) if len(self._nodes) < RANKS else None
 
     def _node_deletion(self) -> Step | None:
-        if len(self._nodes) < 3:
-            return None
         name = self._draw.choice(self._nodes)
+        if len(self._gone_nodes | {name}) == len(self._nodes):  # without a node pods are tried again and again
+            return None
+        self._gone_nodes.add(name)
         return Step(f"node {name} goes", path=f"/api/v1/nodes/{name}", delete=0)
 
     def _node_change(self) -> Step:
