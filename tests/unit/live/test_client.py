@@ -200,8 +200,9 @@ def test_where_a_watch_says_something_all_the_time_more_is_looked_for_after_a_re
         return stream
 
     async def ask(client: ApiClient) -> list[tuple[float, int]]:
-        clock = asyncio.get_running_loop().time
-        return [(clock(), len(each)) async for each in client.watch_batches("/api/v1/nodes", "1", rest=Rest(0.2))]
+        clock, rest = asyncio.get_running_loop().time, Rest(0.2)
+        rest.earned = 4
+        return [(clock(), len(each)) async for each in client.watch_batches("/api/v1/nodes", "1", rest=rest)]
 
     came = asked(answer, ask)
     assert sum(count for _, count in came) == 300
