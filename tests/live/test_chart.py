@@ -169,7 +169,8 @@ async def all_that_a_scheduler_does(api: Api, ours: Process) -> None:
     await api.create(volume("one"), claim(), claim("new", "made"))
     await api.patch("/api/v1/persistentvolumes/disk/status", {"status": {"phase": "Available"}})
     await api.create(of_us(with_claim("user")), of_us(with_claim("maker", "new")))
-    await api.create(of_us(pod("important", "950m", priorityClassName="high")))
+    on_two = {"kubernetes.io/hostname": "two"}  # the volume is on the other, where its pod needs room
+    await api.create(of_us(pod("important", "950m", priorityClassName="high", nodeSelector=on_two)))
     await eventually(lambda: api.has_node("important"))
     assert ours.leads
 
