@@ -18,12 +18,13 @@ class Rest:
         is_calm: whether nobody does.
 
     Attributes:
+        seconds: see above.
         earned: waits in a row that end soon after which a reader rests: what comes is a stream then, and no few words.
             An object of a watch comes in up to three pieces, each waited for.
     """
 
     def __init__(self, seconds: float, calm_seconds: float = 0.0, is_calm: Callable[[], bool] = lambda: False) -> None:
-        self._seconds = seconds
+        self.seconds = seconds
         self._calm_seconds = calm_seconds
         self._is_calm = is_calm
         self.earned = round(_SHORT_WAITS * seconds)
@@ -34,7 +35,7 @@ class Rest:
         loop = asyncio.get_running_loop()
         over: asyncio.Future[bool] = loop.create_future()
         self._over = over
-        alarm = loop.call_later(self._calm_seconds if self._is_calm() else self._seconds, self._end, True)
+        alarm = loop.call_later(self._calm_seconds if self._is_calm() else self.seconds, self._end, True)
         try:
             return await over
         finally:
