@@ -8,6 +8,7 @@ its own, so that two nodes are seldom equally good: of equals nothing is promise
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,10 +58,10 @@ class History:
 def history(seed: int) -> History:
     """The history of a seed."""
     draw = random.Random(seed)
-    return _Teller(draw).tell(History(seed, []), draw.randint(8, 14))
+    return Teller(draw).tell(History(seed, []), draw.randint(8, 14))
 
 
-class _Teller:
+class Teller:
     """Draws, and remembers what it has named."""
 
     def __init__(self, draw: random.Random) -> None:
@@ -77,11 +78,9 @@ class _Teller:
         told.objects += [_namespace("shop", draw), *_priority_classes(), *_storage_classes()]
         told.objects += [self._node() for _ in range(draw.randint(3, 7))]
         if draw.random() < 0.5:
-            told.objects.append(_service(draw))
+            told.objects.append(service(draw, "front"))
         told.objects += [_budget(draw, i) for i in range(draw.randint(0, 2))]
-        kinds = [self._burst] * 8 + [self._importants] * 3 + [self._deletion] * 4 + [self._ungating] * 2
-        kinds += [self._new_node, self._node_change, self._node_change, self._node_deletion, self._relabelled]
-        kinds += [self._volumes, self._with_claim, self._with_claim, self._kubelet, self._kubelet]
+        kinds = self.kinds()
         while len(told.steps) < steps:
             step = draw.choice(kinds)()
             if step is not None:
@@ -89,6 +88,15 @@ class _Teller:
         return told
 
     # What may happen.
+
+    def kinds(self) -> list[Callable[[], Step | None]]:
+        """What steps are drawn from, the likelier ones several times; a step that cannot be is ``None``."""
+        kinds: list[Callable[[], Step | None]] = []
+        kinds += [self._burst] * 8 + [self._importants] * 3
+        kinds += [self._deletion] * 4 + [self._ungating] * 2
+        kinds += [self._new_node, self._node_change, self._node_change, self._node_deletion, self._relabelled]
+        kinds += [self._volumes, self._with_claim, self._with_claim, self._kubelet, self._kubelet]
+        return kinds
 
     def _burst(self) -> Step:
         """Of the lowest priority: two preemptions at a time would be a race of evictions."""
@@ -101,10 +109,14 @@ class _Teller:
         pod = self._pod(self._draw.choice(("middle", "middle", "high", "high", "polite")))
         return Step("an important pod comes", (pod,))
 
+    def _any_pod(self) -> str | None:
+        """The path of a pod, be it still there or not."""
+        return self._draw.choice(self._pods) if self._pods else None
+
     def _deletion(self) -> Step | None:
-        if not self._pods:
+        path = self._any_pod()
+        if path is None:
             return None
-        path = self._draw.choice(self._pods)
         return Step(f"{path} is deleted", path=path, delete=self._draw.choice((0, 0, 30)))
 
     def _kubelet(self) -> Step | None:
@@ -118,9 +130,9 @@ class _Teller:
         return Step(f"{path} has no gates any more", path=path, patch={"spec": {"schedulingGates": []}})
 
     def _relabelled(self) -> Step | None:
-        if not self._pods:
+        path = self._any_pod()
+        if path is None:
             return None
-        path = self._draw.choice(self._pods)
         label = {"app": self._draw.choice(APPS)}
         return Step(f"{path} is labelled {label}", path=path, patch={"metadata": {"labels": label}})
 
@@ -158,15 +170,10 @@ class _Teller:
     def _with_claim(self) -> Step:
         """Claims come a step before their pod, so that the two are not tried in another order."""
         if not self._claims:
-            self._count += 1
-            made = claim(f"claim-{self._count}", self._draw.choice((LATE, LATE, MADE)))
+            made = self._claim((LATE, LATE, MADE))
             self._claims.append(made)
             return Step("a claim comes", (made,))
-        held = self._claims.pop()
-        pod = self._pod(self._draw.choice(("low", "middle")), namespace="default", gated=False)
-        named = {"claimName": held["metadata"]["name"]}
-        pod["spec"]["volumes"] = [{"name": "data", "persistentVolumeClaim": named}]
-        return Step("a pod with a claim comes", (pod,))
+        return Step("a pod with a claim comes", (self._claiming(self._claims.pop()),))
 
     # Objects.
 
@@ -229,6 +236,18 @@ class _Teller:
         if gated or (gated is None and draw.random() < 0.08):
             spec["schedulingGates"] = [{"name": "example.com/wait"}]
         return self._named(made)
+
+    def _claim(self, classes: tuple[str, ...]) -> Json:
+        """A claim of one of these classes."""
+        self._count += 1
+        return claim(f"claim-{self._count}", self._draw.choice(classes))
+
+    def _claiming(self, held: Json) -> Json:
+        """A pod with a claim."""
+        pod = self._pod(self._draw.choice(("low", "middle")), namespace="default", gated=False)
+        named = {"claimName": held["metadata"]["name"]}
+        pod["spec"]["volumes"] = [{"name": "data", "persistentVolumeClaim": named}]
+        return pod
 
     def _copy(self, like: Json) -> Json:
         return self._named({**like, "metadata": {**like["metadata"]}, "spec": {**like["spec"]}})
@@ -340,11 +359,12 @@ def _storage_classes() -> list[Json]:
     return [storage_class("kubernetes.io/no-provisioner", LATE), storage_class("example.com/disks", MADE)]
 
 
-def _service(draw: random.Random) -> Json:
+def service(draw: random.Random, name: str) -> Json:
+    """A Service of some pods of a namespace."""
     return {
         "apiVersion": "v1",
         "kind": "Service",
-        "metadata": {"name": "front", "namespace": draw.choice(NAMESPACES)},
+        "metadata": {"name": name, "namespace": draw.choice(NAMESPACES)},
         "spec": {"selector": {"app": draw.choice(APPS)}, "clusterIP": "None"},
     }
 

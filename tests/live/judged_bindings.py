@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.programs import oracle
+from tests.live.lockstep import CONFIG, KINDS
 
 Json = dict[str, Any]
 State = dict[str, list[Json]]
@@ -54,8 +55,7 @@ def bindings(
         log: what the scheduler said in it.
         gone: path of the object that it deleted, "" for none.
     """
-    state = _with(before, changed)
-    state["nodes"] = [each for each in state["nodes"] if f"/api/v1/nodes/{each['metadata']['name']}" != gone]
+    state = _without(_with(before, changed), gone)
     ends = {key_of(each): each for each in after}
     there = {key_of(each): each for each in state["pods"]}
     # What the step itself deleted, or a preemption did: not there at the end, or on its way.
@@ -93,6 +93,8 @@ def _with(before: State, changed: list[Json]) -> State:
         "Namespace": "namespaces",
         "PersistentVolume": "persistentVolumes",
         "PersistentVolumeClaim": "persistentVolumeClaims",
+        "CSINode": "csiNodes",
+        "Service": "services",
         "Pod": "pods",
     }
     state = {kind: {key_of(each): each for each in items} for kind, items in before.items()}
@@ -100,6 +102,19 @@ def _with(before: State, changed: list[Json]) -> State:
         if each["kind"] in kinds:
             state[kinds[each["kind"]]][key_of(each)] = each
     return {kind: list(items.values()) for kind, items in state.items()}
+
+
+def _without(state: State, gone: str) -> State:
+    """The state without the object at a path; pods that went are seen to by who asks."""
+    return {
+        kind: [each for each in items if kind == "pods" or _path(kind, each) != gone] for kind, items in state.items()
+    }
+
+
+def _path(kind: str, item: Json) -> str:
+    root, _, plural = KINDS[kind].rpartition("/")
+    namespace = item["metadata"].get("namespace")
+    return f"{root}/{f'namespaces/{namespace}/' if namespace else ''}{plural}/{item['metadata']['name']}"
 
 
 def _waiting(there: dict[str, Json], nominated: dict[str, str]) -> list[Json]:
@@ -111,7 +126,8 @@ def _waiting(there: dict[str, Json], nominated: dict[str, str]) -> list[Json]:
 
 
 def _case(state: State, pod: Json, placed: list[Json], nominated: list[Json]) -> Json:
-    return {**state, "pods": placed, "nominated": nominated, "incoming": [pod]}
+    asked = {"pods": placed, "nominated": nominated, "incoming": [pod]}
+    return {"config": CONFIG, "bySchedulerName": True, **state, **asked}
 
 
 def judged(found: list[Binding], folder: Path) -> list[str]:

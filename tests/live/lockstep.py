@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.live.api_server import api_server, free_port
-from tests.live.histories import MADE, NAMESPACES, Step
+from tests.live.histories import MADE, NAMESPACES, ZONE, Step
 from topospread.live.api_error import ApiError
 from topospread.live.client import ApiClient
 from topospread.live.connection import connect
@@ -34,21 +34,46 @@ KINDS = {
     "persistentVolumes": "/api/v1/persistentvolumes",
     "persistentVolumeClaims": "/api/v1/persistentvolumeclaims",
     "storageClasses": "/apis/storage.k8s.io/v1/storageclasses",
+    "csiNodes": "/apis/storage.k8s.io/v1/csinodes",
+    "replicaSets": "/apis/apps/v1/replicasets",
     "podDisruptionBudgets": "/apis/policy/v1/poddisruptionbudgets",
     "pods": "/api/v1/pods",
 }
 """What decides on placements, as cases of the oracle call it."""
 _PLURALS = {"StorageClass": "storageclasses", "PriorityClass": "priorityclasses"}
-_NAMESPACED = ("Pod", "PersistentVolumeClaim", "PodDisruptionBudget", "Service")
+_NAMESPACED = ("Pod", "PersistentVolumeClaim", "PodDisruptionBudget", "Service", "ReplicaSet")
 _MERGE = "application/merge-patch+json"
-_CONFIG = """apiVersion: kubescheduler.config.k8s.io/v1
-kind: KubeSchedulerConfiguration
-clientConnection: {{kubeconfig: {kubeconfig}, qps: 1000, burst: 1000}}
-leaderElection: {{leaderElect: false}}
-parallelism: 1
-podInitialBackoffSeconds: 1
-podMaxBackoffSeconds: 1
-"""
+PACKED = "packed"
+"""The name of the second profile."""
+_PROFILES: list[Json] = [
+    {"schedulerName": "default-scheduler"},
+    {
+        "schedulerName": PACKED,
+        "pluginConfig": [
+            {
+                "name": "NodeResourcesFit",
+                "args": {"scoringStrategy": {"type": "MostAllocated", "resources": [{"name": "cpu", "weight": 3}]}},
+            },
+            {
+                "name": "PodTopologySpread",
+                "args": {
+                    "defaultingType": "List",
+                    "defaultConstraints": [{"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule"}],
+                },
+            },
+        ],
+    },
+]
+"""The second one fills nodes up, and has constraints for pods that have none."""
+CONFIG: Json = {
+    "apiVersion": "kubescheduler.config.k8s.io/v1",
+    "kind": "KubeSchedulerConfiguration",
+    "leaderElection": {"leaderElect": False},
+    "parallelism": 1,
+    "podInitialBackoffSeconds": 1,
+    "podMaxBackoffSeconds": 1,
+    "profiles": _PROFILES,
+}
 """One worker, so that chance does not order the nodes that are looked at; backoff as short as it may be."""
 _ANY = ssl._create_unverified_context()
 _WAITING = re.compile(r'^scheduler_pending_pods\{queue="(active|backoff)"\} (\S+)', re.MULTILINE)
@@ -106,7 +131,10 @@ class Side:
     async def attempts(self) -> dict[str, float]:
         """How many attempts there were, by result."""
         text = await asyncio.to_thread(self.metrics)
-        return {result: float(count) for result, count in _ATTEMPTS.findall(text)}
+        found: dict[str, float] = {}
+        for result, count in _ATTEMPTS.findall(text):  # a line for each profile
+            found[result] = found.get(result, 0.0) + float(count)
+        return found
 
     def new_log(self) -> str:
         """What the scheduler has logged since this was asked last."""
@@ -119,8 +147,8 @@ class Side:
     # What happens.
 
     async def play(self, step: Step) -> list[Json]:
-        """Carry a step out; the objects that came or changed, as they are now. What is gone is passed over."""
-        made = [await self.create(each) for each in step.creates]
+        """Carry a step out; the objects that came or changed, as they are now. What is gone or there is passed over."""
+        made = [done for each in step.creates for done in await self._create_new(each)]
         if step.path == "terminating":
             await self.end_pods()
         elif step.delete is not None:
@@ -128,6 +156,15 @@ class Side:
         elif step.patch is not None:
             made += await self.patch(step.path, step.patch)
         return made
+
+    async def _create_new(self, item: Json) -> list[Json]:
+        """Create an object; nothing where there is one of its name."""
+        try:
+            return [await self.create(item)]
+        except ApiError as error:
+            if error.status != 409:
+                raise
+            return []
 
     async def create(self, item: Json) -> Json:
         """Create an object, with its status where that is part of it."""
@@ -145,7 +182,7 @@ class Side:
         try:
             return [json.loads(await self.client.request("PATCH", path, body=body, content_type=_MERGE))]
         except ApiError as error:
-            if error.status not in (404, 409, 422):
+            if error.status not in (403, 404, 409, 422):
                 raise
             return []
 
@@ -190,7 +227,7 @@ class Side:
             "metadata": {"name": f"made-for-{metadata['name']}"},
             "spec": {
                 "capacity": {"storage": "1Gi"},
-                "accessModes": ["ReadWriteOnce"],
+                "accessModes": claim["spec"]["accessModes"],
                 "storageClassName": MADE,
                 "csi": {"driver": "example.com", "volumeHandle": metadata["name"]},
                 "claimRef": {key: metadata[key] for key in ("namespace", "name", "uid")},
@@ -234,9 +271,10 @@ class Side:
         for namespace in NAMESPACES:
             for kind in ("pods", "persistentvolumeclaims", "services"):
                 await self._take_away(f"/api/v1/namespaces/{namespace}/{kind}")
+            await self._take_away(f"/apis/apps/v1/namespaces/{namespace}/replicasets")
             await self._take_away(f"/apis/policy/v1/namespaces/{namespace}/poddisruptionbudgets")
             await self._take_away(f"/apis/events.k8s.io/v1/namespaces/{namespace}/events")
-        for path in (KINDS["nodes"], KINDS["persistentVolumes"], KINDS["storageClasses"]):
+        for path in (KINDS["nodes"], KINDS["persistentVolumes"], KINDS["storageClasses"], KINDS["csiNodes"]):
             await self._take_away(path)
         await self._take_away("/apis/scheduling.k8s.io/v1/priorityclasses")
         self.pods_made.clear()
@@ -286,7 +324,8 @@ async def side(which: str, programs: Path, folder: Path) -> AsyncIterator[Side]:
 
 def _command(which: str, programs: Path, plane: Path, port: int) -> list[str]:
     config = plane / "config.yaml"
-    config.write_text(_CONFIG.format(kubeconfig=plane / "kubeconfig"))
+    reached = {"kubeconfig": str(plane / "kubeconfig"), "qps": 1000, "burst": 1000}
+    config.write_text(json.dumps({**CONFIG, "clientConnection": reached}))
     if which == "topospread":
         own = [str(Path(sys.executable).with_name("topospread")), "scheduler", "-v", "3"]
         return [*own, "--config", str(config), "--secure-port", str(port)]

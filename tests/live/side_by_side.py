@@ -1,6 +1,6 @@
 """Random histories on two API servers, kube-scheduler on one and ours on the other: the same has to come of them.
 
-    python -m tests.live.side_by_side [--count N] [--seed N] [--pairs N] [--programs DIR] [--keep DIR]
+    python -m tests.live.side_by_side [--count N] [--seed N] [--wider] [--pairs N] [--programs DIR] [--keep DIR]
 
 After every step the two are to agree on every pod: its node, its condition ``PodScheduled``, the node it is nominated
 for, whether it is being deleted; at the end on the notes of all events and on how many attempts there were. Every
@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,6 +30,7 @@ from tests.live.conftest import HERE
 from tests.live.histories import NAMESPACES, History, history
 from tests.live.judged_bindings import Binding, bindings, judged, key_of
 from tests.live.lockstep import KINDS, Side, side
+from tests.live.wider_histories import wider_history
 
 Json = dict[str, Any]
 ROOT = HERE.parent.parent
@@ -205,9 +206,10 @@ def _counted(attempts: dict[str, float]) -> dict[str, float]:
 class Run:
     """Plays histories on pairs at the same time, and keeps what came of them."""
 
-    def __init__(self, programs: Path, folder: Path) -> None:
+    def __init__(self, programs: Path, folder: Path, tell: Callable[[int], History] = history) -> None:
         self._programs = programs
         self._folder = folder
+        self._history = tell
         self.played: list[Played] = []
         self.again: list[Played] = []
 
@@ -225,7 +227,7 @@ class Run:
 
     async def _work(self, pair: Pair, left: Iterator[int]) -> None:
         for seed in left:
-            drawn = history(seed)
+            drawn = self._history(seed)
             played = await pair.play(drawn)
             for once_more in (drawn, drawn.calm()):
                 if played.differences:
@@ -273,6 +275,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=None, help="of the first history; the next ones follow")
+    parser.add_argument("--wider", action="store_true", help="histories of more kinds of things (wider_histories.py)")
     parser.add_argument("--pairs", type=int, default=2, help="so many pairs of API servers at a time")
     parser.add_argument("--programs", type=Path, default=ROOT / "build" / "live")
     parser.add_argument("--keep", type=Path, default=None, help="a folder for logs, cases and answers")
@@ -281,7 +284,7 @@ def main() -> None:
     print(f"histories from seed {first} on", flush=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was started here is ended
     with tempfile.TemporaryDirectory() as made:
-        run = Run(given.programs, given.keep or Path(made))
+        run = Run(given.programs, given.keep or Path(made), wider_history if given.wider else history)
         asyncio.run(run.play(list(range(first, first + given.count)), given.pairs))
         wrong = run.wrong()
     for each in run.again:
