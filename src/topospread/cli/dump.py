@@ -71,7 +71,8 @@ def dump(**given: Any) -> int:
     from topospread.live.cluster_lists import WantedLists
     from topospread.live.take_snapshot import take_snapshot
 
-    # Who is told to end takes back what is half written, as on Ctrl-C.
+    # Who is told to end takes back what is half written, as on Ctrl-C; `run_or_terminate` sees to it while lists are
+    # read.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     line = ReadingLine()
     try:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from topospread.sources.snapshot_facts import SnapshotFacts
 from topospread.sources.snapshot_take import SnapshotTaking
 
@@ -11,6 +9,7 @@ from .access import Access
 from .client import ApiClient
 from .cluster_lists import ClusterLists, ListsProgress, WantedLists
 from .read_cluster import BURST, QPS
+from .run_or_terminate import run_or_terminate
 
 
 def take_snapshot(
@@ -21,6 +20,7 @@ def take_snapshot(
     Raises:
         InputError: there is no way to a cluster, it cannot be reached, or it refuses nodes or pods.
         UsageError: there is no such namespace.
+        KeyboardInterrupt: SIGINT or SIGTERM came.
     """
 
     async def taken() -> SnapshotFacts:
@@ -28,4 +28,4 @@ def take_snapshot(
         async with ApiClient(connection, qps=QPS, burst=BURST) as client:
             return await ClusterLists(client, connection, wanted, progress, "snapshot").read(taking)
 
-    return asyncio.run(taken())
+    return run_or_terminate(taken)
