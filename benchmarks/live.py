@@ -28,6 +28,7 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 import topospread
@@ -36,6 +37,7 @@ from benchmarks.live_objects import Json, node, pod
 from tests.live.api_server import api_server
 from topospread.live.client import ApiClient
 from topospread.live.connection import connect
+from topospread.live.run_or_terminate import run_or_terminate
 
 ROOT = Path(__file__).resolve().parent.parent
 UNTHINKING = "unthinking"
@@ -320,7 +322,8 @@ def main() -> None:
             print(f"left out, as time is over: {CASES[number].title(CASES[number].there)}")
             continue
         which = SCHEDULERS if given.only is None else (given.only,)
-        title, found = asyncio.run(measured(CASES[number], which, given.programs, given.seconds))
+        case = partial(measured, CASES[number], which, given.programs, given.seconds)
+        title, found = run_or_terminate(case)
         rows += [row(title, found)] if given.only is None else []
     if given.document:
         document(rows, load)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from conformance.programs import oracle
-from tests.live.lockstep import CONFIG, KINDS
+from tests.live.lockstep import CONFIG, KINDS, in_namespace
 
 Json = dict[str, Any]
 State = dict[str, list[Json]]
@@ -112,9 +112,8 @@ def _without(state: State, gone: str) -> State:
 
 
 def _path(kind: str, item: Json) -> str:
-    root, _, plural = KINDS[kind].rpartition("/")
-    namespace = item["metadata"].get("namespace")
-    return f"{root}/{f'namespaces/{namespace}/' if namespace else ''}{plural}/{item['metadata']['name']}"
+    """Where an object of a list is; it does not say itself of which kind it is."""
+    return f"{in_namespace(KINDS[kind], item['metadata'].get('namespace', ''))}/{item['metadata']['name']}"
 
 
 def _waiting(there: dict[str, Json], nominated: dict[str, str]) -> list[Json]:

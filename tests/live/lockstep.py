@@ -41,7 +41,6 @@ KINDS = {
 }
 """What decides on placements, as cases of the oracle call it."""
 _PLURALS = {"StorageClass": "storageclasses", "PriorityClass": "priorityclasses"}
-_NAMESPACED = ("Pod", "PersistentVolumeClaim", "PodDisruptionBudget", "Service", "ReplicaSet")
 _MERGE = "application/merge-patch+json"
 PACKED = "packed"
 """The name of the second profile."""
@@ -84,8 +83,14 @@ def path_of(item: Json) -> str:
     """Where objects like this are created."""
     version, kind = item["apiVersion"], item["kind"]
     root = f"/apis/{version}" if "/" in version else f"/api/{version}"
-    namespace = f"/namespaces/{item['metadata']['namespace']}" if kind in _NAMESPACED else ""
-    return f"{root}{namespace}/{_PLURALS.get(kind, kind.lower() + 's')}"
+    plural = _PLURALS.get(kind, kind.lower() + "s")
+    return in_namespace(f"{root}/{plural}", item["metadata"].get("namespace", ""))
+
+
+def in_namespace(path: str, namespace: str) -> str:
+    """Where the objects of one namespace are, of the path of all; "" for objects that are in none."""
+    root, _, plural = path.rpartition("/")
+    return f"{root}/namespaces/{namespace}/{plural}" if namespace else path
 
 
 @dataclass
@@ -269,10 +274,8 @@ class Side:
     async def wipe(self) -> None:
         """Take everything away that histories make."""
         for namespace in NAMESPACES:
-            for kind in ("pods", "persistentvolumeclaims", "services"):
-                await self._take_away(f"/api/v1/namespaces/{namespace}/{kind}")
-            await self._take_away(f"/apis/apps/v1/namespaces/{namespace}/replicasets")
-            await self._take_away(f"/apis/policy/v1/namespaces/{namespace}/poddisruptionbudgets")
+            for kind in ("pods", "persistentVolumeClaims", "services", "replicaSets", "podDisruptionBudgets"):
+                await self._take_away(in_namespace(KINDS[kind], namespace))
             await self._take_away(f"/apis/events.k8s.io/v1/namespaces/{namespace}/events")
         for path in (KINDS["nodes"], KINDS["persistentVolumes"], KINDS["storageClasses"], KINDS["csiNodes"]):
             await self._take_away(path)

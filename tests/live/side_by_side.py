@@ -31,6 +31,7 @@ from tests.live.histories import NAMESPACES, History, history
 from tests.live.judged_bindings import Binding, bindings, judged, key_of
 from tests.live.lockstep import KINDS, Side, side
 from tests.live.wider_histories import wider_history
+from topospread.live.run_or_terminate import run_or_terminate
 
 Json = dict[str, Any]
 ROOT = HERE.parent.parent
@@ -285,7 +286,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what was started here is ended
     with tempfile.TemporaryDirectory() as made:
         run = Run(given.programs, given.keep or Path(made), wider_history if given.wider else history)
-        asyncio.run(run.play(list(range(first, first + given.count)), given.pairs))
+        run_or_terminate(lambda: run.play(list(range(first, first + given.count)), given.pairs))
         wrong = run.wrong()
     for each in run.again:
         print(f"history {each.seed} before it was played again:", *each.differences, sep="\n    ")

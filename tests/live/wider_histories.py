@@ -146,8 +146,9 @@ class WiderTeller(Teller):
     def _claim_deleted(self) -> Step | None:
         if not self._shared:
             return None
-        name = self._draw.choice(self._shared)["metadata"]["name"]
-        return Step(f"{name} is deleted", path=f"/api/v1/namespaces/default/persistentvolumeclaims/{name}", delete=0)
+        held = self._draw.choice(self._shared)
+        name = held["metadata"]["name"]
+        return Step(f"{name} is deleted", path=f"{path_of(held)}/{name}", delete=0)
 
     def _limited(self) -> Step:
         """A driver says how many volumes a node takes; again, and nothing comes of it."""
