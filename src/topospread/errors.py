@@ -6,7 +6,8 @@ TopospreadError
  │   ├─ InvalidError      decoded, but the API server (or kube-scheduler) would refuse it
  │   ├─ DuplicateError    one object twice in one path, or one YAML key twice in one mapping
  │   └─ ConfigError       a KubeSchedulerConfiguration, feature gate or version that is not usable
- └─ UsageError            options that contradict each other or name what is not there (exit code 2)
+ ├─ UsageError            options that contradict each other or name something that is missing (exit code 2)
+ └─ UnknownVerdictError   `bool()` of an answer whose verdict is unknown
 
 An answer that is "no" (pods pending, findings) is not an error: commands return it with exit code 1.
 """
@@ -100,3 +101,7 @@ class ConfigError(InputError):
 
 class UsageError(TopospreadError):
     """Options that contradict each other or name what is not there."""
+
+
+class UnknownVerdictError(TopospreadError):
+    """`bool()` was applied to an answer whose verdict is unknown."""

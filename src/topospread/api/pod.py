@@ -186,6 +186,20 @@ class PodResourceClaim(KubeStruct):
     name: str = ""
 
 
+class SchedulingGroup(KubeStruct):
+    """The pod group that a pod belongs to (since 1.36)."""
+
+    pod_group_name: str = ""
+
+
+class WorkloadReference(KubeStruct):
+    """The workload and pod group that a pod belongs to (1.35)."""
+
+    name: str = ""
+    pod_group: str = ""
+    pod_group_replica_key: str = ""
+
+
 class PodSpec(KubeStruct):
     """The part of a pod's spec that scheduling and admission read."""
 
@@ -207,6 +221,8 @@ class PodSpec(KubeStruct):
     host_users: bool | None = None
     scheduling_gates: list[PodSchedulingGate] | None = None
     resource_claims: list[PodResourceClaim] | None = None
+    scheduling_group: SchedulingGroup | None = None
+    workload_ref: WorkloadReference | None = None
     volumes: list[Volume] | None = None
     restart_policy: str | None = None
 

@@ -241,6 +241,8 @@ def signature(pod: Pod) -> tuple[object, ...]:
         spec.preemption_policy,
         [volume for volume in spec.volumes if volume.restricts] if spec.volumes else [],
         bool(spec.resource_claims),
+        spec.scheduling_group,
+        spec.workload_ref,
         bool(spec.host_network) and spec.host_users is False,
         _resized(pod),
         _evicted(pod),

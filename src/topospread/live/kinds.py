@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import msgspec
 
 from topospread.api.devices import DeviceClass
-from topospread.api.meta import Int64, KubeObject, KubeStruct, ObjectMeta
+from topospread.api.meta import Int64, KubeObject, ObjectMeta
 from topospread.api.node import Namespace, Node
-from topospread.api.pod import Pod, PodCondition, PodSpec, PodStatus
+from topospread.api.pod import Pod, PodCondition, PodStatus
 from topospread.api.policy import PodDisruptionBudget
 from topospread.api.storage import (
     CSIDriver,
@@ -45,23 +45,10 @@ class ReadMeta(ObjectMeta):
     generation: Int64 | None = None
 
 
-class SchedulingGroup(KubeStruct):
-    """The group with which the pod is to be scheduled, all or none (GenericWorkload)."""
-
-    pod_group_name: str | None = None
-
-
-class ReadSpec(PodSpec):
-    """A pod's spec; pods of groups are not placed."""
-
-    scheduling_group: SchedulingGroup | None = None
-
-
 class ReadPod(Pod):
     """A pod as it comes from the API server: what decides on placements, and what is written about it."""
 
     metadata: ReadMeta = msgspec.field(default_factory=ReadMeta)
-    spec: ReadSpec = msgspec.field(default_factory=ReadSpec)
     status: ReadStatus | None = None
 
 

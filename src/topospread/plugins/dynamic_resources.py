@@ -17,9 +17,10 @@ from topospread.api.requests import is_extended_resource
 from topospread.cluster import Cluster, PodClass
 from topospread.config.version_rules import gated
 
-from .interface import PluginError, Prepared
+from .interface import NotJudgedError, Prepared
 
-NOT_JUDGED = "not judged: resource claims"
+WHAT = "resourceClaims"
+"""Key under which answers name pods with resource claims."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +39,11 @@ class DynamicResources:
         """Nothing to say about other pods.
 
         Raises:
-            PluginError: the pod claims devices.
+            NotJudgedError: if the pod claims devices.
         """
-        if pod_class.pod.spec.resource_claims:
-            raise PluginError(NOT_JUDGED)
+        claims = pod_class.pod.spec.resource_claims
+        if claims:
+            raise NotJudgedError(WHAT, "spec.resourceClaims", "resource claims")
         return Prepared()
 
 
@@ -65,7 +67,7 @@ def left_to_devices(pod_class: PodClass, cluster: Cluster) -> str:
             column = nodes.resource(name)
             have = nodes.allocatable[: nodes.size, column] > 0
             if not (have | ~nodes.alive[: nodes.size]).all():
-                return f"not judged: {name} stands for devices of DeviceClass {device_class.name}"
+                return f"{name} stands for devices of DeviceClass {device_class.name}"
     return ""
 
 

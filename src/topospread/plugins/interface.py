@@ -46,6 +46,22 @@ class PluginError(Exception):
     """A plugin cannot judge the pod at all, as where a selector does not compile: kube-scheduler's Error status."""
 
 
+class NotJudgedError(PluginError):
+    """kube-scheduler judges a part of the pod that topospread does not model.
+
+    Attributes:
+        what: stable key of the part, for example ``resourceClaims``.
+        field: field path that asks for it, for example ``spec.resourceClaims[0]``.
+        message: the part in words, for example ``resource claims are not judged``.
+    """
+
+    def __init__(self, what: str, field: str, message: str) -> None:
+        self.what = what
+        self.field = field
+        self.message = message
+        super().__init__(f"not judged: {message}")
+
+
 class Status(msgspec.Struct, frozen=True):
     """Why a node is rejected: kube-scheduler's code and the plugin's reasons, in its order."""
 

@@ -36,7 +36,7 @@ from .cluster_event import (
     takes_room,
 )
 from .dynamic_resources import DynamicResourcesRules, asks_for_others, left_to_devices
-from .interface import UNRESOLVABLE, UNSCHEDULABLE, PluginError, Prepared, RejectsAll, Scope, Status
+from .interface import UNRESOLVABLE, UNSCHEDULABLE, NotJudgedError, Prepared, RejectsAll, Scope, Status
 from .resource_scoring import ResourceReader, StrategyScore, scorer_of
 
 TOO_MANY_PODS = "Too many pods"
@@ -107,10 +107,10 @@ class NodeResourcesFit:
         """Both extension points, always: even a pod without requests takes one of the node's pods.
 
         Raises:
-            PluginError: the pod requests a resource that stands for devices, which are not modelled.
+            NotJudgedError: if the pod requests a resource that stands for devices, which are not modelled.
         """
         if self._devices.extended_resources and (problem := left_to_devices(pod_class, cluster)):
-            raise PluginError(problem)
+            raise NotJudgedError("extendedResources", "spec.containers[].resources", problem)
         strategy = self._args.scoring_strategy
         requests = fit_scoring_requests(pod_class.pod, pod_class.rules)
         reader = ResourceReader(strategy.resources, requests, cluster.nodes)

@@ -31,6 +31,7 @@ def verdict_of(pod: str, view: View, framework: Framework) -> Verdict:
         points = {each.plugin: each.points(feasible) for each in view.plugins.scores}
     rejected = None if framework.rules.counts_pre_filter else view.plugins.rejected
     spread = view.plugins.prepared.get("PodTopologySpread")
+    unjudged = view.plugins.unjudged
     return Verdict(
         pod=pod,
         nodes=names,
@@ -40,6 +41,8 @@ def verdict_of(pod: str, view: View, framework: Framework) -> Verdict:
         pre_filter=", ".join(rejected[1].reasons) if rejected else "",
         arithmetic=arithmetic_as_counted(spread.watcher) if spread and isinstance(spread.watcher, Spread) else (),
         narrowing=view.plugins.narrowing,
+        unjudged=unjudged,
+        error="; ".join(map(str, unjudged)) if len(feasible) else "",
     )
 
 

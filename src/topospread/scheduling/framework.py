@@ -17,6 +17,7 @@ from topospread.plugins.interface import (
     UNSCHEDULABLE,
     Filter,
     Normalized,
+    NotJudgedError,
     Plugin,
     PluginError,
     Prepared,
@@ -71,6 +72,7 @@ class PreparedPlugins(msgspec.Struct):
         narrowed: the only nodes PreFilter leaves, ``None`` for all; ``narrowing`` names the plugins.
         names_left_out: whether the other nodes have a reason that is told.
         reads: objects on which the answers rest besides nodes and pods.
+        unjudged: parts of the pod that no plugin here models. Without them, fewer nodes may be feasible.
     """
 
     filters: list[NamedFilter] = []
@@ -82,6 +84,7 @@ class PreparedPlugins(msgspec.Struct):
     narrowing: tuple[str, ...] = ()
     names_left_out: bool = True
     reads: set[Subject | One] = msgspec.field(default_factory=set)
+    unjudged: tuple[NotJudgedError, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,14 +127,22 @@ class FrameworkRules:
 
 
 class Framework:
-    """The plugins of a profile (pkg/scheduler/framework/runtime/framework.go)."""
+    """The plugins of a profile (pkg/scheduler/framework/runtime/framework.go).
 
-    def __init__(self, profile: Profile, gates: Gates) -> None:
+    Args:
+        profile: the profile.
+        gates: kube-scheduler's feature gates.
+        assumes_unjudged: treat filters that topospread does not model as if they let every node pass.
+    """
+
+    def __init__(self, profile: Profile, gates: Gates, *, assumes_unjudged: bool = False) -> None:
+        self.assumes_unjudged = assumes_unjudged
         settings = PluginSettings(profile.args, gates)
         used = {*profile.enabled("filter"), *profile.enabled("score"), *profile.enabled("pre_filter")}
         self.profile = profile
         self.gates = gates
         self.rules = rules_for(FrameworkRules, gates)
+        self._has_pod_groups = gates.enabled("GenericWorkload")
         self._failing_filters = failing_filters(profile, gates)
         self._failing_scores = failing_scores(profile, gates)
         self.plugins: dict[str, Plugin] = {name: make(settings) for name, make in PLUGINS.items() if name in used}
@@ -175,6 +186,10 @@ class Framework:
             try:
                 known = like.prepared.get(name) if like is not None and name not in ASKED_ABOUT_CLAIMS else None
                 prepared[name] = known or self.ask(plugin, pod_class, cluster)
+            except NotJudgedError as error:
+                if not self.assumes_unjudged:
+                    plugins.unjudged += (error,)
+                continue
             except PluginError as error:
                 failed[name] = error
                 continue
@@ -182,6 +197,10 @@ class Framework:
             watcher = prepared[name].watcher
             if watcher is not None:
                 plugins.watchers.append(watcher)
+        spec = pod_class.pod.spec
+        if self._has_pod_groups and (spec.scheduling_group or spec.workload_ref) and not self.assumes_unjudged:
+            field = "spec.schedulingGroup" if spec.scheduling_group else "spec.workloadRef"
+            plugins.unjudged += (NotJudgedError("podGroups", field, "pod groups"),)
         self._pre_filter(plugins, failed)
         if self.rules.missing_node_fails:
             _check_all_there(plugins, cluster)

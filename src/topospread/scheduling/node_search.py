@@ -56,15 +56,22 @@ class NodeSearch:
         self._sampler = sampler
 
     def best(self, pod_class: PodClass, key: str, nominated: str) -> Chosen | None:
-        """The node to take for a pod ``namespace/name``; ``None`` when no node is feasible.
+        """Return the node to take for a pod ``namespace/name``, ``None`` if no node is feasible.
 
         Raises:
-            PluginError: kube-scheduler could not judge the pod.
+            PluginError: if kube-scheduler fails on the pod.
+            NotJudgedError: if nodes are feasible but for a filter that topospread does not model.
         """
         chosen = self._only_node(pod_class) if pod_class.general else None
         if chosen is not None:
             return chosen
         view = self._view(pod_class)
+        chosen = self._judged_best(view, key, nominated)
+        if chosen is not None and view.plugins.unjudged:
+            raise view.plugins.unjudged[0]
+        return chosen
+
+    def _judged_best(self, view: View, key: str, nominated: str) -> Chosen | None:
         if self._sampler is not None:
             rows = self.sample(view, key, nominated).rows
             return best_of(view, rows, among=self._among) if len(rows) else None
@@ -85,7 +92,7 @@ class NodeSearch:
         except PluginError:
             return None
         points = view.node_local.worth[row]
-        if points is None or not view.stands_for_tied:
+        if points is None or not view.stands_for_tied or view.plugins.unjudged:
             return None
         if view.pod_class.volumes and first_failure(view, np.array([row], dtype=np.int64)):
             return None

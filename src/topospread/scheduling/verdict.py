@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from topospread.cluster.arrays import Ints
-from topospread.plugins.interface import Status
+from topospread.plugins.interface import NotJudgedError, Status
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
 
 LEFT_OUT_BY_PRE_FILTER = "PreFilterResult"
@@ -43,6 +43,8 @@ class Verdict:
         arithmetic: of every spread constraint in force.
         error: the pod could not be judged, in kube-scheduler's words.
         narrowing: the plugins that left only some nodes at PreFilter.
+        unjudged: parts of the pod that topospread does not model. ``error`` is set as well if nodes are feasible
+            but for them; otherwise the modelled filters reject every node, whatever these parts say.
     """
 
     pod: str
@@ -54,6 +56,7 @@ class Verdict:
     arithmetic: tuple[ConstraintArithmetic, ...] = ()
     error: str = ""
     narrowing: tuple[str, ...] = ()
+    unjudged: tuple[NotJudgedError, ...] = ()
 
     @cached_property
     def rejectors(self) -> frozenset[str]:

@@ -60,6 +60,7 @@ class SimulationOptions:
         draws: draw among equal nodes, with ``seed``, also where the version's kube-scheduler does not.
         one_of_many: other orders of the pods are tried as well, so that nobody has to be told that they may matter.
         pools: pools of nodes that grow for pods that find no node (`scaling`).
+        assumes_unjudged: place pods as if filters that topospread does not model let every node pass.
     """
 
     config: Configuration | None = None
@@ -76,6 +77,7 @@ class SimulationOptions:
     draws: bool = False
     one_of_many: bool = False
     pools: Sequence[NodePool] = ()
+    assumes_unjudged: bool = False
 
     @classmethod
     def of_version(
@@ -196,7 +198,10 @@ def prepare(inventory: Inventory, options: SimulationOptions, *, with_spreads: b
         control_plane=options.control_plane(gates, [profile.scheduler_name for profile in configuration.profiles]),
     )
     planned.warnings += [*configuration.warnings, *unused_sentences(planned.unused, gates.kube_version)]
-    frameworks = {profile.scheduler_name: Framework(profile, gates) for profile in configuration.profiles}
+    frameworks = {
+        profile.scheduler_name: Framework(profile, gates, assumes_unjudged=options.assumes_unjudged)
+        for profile in configuration.profiles
+    }
     sampled = options.sampling == "kube"
     cluster = cluster_of(planned, gates)
     scheduler = (

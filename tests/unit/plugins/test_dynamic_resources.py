@@ -7,21 +7,28 @@ from typing import Any
 import pytest
 
 from conformance.judging.cases import judge_case
-from tests.unit.plugins.storage_builders import cluster, pod, prepare, zonal
+from tests.unit.plugins.storage_builders import cluster, node, pod, prepare, zonal
 from topospread.api.devices import DeviceClass, DeviceClassSpec
 from topospread.api.meta import ObjectMeta
+from topospread.cluster import Cluster
 from topospread.config.gates import gates_for
 from topospread.config.load import default_profile
-from topospread.plugins.dynamic_resources import NOT_JUDGED, DynamicResources
-from topospread.plugins.interface import PluginError
+from topospread.plugins.dynamic_resources import DynamicResources
+from topospread.plugins.interface import NotJudgedError
 from topospread.scheduling.cycle import Scheduler
 from topospread.scheduling.framework import Framework
 
 CLAIMS = [{"name": "gpu", "resourceClaimName": "gpu"}]
 
 
+def scheduler_of(framework: Framework) -> Scheduler:
+    with_room = Cluster()
+    with_room.add_node(node("n0", {}, allocatable={"pods": "9"}))
+    return Scheduler(with_room, {"default-scheduler": framework})
+
+
 def test_a_pod_with_resource_claims_is_not_judged() -> None:
-    with pytest.raises(PluginError, match=NOT_JUDGED):
+    with pytest.raises(NotJudgedError, match="not judged: resource claims"):
         prepare(DynamicResources(), pod(resourceClaims=CLAIMS), cluster(zonal(n0="a")))
 
 
@@ -30,9 +37,33 @@ def test_other_pods_are() -> None:
 
 
 def test_it_stays_pending_and_says_why() -> None:
-    scheduler = Scheduler(cluster(zonal(n0="a")), {"default-scheduler": Framework(default_profile(), gates_for())})
-    assert scheduler.schedule(pod(resourceClaims=CLAIMS)).message == NOT_JUDGED
-    assert scheduler.verdict(pod(resourceClaims=CLAIMS)).error == NOT_JUDGED
+    scheduler = scheduler_of(Framework(default_profile(), gates_for()))
+    assert scheduler.schedule(pod(resourceClaims=CLAIMS)).message == "not judged: resource claims"
+    verdict = scheduler.verdict(pod(resourceClaims=CLAIMS))
+    assert verdict.error == "not judged: resource claims"
+    assert [each.what for each in verdict.unjudged] == ["resourceClaims"]
+
+
+def test_a_claim_cannot_help_a_pod_that_other_filters_reject_on_every_node() -> None:
+    scheduler = scheduler_of(Framework(default_profile(), gates_for()))
+    verdict = scheduler.verdict(pod(resourceClaims=CLAIMS, nodeSelector={"disk": "ssd"}))
+    assert not verdict.error
+    assert verdict.message == "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector."
+    assert [each.what for each in verdict.unjudged] == ["resourceClaims"]
+
+
+def test_an_assumed_claim_lets_the_pod_in() -> None:
+    framework = Framework(default_profile(), gates_for(), assumes_unjudged=True)
+    scheduler = scheduler_of(framework)
+    assert scheduler.schedule(pod(resourceClaims=CLAIMS)).node == "n0"
+
+
+def test_a_pod_of_a_group_is_not_judged_where_groups_are_on() -> None:
+    grouped = pod(schedulingGroup={"podGroupName": "training"})
+    for on, message in ((True, "not judged: pod groups"), (False, "")):
+        gates = gates_for(overrides={"GenericWorkload": on})
+        scheduler = scheduler_of(Framework(default_profile(), gates))
+        assert scheduler.schedule(grouped).message == message
 
 
 def judged(version: str, nodes: list[dict[str, Any]], resource: str = "example.com/gpu") -> dict[str, Any]:

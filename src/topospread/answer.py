@@ -1,0 +1,161 @@
+"""Answers: a verdict, one sentence, causes, tried remedies, what was not judged, and the evidence of one command.
+
+An answer is its own JSON: `Answer.to_json` writes the struct, and `topospread.schema` writes the schema of the struct.
+Drawing an answer is the job of `topospread.render`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from msgspec import Meta, field
+
+from topospread.base import API_VERSION, Base, Word
+from topospread.errors import UnknownVerdictError
+
+if TYPE_CHECKING:
+    from topospread.render.blocks import Page
+
+_REPR_LENGTH = 100
+
+Ground = Literal["seen", "played", "drawn", "proved"]
+"""What a figure rests on: the current state, one simulated course, random courses, or every order and every score."""
+
+
+class Cause(Base, frozen=True, kw_only=True):
+    """One reason for the verdict."""
+
+    code: Annotated[str, Meta(description="Stable key, for example `spread-domain-full`; see `topospread explain`.")]
+    says: Annotated[str, Meta(description="The cause in one sentence, with its numbers.")]
+    nodes: Annotated[int | None, Meta(description="Number of nodes that the cause concerns.")] = None
+    objects: Annotated[tuple[str, ...], Meta(description="Nodes, domains or objects that the cause names.")] = ()
+    together: Annotated[
+        Literal["", "all-of", "any-of"],
+        Meta(description="In a set of causes: all must be fixed, or any one of them. Empty for a single cause."),
+    ] = ""
+
+
+class Tried(Base, frozen=True, kw_only=True):
+    """The result of simulating a remedy."""
+
+    verdict: Annotated[Word, Meta(description="Whether the remedy fixes everything that it should.")]
+    places: Annotated[int, Meta(description="Pods of the workload that have a node with the remedy.")]
+    of: Annotated[int, Meta(description="Pods that the workload wants.")]
+    evicts: Annotated[int, Meta(description="Pods that preemption evicts with the remedy.")] = 0
+    newly_pending: Annotated[
+        tuple[str, ...], Meta(description="Other pods that are pending only with the remedy, NAMESPACE/NAME.")
+    ] = ()
+
+
+class Remedy(Base, frozen=True, kw_only=True):
+    """A change that was simulated, and its result."""
+
+    code: Annotated[str, Meta(description="Stable key of the kind of change, for example `uncordon`.")]
+    says: Annotated[str, Meta(description="The change in words.")]
+    command: Annotated[
+        tuple[str, ...], Meta(description="Command line that makes the change; empty if none does.")
+    ] = ()
+    patch: Annotated[tuple[dict[str, Any], ...], Meta(description="The change as RFC 6902 operations.")] = ()
+    object: Annotated[dict[str, str], Meta(description="Object that the patch applies to: apiVersion, kind, …")] = (
+        field(default_factory=dict)
+    )
+    tried: Annotated[Tried, Meta(description="The result of the simulation with the change.")]
+
+
+class Unjudged(Base, frozen=True, kw_only=True):
+    """A part of the input that topospread cannot judge."""
+
+    what: Annotated[str, Meta(description="Stable key: `resourceClaims`, `podGroups`, `extenders`, `budget`, …")]
+    because: Annotated[str, Meta(description="Why it cannot be judged.")]
+    pods: Annotated[tuple[str, ...], Meta(description="Pods that it concerns, NAMESPACE/NAME.")] = ()
+    field: Annotated[str, Meta(description="Field path that asks for it, for example `spec.resourceClaims`.")] = ""
+    to_know: Annotated[str, Meta(description="Command that gives the missing information; empty if none does.")] = ""
+
+
+class Asked(Base, frozen=True, kw_only=True):
+    """What was asked: the input and the Kubernetes version."""
+
+    source: Annotated[str, Meta(description="File, folder, context or synthetic cluster that holds the state.")] = ""
+    kube_version: Annotated[str, Meta(description="Kubernetes version that the answer is for.")] = ""
+    nodes: Annotated[int, Meta(description="Number of nodes.")] = 0
+    pods: Annotated[int, Meta(description="Number of pods in the input.")] = 0
+    taken: Annotated[str, Meta(description="When a snapshot was taken, RFC 3339; empty if that is not known.")] = ""
+
+
+class Answer(Base, frozen=True, kw_only=True):
+    """The answer to one command's question. Subclasses add the evidence of their command.
+
+    ``bool(answer)`` is true for yes and false for no.
+
+    Raises:
+        UnknownVerdictError: if ``bool()`` is applied to an unknown verdict.
+    """
+
+    page_module: ClassVar[str] = ""
+    """Module of `topospread.render.pages` whose function `page` draws the answer."""
+
+    api_version: Annotated[str, Meta(description="Version of this format.")] = API_VERSION
+    kind: Annotated[str, Meta(description="Kind of answer, for example `Why`.")] = ""
+    verdict: Annotated[Word, Meta(description="The answer to the command's question.")]
+    says: Annotated[str, Meta(description="The verdict in one sentence.")]
+    causes: Annotated[tuple[Cause, ...], Meta(description="One to three reasons for the verdict.")] = ()
+    remedies: Annotated[tuple[Remedy, ...], Meta(description="Changes that were simulated, best first.")] = ()
+    unjudged: Annotated[tuple[Unjudged, ...], Meta(description="Parts of the input that were not judged.")] = ()
+    assumed: Annotated[
+        tuple[str, ...],
+        Meta(description="Assumptions under which the verdict holds, such as: pods with claims take no node."),
+    ] = ()
+    on: Annotated[Asked, Meta(description="The input and the version.")] = Asked()
+
+    def __bool__(self) -> bool:
+        if self.verdict == "unknown":
+            raise UnknownVerdictError(f"the verdict is unknown: {self.says}; compare .verdict with 'yes' instead")
+        return self.verdict == "yes"
+
+    def __repr__(self) -> str:
+        text = f"<{type(self).__name__} {self.verdict}: {self.says}"
+        return f"{text[: _REPR_LENGTH - 2]}…>" if len(text) >= _REPR_LENGTH else f"{text}>"
+
+    def page(self) -> Page:
+        """Return the answer as blocks that every output format can draw."""
+        page: Page = import_module(f"topospread.render.pages.{self.page_module}").page(self)
+        return page
+
+    def text(self, *, width: int = 80, wide: bool = False) -> str:
+        """Return the text that the command prints, without colours.
+
+        Args:
+            width: columns of the screen.
+            wide: include the sections that only ``-o wide`` shows.
+        """
+        from topospread.render.text import text
+
+        return text(self.page(), width=width, wide=wide)
+
+    def markdown(self) -> str:
+        """Return the answer as GitHub Markdown."""
+        from topospread.render.markdown import markdown
+
+        return markdown(self.page())
+
+    def _repr_html_(self) -> str:
+        from topospread.render.html import fragment
+
+        return fragment(self.page())
+
+    def frame(self, table: str) -> Any:
+        """Return one of the answer's lists of structs as a data frame.
+
+        Args:
+            table: name of the field, for example ``placements``.
+
+        Returns:
+            A pandas DataFrame, or a polars DataFrame if only polars is installed.
+
+        Raises:
+            UsageError: if the answer has no such list, or neither pandas nor polars is installed.
+        """
+        from topospread.frames import frame_of
+
+        return frame_of(self, table)

@@ -1,0 +1,76 @@
+"""What every struct of an answer shares: camelCase JSON, verdict words, and counts that are not fully known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal, Self
+
+import msgspec
+from msgspec import Meta
+
+API_VERSION = "topospread.dev/v1"
+Word = Literal["yes", "no", "unknown"]
+"""The answer to a command's question. `unknown` means that topospread cannot judge part of the input."""
+
+
+class Base(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """A part of an answer. Field names are camelCase in JSON."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the struct as plain data, as ``-o json`` writes it."""
+        built: dict[str, Any] = msgspec.to_builtins(self)
+        return built
+
+    def to_json(self) -> str:
+        """Return the JSON text that ``-o json`` writes: indented by two spaces, with a final newline."""
+        return json_text(self)
+
+
+class Bounds(Base, frozen=True, kw_only=True):
+    """A count that lies between two numbers. Both are equal if everything was judged."""
+
+    least: Annotated[int, Meta(description="The smallest possible count.")]
+    most: Annotated[int, Meta(description="The largest possible count.")]
+
+    @classmethod
+    def exactly(cls, count: int) -> Self:
+        """Return bounds that hold one number."""
+        return cls(least=count, most=count)
+
+    @property
+    def known(self) -> bool:
+        """Whether only one number is possible."""
+        return self.least == self.most
+
+    def __add__(self, other: Bounds) -> Bounds:
+        return Bounds(least=self.least + other.least, most=self.most + other.most)
+
+    def at_least(self, number: int) -> Word:
+        """Return whether the count is at least `number`."""
+        if self.least >= number:
+            return "yes"
+        return "no" if self.most < number else "unknown"
+
+    def __str__(self) -> str:
+        return str(self.least) if self.known else f"{self.least}–{self.most}"
+
+
+def worst(words: Iterable[Word]) -> Word:
+    """Return the conjunction of verdicts: one no decides, then one unknown (Kleene's logic)."""
+    found = set(words)
+    if "no" in found:
+        return "no"
+    return "unknown" if "unknown" in found else "yes"
+
+
+def best(words: Iterable[Word]) -> Word:
+    """Return the disjunction of verdicts: one yes decides, then one unknown (Kleene's logic)."""
+    found = set(words)
+    if "yes" in found:
+        return "yes"
+    return "unknown" if "unknown" in found else "no"
+
+
+def json_text(data: object) -> str:
+    """Return data as JSON text, indented by two spaces, with a final newline."""
+    return msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n"

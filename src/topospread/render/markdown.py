@@ -1,0 +1,65 @@
+"""Pages as GitHub Markdown, for pull requests and job summaries. Text of the input cannot add markup."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .blocks import Bar, Cell, Code, Fact, Page, Part, Section, Span, Table, Verdict, cell_text
+
+_SIGNS = {"yes": "✅", "no": "❌", "unknown": "❔"}
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!@&])")
+_FENCE = re.compile(r"`{3,}")
+
+
+def markdown(page: Page) -> str:
+    """Return a page as Markdown, with a final newline. Sections for ``-o wide`` are folded."""
+    return "\n".join(line for part in page.parts for line in _part(part)).strip("\n") + "\n"
+
+
+def _part(part: Part) -> Iterator[str]:
+    match part:
+        case Verdict():
+            yield f"### {_SIGNS[part.word]} {escaped(part.says)}"
+        case Fact():
+            command = f"{_code(part.command)} " if part.command else ""
+            yield f"**{escaped(part.label)}:** {command}{escaped(part.says)}  "
+        case Code():
+            longest = max((len(each) for each in _FENCE.findall(part.text)), default=2)
+            fence = "`" * (longest + 1)
+            yield f"{fence}{'' if part.language == 'words' else part.language}\n{part.text}\n{fence}"
+        case Table():
+            yield "\n| " + " | ".join(escaped(each) or " " for each in part.heads) + " |"
+            yield "|" + "---|" * len(part.heads)
+            yield from ("| " + " | ".join(map(_cell, row)) + " |" for row in part.rows)
+        case Section():
+            yield (
+                f"\n<details><summary>{escaped(part.title)}</summary>\n" if part.wide else f"\n{escaped(part.title)}\n"
+            )
+            for each in part.parts:
+                yield from _part(each)
+            if part.wide:
+                yield "\n</details>"
+
+
+def _cell(cell: Cell) -> str:
+    match cell:
+        case Bar():
+            return "█" * min(cell.value, 24)
+        case Span(role="bad"):
+            return f"**{escaped(cell.text)}**" if cell.text else ""
+    return escaped(cell_text(cell))
+
+
+def escaped(words: str) -> str:
+    """Return words on one line that Markdown shows literally: no link, image, HTML, mention or table border."""
+    plain = " ".join(words.split())
+    # A zero-width joiner would change names that are copied; the entity of @ prevents a mention and is shown as @.
+    return _SPECIAL.sub(r"\\\1", plain).replace("\\@", "&#64;").replace("\\<", "&lt;").replace("\\&", "&amp;")
+
+
+def _code(command: str) -> str:
+    longest = max((len(each) for each in re.findall("`+", command)), default=0)
+    ticks = "`" * (longest + 1)
+    pad = " " if command.startswith("`") or command.endswith("`") else ""
+    return f"{ticks}{pad}{' '.join(command.split())}{pad}{ticks}"

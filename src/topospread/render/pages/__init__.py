@@ -1,0 +1,1 @@
+"""One page a command: a page picks the fields of an answer and computes nothing."""

@@ -1,0 +1,138 @@
+"""Pages as text: verdict, facts and tables in a given number of columns. Names and commands are never broken."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from textwrap import wrap
+
+from topospread.base import Bounds
+
+from .blocks import Bar, Cell, Code, Fact, Page, Part, Role, Section, Span, Table, Verdict, cell_text
+
+_COLOURS = {"name": "1", "good": "32", "bad": "1;31", "unsure": "33", "dim": "2"}
+_WORD_ROLES: dict[str, Role] = {"yes": "good", "no": "bad", "unknown": "unsure"}
+_LONGEST_BAR = 24
+_NARROWEST = 16
+"""Columns that a wrapped cell keeps at least."""
+_GAP = "  "
+_MARK = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def text(page: Page, *, width: int = 80, wide: bool = False, colour: bool = False) -> str:
+    """Return a page as text, with a final newline.
+
+    Args:
+        page: the blocks.
+        width: columns of the screen. A name or command that is longer stays whole.
+        wide: whether sections and rows for ``-o wide`` are shown.
+        colour: whether ANSI colours are used. No information is in a colour alone.
+    """
+    writer = _Writer(width, wide, colour)
+    lines = [line.rstrip() for part in page.parts for line in writer.part(part)]
+    while lines and not lines[0]:
+        lines.pop(0)
+    return "\n".join(lines) + "\n"
+
+
+class _Writer:
+    def __init__(self, width: int, wide: bool, colour: bool) -> None:
+        self._width, self._wide, self._colour = width, wide, colour
+
+    def part(self, part: Part) -> Iterator[str]:
+        match part:
+            case Verdict():
+                first, *rest = _wrapped(f"{part.word}: {part.says}", self._width, hang=2)
+                yield self._mark(f"{part.word}:", _WORD_ROLES[part.word]) + first.removeprefix(f"{part.word}:")
+                yield from rest
+            case Fact():
+                yield from self._fact(part)
+            case Code():
+                yield from (f"  {line}" for line in part.text.splitlines())
+            case Table():
+                yield from self._table(part)
+            case Section() if self._wide or not part.wide:
+                yield ""
+                if part.title:
+                    yield from _wrapped(part.title, self._width, hang=2)
+                for each in part.parts:
+                    yield from self.part(each)
+
+    def _fact(self, fact: Fact) -> Iterator[str]:
+        label, indent = f"{fact.label}: ", min(len(fact.label) + 2, 16)
+        if fact.command:
+            yield label + fact.command
+            label = " " * indent
+        if fact.says:
+            yield from _wrapped(label + fact.says, self._width, hang=indent)
+
+    def _table(self, table: Table) -> Iterator[str]:
+        rows = table.rows if self._wide or len(table.rows) <= table.most + 1 else table.rows[: table.most]
+        texts = [table.heads, *(tuple(map(_drawn, row)) for row in rows)]
+        columns = [i for i in range(len(table.heads)) if any(row[i] for row in texts)]
+        for dropped in table.may_drop:
+            if self._wide or _total(texts, columns) <= self._width:
+                break
+            columns = [each for each in columns if each != dropped]
+        widths = {i: max(len(row[i]) for row in texts) for i in columns}
+        excess = sum(widths.values()) + len(_GAP) * len(columns) - self._width
+        if excess > 0 and columns:
+            widest = max((i for i in columns if not _is_name_column(rows, i)), key=widths.__getitem__, default=None)
+            if widest is not None:
+                words = max((len(word) for row in texts for word in row[widest].split()), default=0)
+                widths[widest] = max(widths[widest] - excess, words, min(_NARROWEST, widths[widest]))
+        numbers = {i for i in columns if all(isinstance(row[i], int | Bounds) for row in rows)}
+        for at, row in enumerate(texts):
+            cells: tuple[Cell, ...] = rows[at - 1] if at else ()
+            yield from self._row(row, cells, widths, numbers)
+        left = len(table.rows) - len(rows)
+        if left:
+            yield f"and {left} more{' ' + table.more if table.more else ''}: -o wide"
+
+    def _row(
+        self, row: tuple[str, ...], cells: tuple[Cell, ...], widths: dict[int, int], numbers: set[int]
+    ) -> Iterator[str]:
+        """Yield the lines of a row. A cell that is wider than its column continues below."""
+        parts = {i: wrap(row[i], width, break_long_words=False, break_on_hyphens=False) or [""]
+                 for i, width in widths.items()}  # fmt: skip
+        for line in range(max(map(len, parts.values()), default=0)):
+            drawn = []
+            for i, width in widths.items():
+                words = parts[i][line] if line < len(parts[i]) else ""
+                padded = words.rjust(width) if i in numbers else words.ljust(width)
+                cell = cells[i] if cells else None
+                drawn.append(self._mark(padded, cell.role) if isinstance(cell, Span) and cell.role else padded)
+            yield _GAP.join(drawn)
+
+    def _mark(self, words: str, role: Role) -> str:
+        return f"\x1b[{_COLOURS[role]}m{words}\x1b[0m" if self._colour and role else words
+
+
+def shown_length(line: str) -> int:
+    """Return the number of columns that a line takes without its colours."""
+    return len(_MARK.sub("", line))
+
+
+def _wrapped(words: str, width: int, hang: int) -> list[str]:
+    indent = " " * (len(words) - len(words.lstrip()))
+    return wrap(
+        words.lstrip(),
+        width,
+        initial_indent=indent,
+        subsequent_indent=" " * hang,
+        break_long_words=False,
+        break_on_hyphens=False,
+    ) or [""]
+
+
+def _drawn(cell: Cell) -> str:
+    return "█" * min(cell.value, _LONGEST_BAR) if isinstance(cell, Bar) else cell_text(cell)
+
+
+def _total(texts: list[tuple[str, ...]], columns: list[int]) -> int:
+    return sum(max(len(row[i]) for row in texts) + len(_GAP) for i in columns) - len(_GAP)
+
+
+def _is_name_column(rows: tuple[tuple[Cell, ...], ...], column: int) -> bool:
+    """Return whether a column holds names, which are never broken."""
+    return all(" " not in _drawn(row[column]) for row in rows)
