@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace as with_fields
+
+from msgspec.structs import replace
 
 from topospread.cluster.cluster import pod_key
 from topospread.scheduling.cycle import Placement
@@ -154,6 +157,12 @@ def _preempt(run: Run, queue: VirtualQueue, queued: QueuedPod, outcome: PodOutco
         return False
     found = run.scheduler.pending_preemption(queued.pod, outcome.verdict)
     candidate = run.scheduler.pick(found)
+    unjudged = outcome.verdict.unjudged
+    if candidate is not None and unjudged:
+        # Evictions might make room, but whether they let the pod in depends on a filter that is not modelled.
+        outcome.placement = replace(outcome.placement, message=str(unjudged[0]))
+        outcome.verdict = with_fields(outcome.verdict, error=str(unjudged[0]))
+        return False
     if candidate is None:
         outcome.preemption = found
         return False
