@@ -50,12 +50,12 @@ def check_reach(folder: str, *, network: bool) -> str:
         each = os.path.realpath(waiting.pop())
         if each not in visited:
             visited.add(each)
-            waiting += _Reach(each, root, network).checked()
+            waiting += _ReachCheck(each, root, network).checked()
     return root or os.path.commonpath(visited)
 
 
-class _Reach:
-    """What one kustomization refers to."""
+class _ReachCheck:
+    """Checks the references of one kustomization."""
 
     def __init__(self, folder: str, root: str | None, network: bool) -> None:
         self._folder = folder
