@@ -269,12 +269,14 @@ def test_the_rules_pages_are_up_to_date() -> None:
 def test_the_action_lints_and_writes_sarif(tmp_path: Path) -> None:
     action = yaml.safe_load((ROOT / "action.yml").read_text())
     step = action["runs"]["steps"][-1]
-    named = {name: text.removeprefix("${{ inputs.").removesuffix(" }}") for name, text in step["env"].items()}
+    expressions = {name: text.removeprefix("${{ ").removesuffix(" }}") for name, text in step["env"].items()}
+    named = {name: text.removeprefix("inputs.") for name, text in expressions.items() if text.startswith("inputs.")}
     given = {name: action["inputs"][each]["default"] for name, each in named.items()}
     (tmp_path / "a folder").mkdir()
     (tmp_path / "a folder" / "app.yaml").write_text(WARNED)
     (tmp_path / "temp" / "topospread" / "bin").mkdir(parents=True)
-    (tmp_path / "temp" / "topospread" / "bin" / "topospread").symlink_to(BIN / "topospread")
+    (tmp_path / "temp" / "topospread" / "bin" / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    (tmp_path / "temp" / "topospread" / "bin" / "python").chmod(0o755)
     env = given | {"RUNNER_TEMP": str(tmp_path / "temp"), "PATH": os.environ["PATH"]}
     env |= {"PATHS": "a folder\n", "SARIF": "out.sarif", "KUBE_VERSION": "1.32"}
     script = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
@@ -293,8 +295,9 @@ def test_the_action_renders_charts_with_its_values(tmp_path: Path) -> None:
     helm.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/words\ncat {tmp_path}/made\n')
     helm.chmod(0o755)
     (tmp_path / "made").write_text(WARNED)
-    (helm.parent / "topospread").symlink_to(BIN / "topospread")
-    names = ("CLUSTER", "CONFIG", "KUBE_VERSION", "SETTINGS", "SARIF")
+    (helm.parent / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    (helm.parent / "python").chmod(0o755)
+    names = ("CLUSTER", "CONFIG", "KUBE_VERSION", "SETTINGS", "SARIF", "BASE", "RENDER_HELM", "RENDER_NETWORK")
     env = {
         "RUNNER_TEMP": str(tmp_path / "temp"),
         "PATH": f"{helm.parent}:{os.environ['PATH']}",
@@ -320,7 +323,7 @@ def test_the_action_renders_charts_with_its_values(tmp_path: Path) -> None:
 def test_the_hooks_take_the_files_of_a_commit(tmp_path: Path, manifest: str) -> None:
     (tmp_path / "app.yaml").write_text(manifest)
     for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text()):
-        program, *words = shlex.split(hook["entry"])
-        assert program == "topospread"
+        python, isolated, module, program, *words = shlex.split(hook["entry"]) + hook["args"]
+        assert (python, isolated, module, program) == ("python", "-I", "-m", "topospread")
         done = run(*words, "app.yaml", folder=tmp_path)
         assert done.returncode == int(manifest == WARNED and "--fix" not in words), done.stderr

@@ -188,5 +188,9 @@ def test_a_chart_in_a_kustomization(renderers: Path, project: Path) -> None:
     (project / "inflated/charts").mkdir(parents=True)
     (project / "web").rename(project / "inflated/charts/web")
     (project / "inflated/kustomization.yaml").write_text("helmCharts: [{name: web, releaseName: shop}]\n")
-    done = run(project, f"{renderers}:/usr/bin:/bin", "simulate", "inflated", *CLUSTER)
+    words = ("simulate", "inflated", *CLUSTER)
+    done = run(project, f"{renderers}:/usr/bin:/bin", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "add --render-helm" in done.stderr
+    done = run(project, f"{renderers}:/usr/bin:/bin", *words, "--render-helm")
     assert "/shop  Deployment · 2 replicas" in done.stdout, done.stderr

@@ -95,7 +95,7 @@ def tagged_scalar(tag: str, text: str) -> Scalar:
     if kind == "float" and type(value) is int:
         return float(value)
     if _kind_of(value) != kind:
-        raise ScalarError(f"cannot decode !!{_kind_of(value)} `{text}` as a !!{kind}")
+        raise ScalarError(f"cannot decode a !!{_kind_of(value)} of {len(text)} characters as a !!{kind}")
     return value
 
 

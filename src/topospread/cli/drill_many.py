@@ -114,7 +114,7 @@ def check(given: dict[str, Any], steps: list[Step]) -> int:
         raise UsageError(f"--check plays drills of files, which say themselves what {(beside or ['a step'])[0]} says")
     if not given["paths"]:
         raise UsageError("--check: name files of drills, or folders with them")
-    files = find_drills(given["paths"])
+    files = find_drills(given["paths"], helm_in_kustomizations=given["render_helm"], network=given["render_network"])
     shard = read_shard(given["shard"], "--shard") if given["shard"] else None
     try:
         with progress("drilling") as bar:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
@@ -57,11 +58,13 @@ RENDERING_OPTIONS = (
     click.option("--helm-set", multiple=True, metavar="NAME=VALUE", help="… a single value, as helm's --set takes it."),
     click.option("--helm-release", default="", metavar="NAME", help="… the release's name (the chart's otherwise)."),
     click.option("--raw", is_flag=True, help="Render no chart and build no kustomization: read files as they are."),
+    click.option("--render-helm", is_flag=True, help="Let kustomize run Helm for the charts of kustomizations."),
+    click.option("--render-network", is_flag=True, help="Let kustomize and Helm fetch remote bases and charts."),
 )
 
 
 def rendering_options(command: Command) -> Command:
-    """``--helm-values --helm-set --helm-release --raw``."""
+    """``--helm-values --helm-set --helm-release --raw --render-helm --render-network``."""
     for decorator in reversed(RENDERING_OPTIONS):
         command = decorator(command)
     return command
@@ -144,6 +147,8 @@ def read_rendering(given: Mapping[str, Any], kube_version: str) -> Rendering:
         helm_set=given["helm_set"],
         helm_release=given["helm_release"],
         kube_version=kube_version,
+        helm_in_kustomizations=given["render_helm"],
+        network=given["render_network"],
     )
 
 
@@ -232,12 +237,18 @@ def _loaded(
             strict=given["strict"],
             namespace=namespace,
             with_hooks=given["with_hooks"],
-            kinds=find_kinds(),
+            kinds=find_kinds(_settings_folder(given)),
             rendering=read_rendering(given, given["kube_version"].strip()),
             comparison_operators=any(each.apiserver.enabled("TaintTolerationComparisonOperators") for each in by),
             live=live,
             progress=bar if live is None else None,
         )
+
+
+def _settings_folder(given: Mapping[str, Any]) -> str:
+    """Return the folder whose settings describe custom resources: of `plan` that of the old state."""
+    named: str = given.get("settings_from") or os.curdir
+    return named if os.path.isdir(named) else os.path.dirname(named) or os.curdir
 
 
 def retyped(given: Mapping[str, Any], *paths: str) -> list[str]:
@@ -253,7 +264,8 @@ def retyped(given: Mapping[str, Any], *paths: str) -> list[str]:
             words += ["--config" if option == "config_path" else f"--{option.replace('_', '-')}", given[option]]
     for option in ("helm_values", "helm_set"):
         words += [word for each in given[option] for word in (f"--{option.replace('_', '-')}", each)]
-    return words + [f"--{each.replace('_', '-')}" for each in ("raw", "with_hooks", "strict") if given[each]]
+    flags = ("raw", "render_helm", "render_network", "with_hooks", "strict")
+    return words + [f"--{each.replace('_', '-')}" for each in flags if given[each]]
 
 
 def read_control_plane(given: Mapping[str, Any], kube_version: str | None = None) -> ControlPlane:

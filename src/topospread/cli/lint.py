@@ -78,7 +78,9 @@ def _completed(context: click.Context, parameter: click.Parameter, incomplete: s
 @click.option("--select", multiple=True, metavar="RULE,…", shell_complete=_completed, help="Ask only these rules.")
 @click.option("--ignore", multiple=True, metavar="RULE,…", shell_complete=_completed, help="Do not ask these rules.")
 @click.option("--level", type=LEVELS, default="hint", help="Show only findings that are at least so bad.")
-@click.option("--settings", type=PATH, metavar="FILE", help="Settings, in place of the nearest .topospread.yaml.")
+@click.option(
+    "--settings", type=PATH, metavar="FILE|rev:REV", help="Settings in place of the nearest .topospread.yaml."
+)
 @click.option("--fix", is_flag=True, help="Make the fixes that take no decision, in the files.")
 @click.option("--diff", is_flag=True, help="Show what --fix would change, and change nothing.")
 @click.option("--explain", metavar="RULE", shell_complete=_completed, help="Explain a rule.")
@@ -201,9 +203,16 @@ def _settings(given: dict[str, Any]) -> Settings:
     from dataclasses import replace
 
     from topospread.linting.settings import find_settings, read_settings
+    from topospread.linting.settings_of_revision import settings_at
+    from topospread.sources.revisions import REVISION
 
-    path = given["settings"]
-    settings = find_settings() if path is None else read_settings(path)
+    path, settings = given["settings"], None
+    if path is None:
+        settings = find_settings()
+    elif path.startswith(REVISION):
+        settings = settings_at(path.removeprefix(REVISION))
+    else:
+        settings = read_settings(path)
     if settings is None:
         raise ConfigError("this file has no [tool.topospread]", Place(path))
     selected, ignored = (_rules(given[name], f"--{name}") for name in ("select", "ignore"))

@@ -15,7 +15,7 @@ from typing import Any
 import click
 from click.shell_completion import shell_complete
 
-from topospread.errors import TopospreadError
+from topospread.errors import TopospreadError, UsageError
 from topospread.version import __version__
 
 from .terminal import print_anywhere
@@ -160,6 +160,7 @@ def _run() -> int:
     asked = os.environ.get(VARIABLE)
     if asked:
         return shell_complete(topospread, {}, name, VARIABLE, asked)
+    _refuse_files_as_options(sys.argv[1:])
     with topospread.make_context(name, sys.argv[1:]) as context:
         result: Any = topospread.invoke(context)
     return result if isinstance(result, int) else 0
@@ -188,6 +189,21 @@ def _fault(error: Exception) -> int:
 def _say(text: str, code: int) -> int:
     click.echo(text, err=True)
     return code
+
+
+def _refuse_files_as_options(words: list[str]) -> None:
+    """Refuse an option that is also the name of a file here, unless ``--`` separates options from paths.
+
+    A shell's ``*`` and programs such as pre-commit pass the names of files, and anybody may add a file ``--fix``.
+
+    Raises:
+        UsageError: if an option is a file, too.
+    """
+    for word in [] if "--" in words else words:
+        if word.startswith("-") and word != "-" and os.path.lexists(word):
+            from topospread.sources.text import shown_path
+
+            raise UsageError(f"{shown_path(word)} is an option and a file here; write -- before paths")
 
 
 def program_name() -> str:

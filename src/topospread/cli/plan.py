@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
-from contextlib import ExitStack
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -39,7 +39,8 @@ Say what a change of manifests does to the pods of a cluster: what moves and why
 grows, which findings are new.
 
 OLD and NEW are folders or files, or git revisions of the repository that the working directory is in; of a revision it
-is the working directory as it was then. PATHs are looked at in both, by default all. Charts and kustomizations are
+is the working directory as it was then. A name that is both a path and a revision is an error: write path:NAME or
+rev:NAME. Settings are those of OLD. PATHs are looked at in both, by default all. Charts and kustomizations are
 rendered as for simulate. Both states are placed on the cluster of --cluster as if the other had never been: objects
 that NEW no longer has are still there when the cluster has them.
 
@@ -51,7 +52,7 @@ Examples:
   topospread plan HEAD~1 HEAD --cluster cluster.json.gz
   topospread plan main . overlays/prod --cluster zones=3,nodes=12,cpu=8,memory=32Gi
   topospread plan old/ new/ --cluster cluster.json.gz -o json
-  topospread plan origin/main HEAD --cluster cluster.json.gz -o markdown > comment.md
+  topospread plan rev:origin/main rev:HEAD --cluster cluster.json.gz -o markdown > comment.md
 """
 
 FORMATS = click.Choice(["table", "wide", "json", "yaml", "markdown"])
@@ -101,30 +102,39 @@ def _review(given: dict[str, Any], states: Sequence[State], paths: Sequence[Sequ
 
     from topospread.review.review import Review, only_in
 
+    given = {**given, "settings_from": states[0].folder}
     by = read_control_plane(given)
     configuration = read_configuration(given["config_path"], by.scheduler)
     inventories = [_read(given, state, each, by) for state, each in zip(states, paths, strict=True)]
     comparison = _compared(given, inventories, by, configuration, (states[0].name, states[1].name))
     findings: list[list[Finding]] = [[], []]
     if not given["no_lint"]:
-        findings = [_linted(given, state, each) for state, each in zip(states, paths, strict=True)]
+        findings = [_linted(given, states[0], state, each) for state, each in zip(states, paths, strict=True)]
     return Review(
         replace(comparison, counts_new=True), only_in(findings[1], findings[0]), only_in(findings[0], findings[1])
     )
 
 
 def _read(given: dict[str, Any], state: State, paths: Sequence[str], by: ControlPlane) -> Inventory:
-    """What a state holds beside the cluster; of a revision nobody knows the folder that it is in meanwhile."""
-    try:
+    """Return the objects of a state and of the cluster, with messages that name the files of a revision."""
+    with _told_of(state):
         inventory = read_inventory({**given, "paths": tuple(paths)}, by=[by])
-    except InputError as error:
-        if not state.root:
-            raise
-        place = str(error).removesuffix(f": {error.message}")
-        raise InputError(error.message, Place(f"{state.name}: {state.shown(place)}")) from None
     for said in (inventory.warnings, inventory.notes):
         said[:] = [each.replace(state.root + os.sep, "") if state.root else each for each in said]
     return inventory
+
+
+@contextmanager
+def _told_of(state: State) -> Iterator[None]:
+    """Name a revision and the file in it in errors, not the temporary folder."""
+    try:
+        yield
+    except InputError as error:
+        if not state.root:
+            raise
+        root = os.path.relpath(state.root) + os.sep
+        place = str(error).removesuffix(f": {error.message}")
+        raise InputError(error.message, Place(f"{state.name}: {state.shown(place).removeprefix(root)}")) from None
 
 
 def _compared(
@@ -161,19 +171,19 @@ def _compared(
     return with_causes(comparison, again[0], again[1])
 
 
-def _linted(given: dict[str, Any], state: State, paths: Sequence[str]) -> list[Finding]:
-    """What lint finds in a state, with paths as a person knows them; what cannot be read has been an error before."""
+def _linted(given: dict[str, Any], old: State, state: State, paths: Sequence[str]) -> list[Finding]:
+    """Return the findings of lint in a state, with paths as a person knows them, by the settings of the old state."""
     from dataclasses import replace
 
     from topospread.linting.reading import Question
     from topospread.linting.run import run
-    from topospread.linting.settings import find_settings
+    from topospread.linting.settings_of_revision import settings_of
 
     if not paths:
         return []
-    settings = find_settings()
     folder = state.folder if os.path.isdir(state.folder) else os.path.dirname(state.folder)
-    settings = replace(settings, folder=os.path.join(folder, settings.folder)) if state.root else settings
+    with _told_of(old):
+        settings = settings_of(old, folder)
     question = Question(
         paths=paths,
         cluster=given["cluster"],

@@ -9,6 +9,7 @@ from typing import Any
 
 from topospread.errors import Place, UsageError
 from topospread.sources.files import Source, read_text
+from topospread.sources.roots import is_within, leaves, root_of
 from topospread.sources.text import Text
 from topospread.sources.yaml import read_documents
 
@@ -78,39 +79,54 @@ class DrillFile:
         return place_in(self.text, self.document, path, self.name)
 
 
-def find_drills(paths: Iterable[str]) -> list[DrillFile]:
-    """The drills of files and of folders, whose other files are passed over.
+def find_drills(
+    paths: Iterable[str], *, helm_in_kustomizations: bool = False, network: bool = False
+) -> list[DrillFile]:
+    """Return the drills of files and of folders, whose other files are skipped.
+
+    Args:
+        paths: files and folders.
+        helm_in_kustomizations, network: what `Rendering` allows; a file cannot allow it itself.
 
     Raises:
-        InputError: one cannot be read, or says what means nothing.
-        UsageError: there is none at a path.
+        InputError: if a file cannot be read, or is invalid.
+        UsageError: if a path has no drill.
     """
     found: list[DrillFile] = []
     for path in paths:
-        own = [drill for file in _files(path) for drill in _drills(file, named=file == path)]
+        root = root_of(path)
+        own = [drill for file in _files(path, root) for drill in _drills(file, root, named=file == path)]
         if not own:
             raise UsageError(f"{path}: there is no drill in it (apiVersion: {API_VERSION}, kind: Drill)")
         found += own
-    return found
+    return [_allowed(each, helm_in_kustomizations, network) for each in found]
 
 
-def _files(path: str) -> Iterator[str]:
+def _allowed(drill: DrillFile, helm: bool, network: bool) -> DrillFile:
+    rendering = replace(drill.manifests.rendering, helm_in_kustomizations=helm, network=network)
+    return replace(drill, manifests=replace(drill.manifests, rendering=rendering))
+
+
+def _files(path: str, root: str) -> Iterator[str]:
     if not os.path.isdir(path):
         yield path
         return
     for folder, folders, names in os.walk(path):
         folders[:] = sorted(each for each in folders if not each.startswith("."))
-        yield from (os.path.join(folder, each) for each in sorted(names) if each.endswith(_ENDINGS))
+        for file in (os.path.join(folder, each) for each in sorted(names) if each.endswith(_ENDINGS)):
+            if not is_within(file, root):
+                raise leaves(file, root)
+            yield file
 
 
-def _drills(path: str, *, named: bool) -> Iterator[DrillFile]:
+def _drills(path: str, root: str, *, named: bool) -> Iterator[DrillFile]:
     text = read_text(Source(path, None))
     if not named and _GROUP not in text.data:
         return
     for document in read_documents(text):
         value = document.value
         if isinstance(value, dict) and value.get("kind") == "Drill":
-            yield _DrillReader(text, document.number).drill(value)
+            yield _DrillReader(text, document.number, root).drill(value)
 
 
 class _DrillReader(FileFields):
@@ -157,10 +173,10 @@ class _DrillReader(FileFields):
             if name in _NODES:
                 return _NODES[name](read_choice(text, name))
             if name == "apply":
-                return Apply(self.path(text))
+                return Apply(self.path(text, f"{where}.apply"))
             if name == "rollout":
                 step = read_rollout(text, name)
-                return replace(step, path=self.path(step.path)) if step.path else step
+                return replace(step, path=self.path(step.path, f"{where}.rollout")) if step.path else step
             return _READ[name](text, name)
         except UsageError as error:
             raise self.error(str(error), f"{where}.{name}") from None

@@ -101,19 +101,18 @@ def read_manifests(fields: FileFields, spec: Mapping[str, Any], kube_version: st
         InputError: a field is not what it has to be.
     """
     cluster = fields.string(spec.get("cluster", ""), "spec.cluster")
-    paths = fields.strings(spec.get("manifests", []), "spec.manifests")
     helm = fields.mapping(spec.get("helm", {}), "spec.helm")
     fields.known(helm, ("values", "set", "release"), "spec.helm")
     raw = fields.flag(spec.get("raw", False), "spec.raw")
     if raw and helm:
         raise fields.error("raw renders no chart, and helm says how: give one of them", "spec.helm")
     return DrillInput(
-        cluster=cluster if not cluster or is_made_up(cluster) else fields.path(cluster),
-        paths=tuple(map(fields.path, paths)),
+        cluster=cluster if not cluster or is_made_up(cluster) else fields.path(cluster, "spec.cluster"),
+        paths=fields.paths(spec.get("manifests", []), "spec.manifests"),
         namespace=fields.string(spec.get("namespace", "default"), "spec.namespace"),
         rendering=Rendering(
             raw=raw,
-            helm_values=tuple(map(fields.path, fields.strings(helm.get("values", []), "spec.helm.values"))),
+            helm_values=fields.paths(helm.get("values", []), "spec.helm.values"),
             helm_set=tuple(fields.strings(helm.get("set", []), "spec.helm.set")),
             helm_release=fields.string(helm.get("release", ""), "spec.helm.release"),
             kube_version=kube_version,
@@ -139,8 +138,8 @@ def read_settings(fields: FileFields, spec: Mapping[str, Any]) -> DrillSettings:
         kube_version=version,
         gates=_gates(fields, spec, version, "scheduler"),
         apiserver_gates=_gates(fields, spec, version, "apiserver"),
-        config=None if config is None else fields.path(fields.string(config, "spec.config")),
-        pools=tuple(map(fields.path, fields.strings(spec.get("pools", []), "spec.pools"))),
+        config=None if config is None else fields.path(fields.string(config, "spec.config"), "spec.config"),
+        pools=fields.paths(spec.get("pools", []), "spec.pools"),
         seed=fields.number(spec["seed"], "spec.seed") if "seed" in spec else None,
         runs=runs,
         preemption=fields.flag(spec.get("preemption", True), "spec.preemption"),

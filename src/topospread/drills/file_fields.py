@@ -9,7 +9,8 @@ from typing import Any
 
 from topospread.errors import ConfigError, InputError, Place
 from topospread.sources.positions import locate, parse_path
-from topospread.sources.text import Text
+from topospread.sources.roots import is_within
+from topospread.sources.text import Text, shown_path
 
 
 def place_in(text: Text, document: int, path: str, name: str = "") -> Place:
@@ -29,16 +30,30 @@ class FileFields:
 
     Attributes:
         name: of the drill, for errors.
+        root: real path of the folder that the paths in the document must not leave.
     """
 
-    def __init__(self, text: Text, document: int) -> None:
+    def __init__(self, text: Text, document: int, root: str) -> None:
         self.text = text
         self.document = document
+        self.root = root
         self.name = ""
 
-    def path(self, path: str) -> str:
-        """A path as seen from the working directory."""
-        return os.path.normpath(os.path.join(os.path.dirname(self.text.name), path))
+    def path(self, path: str, where: str) -> str:
+        """Return a path as seen from the working directory.
+
+        Raises:
+            InputError: if it leaves the root.
+        """
+        joined = os.path.normpath(os.path.join(os.path.dirname(self.text.name), path))
+        if not is_within(joined, self.root):
+            words = f"this path leaves {shown_path(self.root)}; name a folder that holds both to drill --check"
+            raise self.error(words, where)
+        return joined
+
+    def paths(self, value: Any, where: str) -> tuple[str, ...]:
+        """Return the paths of a list, each as `path` has it."""
+        return tuple(self.path(each, f"{where}[{i}]") for i, each in enumerate(self.strings(value, where)))
 
     def known(self, value: Mapping[str, Any], known: Sequence[str], where: str) -> None:
         """Refuse what is not known.

@@ -17,6 +17,7 @@ import msgspec
 from topospread.api.inventory import Inventory
 from topospread.errors import DecodeError, DuplicateError, InputError, Place
 from topospread.sources.files import STANDARD_INPUT, Source
+from topospread.sources.roots import is_within, leaves, root_of
 from topospread.sources.text import Text
 
 from .differences import unified_diff
@@ -53,9 +54,13 @@ class Mended(msgspec.Struct, frozen=True):
         """Put the new text into the file, all of it or nothing.
 
         Raises:
-            InputError: the file is compressed, has changed since it was read, or cannot be written.
+            InputError: if the file is compressed, has changed since it was read, cannot be written, or is a link that
+                leaves its root.
         """
         path = os.path.realpath(self.source.path)
+        root = root_of(os.path.dirname(self.source.path) or os.curdir)
+        if not is_within(path, root):
+            raise leaves(self.source.path, root)
         try:
             with open(path, "rb") as file:
                 raw = file.read()

@@ -28,12 +28,12 @@ from topospread.config.versions import NEWEST, KubeVersion
 from topospread.errors import ConfigError, DecodeError, DuplicateError, InputError, Place
 from topospread.sources.admit import is_stored
 from topospread.sources.deliveries import delivery_of
-from topospread.sources.files import STANDARD_INPUT, Source, read_text, shown_path
+from topospread.sources.files import STANDARD_INPUT, Source, read_text
 from topospread.sources.folders import check_programs, look_into
 from topospread.sources.json_text import too_deep
 from topospread.sources.locations import Location, label_of
 from topospread.sources.rendering import RAW, Rendering
-from topospread.sources.text import Text, printable
+from topospread.sources.text import Text, printable, shown_path
 from topospread.sources.versions import VERSIONS, NoMatchError, resolve_kind, to_current
 
 from .configurations import GROUP, configurations_in, load_judged
@@ -325,7 +325,7 @@ def read(
             noted, and the rest is read.
     """
     paths = [look_into(path, question.how) for path in question.paths]
-    found = Read(gates, question.namespace, notes=[note for each in paths for note in each.notes])
+    found = Read(gates, question.namespace, notes=[note for each in paths for note in (*each.warnings, *each.notes)])
     sources = {source.path: source for each in paths for source in each.sources}
     asked = [source for source in sources.values() if not question.settings.excludes(source.path)]
     check_programs([source for source in asked if source.path not in (instead or {})])

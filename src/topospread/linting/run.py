@@ -16,12 +16,12 @@ from topospread.config.gates import Gates, gates_for
 from topospread.config.profile import Configuration
 from topospread.errors import InputError, Place, UsageError
 from topospread.plain_data import PlainData
-from topospread.sources.files import STANDARD_INPUT, shown_path
+from topospread.sources.files import STANDARD_INPUT
 from topospread.sources.inputs import Input, paths_of
 from topospread.sources.load import ReadFrom, load, no_garbage_collection
 from topospread.sources.positions import parse_path
 from topospread.sources.rendering import Rendering
-from topospread.sources.text import Text, printable
+from topospread.sources.text import Text, printable, shown_path
 
 from .ignores import Ignores, unused
 from .lint_input import CustomManifest, LintInput, LintSubject

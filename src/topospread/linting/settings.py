@@ -1,7 +1,7 @@
 """Which rules are asked, and how bad their findings are: ``.topospread.yaml`` and ``pyproject.toml``; asks no rule.
 
-The nearest of the two, from a folder upwards, is taken; of two in one folder ``.topospread.yaml``. Its ``lint`` (in
-``pyproject.toml`` ``[tool.topospread.lint]``) holds::
+The nearest file is used, from a folder up to its git repository; of two in one folder ``.topospread.yaml``. Its
+``lint`` (in ``pyproject.toml`` ``[tool.topospread.lint]``) holds::
 
     select: [RULE, …]                     only these rules; all by default
     ignore: [RULE, …]                     not these rules
@@ -21,7 +21,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from fnmatch import fnmatch
-from pathlib import Path
 from typing import Any, Final, get_args
 
 from topospread.config.versions import KubeVersion
@@ -29,13 +28,15 @@ from topospread.errors import ConfigError, DecodeError, Place
 from topospread.sources.custom_kinds import parse_kinds
 from topospread.sources.files import STANDARD_INPUT, Source, read_text
 from topospread.sources.made_up import is_made_up
+from topospread.sources.roots import is_within, root_of, upwards
+from topospread.sources.text import shown_path
 from topospread.sources.yaml import read_documents
 
 from .rule import Severity
 from .rules import BY_ID
 
-YAML_NAMES: Final = (".topospread.yaml", ".topospread.yml")
-TOML_NAME: Final = "pyproject.toml"
+SETTINGS_NAMES: Final = (".topospread.yaml", ".topospread.yml", "pyproject.toml")
+"""Files that may hold settings, the first in a folder first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,16 +88,15 @@ class Settings:
 
 
 def find_settings(folder: str = ".") -> Settings:
-    """The nearest settings from a folder upwards; the default ones when there are none.
+    """Return the nearest settings from a folder up to its repository, or the default settings.
 
     Raises:
-        InputError: they cannot be read, or say what means nothing.
+        InputError: if they cannot be read, or are invalid.
     """
-    start = Path(folder).resolve()
-    for place in (start, *start.parents):
-        for name in (*YAML_NAMES, TOML_NAME):
-            if (place / name).is_file():
-                shown = os.path.relpath(place / name) if name in os.listdir(place) else name
+    for place in upwards(folder):
+        for name in SETTINGS_NAMES:
+            if os.path.isfile(os.path.join(place, name)):
+                shown = os.path.relpath(os.path.join(place, name)) if name in os.listdir(place) else name
                 found = read_settings(shown)
                 if found is not None:
                     return found
@@ -155,7 +155,7 @@ class _SettingsParser:
         folder = os.path.dirname(self.path)
         for name in ("cluster", "config"):
             if name in fields and not is_made_up(fields[name]):
-                fields[name] = os.path.join(folder, fields[name])
+                fields[name] = self._path(os.path.join(folder, fields[name]), f"lint.{name}")
         return Settings(**fields, folder=folder, source=self.path)
 
     def _known(self, value: Mapping[str, Any], known: tuple[str, ...], where: str) -> None:
@@ -174,6 +174,13 @@ class _SettingsParser:
         if not isinstance(value, str):
             raise self._error(f"expected a string, got {value!r}; put it in quotes", where)
         return value
+
+    def _path(self, path: str, where: str) -> str:
+        """Return a path that stays in the root of the settings; their author may be a stranger."""
+        root = root_of(self.path)
+        if not is_within(path, root):
+            raise self._error(f"this path leaves {shown_path(root)}; give it on the command line", where)
+        return path
 
     def _version(self, value: Any, where: str) -> str:
         text = self._string(value, where)

@@ -9,7 +9,6 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
-from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -18,6 +17,7 @@ from topospread.errors import ConfigError, Place
 
 from .files import Source, read_text
 from .positions import parse_path
+from .roots import upwards
 from .text import Text
 from .yaml import read_documents
 
@@ -111,15 +111,14 @@ def shipped_kinds() -> Kinds:
 
 
 def find_kinds(folder: str = ".") -> Kinds:
-    """Those that are known, with those of the nearest ``.topospread.yaml`` from a folder upwards.
+    """Return the known kinds, with those of the nearest ``.topospread.yaml`` from a folder up to its repository.
 
     Raises:
-        InputError: it cannot be read, or its kinds mean nothing.
+        InputError: if the file cannot be read, or its kinds are invalid.
     """
-    start = Path(folder).resolve()
-    for above in (start, *start.parents):
-        for path in (above / name for name in SETTINGS):
-            if path.is_file():
+    for above in upwards(folder):
+        for path in (os.path.join(above, name) for name in SETTINGS):
+            if os.path.isfile(path):
                 shown = os.path.relpath(path)
                 documents = [each.value for each in read_documents(read_text(Source(shown, None)))]
                 whole = documents[0] if documents else None

@@ -2,8 +2,8 @@
 
 A file that is named is read whatever its ending. Of a folder, at any depth, the files are read that end in
 `ENDINGS`, in the order of their names; names that begin with a dot and folders behind a symbolic link are left
-out (a mounted ConfigMap shows each of its files twice otherwise). What is compressed with gzip is unpacked. Which
-folders are charts and kustomizations is `folders`' to tell.
+out (a mounted ConfigMap shows each of its files twice otherwise), and links that leave the root (`roots`). What is
+compressed with gzip is unpacked. Which folders are charts and kustomizations is `folders`' to tell.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ import msgspec
 
 from topospread.errors import DecodeError, InputError, Place, UsageError
 
-from .text import Text, place_of_byte, printable
+from .roots import check_inside_repository, is_within, root_of
+from .text import Text, place_of_byte, shown_path
 
 STANDARD_INPUT: Final = "-"
 ENDINGS: Final = (".yaml", ".yml", ".json", ".yaml.gz", ".yml.gz", ".json.gz")
@@ -74,40 +75,41 @@ class Source(msgspec.Struct, frozen=True):
         return shown_path(self.path)
 
 
-def shown_path(path: str) -> str:
-    """A path on one line, with what cannot be printed escaped."""
-    return printable(path.encode("utf-8", "backslashreplace").decode())
+def find_sources(path: str, links_out: list[str] | None = None) -> list[Source]:
+    """Return the files of a path given by the user, as they are.
 
-
-def find_sources(path: str) -> list[Source]:
-    """What a path given by the user stands for when everything is read as it is.
+    Args:
+        path: a file, a folder, or ``-``.
+        links_out: receives the links below the folder that leave its root; they are not read.
 
     Raises:
-        InputError: nothing is there, it may not be read, or a folder holds no file to read.
+        InputError: if nothing exists there, it cannot be read, or a folder holds no file to read.
     """
     if path == STANDARD_INPUT:
         return [Source(path, None)]
     if "\0" in path or not path:
         raise InputError("this is no path", Place(shown_path(path) or '""'))
+    check_inside_repository(path)
+    links_out = [] if links_out is None else links_out
     try:
         status = os.stat(path)
         if not stat.S_ISDIR(status.st_mode):
             return [Source(path, status.st_size if stat.S_ISREG(status.st_mode) else None)]
-        found = [Source(file, os.stat(file).st_size) for file in _files_below(path)]
+        found = [Source(file, os.stat(file).st_size) for file in _files_below(path, links_out)]
     except OSError as error:
         raise unreadable(error, path) from error
     if not found:
-        raise nothing_to_read(path)
+        raise nothing_to_read(path, links_out)
     return found
 
 
-def _files_below(folder: str) -> Iterator[str]:
-    """Files to read, depth first, each folder in the order of its names."""
-    waiting = [PathEntry(folder, True)]
+def _files_below(folder: str, links_out: list[str]) -> Iterator[str]:
+    """Yield the files to read, depth first, each folder in the order of its names."""
+    root, waiting = root_of(folder), [PathEntry(folder, True)]
     while waiting:
         entry = waiting.pop()
         if entry.is_folder:
-            waiting += reversed(entries(entry.path))
+            waiting += reversed(entries(entry.path, root, links_out))
         else:
             yield entry.path
 
@@ -119,25 +121,30 @@ class PathEntry(NamedTuple):
     is_folder: bool
 
 
-def entries(folder: str) -> list[PathEntry]:
-    """What of a folder is read or looked into, in the order of the names.
+def entries(folder: str, root: str, links_out: list[str]) -> list[PathEntry]:
+    """Return the entries of a folder that are read or searched, in the order of their names.
+
+    Args:
+        folder: the folder.
+        root: real path that links must not leave.
+        links_out: receives the links to files that leave it.
 
     Raises:
-        OSError: it may not be read, or a link leads nowhere.
+        OSError: if the folder cannot be read, or a link is broken.
     """
+    inside = []
     with os.scandir(folder) as found:
-        inside = [
-            PathEntry(each.path, each.is_dir(follow_symlinks=False))
-            for each in found
-            if not each.name.startswith(".")
-            and (each.is_dir(follow_symlinks=False) or (each.name.lower().endswith(ENDINGS) and _is_file(each)))
-        ]
-    return sorted(inside)
-
-
-def _is_file(entry: os.DirEntry[str]) -> bool:
-    """Whether it is a regular file, also behind a link; a link that leads nowhere is an error to report."""
-    return stat.S_ISREG(os.stat(entry.path).st_mode)
+        for each in sorted(found, key=lambda each: each.name):
+            if each.name.startswith("."):
+                continue
+            if each.is_dir(follow_symlinks=False):
+                inside.append(PathEntry(each.path, True))
+            elif each.name.lower().endswith(ENDINGS):
+                if each.is_symlink() and not is_within(each.path, root):
+                    links_out.append(each.path)
+                elif stat.S_ISREG(os.stat(each.path).st_mode):
+                    inside.append(PathEntry(each.path, False))
+    return inside
 
 
 def read_text(source: Source, stdin: BinaryIO | None = None) -> Text:
@@ -156,6 +163,7 @@ def read_text(source: Source, stdin: BinaryIO | None = None) -> Text:
                 raise UsageError("- stands for standard input, and there is none here")
             data = _read_all(stdin, source)
         else:
+            check_inside_repository(source.path)
             with open(source.path, "rb") as file:
                 data = _read_all(file, source)
     except OSError as error:
@@ -234,8 +242,16 @@ def total_size(sources: Sequence[Source]) -> int | None:
     return None if None in sizes else sum(size for size in sizes if size is not None)
 
 
-def nothing_to_read(path: str) -> InputError:
-    """What to say of a folder that holds no file to read."""
+def note_links_out(links_out: Sequence[str]) -> str:
+    """Return the warning about links that were not read."""
+    names = ", ".join(map(shown_path, links_out[:3])) + (f" and {len(links_out) - 3} more" if links_out[3:] else "")
+    return f"{names}: not read, the symbolic link leaves the root; name its target to read it"
+
+
+def nothing_to_read(path: str, links_out: Sequence[str] = ()) -> InputError:
+    """Return the error for a folder that holds no file to read."""
+    if links_out:
+        return InputError(f"no file in this folder can be read. {note_links_out(links_out)}", _at(path))
     return InputError(f"no file in this folder ends in {', '.join(ENDINGS[:3])} (or one of these and .gz)", _at(path))
 
 

@@ -17,9 +17,11 @@ import msgspec
 
 from topospread.errors import InputError, Place
 
-from .files import Source, entries, find_sources, nothing_to_read, shown_path, unreadable
+from .files import Source, entries, find_sources, note_links_out, nothing_to_read, unreadable
 from .kustomizations import Kustomization, kustomization_in
 from .rendering import CHART, PACKED, ChartUnit, KustomizationUnit, Rendering, chart_field
+from .roots import check_inside_repository, root_of
+from .text import shown_path
 
 _NAMES_SHOWN: Final = 3
 
@@ -30,10 +32,12 @@ class PathContents(msgspec.Struct, frozen=True):
     Attributes:
         sources: what is read, in order.
         notes: what a person should know of what is not, and of what is rendered.
+        warnings: links that are not read, because they leave the root.
     """
 
     sources: Sequence[Source]
     notes: Sequence[str] = ()
+    warnings: Sequence[str] = ()
 
 
 def look_into(path: str, rendering: Rendering, *, to_apply: bool = False) -> PathContents:
@@ -48,20 +52,22 @@ def look_into(path: str, rendering: Rendering, *, to_apply: bool = False) -> Pat
     Raises:
         InputError: nothing is there, it may not be read, or a folder holds nothing to read.
     """
-    if rendering.raw:
-        return PathContents(find_sources(path))
-    if path.endswith(PACKED) and os.path.isfile(path):
-        return PathContents([Source(path, 0, ChartUnit(path, rendering))])
-    if not os.path.isdir(path):
-        return PathContents(find_sources(path))
+    links_out: list[str] = []
+    is_packed = path.endswith(PACKED) and os.path.isfile(path)
+    if rendering.raw or not (is_packed or os.path.isdir(path)):
+        found = find_sources(path, links_out)
+        return PathContents(found, warnings=[note_links_out(links_out)] if links_out else ())
+    check_inside_repository(path)
+    if is_packed:
+        return PathContents([Source(path, 0, ChartUnit(path, root_of(path), rendering))])
     try:
         tree = _Tree(path, rendering, alone=to_apply)
     except OSError as error:
         raise unreadable(error, path) from error
-    found = tree.found()
-    if not found.sources:
-        raise nothing_to_read(path)
-    return found
+    contents = tree.found()
+    if not contents.sources:
+        raise nothing_to_read(path, tree.links_out)
+    return contents
 
 
 def wholes_of(paths: Sequence[str], rendering: Rendering) -> list[str]:
@@ -134,6 +140,8 @@ class _Tree:
         built: real path of a folder → its kustomization.
         unbuilt: files below kustomizations, which nobody may refer to.
         libraries: charts that only other charts use.
+        links_out: links to files that leave the limit.
+        limit: real path of the folder that reading must not leave (`roots`).
     """
 
     root: str
@@ -144,8 +152,11 @@ class _Tree:
     built: dict[str, Kustomization] = field(default_factory=dict)
     unbuilt: list[str] = field(default_factory=list)
     libraries: list[str] = field(default_factory=list)
+    links_out: list[str] = field(default_factory=list)
+    limit: str = field(init=False)
 
     def __post_init__(self) -> None:
+        self.limit = root_of(self.root)
         waiting: list[_Folder | str] = [_Folder(self.root, None)]
         while waiting:
             each = waiting.pop()
@@ -159,13 +170,13 @@ class _Tree:
         own = kustomization_in(folder.path)
         if own is not None:
             self.built[own.folder] = own
-            self.sources.append(Source(folder.path, 0, KustomizationUnit(folder.path, own)))
+            self.sources.append(Source(folder.path, 0, KustomizationUnit(folder.path, own, self.rendering)))
         elif os.path.isfile(os.path.join(folder.path, CHART)):
             self._note_chart(folder.path)
             return []
         within = own or folder.within
         inside: list[_Folder | str] = []
-        for entry in entries(folder.path):
+        for entry in entries(folder.path, self.limit, self.links_out):
             if entry.is_folder:
                 inside.append(_Folder(entry.path, within))
             elif within is None:
@@ -178,7 +189,7 @@ class _Tree:
         if chart_field(path, "type") == "library":
             self.libraries.append(path)
         else:
-            self.sources.append(Source(path, 0, ChartUnit(path, self.rendering)))
+            self.sources.append(Source(path, 0, ChartUnit(path, self.limit, self.rendering)))
 
     @cached_property
     def named(self) -> Kustomization | None:
@@ -212,7 +223,8 @@ class _Tree:
             words = "this is a Component of Kustomize, which is nothing alone: name the kustomization that has it"
             raise InputError(words, Place(shown_path(self.root)))
         kept = self.kept()
-        return PathContents(kept, self._notes(kept))
+        warnings = [note_links_out(self.links_out)] if self.links_out else []
+        return PathContents(kept, self._notes(kept), warnings)
 
     def kept(self) -> list[Source]:
         """The sources that are no part of others."""

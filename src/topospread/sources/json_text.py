@@ -12,11 +12,10 @@ from typing import Any, Final, NoReturn
 
 import msgspec
 
-from topospread.api.label_syntax import quoted
 from topospread.api.yaml_scalars import whole_number
 from topospread.errors import DecodeError, DuplicateError, Place
 
-from .text import Text, place_of_byte
+from .text import Text, place_of_byte, shown_key
 from .yaml import MAX_DEPTH, read_documents
 
 _WHITESPACE: Final = re.compile(r"[ \t\r\n]*")
@@ -162,7 +161,7 @@ def _duplicate(text: Text, start: int, end: int, key: str) -> DuplicateError:
         return DuplicateError(error.message, replace(error.place, document=None, line=line))
     except DecodeError:
         pass
-    return DuplicateError(f"the key {quoted(key)} stands twice in one object", place)
+    return DuplicateError(f"{shown_key(text, key)} stands twice in one object", place)
 
 
 def _no_number(text: str) -> NoReturn:
@@ -171,12 +170,12 @@ def _no_number(text: str) -> NoReturn:
 
 def _integer(text: str) -> int:
     if len(text) > _LONGEST_NUMBER:
-        raise _NumberError(f"{text[:20]}… is too large a number")
+        raise _NumberError(f"a number of {len(text)} digits is too large")
     return int(text)
 
 
 def _float(text: str) -> float | int:
     number = float(text)
     if number in (float("inf"), float("-inf")):
-        raise _NumberError(f"{text[:40]} is too large a number")
+        raise _NumberError(f"a number of {len(text)} characters is too large")
     return whole_number(number)

@@ -16,7 +16,8 @@ KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomizati
 """The names Kustomize knows (``RecognizedKustomizationFileNames`` in kustomize's api/konfig)."""
 
 _GROUP: Final = "kustomize.config.k8s.io/"
-_OF_FOLDERS: Final = ("resources", "bases", "components", "generators", "transformers", "validators")
+FOLDER_FIELDS: Final = frozenset({"resources", "bases", "components", "generators", "transformers", "validators"})
+"""Fields of a kustomization that list other kustomizations by their folders."""
 _CHARTS: Final = ("helmCharts", "helmChartInflationGenerator")
 _CHART_HOME: Final = "charts"
 
@@ -78,7 +79,7 @@ def kustomization_value(path: str) -> dict[str, Any]:
 
 
 def _folders(value: dict[str, Any], folder: str) -> Iterator[str]:
-    for name in _OF_FOLDERS:
+    for name in sorted(FOLDER_FIELDS):
         listed = value.get(name)
         for each in listed if isinstance(listed, list) else ():
             # Whatever is no folder here is a file, a repository elsewhere, or written out in place.

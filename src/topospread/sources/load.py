@@ -19,7 +19,7 @@ from .admit import Rules
 from .collection import Collection
 from .custom_kinds import Kinds, notes_on_custom
 from .deliveries import note_of_deliveries
-from .files import STANDARD_INPUT, ReadingProgress, Source, read_text, shown_path, total_size
+from .files import STANDARD_INPUT, ReadingProgress, Source, read_text, total_size
 from .folders import PathContents, check_programs, look_into
 from .hooks import HooksLeftOut
 from .json_list import JsonList
@@ -31,7 +31,7 @@ from .objects import ObjectReader, ReadObject
 from .rendering import Rendering
 from .snapshot import leave_out_stranded_pods, warn_of_missing_owners
 from .snapshot_facts import SnapshotFacts, note_of, warnings_of, warnings_when_read
-from .text import Text
+from .text import Text, shown_path
 from .yaml import read_documents
 
 NO_NODES: Final = (
@@ -143,6 +143,7 @@ def load(  # noqa: PLR0913 - keyword arguments
             collection.add_path(objects if with_hooks else hooks.without(objects))
         inventory = _inventory(collection, reader, needs_nodes=needs_nodes)
         inventory.read_from = ReadFrom(tuple(paths), cluster, namespace, rendering or Rendering(), live is not None)
+        inventory.warnings += [warning for each in found for warning in each.warnings]
         inventory.notes += [*hooks.notes(), *(note for each in found for note in each.notes)]
         if cluster is not None and is_made_up(cluster):
             _leave_out_unasked_class(inventory, cluster)

@@ -7,7 +7,6 @@ topospread reads, but for names and the values of labels, one is checked.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -31,7 +30,7 @@ from .locations import Location, label_of
 from .pod_parts import pod_parts
 from .quantities import KnownQuantities
 from .snapshot_facts import SnapshotFacts
-from .text import printable
+from .text import described, printable
 from .versions import VERSIONS, NoMatchError, resolve_kind, similar_kind
 
 _CONFIGURATION_GROUP: Final = "kubescheduler.config.k8s.io/"
@@ -248,7 +247,7 @@ class ObjectReader:
         if value is None:
             return
         if not isinstance(value, dict):
-            words = f"{_shown(value)} stands here, and not an object with apiVersion and kind"
+            words = f"expected an object with apiVersion and kind, got {described(value)}"
             raise DecodeError(words, location.place())
         version, kind = _type_of(value, location, of or _Type())
         items = value.get("items")
@@ -345,13 +344,19 @@ def _type_of(value: dict[str, Any], location: Location, of: _Type) -> tuple[str,
         text = value.get(field) or default
         if not text:
             hint = _not_a_manifest(location.text.name)
-            raise InvalidError(
-                [f"{field} is missing{hint}"], location.place(label_of(value, str(value.get("kind") or "object")))
-            )
+            raise InvalidError([f"{field} is missing{hint}"], location.place(_unfinished_label(value)))
         if not isinstance(text, str):
-            raise DecodeError(f"expected a string, got {_shown(text)}", location.place(field=field))
+            raise DecodeError(f"expected a string, got {described(text)}", location.place(field=field))
         found.append(text)
     return found[0], printable(found[1])
+
+
+def _unfinished_label(value: dict[str, Any]) -> str:
+    """Return the label of an object without apiVersion or kind; "" unless the other of the two is known."""
+    version, kind = value.get("apiVersion"), value.get("kind")
+    known_kind = isinstance(kind, str) and kind in KINDS
+    known_version = isinstance(version, str) and any(version in each for each in VERSIONS.values())
+    return label_of(value, str(kind) if known_kind else "object") if known_kind or known_version else ""
 
 
 def _not_a_manifest(path: str) -> str:
@@ -368,13 +373,3 @@ def _label(item: KubeObject) -> str:
     metadata = item.metadata
     name = metadata.name or metadata.generate_name
     return printable(f"{item.kind} {metadata.namespace}/{name}" if metadata.namespace else f"{item.kind} {name}")
-
-
-def _shown(value: object) -> str:
-    """A value that is not what it should be, as an error names it."""
-    if isinstance(value, list):
-        return "a list"
-    if isinstance(value, dict):
-        return "an object"
-    text = printable(json.dumps(value, ensure_ascii=False))
-    return text if len(text) <= 60 else f"{text[:60]}…"

@@ -17,11 +17,10 @@ import msgspec
 
 from topospread.errors import Place
 
-from .files import shown_path
 from .patches import written_in
 from .positions import locate
 from .source_files import SourceFiles, child_of, values_of
-from .text import Text, line_of
+from .text import Text, line_of, shown_path
 
 _SOURCE: Final = re.compile(rb"(?m)^---\n# Source: (.+)\n")
 _IDENTIFYING: Final = ("name", "topologyKey", "key")
@@ -36,12 +35,13 @@ class ChartOrigins:
     Args:
         chart: path of the chart, as it was given.
         data: what was printed.
+        root: real path of the folder that its files must lie in.
     """
 
-    def __init__(self, chart: str, data: bytes) -> None:
+    def __init__(self, chart: str, data: bytes, root: str) -> None:
         self._chart = chart
         self._text = Text(chart, data)
-        self._files = SourceFiles()
+        self._files = SourceFiles(root)
 
     @cached_property
     def _sources(self) -> list[tuple[int, str]]:
@@ -85,15 +85,18 @@ class KustomizationOrigins:
         folder: where the paths of the origins begin.
         data: what was printed.
         annotated: what was said of each document.
+        root: real path of the folder that its files must lie in.
     """
 
-    def __init__(self, given: str, file: str, folder: str, data: bytes, annotated: Sequence[Annotated]) -> None:
+    def __init__(  # noqa: PLR0913 - keyword arguments
+        self, given: str, *, file: str, folder: str, data: bytes, annotated: Sequence[Annotated], root: str
+    ) -> None:
         self._given = given
         self._file = file
         self._folder = folder
         self._text = Text(file, data)
         self._annotated = annotated
-        self._files = SourceFiles()
+        self._files = SourceFiles(root)
 
     @cached_property
     def _rendered(self) -> list[Any]:

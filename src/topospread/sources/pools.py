@@ -113,7 +113,7 @@ def read_pools(paths: Iterable[str]) -> tuple[NodePool, ...]:
                 given.append((place, _converted(value, _Pools, place)))
             else:
                 words = f"expected kind Pools of {API_VERSION}, or Karpenter's NodePool"
-                raise ConfigError(f"{words}, and this is {kind or 'neither'}", place)
+                raise ConfigError(words, place)
     types = [each for _, file in given for each in file.instance_types]
     found = [pool for place, file in given for pool in _own(file, place)]
     for place, item in karpenter:

@@ -1,27 +1,43 @@
-"""kustomize and Helm as programs: found on the PATH, run without a shell, their errors in words; not what they make."""
+"""Runs kustomize and Helm: found on the PATH, without a shell, in a scrubbed environment, with limits.
+
+The manifests that these programs render may come from strangers. Which folders they render is in `rendering`.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
+import selectors
 import shutil
+import signal
 import subprocess
-from collections.abc import Sequence
-from typing import Final
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import IO, Final
 
 import msgspec
 
 from topospread.errors import InputError, Place
 
-TIMEOUT: Final = 120.0
-"""Seconds after which a program has hung: bases of other repositories take kustomize up to half a minute each."""
+from .helm_gate import HELM_HOMES
 
+TIMEOUT: Final = 120.0
+"""Seconds after which a program is stopped: remote bases take kustomize up to half a minute each."""
+MAX_OUTPUT: Final = 64 << 20
+"""Bytes that a program may print."""
+
+_CHUNK: Final = 1 << 16
 _MOST_WORDS: Final = 2000
 _MISSES_VALUES: Final = re.compile(r"^execution error|\bexecuting \"|values don't meet|values\.schema")
-"""What Helm says where a chart cannot do with its own values alone, as often it cannot."""
+"""Errors of Helm for a chart whose own values are not enough."""
 _VALUES: Final = "; values are given with --helm-values FILE and --helm-set NAME=VALUE"
+_NO_HELM: Final = "must specify --enable-helm"
+RENDER_HELM: Final = "this kustomization has Helm charts, and kustomize runs Helm only on request; add --render-helm"
 _RAW: Final = "--raw reads the files as they are"
 KUSTOMIZE: Final = (("kustomize", "build"), ("kubectl", "kustomize"))
-"""Programs that build kustomizations, each with its command, the first that is there is taken."""
+"""Programs that build kustomizations, each with its command. The first program on the PATH is used."""
 HELM: Final = (("helm", "template"),)
 _MISSING: Final = {
     KUSTOMIZE: (
@@ -33,10 +49,13 @@ _MISSING: Final = {
         f"(https://helm.sh/docs/intro/install/); {_RAW}"
     ),
 }
+_PROXIES: Final = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy")
+_NOWHERE: Final = "http://127.0.0.1:1"
+"""A proxy that no program can reach: Go sends every request to it, except those to this machine itself."""
 
 
 class Renderer(msgspec.Struct, frozen=True):
-    """A program that makes manifests.
+    """A program that renders manifests.
 
     Attributes:
         program: its path.
@@ -48,46 +67,117 @@ class Renderer(msgspec.Struct, frozen=True):
     command: str
     name: str
 
-    def run(self, words: Sequence[str], place: Place) -> bytes:
-        """What it prints.
+    def run(self, words: Sequence[str], place: Place, environment: Mapping[str, str]) -> bytes:
+        """Return what the program prints.
 
         Raises:
-            InputError: it fails, cannot be run, or does not come to an end.
+            InputError: if the program fails, cannot be run, does not end in time, or prints too much.
         """
+        command = [self.program, self.command, *words]
+        pipe, null = subprocess.PIPE, subprocess.DEVNULL
         try:
-            done = subprocess.run(
-                [self.program, self.command, *words],
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                check=False,
-                timeout=TIMEOUT,
+            # A session of its own: the Helm that kustomize runs is stopped with it.
+            process = subprocess.Popen(
+                command, stdin=null, stdout=pipe, stderr=pipe, env=dict(environment), start_new_session=True
             )
-        except subprocess.TimeoutExpired:
-            raise InputError(f"`{self.name}` did not end within {TIMEOUT:.0f} seconds", place) from None
         except OSError as error:
             raise InputError(f"{self.program} cannot be run: {error.strerror or error}", place) from error
-        if done.returncode:
-            said = _said(done.stderr)
+        with process:
+            try:
+                printed, errors = self._output(process, place)
+            finally:
+                if process.poll() is None:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.killpg(process.pid, signal.SIGKILL)
+        if process.returncode:
+            said = _said(errors)
             hint = _VALUES if self.command == "template" and _MISSES_VALUES.search(said) else ""
-            raise InputError(f"`{self.name}` failed: {said}{hint}", place)
-        return done.stdout
+            raise InputError(RENDER_HELM if _NO_HELM in said else f"`{self.name}` failed: {said}{hint}", place)
+        return printed
+
+    def _output(self, process: subprocess.Popen[bytes], place: Place) -> tuple[bytes, bytes]:
+        """Return what a process prints to its output and as errors, after it has ended."""
+        assert process.stdout is not None
+        assert process.stderr is not None
+        parts: dict[IO[bytes], list[bytes]] = {process.stdout: [], process.stderr: []}
+        room, deadline = MAX_OUTPUT, time.monotonic() + TIMEOUT
+        with selectors.DefaultSelector() as selector:
+            for each in parts:
+                selector.register(each, selectors.EVENT_READ)
+            while selector.get_map():
+                ready = selector.select(max(deadline - time.monotonic(), 0))
+                if not ready:
+                    raise self._too_slow(place)
+                for key, _ in ready:
+                    file = next(each for each in parts if each is key.fileobj)
+                    data = os.read(key.fd, _CHUNK)
+                    room -= len(data)
+                    if room < 0:
+                        raise InputError(f"`{self.name}` printed more than {MAX_OUTPUT >> 20} MiB", place)
+                    if data:
+                        parts[file].append(data)
+                    else:
+                        selector.unregister(file)
+        try:
+            process.wait(max(deadline - time.monotonic(), 0))
+        except subprocess.TimeoutExpired:
+            raise self._too_slow(place) from None
+        return b"".join(parts[process.stdout]), b"".join(parts[process.stderr])
+
+    def _too_slow(self, place: Place) -> InputError:
+        return InputError(f"`{self.name}` did not end within {TIMEOUT:.0f} seconds", place)
+
+
+@contextlib.contextmanager
+def scrubbed_environment(*, network: bool) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield a temporary folder, and an environment for renderers whose homes lie in it.
+
+    Variables of the caller may hold secrets, and kustomize writes variables into manifests if a manifest names them.
+
+    Args:
+        network: whether the programs may fetch bases and charts.
+    """
+    with tempfile.TemporaryDirectory(prefix="topospread-") as given:
+        folder = os.path.realpath(given)
+        environment = {
+            "PATH": search_path(),
+            "HOME": folder,
+            "TMPDIR": folder,
+            **{name: os.path.join(folder, name.lower()) for name in HELM_HOMES},
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "GIT_TERMINAL_PROMPT": "0",
+            "GIT_ALLOW_PROTOCOL": "https:http:ssh" if network else "none",
+        }
+        for name in _PROXIES:
+            if network and name in os.environ:
+                environment[name] = os.environ[name]
+            elif not network and name.lower() != "no_proxy":
+                environment[name] = _NOWHERE
+        yield folder, environment
+
+
+def search_path() -> str:
+    """Return the PATH without relative folders: a program of the working directory must not run."""
+    given = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return os.pathsep.join(each for each in given if os.path.isabs(each))
 
 
 def find_renderer(known: tuple[tuple[str, str], ...], place: Place) -> Renderer:
-    """The first of some programs that is on the PATH: `KUSTOMIZE` or `HELM`.
+    """Return the first program on the PATH, of `KUSTOMIZE` or `HELM`.
 
     Raises:
-        InputError: none of them is there; says what to install.
+        InputError: if no program is found; says what to install.
     """
     for name, command in known:
-        program = shutil.which(name)
+        program = shutil.which(name, path=search_path())
         if program is not None:
             return Renderer(program, command, f"{name} {command}")
     raise InputError(_MISSING[known], place)
 
 
 def _said(stderr: bytes) -> str:
-    """What a program wrote when it failed, on one line; without the warnings before it."""
+    """Return the error of a program that failed, on one line, without the warnings before it."""
     text = stderr.decode("utf-8", "replace")
     words = " ".join(text[max(f"\n{text}".rfind("\nError: "), 0) :].split())
     words = words.removeprefix("Error: ").removesuffix(" Use --debug flag to render out invalid YAML")

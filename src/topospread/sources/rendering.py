@@ -1,10 +1,9 @@
-"""Charts and kustomizations → the manifests that Helm and kustomize make of them; not which folders those are."""
+"""Renders charts and kustomizations with Helm and kustomize. Which folders are rendered is decided in `folders`."""
 
 from __future__ import annotations
 
 import os
 import re
-import tempfile
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -14,11 +13,14 @@ from topospread.api.served import kinds_served
 from topospread.config.versions import KubeVersion
 from topospread.errors import InputError, Place
 
-from .files import Source, checked_utf8, read_text, shown_path
+from .files import Source, checked_utf8, read_text
+from .helm_gate import write_gate
+from .kustomization_reach import check_reach
 from .kustomizations import Kustomization
 from .origins import Annotated, ChartOrigins, KustomizationOrigins
-from .renderers import HELM, KUSTOMIZE, Renderer, find_renderer
-from .text import Text
+from .renderers import HELM, KUSTOMIZE, RENDER_HELM, find_renderer, scrubbed_environment
+from .roots import check_inside_repository, check_links
+from .text import Text, shown_path
 from .yaml import read_documents
 
 CHART: Final = "Chart.yaml"
@@ -30,7 +32,6 @@ _LONGEST_RELEASE: Final = 53
 _NAMELESS: Final = "release-name"
 """Helm's own word where no release is named."""
 
-_ASKED: Final = "[originAnnotations, transformerAnnotations]"
 _VERSION_AND_MORE: Final = re.compile(r"-\d.*")
 
 
@@ -56,6 +57,8 @@ class Rendering:
         namespace: the namespace that the releases go to.
         kube_version: the Kubernetes version that charts are told, and the kinds that it serves; "" lets Helm say its
             own version.
+        helm_in_kustomizations: whether kustomize may run Helm for the charts of kustomizations.
+        network: whether kustomize and Helm may fetch remote bases and charts.
     """
 
     raw: bool = False
@@ -64,16 +67,25 @@ class Rendering:
     helm_release: str = ""
     namespace: str = "default"
     kube_version: str = ""
+    helm_in_kustomizations: bool = False
+    network: bool = False
 
 
 RAW: Final = Rendering(raw=True)
 
 
 class ChartUnit(msgspec.Struct, frozen=True):
-    """A chart: a folder with a Chart.yaml, or the file that ``helm package`` makes of one."""
+    """A chart: a folder with a Chart.yaml, or the file that ``helm package`` makes of one.
+
+    Attributes:
+        path: as it was given.
+        root: real path of the folder that its links must not leave.
+        rendering: how it is rendered.
+    """
 
     noun: ClassVar[str] = "chart"
     path: str
+    root: str
     rendering: Rendering = msgspec.field(default_factory=Rendering)
 
     @property
@@ -81,23 +93,32 @@ class ChartUnit(msgspec.Struct, frozen=True):
         return Place(shown_path(self.path))
 
     def check(self) -> None:
-        """Raise an InputError that says what to install when Helm is missing."""
-        find_renderer(HELM, self._place)
-
-    def render(self) -> Text:
-        """What ``helm template`` makes of it.
+        """Refuse a chart that cannot be rendered.
 
         Raises:
-            InputError: Helm is missing, or refuses.
+            InputError: if Helm is missing, or a link in the chart leaves the root.
         """
+        find_renderer(HELM, self._place)
+        check_links(self.path, self.root)
+        for each in self.rendering.helm_values:
+            check_inside_repository(each)
+
+    def render(self) -> Text:
+        """Return the output of ``helm template``.
+
+        Raises:
+            InputError: if Helm is missing or fails, or the chart leaves the root.
+        """
+        self.check()
         how = self.rendering
         words = [how.helm_release or self._release(), _no_option(self.path), f"--namespace={how.namespace}"]
         words += [f"--values={each}" for each in how.helm_values]
         words += [f"--set={each}" for each in how.helm_set]
         words += _capabilities(how.kube_version)
-        data = find_renderer(HELM, self._place).run(words, self._place)
+        with scrubbed_environment(network=how.network) as (_, environment):
+            data = find_renderer(HELM, self._place).run(words, self._place, environment)
         text = checked_utf8(data, Source(self.path, None))
-        return Text(text.name, text.data, ChartOrigins(self.path, text.data))
+        return Text(text.name, text.data, ChartOrigins(self.path, text.data, self.root))
 
     def _release(self) -> str:
         """The chart's name, as a release has to be named."""
@@ -108,52 +129,79 @@ class ChartUnit(msgspec.Struct, frozen=True):
 
 
 class KustomizationUnit(msgspec.Struct, frozen=True):
-    """A kustomization, as kustomize or kubectl builds it."""
+    """A kustomization, which kustomize or kubectl builds.
+
+    Attributes:
+        path: as it was given.
+        kustomization: its contents.
+        rendering: how it is built.
+    """
 
     noun: ClassVar[str] = "kustomization"
     path: str
     kustomization: Kustomization
+    rendering: Rendering = msgspec.field(default_factory=Rendering)
 
     @property
     def _place(self) -> Place:
         return Place(shown_path(self.path))
 
     def check(self) -> None:
-        """Raise an InputError that says what to install when kustomize or, for charts, Helm is missing."""
-        find_renderer(KUSTOMIZE, self._place)
-        if self.kustomization.chart_home:
-            find_renderer(HELM, self._place)
-
-    def render(self) -> Text:
-        """What ``kustomize build`` makes of it.
-
-        It is built as the only resource of a kustomization that asks for each object's origin and what changed it.
+        """Refuse a kustomization that cannot be built.
 
         Raises:
-            InputError: kustomize is missing, or refuses.
+            InputError: if a program is missing, Helm is needed and not allowed, or the kustomization reads outside
+                its repository or, when that is not allowed, the network.
         """
+        self._root()
+
+    def _root(self) -> str:
+        """Return the real path of the folder that everything it is built of lies in; raises as `check`."""
+        find_renderer(KUSTOMIZE, self._place)
+        if self.kustomization.chart_home and not self.rendering.helm_in_kustomizations:
+            raise InputError(RENDER_HELM, self._place)
+        if self.kustomization.chart_home:
+            find_renderer(HELM, self._place)
+        return check_reach(self.path, network=self.rendering.network)
+
+    def render(self) -> Text:
+        """Return the output of ``kustomize build``.
+
+        It is built as the only resource of a kustomization that asks for each object's origin and transformers.
+
+        Raises:
+            InputError: if kustomize is missing or fails, or `check` refuses the kustomization.
+        """
+        root = self._root()
         renderer = find_renderer(KUSTOMIZE, self._place)
-        with tempfile.TemporaryDirectory(prefix="topospread-") as given:
-            folder = os.path.realpath(given)
+        with scrubbed_environment(network=self.rendering.network) as (home, environment):
+            options = self._helm_options(home, root)
+            folder = os.path.join(home, "build")
+            os.mkdir(folder)
             with open(os.path.join(folder, "kustomization.yaml"), "w", encoding="utf-8") as file:
                 base = os.path.relpath(self.kustomization.folder, folder)
                 file.write(
                     f"buildMetadata: [originAnnotations, transformerAnnotations]\nresources:\n- {_quoted(base)}\n"
                 )
             try:
-                data = self._built(renderer, folder)
+                data = renderer.run([folder, *options], self._place, environment)
             except InputError:
-                # Its words would be about a folder that nobody knows; and it may go well without the detour.
-                data = self._built(renderer, self.path)
+                # The error would name the temporary folder, and the build may succeed without the detour.
+                data = renderer.run([_no_option(self.path), *options], self._place, environment)
         text = checked_utf8(data, Source(self.path, None))
         plain, annotated = without_origins(text.data)
-        return Text(
-            text.name, plain, KustomizationOrigins(self.path, self.kustomization.file, folder, plain, annotated)
+        origins = KustomizationOrigins(
+            self.path, file=self.kustomization.file, folder=folder, data=plain, annotated=annotated, root=root
         )
+        return Text(text.name, plain, origins)
 
-    def _built(self, renderer: Renderer, folder: str) -> bytes:
-        words = ["--enable-helm"] if self.kustomization.chart_home else []
-        return renderer.run([_no_option(folder), *words], self._place)
+    def _helm_options(self, folder: str, root: str) -> list[str]:
+        """Return the options that let kustomize run Helm through the gate; nothing if Helm is not allowed."""
+        if not self.rendering.helm_in_kustomizations:
+            return []
+        helm = find_renderer(HELM, self._place).program
+        gate = write_gate(folder, helm, root, network=self.rendering.network)
+        return ["--enable-helm", f"--helm-command={gate}"]
 
 
 def without_origins(data: bytes) -> tuple[bytes, list[Annotated]]:

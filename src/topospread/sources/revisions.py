@@ -1,4 +1,8 @@
-"""A git revision → a folder with its files, for as long as somebody looks; the repository stays as it is."""
+"""Checks a git revision out into a temporary folder. The repository stays as it is, and none of its programs run.
+
+A repository's configuration may name programs (hooks, filters, fsmonitor, textconv). No call here starts one: files are
+read as blobs, not through ``git checkout`` or ``git archive``.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +10,38 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import IO, Final
 
-from topospread.errors import InputError, Place
+from topospread.errors import InputError, Place, UsageError
 
-from .files import shown_path
+from .renderers import search_path
+from .roots import repository_of
+from .text import shown_path
+
+PATH: Final = "path:"
+REVISION: Final = "rev:"
+"""Begin the name of a state that is meant as a path, or as a revision."""
 
 _TIMEOUT: Final = 300.0
-_MISSING: Final = "this is no folder, and git, which would know a revision of that name, is not on the PATH"
+_MISSING: Final = "git, which would know a revision of this name, is not on the PATH"
+_NO_PROGRAMS: Final = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "--no-pager")
+_ENVIRONMENT: Final = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    # A partial clone would fetch missing objects with a program that its configuration names.
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+}
+_LINK: Final = "120000"
+_FILES: Final = ("100644", "100664", "100755")
+_LONGEST_LINK: Final = 4096
+_CHUNK: Final = 1 << 20
+MAX_BYTES: Final = 4 << 30
+"""Bytes of the files of one revision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +50,8 @@ class State:
 
     Attributes:
         name: as it was given.
-        folder: where its files are: of a revision, what the working directory was then.
-        root: what is no part of a path as a person knows it, "" for a folder that was named.
+        folder: the folder of its files; for a revision the counterpart of the working directory.
+        root: the temporary folder of a revision, "" for a path. It is left out of paths in messages.
     """
 
     name: str
@@ -34,37 +59,90 @@ class State:
     root: str = ""
 
     def shown(self, path: str) -> str:
-        """A path in it as a person knows it: of a revision relative to the repository."""
+        """Return a path for messages: for a revision relative to the repository."""
         return path.removeprefix(self.root + os.sep) if self.root else path
 
 
 @contextmanager
-def state_of(name: str) -> Iterator[State]:
-    """A folder, a file, or what the working directory's repository held in a revision.
+def state_of(name: str, only: Collection[str] = ()) -> Iterator[State]:
+    """Yield a folder or file, or the files of a revision of the working directory's repository.
 
-    Not ``git archive``, which leaves out what the repository does not export, and no ``git worktree``, which is noted
-    in the repository.
+    Args:
+        name: a path or a revision; ``path:`` or ``rev:`` before it says which.
+        only: names of the files of a revision that are wanted; all files by default.
 
     Raises:
-        InputError: it is neither, or git fails.
+        UsageError: if the name is both a path and a revision.
+        InputError: if it is neither, or git fails.
     """
-    if os.path.exists(name):
-        yield State(shown_path(name), name)
+    if name.startswith(PATH):
+        yield _path_state(name.removeprefix(PATH))
         return
-    program = shutil.which("git")
-    place = Place(shown_path(name))
-    if program is None:
-        raise InputError(_MISSING, place)
-    git = _Git(program, place)
-    commit = git.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
-    prefix, top = git.run("rev-parse", "--show-prefix"), git.run("rev-parse", "--show-toplevel")
+    revision = name.removeprefix(REVISION)
+    if name == revision and os.path.lexists(name):
+        if _is_revision(revision):
+            shown = shown_path(name)
+            raise UsageError(f"{shown} is a path and a revision; write {PATH}{shown} or {REVISION}{shown}")
+        yield _path_state(name)
+        return
     with tempfile.TemporaryDirectory(prefix="topospread-") as given:
         root = os.path.realpath(os.path.join(given, "tree"))
-        index = {"GIT_INDEX_FILE": os.path.join(given, "index"), "GIT_LFS_SKIP_SMUDGE": "1"}
-        git.run("-C", top, "read-tree", commit, more=index)
-        git.run("-C", top, "checkout-index", "--all", f"--prefix={root}{os.sep}", more=index)
+        os.mkdir(root)
+        # Marks the root that links must not leave, as the repository's own does (`roots`).
+        os.mkdir(os.path.join(root, ".git"))
+        prefix = _check_out(revision, root, only)
         os.makedirs(os.path.join(root, prefix), exist_ok=True)
-        yield State(shown_path(name), os.path.join(root, prefix.rstrip("/")) if prefix else root, root)
+        yield State(shown_path(revision), os.path.join(root, prefix) if prefix else root, root)
+
+
+def _path_state(path: str) -> State:
+    if not os.path.exists(path):
+        raise InputError("this path does not exist", Place(shown_path(path)))
+    return State(shown_path(path), path)
+
+
+def _is_revision(name: str) -> bool:
+    """Return whether an existing path has the name of a revision, too.
+
+    Raises:
+        InputError: if git cannot tell. The path is not taken then: a pull request may have added it.
+    """
+    if repository_of(os.curdir) is None:
+        return False
+    try:
+        _git(name).commit(name)
+    except _UnknownRevisionError:
+        return False
+    except InputError as error:
+        raise InputError(f"{error.message}; write {PATH}{shown_path(name)} for the path", error.place) from None
+    return True
+
+
+def _check_out(revision: str, folder: str, only: Collection[str]) -> str:
+    """Write files of a revision of the working directory's repository into a folder, as they were committed.
+
+    Returns:
+        The working directory's path in the repository, "" at its top.
+
+    Raises:
+        InputError: if there is no such revision, or git fails.
+    """
+    git = _git(revision)
+    commit, prefix = git.commit(revision), git.run("rev-parse", "--show-prefix").rstrip("\n/")
+    git.write_files(commit, folder, only)
+    return prefix
+
+
+def _git(revision: str) -> _Git:
+    program = shutil.which("git", path=search_path())
+    place = Place(shown_path(revision))
+    if program is None:
+        raise InputError(_MISSING, place)
+    return _Git(program, place)
+
+
+class _UnknownRevisionError(InputError):
+    """git works and knows no revision of a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +152,19 @@ class _Git:
     program: str
     place: Place
 
-    def run(self, *words: str, more: Mapping[str, str] | None = None) -> str:
-        """What it prints, without the end of the line."""
+    def commit(self, revision: str) -> str:
+        return self.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}").strip()
+
+    def run(self, *words: str) -> str:
+        """Return what git prints."""
         try:
             done = subprocess.run(
-                [self.program, *words],
+                [self.program, *_NO_PROGRAMS, *words],
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 check=False,
                 timeout=_TIMEOUT,
-                env={**os.environ, **(more or {})},
+                env=_environment(),
             )
         except subprocess.TimeoutExpired:
             raise InputError(f"git did not end within {_TIMEOUT:.0f} seconds", self.place) from None
@@ -91,6 +172,91 @@ class _Git:
             raise InputError(f"git cannot be run: {error.strerror or error}", self.place) from error
         if done.returncode:
             said = " ".join(os.fsdecode(done.stderr).split())
-            words_ = "neither a folder nor a revision of the repository here"
-            raise InputError(f"git: {said}" if said else words_, self.place)
-        return os.fsdecode(done.stdout).rstrip("\n")
+            if not said:
+                raise _UnknownRevisionError("neither a path nor a revision of the repository here", self.place)
+            raise InputError(f"git: {said}", self.place)
+        return os.fsdecode(done.stdout)
+
+    def write_files(self, commit: str, folder: str, only: Collection[str]) -> None:
+        """Write the blobs of a commit into an empty folder. Links come last, so that no file is written through one."""
+        blobs = [each for each in self._blobs(commit) if not only or os.path.basename(each.path) in only]
+        with tempfile.TemporaryFile() as names, tempfile.TemporaryFile() as errors:
+            names.write("".join(f"{each.id}\n" for each in blobs).encode())
+            names.seek(0)
+            command = [self.program, *_NO_PROGRAMS, "cat-file", "--batch"]
+            with subprocess.Popen(
+                command, stdin=names, stdout=subprocess.PIPE, stderr=errors, env=_environment()
+            ) as process:
+                assert process.stdout is not None
+                try:
+                    links = self._write(blobs, process.stdout, folder)
+                finally:
+                    process.kill()
+        for path, target in links.items():
+            with _reported(self.place):
+                os.symlink(target, path)
+
+    def _write(self, blobs: list[_Blob], output: IO[bytes], folder: str) -> dict[str, bytes]:
+        """Write the files, and return path → target of the links."""
+        links: dict[str, bytes] = {}
+        room = MAX_BYTES
+        for each in blobs:
+            header = output.readline().split()
+            if len(header) != 3 or header[1] != b"blob":
+                raise InputError(f"git does not have the contents of {shown_path(each.path)}", self.place)
+            room -= int(header[2])
+            if room < 0 or (each.is_link and int(header[2]) > _LONGEST_LINK):
+                raise InputError(f"this revision is too large: its limit is {MAX_BYTES >> 30} GiB", self.place)
+            path, left = os.path.join(folder, each.path), int(header[2])
+            with _reported(self.place):
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                if each.is_link:
+                    links[path] = output.read(left)
+                else:
+                    with open(path, "xb") as file:
+                        while left and (chunk := output.read(min(left, _CHUNK))):
+                            left -= file.write(chunk)
+            output.read(1)
+        return links
+
+    def _blobs(self, commit: str) -> Iterator[_Blob]:
+        """Yield the files and links of a commit; submodules have no files of their own.
+
+        Raises:
+            InputError: if a path leaves the repository. git does not write such a path, but a crafted commit may.
+        """
+        listed = self.run("ls-tree", "-r", "-z", "--full-tree", commit)
+        for line in listed.split("\0")[:-1]:
+            head, _, path = line.partition("\t")
+            mode, _, blob = head.split(" ")
+            if any(each.lower() in ("", ".", "..", ".git") for each in path.split("/")):
+                raise InputError(f"this revision has a path that is not allowed: {shown_path(path)}", self.place)
+            if mode in (*_FILES, _LINK):
+                yield _Blob(blob, path, mode == _LINK)
+
+
+@dataclass(frozen=True, slots=True)
+class _Blob:
+    """A file or link of a commit.
+
+    Attributes:
+        id: the object's name.
+        path: relative to the repository.
+        is_link: whether its contents are the target of a symbolic link.
+    """
+
+    id: str
+    path: str
+    is_link: bool
+
+
+def _environment() -> Mapping[str, str]:
+    return {**os.environ, "PATH": search_path(), **_ENVIRONMENT}
+
+
+@contextmanager
+def _reported(place: Place) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"this revision cannot be written to {error.filename}: {error.strerror}", place) from error

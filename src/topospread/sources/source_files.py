@@ -9,22 +9,28 @@ from typing import Any
 from topospread.errors import InputError
 
 from .files import Source, read_text
+from .roots import is_within
 from .text import Text
 from .yaml import read_documents
 
 
 class SourceFiles:
-    """The files that rendered texts were made of, each read once."""
+    """The files that rendered texts were made of, each read once.
 
-    def __init__(self) -> None:
+    Args:
+        root: real path of the folder that files must lie in: a rendered text may name any path.
+    """
+
+    def __init__(self, root: str) -> None:
+        self._root = root
         self._texts: dict[str, Text | None] = {}
         self._documents: dict[str, list[Any]] = {}
 
     def text(self, path: str) -> Text | None:
-        """A file's text; None when it cannot be read."""
+        """Return a file's text; None if it cannot be read, or lies outside the root."""
         if path not in self._texts:
             try:
-                self._texts[path] = read_text(Source(path, None))
+                self._texts[path] = read_text(Source(path, None)) if is_within(path, self._root) else None
             except InputError:
                 self._texts[path] = None
         return self._texts[path]

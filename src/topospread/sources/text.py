@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
+from topospread.api.label_syntax import quoted
 from topospread.errors import Place
 
 
@@ -66,6 +67,37 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
+
+
+def shown_path(path: str) -> str:
+    """Return a path on one line, with unprintable characters escaped."""
+    return printable(path.encode("utf-8", "backslashreplace").decode())
+
+
+def described(value: object) -> str:
+    """Return the type of a plain value, and the length of a text, for an error.
+
+    Its content stays out of the error: the file that it comes from may hold a secret.
+    """
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return "true or false"
+        case int() | float():
+            return "a number"
+        case str():
+            return f"a string of {len(value)} character{'s' * (len(value) != 1)}"
+        case list():
+            return "a list"
+        case _:
+            return "an object"
+
+
+def shown_key(text: Text, key: str) -> str:
+    """Return a mapping's key for an error: its content only in a manifest, as any other text may be a secret."""
+    is_manifest = b"apiVersion" in text.data and b"kind" in text.data
+    return f"the key {quoted(key)}" if is_manifest else f"a key of {len(key)} character{'s' * (len(key) != 1)}"
 
 
 def place_of_byte(text: Text, offset: int) -> Place:

@@ -27,11 +27,10 @@ from yaml.events import (
     StreamEndEvent,
 )
 
-from topospread.api.label_syntax import quoted
 from topospread.api.yaml_scalars import Scalar, ScalarError, key_text, plain_scalar, tagged_scalar, whole_number
 from topospread.errors import DecodeError, DuplicateError, Place
 
-from .text import Text, line_of, place_of_byte
+from .text import Text, line_of, place_of_byte, shown_key
 
 MAX_DEPTH: Final = 256
 """Deeper nesting is no Kubernetes object, and would exhaust the stack of whoever walks it."""
@@ -227,9 +226,9 @@ class _DocumentReader:
         """What an alias stands for, if repeating it keeps the document within bounds (go-yaml's own)."""
         known = self.anchors.get(event.anchor or "")
         if known is None:
-            raise DecodeError(f"unknown anchor '{event.anchor}' referenced", self._place(event))
+            raise DecodeError("unknown anchor referenced", self._place(event))
         if known.nodes == _UNFINISHED:
-            raise DecodeError(f"anchor '{event.anchor}' value contains itself", self._place(event))
+            raise DecodeError("the value of this anchor contains itself", self._place(event))
         self.nodes += 1 + known.nodes
         self.aliased += known.nodes
         if self.aliased > 100 and self.nodes > 1000 and self.aliased / self.nodes > _allowed_alias_share(self.nodes):
@@ -272,7 +271,7 @@ class _DocumentReader:
         return key
 
     def _repeat(self, key: str, place: Place) -> None:
-        words = f"the key {quoted(key)} stands twice in one mapping"
+        words = f"{shown_key(self.text, key)} stands twice in one mapping"
         if self.text.origins is None:
             raise DuplicateError(words, place)
         place = self.text.origins.place(self.number, (), place)

@@ -109,17 +109,20 @@ def test_an_ignore_that_is_of_no_use_stands_in_the_template(chart: Path, program
 
 
 def test_what_two_overlays_have_of_one_base_is_one_finding(tmp_path: Path, programs: FakePrograms) -> None:
-    (tmp_path / "base.yaml").write_text(POD)
+    (tmp_path / "base").mkdir()
+    (tmp_path / "base" / "pod.yaml").write_text(POD)
     built = (
         "apiVersion: v1\nkind: Pod\nmetadata:\n  annotations:\n    config.kubernetes.io/origin: |\n      path: "
         + "../" * 12
-        + str(tmp_path / "base.yaml").lstrip("/")
+        + str(tmp_path / "base" / "pod.yaml").lstrip("/")
         + "\n  name: web\n  labels: {app: web}\n"
         + POD.partition("labels: {app: web}}\n")[2]
     )
     overlays(tmp_path, programs, {"dev": built, "prod": built})
+    for name in ("dev", "prod"):
+        (tmp_path / name / "kustomization.yaml").write_text("resources: [../base]\n")
     (finding,) = judged(tmp_path / "dev", tmp_path / "prod").findings
-    assert (finding.place.source, finding.place.line) == (f"{tmp_path}/base.yaml", 8)
+    assert (finding.place.source, finding.place.line) == (f"{tmp_path}/base/pod.yaml", 8)
 
 
 def test_overlays_of_one_base_are_not_one_cluster(tmp_path: Path, programs: FakePrograms) -> None:

@@ -7,7 +7,8 @@ import pytest
 
 from topospread.errors import DecodeError, InputError, UsageError
 from topospread.sources import files
-from topospread.sources.files import Source, find_sources, read_text, shown_path, total_size
+from topospread.sources.files import Source, find_sources, read_text, total_size
+from topospread.sources.text import shown_path
 
 
 def names(path) -> list[str]:

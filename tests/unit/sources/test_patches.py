@@ -35,7 +35,7 @@ def place(tmp_path: Path, kustomization: str, field: str, **files: str) -> tuple
     (tmp_path / "kustomization.yaml").write_text(kustomization)
     for name, text in files.items():
         (tmp_path / f"{name}.yaml").write_text(text)
-    found = written_in(SourceFiles(), [str(tmp_path / "kustomization.yaml")], RENDERED, parse_path(field))
+    found = written_in(SourceFiles(str(tmp_path)), [str(tmp_path / "kustomization.yaml")], RENDERED, parse_path(field))
     return None if found is None else (Path(found[0]).name, found[1].line, found[1].column)
 
 

@@ -238,16 +238,23 @@ def test_what_changed_an_object_is_taken_out_as_its_origin_is() -> None:
     assert (found.origin, found.transformations) == (b"      path: a\n", said.encode())
 
 
-def test_kustomize_may_use_helm_only_where_a_kustomization_has_charts(programs: FakePrograms, overlay: Path) -> None:
+def test_kustomize_may_use_helm_only_on_request(programs: FakePrograms, overlay: Path) -> None:
     programs.install("kustomize", BUILT % "x")
     text_of(overlay)
     assert len(programs.calls("kustomize")[0]) == 2
     (overlay / "kustomization.yaml").write_text("helmCharts: [{name: web}]\n")
+    with pytest.raises(InputError, match="runs Helm only on request; add --render-helm"):
+        text_of(overlay)
+    assert len(programs.calls("kustomize")) == 1
+    allowed = Rendering(helm_in_kustomizations=True)
     with pytest.raises(InputError, match="helm is not on the PATH"):
-        load([str(overlay)], cluster="nodes=1")
+        text_of(overlay, allowed)
     programs.install("helm")
-    text_of(overlay)
-    assert programs.calls("kustomize")[1][2:] == ["--enable-helm"]
+    text_of(overlay, allowed)
+    enabled, command = programs.calls("kustomize")[1][2:]
+    assert enabled == "--enable-helm"
+    assert command.startswith("--helm-command=")
+    assert str(programs.folder) not in command, "kustomize runs Helm through the gate"
 
 
 def test_a_missing_program_is_named_with_where_to_get_it(programs: FakePrograms, chart: Path, overlay: Path) -> None:

@@ -76,7 +76,7 @@ def test_merge_keys_are_not_duplicates_and_what_stands_later_wins():
 
 
 def test_a_key_after_its_merged_namesake_is_still_refused_twice():
-    with pytest.raises(DuplicateError, match='the key "x" stands twice'):
+    with pytest.raises(DuplicateError, match="a key of 1 character stands twice"):
         read("b: &b {x: 1}\nc: {<<: *b, x: 2, x: 3}\n")
 
 
@@ -100,7 +100,7 @@ class TestDocuments:
         assert (caught.value.place.document, caught.value.place.line) == (2, 4)
 
     def test_anchors_end_with_their_document(self):
-        with pytest.raises(DecodeError, match="unknown anchor 'x' referenced"):
+        with pytest.raises(DecodeError, match="unknown anchor referenced"):
             read("a: &x 1\n---\nb: *x\n")
 
     def test_progress_is_told_after_each_document(self):

@@ -1,0 +1,51 @@
+"""Settings of the old revision of a change: the author of a pull request must not decide how it is judged."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+from topospread.sources.made_up import is_made_up
+from topospread.sources.revisions import REVISION, State, state_of
+from topospread.sources.roots import is_within
+
+from .settings import SETTINGS_NAMES, Settings, find_settings
+
+
+def settings_of(old: State, folder: str) -> Settings:
+    """Return the settings of an old state, with their globs and paths in another folder.
+
+    Args:
+        old: the state that they are read from.
+        folder: the counterpart of its folder.
+
+    Raises:
+        InputError: if the settings cannot be read, or are invalid.
+    """
+    begin = old.folder if os.path.isdir(old.folder) else os.path.dirname(old.folder) or os.curdir
+    found = find_settings(begin)
+    if not found.source or not is_within(found.source, os.path.realpath(old.root or begin)):
+        return found
+
+    def moved(path: str) -> str:
+        return os.path.normpath(os.path.join(folder, os.path.relpath(path, begin)))
+
+    def moved_file(given: str | None) -> str | None:
+        return given if given is None or is_made_up(given) else moved(given)
+
+    return replace(
+        found,
+        folder=moved(found.folder or os.curdir),
+        cluster=moved_file(found.cluster),
+        config=moved_file(found.config),
+    )
+
+
+def settings_at(revision: str) -> Settings:
+    """Return the settings that the working directory had in a revision of its repository.
+
+    Raises:
+        InputError: if there is no such revision, or its settings are invalid.
+    """
+    with state_of(f"{REVISION}{revision}", only=SETTINGS_NAMES) as old:
+        return settings_of(old, os.curdir)

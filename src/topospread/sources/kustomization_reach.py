@@ -1,0 +1,124 @@
+"""Checks what kustomize would read for a kustomization: only its repository, and the network only on request.
+
+kustomize keeps files inside the folder of their kustomization, but takes bases from any folder of the machine.
+Outside a repository bases may lie anywhere, because an overlay that is named has its bases beside it.
+Source: sigs.k8s.io/kustomize/api/internal/loader/fileloader.go.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from topospread.errors import InputError, Place
+
+from .files import Source, read_text
+from .kustomizations import FOLDER_FIELDS, KUSTOMIZATIONS
+from .roots import is_within, repository_of
+from .text import Text, shown_path
+from .yaml import read_documents
+
+_URL: Final = re.compile(r"(?i)(?:^|=)https?://")
+_PLAIN_DATA: Final = frozenset(
+    {"literals", "annotations", "commonannotations", "labels", "commonlabels", "metadata", "valuesinline"}
+    | {"helmcharts", "helmchartinflationgenerator", "sourcevalue"}
+)
+"""Fields, in lower case, whose texts kustomize does not read as paths. `helm_gate` checks the charts."""
+_PLUGINS: Final = frozenset({"generators", "transformers", "validators", "configurations"})
+NEEDS_NETWORK: Final = "kustomize would fetch this from the network; add --render-network to allow it"
+
+
+def check_reach(folder: str, *, network: bool) -> str:
+    """Refuse a kustomization that reads outside its repository, or the network unless that is allowed.
+
+    Args:
+        folder: the folder of the kustomization.
+        network: whether kustomize may fetch bases and files.
+
+    Returns:
+        The real path of a folder that holds the kustomization and all its bases: the repository, if there is one.
+
+    Raises:
+        InputError: if it does, or a kustomization cannot be read; its place is the kustomization's file.
+    """
+    root = repository_of(folder)
+    visited: set[str] = set()
+    waiting = [folder]
+    while waiting:
+        each = os.path.realpath(waiting.pop())
+        if each not in visited:
+            visited.add(each)
+            waiting += _ReachCheck(each, root, network).checked()
+    return root or os.path.commonpath(visited)
+
+
+class _ReachCheck:
+    """Checks the references of one kustomization."""
+
+    def __init__(self, folder: str, root: str | None, network: bool) -> None:
+        self._folder = folder
+        self._root = root
+        self._network = network
+        self._place = Place(shown_path(folder))
+
+    def checked(self) -> Iterator[str]:
+        """Yield the folders of the kustomizations that this one refers to, after its own check."""
+        for name in KUSTOMIZATIONS:
+            path = os.path.join(self._folder, name)
+            if os.path.lexists(path):
+                self._place = Place(shown_path(os.path.relpath(path)))
+                self._check_inside(path, name)
+                for document in read_documents(read_text(Source(path, None))):
+                    yield from self._check_fields(document.value)
+
+    def _check_fields(self, value: Any) -> Iterator[str]:
+        if not isinstance(value, dict):
+            return
+        self._check_texts(value)
+        # Go matches the names of JSON fields without regard to case.
+        fields = [(key.casefold(), listed) for key, listed in value.items() if isinstance(listed, list)]
+        for field, listed in fields:
+            for each in listed:
+                if isinstance(each, str) and field in FOLDER_FIELDS | _PLUGINS:
+                    yield from self._check_reference(field, each)
+
+    def _check_reference(self, field: str, given: str) -> Iterator[str]:
+        """Check a file, a folder or a text of its own that a field lists; yield the folder."""
+        if "\n" in given:
+            self._check_documents(given.encode())
+            return
+        path = os.path.join(self._folder, given)
+        if not os.path.lexists(path):
+            if not self._network:
+                raise InputError(f"{shown_path(given)} does not exist here. {NEEDS_NETWORK}", self._place)
+            return
+        self._check_inside(path, given)
+        if os.path.isdir(path):
+            yield path
+        elif field in _PLUGINS:
+            self._check_documents(read_text(Source(path, None)).data)
+
+    def _check_documents(self, data: bytes) -> None:
+        """Check the configurations of generators and transformers."""
+        for document in read_documents(Text(self._place.source, data)):
+            self._check_texts(document.value)
+
+    def _check_texts(self, value: Any) -> None:
+        """Refuse URLs, at any depth: kustomize fetches a URL in place of any file."""
+        if self._network:
+            return
+        if isinstance(value, dict):
+            for key, each in value.items():
+                if key.casefold() not in _PLAIN_DATA:
+                    self._check_texts(each)
+        elif isinstance(value, list):
+            for each in value:
+                self._check_texts(each)
+        elif isinstance(value, str) and _URL.search(value.partition("\n")[0]):
+            raise InputError(f"{shown_path(value)}: {NEEDS_NETWORK}", self._place)
+
+    def _check_inside(self, path: str, given: str) -> None:
+        if self._root is not None and not is_within(path, self._root):
+            raise InputError(f"{shown_path(given)} leaves {shown_path(self._root)}; move it below", self._place)

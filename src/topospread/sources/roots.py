@@ -1,0 +1,110 @@
+"""The root of a path: the folder that reading and writing must not leave. Symbolic links that leave it are refused.
+
+The root is the git repository that holds the path. Without a repository it is the folder that was named.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Final
+
+from topospread.errors import InputError, Place
+
+from .text import shown_path
+
+_MARKS_REPOSITORY: Final = ".git"
+
+
+def repository_of(path: str) -> str | None:
+    """Return the real path of the git repository that holds a path; None without one.
+
+    A link inside a repository may lead into another one. The outer repository counts then, because the link leaves it.
+    """
+    found = None
+    folder, parent = "", os.path.abspath(path)
+    while folder != parent:
+        folder, parent = parent, os.path.dirname(parent)
+        if os.path.lexists(os.path.join(folder, _MARKS_REPOSITORY)):
+            real = os.path.realpath(folder)
+            found = real if found is None or not is_within(found, real) else found
+    return found
+
+
+def root_of(path: str) -> str:
+    """Return the real path of the root of a file or folder: its repository, else the folder that the path names."""
+    folder = path if os.path.isdir(path) else os.path.dirname(path) or os.curdir
+    return repository_of(folder) or os.path.realpath(folder)
+
+
+def upwards(folder: str) -> Iterator[str]:
+    """Yield the real path of a folder and of the folders above it, as far as its repository goes."""
+    repository, parent = repository_of(folder), os.path.realpath(folder)
+    current = ""
+    while current not in (parent, repository):
+        current, parent = parent, os.path.dirname(parent)
+        yield current
+
+
+def is_within(path: str, root: str) -> bool:
+    """Return whether a path, with its links followed, is a root or lies in it.
+
+    Args:
+        path: a path that need not exist.
+        root: a real path.
+    """
+    real = os.path.realpath(path)
+    return real == root or real.startswith(os.path.join(root, ""))
+
+
+def check_inside_repository(path: str) -> None:
+    """Refuse a path in a repository that is, or leads through, a link out of that repository.
+
+    Raises:
+        InputError: if the path leaves its repository.
+    """
+    if os.path.realpath(path) == os.path.abspath(path):
+        return
+    repository = repository_of(os.path.dirname(os.path.abspath(path)))
+    if repository is not None and not is_within(path, repository):
+        raise leaves(path, repository)
+
+
+def leaves(path: str, root: str) -> InputError:
+    """Return the error for a path that leaves its root."""
+    words = f"this path leaves {shown_path(root)} by a symbolic link; name the target of the link itself"
+    return InputError(words, Place(shown_path(path)))
+
+
+def check_links(folder: str, root: str) -> None:
+    """Refuse a folder with a link that leaves the root, at any depth. Helm follows links inside a chart.
+
+    Raises:
+        InputError: if a link leaves the root, or a folder cannot be read.
+    """
+    for path in _links_below(folder, set()):
+        if not is_within(path, root):
+            words = f"this symbolic link leaves {shown_path(root)}, and Helm would read its target; remove it"
+            raise InputError(words, Place(shown_path(path)))
+
+
+def _links_below(folder: str, visited: set[str]) -> Iterator[str]:
+    """Yield a path itself and the links below it, including those in folders that links lead to."""
+    yield folder
+    waiting = [folder]
+    while waiting:
+        current = waiting.pop()
+        real = os.path.realpath(current)
+        if real in visited or not os.path.isdir(real):
+            continue
+        visited.add(real)
+        try:
+            with os.scandir(real) as found:
+                inside = list(found)
+        except OSError as error:
+            raise InputError(f"cannot be read: {error.strerror or error}", Place(shown_path(current))) from error
+        for each in inside:
+            if each.is_symlink():
+                yield each.path
+            if each.is_dir():
+                waiting.append(each.path)

@@ -1,0 +1,283 @@
+"""A stranger's pull request is only judged: it runs no code, reads and writes nothing outside, and sets no rules."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.e2e.test_plan import APP, CLUSTER, ZONE, commit, git
+
+ROOT = Path(__file__).parent.parent.parent
+TOPOSPREAD = Path(sys.executable).parent / "topospread"
+SECRET = "eyJhbGciOiJSUzI1NiJ9.hunter2"
+FIXABLE = APP % (3, "failure-domain.beta.kubernetes.io/zone")
+Done = subprocess.CompletedProcess[str]
+
+
+def run(folder: Path, *words: str) -> Done:
+    return subprocess.run([TOPOSPREAD, *words], cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A repository with two commits, and secrets beside it."""
+    (tmp_path / "token").write_text(SECRET)
+    (tmp_path / "other.yaml").write_text(FIXABLE)
+    folder = tmp_path / "checkout"
+    folder.mkdir()
+    git(folder, "init")
+    commit(folder, "app.yaml", APP % (3, ZONE))
+    commit(folder, "app.yaml", APP % (7, ZONE))
+    return folder
+
+
+def configure(checkout: Path, program: str) -> None:
+    """Let the repository's configuration name a program, wherever git has a place for one."""
+    git(checkout, "config", "core.fsmonitor", program)
+    git(checkout, "config", "core.hooksPath", str(checkout / "hooks"))
+    (checkout / "hooks").mkdir()
+    for hook in ("post-checkout", "post-index-change", "reference-transaction"):
+        (checkout / "hooks" / hook).symlink_to(program)
+    for name in ("filter.evil.smudge", "filter.evil.process", "diff.evil.textconv", "core.pager", "core.sshCommand"):
+        git(checkout, "config", name, program)
+    git(checkout, "config", "filter.evil.required", "true")
+    (checkout / ".git" / "info" / "attributes").write_text("*.yaml filter=evil diff=evil\n")
+
+
+def test_no_program_of_the_repository_runs(checkout: Path) -> None:
+    program, proof = checkout.parent / "program", checkout.parent / "proof"
+    program.write_text(f"#!/bin/sh\ntouch {proof}\n")
+    program.chmod(0o755)
+    configure(checkout, str(program))
+    done = run(checkout, "plan", "HEAD~1", "HEAD", *CLUSTER)
+    assert (done.returncode, proof.exists()) == (1, False), done.stderr
+    assert "pod newly pending" in done.stdout
+    run(checkout, "lint", ".", "--settings", "rev:HEAD~1")
+    assert not proof.exists()
+
+
+def test_a_path_does_not_pass_for_a_revision(checkout: Path) -> None:
+    git(checkout, "update-ref", "refs/remotes/origin/main", "HEAD~1")
+    (checkout / "origin").mkdir()
+    (checkout / "origin" / "main").symlink_to("..")
+    done = run(checkout, "plan", "origin/main", "HEAD", *CLUSTER)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "origin/main is a path and a revision; write path:origin/main or rev:origin/main" in done.stderr
+    done = run(checkout, "plan", "rev:origin/main", "rev:HEAD", *CLUSTER)
+    assert done.returncode == 1, done.stderr
+    assert done.stdout.startswith("origin/main → HEAD\n")
+    assert run(checkout, "plan", "path:app.yaml", "path:app.yaml", *CLUSTER).returncode == 0
+
+
+def test_a_path_is_not_taken_where_git_refuses_to_answer(checkout: Path) -> None:
+    (checkout / ".git" / "config").write_text("[broken")
+    done = run(checkout, "plan", "app.yaml", "app.yaml", *CLUSTER)
+    assert done.returncode == 2
+    assert "write path:app.yaml for the path" in done.stderr
+
+
+def test_plan_takes_settings_of_the_old_revision(checkout: Path) -> None:
+    commit(checkout, "app.yaml", FIXABLE)
+    commit(checkout, ".topospread.yaml", "lint: {exclude: ['*.yaml'], ignore: [beta-topology-key]}\n")
+    done = run(checkout, "plan", "HEAD~2", "HEAD", *CLUSTER)
+    assert "beta-topology-key" in done.stdout, done.stderr
+    commit(checkout, "app.yaml", APP % (3, ZONE))
+    commit(checkout, "app.yaml", FIXABLE)
+    assert "beta-topology-key" not in run(checkout, "plan", "HEAD~1", "HEAD", *CLUSTER).stdout
+
+
+def test_lint_takes_settings_of_a_revision(checkout: Path) -> None:
+    commit(checkout, ".topospread.yaml", "lint: {select: [validation], cluster: nodes.yaml}\n")
+    (checkout / ".topospread.yaml").write_text("lint: {exclude: ['*']}\n")
+    (checkout / "app.yaml").write_text(FIXABLE)
+    done = run(checkout, "lint", "app.yaml", "--settings", "rev:HEAD~1")
+    assert "beta-topology-key" in done.stdout
+    done = run(checkout, "lint", "app.yaml", "--settings", "rev:HEAD")
+    assert "--cluster nodes.yaml" in done.stderr, "the paths of the settings are those of the working directory"
+
+
+def test_settings_do_not_name_a_file_outside(checkout: Path) -> None:
+    for name in ("cluster", "config"):
+        (checkout / ".topospread.yaml").write_text(f"lint: {{{name}: ../token}}\n")
+        done = run(checkout, "lint", ".")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f".topospread.yaml: lint.{name}: this path leaves {checkout}" in done.stderr
+    (checkout / "link").symlink_to("../token")
+    (checkout / ".topospread.yaml").write_text("lint: {cluster: link}\n")
+    assert "leaves" in run(checkout, "lint", ".").stderr
+    (checkout / ".topospread.yaml").unlink()
+    (checkout / ".topospread.yaml").symlink_to("../token")
+    done = run(checkout, "lint", ".")
+    assert "leaves" in done.stderr
+    assert "hunter2" not in done.stderr
+
+
+def test_a_link_that_leaves_the_folder_is_not_read(checkout: Path) -> None:
+    (checkout / "t.yaml").symlink_to("../other.yaml")
+    for folder in (checkout, checkout.parent / "plain"):
+        folder.mkdir(exist_ok=True)
+        (folder / "app.yaml").write_text(APP % (3, ZONE))
+        if not (folder / "t.yaml").is_symlink():
+            (folder / "t.yaml").symlink_to("../other.yaml")
+        done = run(folder, "lint", ".")
+        assert "beta-topology-key" not in done.stdout
+        assert "t.yaml: not read, the symbolic link leaves the root" in done.stderr
+        done = run(folder, "simulate", ".", "--raw", *CLUSTER)
+        assert "t.yaml: not read, the symbolic link leaves the root" in " ".join(done.stdout.split())
+
+
+def test_a_named_link_does_not_leave_the_repository(checkout: Path) -> None:
+    (checkout / "t.yaml").symlink_to("../other.yaml")
+    for words in (("lint", "t.yaml"), ("simulate", "t.yaml", *CLUSTER), ("simulate", "--cluster", "t.yaml")):
+        done = run(checkout, *words)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"t.yaml: this path leaves {checkout} by a symbolic link" in done.stderr
+
+
+@pytest.mark.parametrize("named", [".", "t.yaml"])
+@pytest.mark.parametrize("folder", ["checkout", "plain"])
+def test_fixes_are_not_written_through_a_link(checkout: Path, named: str, folder: str) -> None:
+    place = checkout.parent / folder
+    place.mkdir(exist_ok=True)
+    (place / "t.yaml").symlink_to("../other.yaml")
+    run(place, "lint", named, "--fix")
+    assert (checkout.parent / "other.yaml").read_text() == FIXABLE
+    assert (place / "t.yaml").is_symlink()
+
+
+DRILL = """\
+apiVersion: topospread.dev/v1alpha1
+kind: Drill
+metadata: {name: a}
+spec:
+  cluster: zones=3,nodes=3
+  %s
+  steps: [%s]
+  expect: {pending: 0}
+"""
+
+
+@pytest.mark.parametrize(
+    ("field", "step"),
+    [
+        ("manifests: [../token]", "fail: zone=zone-a"),
+        ("manifests: [link]", "fail: zone=zone-a"),
+        ("manifests: [app.yaml]\n  config: ../token", "fail: zone=zone-a"),
+        ("manifests: [app.yaml]\n  pools: [../token]", "fail: zone=zone-a"),
+        ("manifests: [app.yaml]\n  helm: {values: [../token]}", "fail: zone=zone-a"),
+        ("manifests: [app.yaml]", "apply: ../token"),
+    ],
+)
+def test_a_drill_does_not_name_a_file_outside(checkout: Path, field: str, step: str) -> None:
+    (checkout / "link").symlink_to("../token")
+    (checkout / "drill.yaml").write_text(DRILL % (field, step))
+    done = run(checkout, "drill", "--check", ".")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"this path leaves {checkout}" in done.stderr
+    assert "hunter2" not in done.stderr
+
+
+SECRETS = (
+    SECRET,
+    f"*{SECRET}",
+    f"!!int {SECRET}",
+    f"{{{SECRET}: 1, {SECRET}: 2}}",
+    f"[{SECRET}]",
+    f'"{SECRET}"',
+    f"kind: {SECRET}\nmetadata: {{name: {SECRET}}}",
+    f"apiVersion: {SECRET}",
+    f"apiVersion: [{SECRET}]",
+    "1" * 500,
+)
+
+
+@pytest.mark.parametrize("content", SECRETS)
+def test_errors_do_not_quote_a_file_that_is_no_manifest(checkout: Path, content: str) -> None:
+    (checkout / "t.yaml").write_text(content)
+    (checkout / "p.json").write_text(content)
+    for words in (
+        ("lint", "t.yaml"),
+        ("lint", "p.json"),
+        ("simulate", "t.yaml", *CLUSTER),
+        ("simulate", "app.yaml", "--cluster", "p.json"),
+        ("lint", "app.yaml", "--config", "t.yaml"),
+        ("simulate", "app.yaml", *CLUSTER, "--config", "t.yaml"),
+        ("simulate", "app.yaml", *CLUSTER, "--pools", "t.yaml"),
+        ("drill", "--check", "t.yaml"),
+    ):
+        done = run(checkout, *words)
+        assert done.returncode == 2
+        assert SECRET not in done.stdout + done.stderr, words
+        assert "111111" not in done.stdout + done.stderr, words
+
+
+def test_a_file_does_not_pass_for_an_option(checkout: Path) -> None:
+    (checkout / "app.yaml").write_text(FIXABLE)
+    (checkout / "--fix").write_text("")
+    done = run(checkout, "lint", "app.yaml", "--fix")
+    assert done.returncode == 2
+    assert "--fix is an option and a file here; write -- before paths" in done.stderr
+    assert (checkout / "app.yaml").read_text() == FIXABLE
+
+
+def step_of_the_action(number: int) -> str:
+    step = yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"][number]
+    return str(step["run"])
+
+
+def run_action(checkout: Path, number: int, **given: str) -> Done:
+    """Run a step of the Action in a checkout; its Python is the one of these tests."""
+    bin_ = checkout.parent / "temp" / "topospread" / "bin"
+    if number == -1:
+        bin_.mkdir(parents=True, exist_ok=True)
+        (bin_ / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+        (bin_ / "python").chmod(0o755)
+    names = "PATHS CLUSTER CONFIG KUBE_VERSION SETTINGS SARIF BASE RENDER_HELM RENDER_NETWORK HELM_VALUES HELM_SET RAW"
+    env = dict.fromkeys(names.split(), "") | {"RUNNER_TEMP": str(bin_.parent.parent), "PATH": os.environ["PATH"]}
+    script = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step_of_the_action(number)]
+    return subprocess.run(script, cwd=checkout, env=env | given, capture_output=True, text=True, check=False)
+
+
+def test_the_action_imports_no_module_of_the_checkout(checkout: Path) -> None:
+    proof = checkout.parent / "proof"
+    for name in ("venv", "pip", "topospread", "click", "yaml"):
+        (checkout / f"{name}.py").write_text(f"open({str(proof)!r}, 'w')\n")
+    # There is nothing to install: what matters is which modules are imported.
+    run_action(checkout, 1, PYTHON=sys.executable, GITHUB_ACTION_PATH=str(checkout.parent / "nowhere"))
+    assert (checkout.parent / "temp" / "topospread" / "bin" / "python").exists()
+    (checkout.parent / "temp" / "topospread" / "bin" / "python").unlink()
+    done = run_action(checkout, -1, PATHS="app.yaml")
+    assert done.returncode == 0, done.stderr
+    assert not proof.exists()
+
+
+def test_the_action_takes_a_path_for_no_option(checkout: Path) -> None:
+    (checkout / "app.yaml").write_text(FIXABLE)
+    done = run_action(checkout, -1, PATHS="--fix\napp.yaml")
+    assert done.returncode == 2
+    assert "--fix: cannot be read" in done.stderr
+    assert (checkout / "app.yaml").read_text() == FIXABLE
+
+
+def test_the_action_takes_its_settings_from_the_base(checkout: Path) -> None:
+    base = subprocess.run(["git", "rev-parse", "HEAD"], cwd=checkout, capture_output=True, text=True, check=True).stdout
+    commit(checkout, ".topospread.yaml", "lint: {exclude: ['*.yaml'], ignore: [beta-topology-key]}\n")
+    commit(checkout, "app.yaml", FIXABLE)
+    done = run_action(checkout, -1, PATHS="app.yaml", BASE=base.strip())
+    assert "title=beta-topology-key" in done.stdout, done.stderr
+    # Without the base there are no settings at all, rather than those of the pull request.
+    done = run_action(checkout, -1, PATHS="app.yaml", BASE="0" * 40)
+    assert done.returncode not in (0, 1), done.stdout
+
+
+def test_the_action_replaces_a_link_that_lies_where_it_writes(checkout: Path) -> None:
+    (checkout / "out.sarif").symlink_to("../other.yaml")
+    done = run_action(checkout, -1, PATHS="app.yaml", SARIF="out.sarif")
+    assert done.returncode == 0, done.stderr
+    assert (checkout.parent / "other.yaml").read_text() == FIXABLE
+    assert '"version": "2.1.0"' in (checkout / "out.sarif").read_text()

@@ -1,0 +1,198 @@
+"""Kustomizations and charts of a stranger, with the real helm and kustomize: no code runs, no path leaves the root."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+from tests.live.test_renderers import CLUSTER, TOPOSPREAD, Done
+
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: web%s}
+spec: {containers: [{name: a, image: a}]}
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A repository with a pull request of a stranger; a secret lies beside it."""
+    folder = tmp_path / "checkout"
+    folder.mkdir()
+    subprocess.run(["git", "init", "--quiet"], cwd=folder, check=True)
+    (tmp_path / "secret.yaml").write_text(POD % "-hunter2")
+    return folder
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+
+def run(checkout: Path, renderers: Path, *words: str) -> Done:
+    environment = {"HOME": os.environ["HOME"], "PATH": f"{renderers}:/usr/bin:/bin", "TOKEN": "hunter2"}
+    return subprocess.run(
+        [TOPOSPREAD, *words], cwd=checkout, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def plugin(checkout: Path) -> Path:
+    """A Helm plugin in the home that the kustomization names; returns the file that it writes when it runs."""
+    proof = checkout.parent / "proof"
+    write(
+        checkout,
+        {
+            "kustomization.yaml": (
+                "helmGlobals: {configHome: evil}\nhelmCharts: [{name: web, repo: 'evil://x', version: 1.0.0}]\n"
+            ),
+            "evil/.data/plugins/evil/plugin.yaml": (
+                "name: evil\nversion: 1.0.0\nusage: a\ndescription: a\n"
+                "downloaders: [{command: run.sh, protocols: [evil]}]\n"
+            ),
+            "evil/.data/plugins/evil/run.sh": f"#!/bin/sh\necho $TOKEN > {proof}\n",
+        },
+    )
+    (checkout / "evil/.data/plugins/evil/run.sh").chmod(0o755)
+    return proof
+
+
+@pytest.mark.parametrize("allowed", [(), ("--render-helm",), ("--render-helm", "--render-network")])
+@pytest.mark.parametrize("command", ["lint", "simulate", "plan"])
+def test_a_plugin_of_the_config_home_never_runs(
+    renderers: Path, checkout: Path, command: str, allowed: tuple[str, ...]
+) -> None:
+    proof = plugin(checkout)
+    paths = ("path:.", "path:.") if command == "plan" else (".",)
+    done = run(checkout, renderers, command, *paths, *CLUSTER, *allowed)
+    assert done.returncode == 2
+    assert not proof.exists()
+    # Without topospread between them the two programs do run it.
+    environment = {"HOME": str(checkout.parent), "PATH": f"{renderers}:/usr/bin:/bin", "TOKEN": "hunter2"}
+    subprocess.run([renderers / "kustomize", "build", "--enable-helm", "."], cwd=checkout, env=environment, check=False)
+    assert proof.read_text() == "hunter2\n"
+
+
+def test_a_release_name_is_no_option_of_helm(renderers: Path, checkout: Path) -> None:
+    for name in (f"--output-dir={checkout.parent}/written", "--post-renderer=./run.sh"):
+        chart = {"charts/web/Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.0.0\n", "charts/web/values.yaml": ""}
+        chart["charts/web/templates/pod.yaml"] = POD % ""
+        write(checkout, chart | {"kustomization.yaml": f"helmCharts: [{{name: web, releaseName: '{name}'}}]\n"})
+        done = run(checkout, renderers, "simulate", ".", *CLUSTER, "--render-helm")
+        assert done.returncode == 2
+        assert "is not allowed as an option of Helm" in done.stderr
+        assert not (checkout.parent / "written").exists()
+
+
+def test_functions_do_not_run(renderers: Path, checkout: Path) -> None:
+    proof = checkout.parent / "proof"
+    function = (
+        "apiVersion: a/v1\nkind: A\nmetadata:\n  name: a\n  annotations:\n"
+        "    config.kubernetes.io/function: |\n      exec: {path: ./run.sh}\n"
+    )
+    write(checkout, {"run.sh": f"#!/bin/sh\ntouch {proof}\n", "function.yaml": function, "pod.yaml": POD % ""})
+    (checkout / "run.sh").chmod(0o755)
+    for field in ("generators", "transformers", "validators"):
+        write(checkout, {"kustomization.yaml": f"resources: [pod.yaml]\n{field}: [function.yaml]\n"})
+        done = run(checkout, renderers, "lint", ".", "--render-helm", "--render-network")
+        assert done.returncode == 2
+        assert not proof.exists()
+
+
+@pytest.fixture
+def server() -> Iterator[tuple[str, list[str]]]:
+    """A server of this machine, which holds what a pull request must not fetch; and the paths it was asked for."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write((POD % "-fetched").encode())
+
+        def log_message(self, *args: object) -> None:
+            """Print nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as found:
+        threading.Thread(target=found.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{found.server_port}/pod.yaml", asked
+        found.shutdown()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        "resources: ['%s']",
+        "RESOURCES: ['%s']",
+        "resources: [pod.yaml]\npatches: [{path: '%s'}]",
+        "resources: [pod.yaml]\nopenapi: {path: '%s'}",
+        "configMapGenerator: [{name: a, files: ['a=%s']}]",
+        "resources: [below]",
+        "resources: [pod.yaml]\ntransformers: [transformer.yaml]",
+    ],
+)
+def test_nothing_is_fetched_unless_asked_for(
+    renderers: Path, checkout: Path, server: tuple[str, list[str]], fields: str
+) -> None:
+    url, asked = server
+    transformer = f"apiVersion: builtin\nkind: PatchTransformer\nmetadata: {{name: a}}\npath: '{url}'\n"
+    files = {"kustomization.yaml": fields.replace("%s", url), "below/kustomization.yaml": f"resources: ['{url}']\n"}
+    write(checkout, files | {"pod.yaml": POD % "", "transformer.yaml": transformer})
+    done = run(checkout, renderers, "lint", ".")
+    assert (done.returncode, asked) == (2, []), done.stdout + done.stderr
+    assert "add --render-network" in done.stderr
+    run(checkout, renderers, "lint", ".", "--render-network")
+    assert asked, "the attack works where the network is allowed"
+
+
+def test_a_repository_is_not_cloned_unless_asked_for(renderers: Path, checkout: Path) -> None:
+    other = checkout.parent / "other"
+    other.mkdir()
+    write(other, {"kustomization.yaml": "resources: [pod.yaml]\n", "pod.yaml": POD % "-hunter2"})
+    for words in (
+        ("init", "--quiet"),
+        ("add", "-A"),
+        ("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a"),
+    ):
+        subprocess.run(["git", *words], cwd=other, check=True)
+    write(checkout, {"kustomization.yaml": f"resources: ['file://{other}']\n"})
+    for allowed in ((), ("--render-network",)):
+        done = run(checkout, renderers, "simulate", ".", *CLUSTER, *allowed)
+        assert (done.returncode, done.stdout) == (2, ""), done.stderr
+
+
+def test_a_base_does_not_leave_the_repository(renderers: Path, checkout: Path) -> None:
+    write(checkout.parent, {"other/kustomization.yaml": "resources: [pod.yaml]\n", "other/pod.yaml": POD % "-hunter2"})
+    (checkout / "link").symlink_to(checkout.parent / "other")
+    for base in ("../other", "link", "below"):
+        write(checkout, {"kustomization.yaml": f"resources: [{base}]\n"})
+        write(checkout, {"below/kustomization.yaml": "Resources: [../../other]\n"})
+        done = run(checkout, renderers, "simulate", ".", *CLUSTER)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"leaves {checkout}" in done.stderr
+
+
+def test_a_link_in_a_chart_does_not_leave_the_repository(renderers: Path, checkout: Path) -> None:
+    template = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: {{ .Files.Get "x" | quote }}}\n'
+    chart = {
+        "Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.0.0\n",
+        "templates/a.yaml": template,
+        "values.yaml": "",
+    }
+    write(checkout / "charts" / "web", chart)
+    (checkout / "charts" / "web" / "x").symlink_to(checkout.parent / "secret.yaml")
+    done = run(checkout, renderers, "lint", "charts/web")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"charts/web/x: this symbolic link leaves {checkout}" in done.stderr
+    write(checkout, {"kustomization.yaml": "helmCharts: [{name: web}]\n"})
+    done = run(checkout, renderers, "lint", ".", "--render-helm")
+    assert done.returncode == 2
+    assert f"this symbolic link leaves {checkout}" in done.stderr

@@ -1,0 +1,70 @@
+"""Programs that render run with nothing of the caller's environment, and with limits."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.unit.sources.fake_programs import FakePrograms, programs
+from topospread.errors import InputError, Place
+from topospread.sources import renderers
+from topospread.sources.renderers import HELM, find_renderer, scrubbed_environment
+
+__all__ = ["programs"]
+
+
+def run(*, network: bool = False) -> bytes:
+    with scrubbed_environment(network=network) as (_, environment):
+        return find_renderer(HELM, Place("chart")).run([], Place("chart"), environment)
+
+
+def variables(found: bytes) -> dict[str, str]:
+    return dict(line.split("=", 1) for line in found.decode().splitlines())
+
+
+def test_secrets_and_homes_of_the_caller_are_not_passed_on(
+    programs: FakePrograms, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("AWS_SECRET_ACCESS_KEY", "HELM_PLUGINS", "KUBECONFIG", "KUSTOMIZE_PLUGIN_HOME", "PYTHONPATH"):
+        monkeypatch.setenv(name, "/secret")
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy:8080")
+    programs.install("helm", before="env")
+    found = variables(run())
+    assert "/secret" not in found.values()
+    for home in ("HOME", "HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME"):
+        assert "topospread-" in found[home]
+    assert found["GIT_ALLOW_PROTOCOL"] == "none"
+    assert "proxy" not in found["HTTPS_PROXY"], "without the network the proxy leads nowhere"
+    found = variables(run(network=True))
+    assert found["HTTPS_PROXY"] == "http://proxy:8080"
+
+
+def test_a_program_of_the_working_directory_is_not_found(
+    programs: FakePrograms, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs.install("helm")
+    monkeypatch.chdir(programs.folder)
+    monkeypatch.setenv("PATH", f".{os.pathsep}{os.pathsep}")
+    with pytest.raises(InputError, match="helm is not on the PATH"):
+        run()
+
+
+def test_output_without_end_is_refused(programs: FakePrograms, monkeypatch: pytest.MonkeyPatch) -> None:
+    programs.install("helm", before="while :; do echo aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa; done")
+    monkeypatch.setattr(renderers, "MAX_OUTPUT", 1 << 20)
+    with pytest.raises(InputError, match="chart: `helm template` printed more than 1 MiB"):
+        run()
+
+
+def test_what_does_not_end_is_stopped_with_its_children(
+    programs: FakePrograms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs.install("helm", before=f"(sleep 1.5; touch {tmp_path}/late) & sleep 60")
+    monkeypatch.setattr(renderers, "TIMEOUT", 0.5)
+    with pytest.raises(InputError, match="did not end within"):
+        run()
+    time.sleep(2)
+    assert not (tmp_path / "late").exists()

@@ -1,0 +1,67 @@
+"""The root of a path, and links that leave it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from topospread.errors import InputError
+from topospread.sources.roots import check_inside_repository, check_links, is_within, repository_of, root_of, upwards
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    (tmp_path / "repository" / ".git").mkdir(parents=True)
+    (tmp_path / "repository" / "deploy").mkdir()
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "a.yaml").write_text("")
+    return tmp_path / "repository"
+
+
+def test_the_root_is_the_repository_or_else_the_folder(repository: Path) -> None:
+    assert root_of(str(repository / "deploy" / "a.yaml")) == str(repository)
+    assert root_of(str(repository / "deploy")) == str(repository)
+    outside = repository.parent / "outside"
+    assert root_of(str(outside)) == root_of(str(outside / "a.yaml")) == str(outside)
+
+
+def test_a_link_to_another_repository_leaves_its_own(repository: Path) -> None:
+    (repository.parent / "other" / ".git").mkdir(parents=True)
+    (repository / "link").symlink_to("../other")
+    assert repository_of(str(repository / "link")) == str(repository)
+    assert not is_within(str(repository / "link"), str(repository))
+    with pytest.raises(InputError, match="leaves"):
+        check_inside_repository(str(repository / "link" / "a.yaml"))
+
+
+def test_a_repository_in_a_repository_is_its_own_root(repository: Path) -> None:
+    (repository / "inner" / ".git").mkdir(parents=True)
+    assert repository_of(str(repository / "inner")) == str(repository / "inner")
+
+
+def test_a_repository_that_is_reached_by_a_link_is_the_root(repository: Path) -> None:
+    (repository.parent / "link").symlink_to("repository")
+    assert root_of(str(repository.parent / "link" / "deploy")) == str(repository)
+    check_inside_repository(str(repository.parent / "link" / "deploy" / "a.yaml"))
+
+
+def test_a_name_that_only_begins_alike_is_outside(repository: Path) -> None:
+    assert not is_within(f"{repository}-2/a", str(repository))
+    assert is_within("/a", "/")
+
+
+def test_links_of_linked_folders_are_checked(repository: Path) -> None:
+    (repository / "shared").mkdir()
+    (repository / "shared" / "a").symlink_to("../../outside/a.yaml")
+    (repository / "deploy" / "shared").symlink_to("../shared")
+    (repository / "shared" / "circle").symlink_to("../deploy")
+    with pytest.raises(InputError, match="shared/a: this symbolic link leaves"):
+        check_links(str(repository / "deploy"), str(repository))
+    (repository / "shared" / "a").unlink()
+    check_links(str(repository / "deploy"), str(repository))
+
+
+def test_settings_are_searched_up_to_the_repository(repository: Path) -> None:
+    assert list(upwards(str(repository / "deploy"))) == [str(repository / "deploy"), str(repository)]
+    assert list(upwards(str(repository.parent)))[-1] == "/"
