@@ -19,6 +19,8 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
+from topospread.live.loopback import is_loopback
+
 AsgiScope = MutableMapping[str, Any]
 AsgiMessage = MutableMapping[str, Any]
 AsgiReceive = Callable[[], Awaitable[AsgiMessage]]
@@ -71,17 +73,6 @@ class _Refused(Exception):  # noqa: N818 - an answer, not an error of ours
         super().__init__(words)
         self.status = status
         self.words = words
-
-
-def is_loopback(address: str) -> bool:
-    """Whether only this machine reaches who listens on an address or name."""
-    bare = address.strip("[]").lower()
-    if bare == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(bare).is_loopback
-    except ValueError:
-        return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
