@@ -8,31 +8,29 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import multiprocessing
 import os
-from collections.abc import Callable
+import pickle
+import sys
+from asyncio.subprocess import PIPE, Process
 from contextlib import suppress
-from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
 from typing import Final
 
 import msgspec
 
-from .judging_process import READY, Judgement, judge_requests
+from .judging_process import LENGTH, READY, Judgement, framed
 from .policy import AdmissionPolicy
 
 log = logging.getLogger(__name__)
 
-ACCEPTING: Final = 2
+ACCEPTING: Final = 3
 """Processes that accept requests."""
 SLOW: Final = 2
 """Demoted processes that may run at a time."""
 SLOW_AFTER: Final = 0.1
 """Seconds after which a request is demoted: a hundred times as long as an ordinary request takes."""
 _LOWEST_PRIORITY: Final = 19
-_LARGE: Final = 1 << 16
-"""Bytes of a message that a socket may not take at once."""
 _START_AGAIN: Final = 1.0
+_COMMAND: Final = (sys.executable, "-P", "-m", "topospread.webhook.judging_process")
 
 
 class NotJudgedError(Exception):
@@ -47,16 +45,11 @@ class JudgingPool:
     """
 
     def __init__(self, policy: AdmissionPolicy) -> None:
-        self._policy = policy
-        # Processes are forked from a server process that has imported everything, and never from this one: a fork of
-        # a process with an event loop and threads is not safe.
-        self._context = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload([judge_requests.__module__])
+        self._policy = pickle.dumps(policy)
         self._accepting: asyncio.Queue[_Worker] = asyncio.Queue()
         self._demoted: list[_Worker] = []
         self._workers: set[_Worker] = set()
-        self._starting: set[asyncio.Task[None]] = set()
-        self._closed = False
+        self._places: list[asyncio.Task[None]] = []
 
     @property
     def pids(self) -> list[int]:
@@ -64,15 +57,18 @@ class JudgingPool:
         return [worker.pid for worker in self._workers]
 
     async def start(self) -> None:
-        """Start the processes and wait until all of them accept requests."""
-        await asyncio.gather(*(self._start_one() for _ in range(ACCEPTING)))
+        """Start the processes and wait until one accepts requests."""
+        self._places = [asyncio.create_task(self._keep_one()) for _ in range(ACCEPTING)]
+        self._accepting.put_nowait(await self._accepting.get())
 
     async def close(self) -> None:
         """End every process."""
-        self._closed = True
+        for place in self._places:
+            place.cancel()
+        await asyncio.gather(*self._places, return_exceptions=True)
         for worker in list(self._workers):
             worker.end()
-        await asyncio.gather(*self._starting)
+            await worker.exited
 
     async def judge(self, path: str, review: bytes, until: float) -> Judgement:
         """Return the judgement of an AdmissionReview.
@@ -95,7 +91,8 @@ class JudgingPool:
         return judgement
 
     async def _ask(self, request: bytes) -> Judgement:
-        worker = await self._next()
+        while (worker := await self._accepting.get()).exited.done():
+            pass
         demotion = asyncio.get_running_loop().call_later(SLOW_AFTER, self._demote, worker)
         try:
             answer = await worker.ask(request)
@@ -104,122 +101,88 @@ class JudgingPool:
             raise
         finally:
             demotion.cancel()
-        if worker in self._demoted:
+        if worker.replaced.is_set():
             worker.end()
         else:
             self._accepting.put_nowait(worker)
         return msgspec.msgpack.decode(answer, type=Judgement)
 
-    async def _next(self) -> _Worker:
-        while True:
-            worker = await self._accepting.get()
-            if worker in self._workers:
-                return worker
-
     def _demote(self, worker: _Worker) -> None:
-        if worker not in self._workers:
-            return
-        self._demoted.append(worker)
         worker.lower_priority()
-        self._start_soon()
-        if len(self._demoted) > SLOW:
-            self._demoted[0].end()
+        worker.replaced.set()
+        self._demoted = [each for each in self._demoted if not each.exited.done()] + [worker]
+        for each in self._demoted[:-SLOW]:
+            each.end()
 
-    def _ended(self, worker: _Worker) -> None:
-        self._workers.discard(worker)
-        if worker in self._demoted:
-            self._demoted.remove(worker)
-        elif worker.has_accepted:
-            self._start_soon()
-
-    def _start_soon(self) -> None:
-        if not self._closed:
-            task = asyncio.get_running_loop().create_task(self._start_one())
-            self._starting.add(task)
-            task.add_done_callback(self._starting.discard)
-
-    async def _start_one(self) -> None:
-        while not self._closed:
+    async def _keep_one(self) -> None:
+        """Keep one process that accepts requests: start another one whenever it exits or is demoted."""
+        while True:
+            worker = await _Worker.start()
+            self._workers.add(worker)
+            worker.exited.add_done_callback(lambda _, worker=worker: self._workers.discard(worker))  # type: ignore[misc]
             try:
-                process, connection = await asyncio.to_thread(self._spawned)
-            except OSError as error:
-                log.error("cannot start a process that judges: %s", error)
+                await worker.accept(self._policy)
+            except NotJudgedError:
+                log.error("a process that judges ended before it accepted requests")
                 await asyncio.sleep(_START_AGAIN)
                 continue
-            worker = _Worker(process, connection, self._ended)
-            self._workers.add(worker)
-            if self._closed:
-                worker.end()
-            try:
-                await worker.accepts()
-            except NotJudgedError:
-                if not self._closed:
-                    log.error("a process that judges ended before it accepted requests")
-                    await asyncio.sleep(_START_AGAIN)
-                continue
             self._accepting.put_nowait(worker)
-            return
-
-    def _spawned(self) -> tuple[BaseProcess, Connection]:
-        ours, theirs = self._context.Pipe()
-        process = self._context.Process(target=judge_requests, args=(theirs, self._policy), daemon=True)
-        process.start()
-        theirs.close()
-        return process, ours
+            await worker.replaced.wait()
 
 
 class _Worker:
-    """One process and this end of its connection.
-
-    Args:
-        ended: called once when the process ends.
+    """One process.
 
     Attributes:
-        has_accepted: whether the process was ever ready for a request.
+        exited: done when the process has ended.
+        replaced: set when another process has to take its place.
     """
 
-    def __init__(self, process: BaseProcess, connection: Connection, ended: Callable[[_Worker], None]) -> None:
+    def __init__(self, process: Process) -> None:
         self._process = process
-        self._connection = connection
-        self._report_end = ended
-        self._ended = False
-        self.has_accepted = False
-        self._sending: asyncio.Future[None] | None = None
-        self._answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
-        asyncio.get_running_loop().add_reader(connection.fileno(), self._read)
+        self.replaced = asyncio.Event()
+        self.exited = asyncio.create_task(process.wait())
+        self.exited.add_done_callback(lambda _: self.replaced.set())
+
+    @classmethod
+    async def start(cls) -> _Worker:
+        """Start a process; try again for as long as the system refuses."""
+        while True:
+            try:
+                return cls(await asyncio.create_subprocess_exec(*_COMMAND, stdin=PIPE, stdout=PIPE))
+            except OSError as error:
+                log.error("cannot start a process that judges: %s", error)
+                await asyncio.sleep(_START_AGAIN)
 
     @property
     def pid(self) -> int:
         """The process id."""
-        assert self._process.pid is not None, "it was started"
         return self._process.pid
 
-    async def accepts(self) -> None:
+    async def accept(self, policy: bytes) -> None:
         """Wait until the process accepts requests.
 
         Raises:
             NotJudgedError: if it ends before.
         """
-        assert await self._answer == READY
-        self.has_accepted = True
+        assert await self.ask(policy) == READY
 
     async def ask(self, request: bytes) -> bytes:
-        """Return the answer to a request.
+        """Return the answer to a message.
 
         Raises:
             NotJudgedError: if the process ends.
         """
-        loop = asyncio.get_running_loop()
-        self._answer = loop.create_future()
+        requests, answers = self._process.stdin, self._process.stdout
+        assert requests is not None
+        assert answers is not None
         try:
-            if len(request) > _LARGE:
-                self._sending = loop.run_in_executor(None, self._connection.send_bytes, request)
-                await asyncio.shield(self._sending)
-            else:
-                self._connection.send_bytes(request)
-        except OSError:
-            self.end()
-        return await self._answer
+            requests.write(framed(request))
+            await requests.drain()
+            length = int.from_bytes(await answers.readexactly(LENGTH))
+            return await answers.readexactly(length)
+        except (OSError, asyncio.IncompleteReadError):
+            raise NotJudgedError("the process that judged it ended") from None
 
     def lower_priority(self) -> None:
         """Leave the processor to processes with ordinary requests."""
@@ -228,30 +191,5 @@ class _Worker:
 
     def end(self) -> None:
         """End the process; the request that it has is not judged."""
-        if self._ended:
-            return
-        self._ended = True
-        asyncio.get_running_loop().remove_reader(self._connection.fileno())
-        self._process.kill()
-        if self._sending is None or self._sending.done():
-            self._connection.close()
-        else:  # a thread still writes to the descriptor
-            self._sending.add_done_callback(self._sent_in_vain)
-        if not self._answer.done():
-            self._answer.set_exception(NotJudgedError("the process that judged it ended"))
-            self._answer.exception()  # the request may have been given up already
-        self._report_end(self)
-
-    def _sent_in_vain(self, sending: asyncio.Future[None]) -> None:
-        self._connection.close()
-        if not sending.cancelled():
-            sending.exception()
-
-    def _read(self) -> None:
-        try:
-            message = self._connection.recv_bytes()
-        except (EOFError, OSError):
-            self.end()
-            return
-        if not self._answer.done():
-            self._answer.set_result(message)
+        with suppress(ProcessLookupError):
+            self._process.kill()
