@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import NewPage
-from tests.browser.serving import AUTHORIZED, served, served_with_token
+from tests.browser.serving import AUTHORIZED, TOKEN, served, served_with_token
 
 FAILED = "?step=fail+zone%3Deu-west-1a"
 EVIL = "<img src=x onerror=document.title='broken'>"
@@ -130,7 +130,7 @@ def test_time_goes_back_and_forth(page: Page, demo: str) -> None:
 
 def test_a_what_if_is_a_file_and_a_command(new_page: object, demo: str) -> None:
     page: Page = new_page(permissions=["clipboard-read", "clipboard-write"])  # type: ignore[operator]
-    opened(page, f"{demo}{FAILED}")
+    opened(page, f"{demo}{FAILED}&token={TOKEN}")  # a download has the cookie only
     with page.expect_download() as download:
         page.get_by_role("link", name="Download as a drill").click()
     assert "fail" in Path(download.value.path()).read_text()
