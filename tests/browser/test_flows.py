@@ -129,7 +129,7 @@ def test_time_goes_back_and_forth(page: Page, demo: str) -> None:
 
 
 def test_a_what_if_is_a_file_and_a_command(new_page: object, demo: str) -> None:
-    page: Page = new_page(permissions=["clipboard-read", "clipboard-write"])  # type: ignore[operator]
+    page: Page = new_page(permissions=["clipboard-read", "clipboard-write"], extra_http_headers={})  # type: ignore[operator]
     opened(page, f"{demo}{FAILED}&token={TOKEN}")  # a download has the cookie only
     with page.expect_download() as download:
         page.get_by_role("link", name="Download as a drill").click()
