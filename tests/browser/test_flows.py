@@ -11,7 +11,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Response, expect
 
 from tests.browser.conftest import NewPage
 from tests.browser.serving import AUTHORIZED, TOKEN, served, served_with_token
@@ -216,7 +216,11 @@ def test_another_site_can_link_to_the_page_and_frame_nothing(
     context = browser.new_context(extra_http_headers=AUTHORIZED)
     page = context.new_page()
     statuses: dict[str, int] = {}
-    page.on("response", lambda got: statuses.setdefault(got.url, got.status))
+
+    def note(got: Response) -> None:
+        statuses.setdefault(got.url, got.status)
+
+    page.on("response", note)
     page.goto(evil, wait_until="load")
     assert [statuses.get(each) for each in (demo, f"{demo}editor", api)] == [403, 403, 403]
     page.click("#api")

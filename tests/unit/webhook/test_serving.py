@@ -79,7 +79,7 @@ def test_a_request_beyond_the_deadline_is_answered_by_the_policy(
 def test_slow_requests_delay_no_other() -> None:
     """More slow requests than there are processes; each ordinary one is judged long before the slow ones end."""
 
-    async def scenario(client: TestClient[Any, Any], _: JudgingPool) -> None:
+    async def scenario(client: TestClient[Any, Any], pool: JudgingPool) -> None:
         heavy = [asyncio.create_task(answered(client, slow(), "8s")) for _ in range(ACCEPTING + SLOW + 1)]
         await asyncio.sleep(0.5)
         for _ in range(20):
