@@ -46,9 +46,9 @@ class JudgingPool:
 
     def __init__(self, policy: AdmissionPolicy) -> None:
         self._policy = pickle.dumps(policy)
-        self._accepting: asyncio.Queue[_Worker] = asyncio.Queue()
-        self._demoted: list[_Worker] = []
-        self._workers: set[_Worker] = set()
+        self._accepting: asyncio.Queue[_JudgingProcess] = asyncio.Queue()
+        self._demoted: list[_JudgingProcess] = []
+        self._workers: set[_JudgingProcess] = set()
         self._places: list[asyncio.Task[None]] = []
 
     @property
@@ -107,7 +107,7 @@ class JudgingPool:
             self._accepting.put_nowait(worker)
         return msgspec.msgpack.decode(answer, type=Judgement)
 
-    def _demote(self, worker: _Worker) -> None:
+    def _demote(self, worker: _JudgingProcess) -> None:
         worker.lower_priority()
         worker.replaced.set()
         self._demoted = [each for each in self._demoted if not each.exited.done()] + [worker]
@@ -117,7 +117,7 @@ class JudgingPool:
     async def _keep_one(self) -> None:
         """Keep one process that accepts requests: start another one whenever it exits or is demoted."""
         while True:
-            worker = await _Worker.start()
+            worker = await _JudgingProcess.start()
             self._workers.add(worker)
             worker.exited.add_done_callback(lambda _, worker=worker: self._workers.discard(worker))  # type: ignore[misc]
             try:
@@ -130,7 +130,7 @@ class JudgingPool:
             await worker.replaced.wait()
 
 
-class _Worker:
+class _JudgingProcess:
     """One process.
 
     Attributes:
@@ -145,7 +145,7 @@ class _Worker:
         self.exited.add_done_callback(lambda _: self.replaced.set())
 
     @classmethod
-    async def start(cls) -> _Worker:
+    async def start(cls) -> _JudgingProcess:
         """Start a process; try again for as long as the system refuses."""
         while True:
             try:

@@ -62,7 +62,7 @@ def application(
         needs_certificate: whether the API server has to show a client certificate.
     """
     made = web.Application(client_max_size=MOST)
-    made.router.add_post("/{path:validate|mutate}", _Answers(pool, policy, metrics, needs_certificate).review)
+    made.router.add_post("/{path:validate|mutate}", _ReviewAnswers(pool, policy, metrics, needs_certificate).review)
     return made
 
 
@@ -95,7 +95,7 @@ async def _judging(policy: AdmissionPolicy) -> AsyncIterator[JudgingPool]:
         await pool.close()
 
 
-class _Answers:
+class _ReviewAnswers:
     """Answers to the API server."""
 
     def __init__(
