@@ -17,7 +17,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 _PATH = click.Path()
 
 
-class HostPort(click.ParamType[tuple[str, int]]):
+class AddressAndPort(click.ParamType[tuple[str, int]]):
     """An address and a port, as in ``127.0.0.1:9402`` or ``[::1]:9402``."""
 
     name = "address"
@@ -33,7 +33,7 @@ class HostPort(click.ParamType[tuple[str, int]]):
 METRICS_OPTION = click.option(
     "--metrics-bind-address",
     "metrics",
-    type=HostPort(),
+    type=AddressAndPort(),
     metavar="IP:PORT",
     help="Serve metrics at this address instead.",
 )
