@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from tests.browser.serving import DEMO, SHOP_CLUSTER, WEB, served
+from tests.browser.serving import AUTHORIZED, DEMO, SHOP_CLUSTER, WEB, served
 from tests.browser.watched import Watched
 
 HERE = Path(__file__).parent
@@ -52,7 +52,8 @@ def new_page(browser: Browser) -> Iterator[NewPage]:
     watched: list[Watched] = []
 
     def opened(**how: object) -> Page:
-        context = browser.new_context(**({"viewport": {"width": 1280, "height": 800}} | how))  # type: ignore[arg-type]
+        usual = {"viewport": {"width": 1280, "height": 800}, "extra_http_headers": AUTHORIZED}
+        context = browser.new_context(**(usual | how))  # type: ignore[arg-type]
         context.set_default_timeout(PATIENCE)
         page = context.new_page()
         watched.append(Watched(page))

@@ -12,7 +12,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.conftest import ARGUMENTS, chromium
-from tests.browser.serving import DEMO, many_nodes, served
+from tests.browser.serving import AUTHORIZED, DEMO, many_nodes, served
 
 SIZES = {"narrow": (360, 740), "usual": (1280, 800), "wide": (3840, 2160)}
 VIEWS = {
@@ -41,7 +41,9 @@ def main() -> None:
 def _taken(browser: Browser, address: str, path: Path) -> None:
     for size, (width, height) in SIZES.items():
         for scheme in ("light", "dark"):
-            page: Page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+            page: Page = browser.new_page(
+                viewport={"width": width, "height": height}, color_scheme=scheme, extra_http_headers=AUTHORIZED
+            )
             page.goto(address)
             page.wait_for_load_state("networkidle") if "editor" in address else page.wait_for_timeout(1500)
             page.screenshot(path=f"{path}-{size}-{scheme}.png", full_page=size != "wide")

@@ -37,11 +37,23 @@ spec:
 SHOP_CLUSTER = "zones=3,nodes=3,cpu=8,taint=zone-c:dedicated=x:NoSchedule"
 
 
+TOKEN = "the-token-of-all-pages-here"
+AUTHORIZED = {"Authorization": f"Bearer {TOKEN}"}
+"""Headers that `served` pages accept in place of their cookie."""
+
+
 @contextmanager
 def served(*words: str) -> Iterator[str]:
-    """The URL of a page about an input, while it is served."""
+    """The URL of a page about an input, while it is served; without its token, which is `TOKEN`."""
+    with served_with_token(*words, token=TOKEN) as url:
+        yield url.partition("?")[0]
+
+
+@contextmanager
+def served_with_token(*words: str, token: str) -> Iterator[str]:
+    """The URL of a page about an input, as the command prints it."""
     command = [*COMMAND, "serve", "--port", "0", *words]
-    environment = os.environ | {"PYTHONUNBUFFERED": "1"}
+    environment = os.environ | {"PYTHONUNBUFFERED": "1", "TOPOSPREAD_TOKEN": token}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
         assert process.stderr is not None
         said = []

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, Response, expect
 
-from tests.browser.serving import served
+from tests.browser.conftest import NewPage
+from tests.browser.serving import AUTHORIZED, TOKEN, served, served_with_token
 
 FAILED = "?step=fail+zone%3Deu-west-1a"
 EVIL = "<img src=x onerror=document.title='broken'>"
@@ -125,8 +129,8 @@ def test_time_goes_back_and_forth(page: Page, demo: str) -> None:
 
 
 def test_a_what_if_is_a_file_and_a_command(new_page: object, demo: str) -> None:
-    page: Page = new_page(permissions=["clipboard-read", "clipboard-write"])  # type: ignore[operator]
-    opened(page, f"{demo}{FAILED}")
+    page: Page = new_page(permissions=["clipboard-read", "clipboard-write"], extra_http_headers={})  # type: ignore[operator]
+    opened(page, f"{demo}{FAILED}&token={TOKEN}")  # a download has the cookie only
     with page.expect_download() as download:
         page.get_by_role("link", name="Download as a drill").click()
     assert "fail" in Path(download.value.path()).read_text()
@@ -171,23 +175,65 @@ def test_the_map_is_a_table_too(page: Page, demo: str) -> None:
     expect(page.locator("#table")).to_contain_text("node-a1")
 
 
-def test_without_its_token_the_page_is_not_shown(new_page: object, tmp_path: Path) -> None:
-    with served("--cluster", "zones=3", "--host", "0.0.0.0", "--token", "a-token-that-was-chosen") as url:
-        assert url.endswith("/?token=a-token-that-was-chosen")
-        page: Page = new_page()  # type: ignore[operator]
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_without_its_token_the_page_is_not_shown(new_page: NewPage, host: str) -> None:
+    chosen = "a-token-that-was-chosen"
+    with served_with_token("--cluster", "zones=3", "--host", host, token=chosen) as url:
+        assert url.endswith(f"/?token={chosen}")
+        page = new_page(extra_http_headers={})
         page.goto(url)
         expect(page.locator("#panel h2")).to_be_visible()
         assert "token" not in page.url
-        answer = page.context.request.get(url.partition("?")[0])
+        bare = url.partition("?")[0]
+        page.goto(f"{bare}editor")
+        expect(page.locator("h1")).to_be_visible()
+        answer = page.context.request.get(bare)
         assert answer.status == 200
         page.close()
         page.context.clear_cookies()
-        assert page.context.request.get(url.partition("?")[0]).status == 403
+        assert page.context.request.get(bare).status == 403
+
+
+@pytest.fixture
+def evil_folder(tmp_path: Path) -> Iterator[tuple[Path, str]]:
+    """A folder that another site serves, and that site's address."""
+    handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield tmp_path, f"http://localhost:{server.server_port}/"
+        server.shutdown()
+
+
+def test_another_site_can_link_to_the_page_and_frame_nothing(
+    browser: Browser, demo: str, evil_folder: tuple[Path, str]
+) -> None:
+    folder, evil = evil_folder
+    api = f"{demo}api/trial?step=fail+zone%3Deu-west-1a"
+    frames = "".join(f'<iframe src="{each}"></iframe>' for each in (demo, f"{demo}editor", api))
+    links = f'<a id="page" href="{demo}">page</a><a id="api" href="{api}">api</a>'
+    (folder / "index.html").write_text(f"<title>evil</title>{frames}{links}")
+    # The browser is let in, and its console may say that frames were refused.
+    context = browser.new_context(extra_http_headers=AUTHORIZED)
+    page = context.new_page()
+    statuses: dict[str, int] = {}
+
+    def note(got: Response) -> None:
+        statuses.setdefault(got.url, got.status)
+
+    page.on("response", note)
+    page.goto(evil, wait_until="load")
+    assert [statuses.get(each) for each in (demo, f"{demo}editor", api)] == [403, 403, 403]
+    page.click("#api")
+    expect(page.locator("body")).to_contain_text("another origin")
+    page.goto(evil, wait_until="load")
+    page.click("#page")
+    expect(page.locator("#panel h2")).to_be_visible()
+    context.close()
 
 
 def test_no_other_page_can_ask(page: Page, demo: str) -> None:
     for headers in ({"Origin": "http://evil.example"}, {"Host": "evil.example"}):
-        assert page.context.request.get(f"{demo}api/state", headers=headers).status in (403, 421)
+        assert page.context.request.get(f"{demo}api/state", headers=AUTHORIZED | headers).status in (403, 421)
     policy = page.context.request.get(demo).headers["content-security-policy"]
     assert "script-src 'self'" in policy
     assert "unsafe" not in policy

@@ -10,7 +10,7 @@ from pathlib import Path
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import NewPage
-from tests.browser.serving import WEB, many_nodes, served
+from tests.browser.serving import TOKEN, WEB, many_nodes, served
 
 EVIL = "<script>alert(1)</script>"
 
@@ -64,8 +64,9 @@ def test_a_placed_pod_has_its_scores_beside_rivals(page: Page, shop: str) -> Non
     expect(page.locator("#panel")).to_contain_text("NodeResourcesFit")
 
 
-def test_what_ifs_by_hand_are_an_address_a_command_and_a_drill(page: Page, shop: str, tmp_path: Path) -> None:
-    opened(page, shop)
+def test_what_ifs_by_hand_are_an_address_a_command_and_a_drill(new_page: NewPage, shop: str, tmp_path: Path) -> None:
+    page = new_page(extra_http_headers={})
+    opened(page, shop, f"?token={TOKEN}")  # a download has the cookie only
     choose_web(page)
     page.get_by_label("maxSkew as a number").fill("4")
     page.get_by_label("maxSkew as a number").press("Tab")

@@ -19,7 +19,9 @@ TOPOSPREAD = Path(sys.executable).parent / "topospread"
         (["--kubeconfig", "/nonexistent/config"], "/nonexistent/config"),
         (["--port", "0"], "--port"),
         (["--patience", "soon"], "is not a duration"),
-        (["--tls-cert-file", "a.crt"], "belong together"),
+        (["--tls-cert-file", "a.crt"], "must be used together"),
+        (["--bind-address", "0.0.0.0"], "it requires --client-ca-file"),
+        (["--client-ca-file", "ca.crt"], "--client-ca-file requires --tls-cert-file"),
     ],
 )
 def test_what_cannot_run_is_one_message_and_exit_code_2(words: list[str], said: str) -> None:

@@ -117,7 +117,7 @@ def test_plugins_out_of_tree_are_refused_by_name() -> None:
         (("--leader-elect-retry-period", "fast"), '"fast" is not a duration'),
         (("--leader-elect-resource-lock", "configmaps"), "'configmaps' is not 'leases'"),
         (("--feature-gates", "Nonsense=true"), "unrecognized feature gate: Nonsense"),
-        (("--tls-cert-file", "x"), "--tls-cert-file and --tls-private-key-file belong together"),
+        (("--tls-cert-file", "x"), "--tls-cert-file and --tls-private-key-file must be used together"),
         (("--secure-port", "99999"), "--secure-port"),
         (("--config", "/nonexistent.yaml"), "/nonexistent.yaml"),
         (("-v", "11"), "-v"),

@@ -69,6 +69,8 @@ def certify(folder: Path) -> ssl.SSLContext:
     subprocess.run(command, check=True, capture_output=True)
     (folder / "new.key").replace(folder / "tls.key")
     (folder / "new.crt").replace(folder / "tls.crt")
+    # It is its own authority, and kube-scheduler's certificate too.
+    (folder / "ca.crt").write_bytes((folder / "tls.crt").read_bytes())
     trusting = ssl.create_default_context(cafile=str(folder / "tls.crt"))
     trusting.check_hostname = False
     return trusting
@@ -97,7 +99,12 @@ def configuration(plane: ControlPlane, folder: Path, port: int) -> Path:
             {
                 "urlPrefix": f"https://127.0.0.1:{port}",
                 "enableHTTPS": True,
-                "tlsConfig": {"serverName": _SERVICE, "caFile": str(folder / "tls.crt")},
+                "tlsConfig": {
+                    "serverName": _SERVICE,
+                    "caFile": str(folder / "tls.crt"),
+                    "certFile": str(folder / "tls.crt"),
+                    "keyFile": str(folder / "tls.key"),
+                },
                 "filterVerb": "filter",
                 "prioritizeVerb": "prioritize",
                 "weight": 1,

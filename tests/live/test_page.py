@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 from tests.live.conftest import ControlPlane
 from tests.live.fault_proxy import FaultProxy, fault_proxy
@@ -26,10 +26,16 @@ PATIENCE = 120.0
 
 @dataclass(frozen=True)
 class ServedPage:
-    """A page about a cluster: its address, and what the command says."""
+    """A page about a cluster: its address with the token, and what the command says."""
 
     url: str
     log: Path
+
+    def _get(self, path: str) -> bytes:
+        address, _, token = self.url.partition("?token=")
+        with urlopen(Request(f"{address}{path}", headers={"Authorization": f"Bearer {token}"})) as answer:
+            read: bytes = answer.read()
+            return read
 
     async def becomes(self, check: Callable[[Json], bool]) -> None:
         """Wait for a state."""
@@ -40,14 +46,12 @@ class ServedPage:
         await eventually(so, PATIENCE)
 
     def _state(self) -> Json:
-        with urlopen(f"{self.url}api/state") as answer:
-            found: Json = json.load(answer)
-            return found
+        found: Json = json.loads(self._get("api/state"))
+        return found
 
     def metric(self, name: str) -> float:
         """The least of a metric's series."""
-        with urlopen(f"{self.url}metrics") as answer:
-            lines = answer.read().decode().splitlines()
+        lines = self._get("metrics").decode().splitlines()
         return min(float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(f"{name}{{"))
 
     def said(self, words: str) -> int:

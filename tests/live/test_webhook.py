@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import base64
 import json
+import ssl
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
+import yaml
 
 from tests.live.api_server import api_server, free_port
 from tests.live.conftest import ControlPlane
@@ -22,6 +28,7 @@ from tests.unit.webhook.admission_requests import ZONE, constraint, deployment
 Json = dict[str, Any]
 POLICY = {
     "deny": ["selector-not-own"],
+    "onTimeout": "deny",
     "defaults": [{"constraints": [{"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "ScheduleAnyway"}]}],
 }
 DENIED = "denied the request: topospread: selector-not-own: spec.template.spec.topologySpreadConstraints[0]"
@@ -34,13 +41,15 @@ class Asked:
     plane: ControlPlane
     folder: Path
     port: int
+    metrics: int
     process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         flags = ("--tls-cert-file", self.folder / "tls.crt", "--tls-private-key-file", self.folder / "tls.key")
         words = (TOPOSPREAD, "webhook", "--policy", self.folder / "policy.yaml", "--port", str(self.port), *flags)
         with (self.folder / "log").open("a") as log:
-            self.process = subprocess.Popen([*words, "--host", "127.0.0.1", "-v", "2"], stdout=log, stderr=log)
+            own = ("--host", "127.0.0.1", "--metrics-bind-address", f"127.0.0.1:{self.metrics}", "-v", "2")
+            self.process = subprocess.Popen([*words, *own], stdout=log, stderr=log)
         eventually(lambda: b"ok" in self.get("/readyz"))
 
     def stop(self) -> int:
@@ -49,7 +58,8 @@ class Asked:
         return self.process.wait(30)
 
     def get(self, path: str) -> bytes:
-        done = subprocess.run(["curl", "-sk", f"https://127.0.0.1:{self.port}{path}"], capture_output=True, check=False)
+        port = self.metrics if path == "/metrics" else self.port
+        done = subprocess.run(["curl", "-sk", f"https://127.0.0.1:{port}{path}"], capture_output=True, check=False)
         return done.stdout
 
     def certify(self) -> str:
@@ -101,7 +111,7 @@ def asked(kubectl: Path, renderers: Path, tmp_path_factory: pytest.TempPathFacto
 
 def asking(plane: ControlPlane, renderers: Path, folder: Path) -> Iterator[Asked]:
     """The webhook, once the API server asks it."""
-    made = Asked(plane, folder, free_port())
+    made = Asked(plane, folder, free_port(), free_port())
     (folder / "policy.yaml").write_text(json.dumps(POLICY))
     bundle = made.certify()
     made.start()
@@ -157,6 +167,79 @@ def test_what_was_there_before_can_be_scaled_and_a_pod_of_a_controller_is_let_in
 
 
 PATH = "topologySpreadConstraints/0/labelSelector"
+
+
+def test_an_owner_reference_by_a_user_exempts_nothing_and_controllers_create_their_pods(asked: Asked) -> None:
+    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "kube-root-ca.crt", "uid": "1", "controller": True}
+    forged = of("default", "forged", constraint("other"))
+    forged["metadata"]["ownerReferences"] = [owner]
+    assert DENIED in asked.create(forged).stderr
+    replica_set = of("default", "forged-set", constraint("other")) | {"kind": "ReplicaSet"}
+    replica_set["metadata"]["ownerReferences"] = [owner | {"apiVersion": "apps/v1", "kind": "Deployment"}]
+    assert DENIED in asked.create(replica_set).stderr
+    controller = ("--as", "system:serviceaccount:kube-system:deployment-controller", "--as-group", "system:masters")
+    made = asked.create(replica_set, *controller)
+    assert made.returncode == 0, made.stderr
+
+
+def test_an_ignore_annotation_lifts_no_denial_unless_the_policy_says_so(asked: Asked) -> None:
+    made = of("default", "ignoring", constraint("other"))
+    made["metadata"]["annotations"] = {"topospread.dev/ignore": "selector-not-own: it is meant"}
+    assert DENIED in asked.create(made).stderr
+
+
+HEAVY, ORDINARY = 1_000, 200
+
+
+def connection(plane: ControlPlane) -> tuple[str, str, ssl.SSLContext]:
+    """The API server's address, the administrator's token, and what trusts the server."""
+    read = yaml.safe_load(plane.kubeconfig.read_text())
+    cluster = read["clusters"][0]["cluster"]
+    context = ssl.create_default_context(cafile=cluster["certificate-authority"])
+    return cluster["server"], read["users"][0]["user"]["token"], context
+
+
+def test_heavy_objects_let_nothing_slip_through_and_delay_no_other(asked: Asked) -> None:
+    """Objects of 1,000 wrong constraints all the time; meanwhile 200 ordinary ones, of which each second is wrong."""
+    wrong = [constraint("other", f"example.com/{number}") for number in range(HEAVY)]
+    address, token, context = connection(asked.plane)
+
+    def created(made: Json) -> tuple[int, float]:
+        """The API server's status, and the seconds until it answers."""
+        namespace = made["metadata"]["namespace"]
+        url = f"{address}/apis/apps/v1/namespaces/{namespace}/deployments?dryRun=All"
+        head = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
+        begun = time.monotonic()
+        try:
+            with urlopen(Request(url, json.dumps(made).encode(), head), context=context, timeout=60) as answer:
+                status = answer.status
+        except HTTPError as error:
+            status = error.code
+        return status, time.monotonic() - begun
+
+    ended = threading.Event()
+
+    def attack(number: int) -> list[int]:
+        found = []
+        while not ended.is_set():
+            found.append(created(of("default", f"heavy-{number}", *wrong))[0])
+        return found
+
+    with ThreadPoolExecutor(4) as pool:
+        attacks = [pool.submit(attack, number) for number in range(4)]
+        time.sleep(1)
+        ordinary = [
+            (created(of("default", f"ordinary-{number}", constraint("other" if number % 2 else "web"))), number % 2)
+            for number in range(ORDINARY)
+        ]
+        ended.set()
+        refused = [status for each in attacks for status in each.result()]
+    assert {status for (status, _), wrong_one in ordinary if wrong_one} == {403}
+    assert {status for (status, _), wrong_one in ordinary if not wrong_one} == {201}
+    assert set(refused) <= {403, 503}
+    assert refused
+    seconds = sorted(seconds for (_, seconds), _ in ordinary)
+    assert seconds[int(len(seconds) * 0.99)] < 1, f"p99 of {seconds}"
 
 
 def test_a_certificate_is_replaced_while_it_runs_and_without_the_webhook_all_is_let_in(

@@ -89,6 +89,7 @@ def mounted(root: Path) -> None:
     files = ["-keyout", root / "tls" / "tls.key", "-out", root / "tls" / "tls.crt"]
     subprocess.run([*words, *files], check=True, capture_output=True)
     (root / "tls" / "tls.key").chmod(0o644)
+    shutil.copy(root / "tls" / "tls.crt", root / "tls" / "ca.crt")
     (root / "etc" / "topospread").mkdir()
     for path in (KUSTOMIZE / "base/scheduler.yaml", KUSTOMIZE / "components/webhook/webhook.yaml"):
         for item in yaml.safe_load_all(path.read_text()):

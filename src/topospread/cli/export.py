@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from topospread.errors import UsageError
-
 from .inputs import PATH, read_configuration, read_gates
+from .served_address import served_at, tls_options
 from .usage import Explained
 
 if TYPE_CHECKING:
     from topospread.exporter.process import Judging
-    from topospread.live.serving import Address
 
 HELP = """\
 Watch a cluster and serve how its pods are spread as metrics for Prometheus: for every workload and constraint skew,
@@ -26,8 +24,8 @@ known state is shown: topospread_last_sync_age_seconds says how old it is, topos
 It runs until SIGTERM and exits with 0; with 2 when the configuration is wrong, the API server does not answer, or nodes
 or pods may not be read. Other kinds that may not be read are said in the log and in topospread_watch_errors_total.
 
-/metrics (also as OpenMetrics), /healthz, /livez and /readyz are served without authentication, hence on 127.0.0.1 by
-default. `topospread scheduler --export` serves the same beside its own metrics.
+/metrics (also as OpenMetrics), /healthz, /livez and /readyz authenticate nobody. They are on 127.0.0.1 by default.
+`topospread scheduler --export` serves the same figures with its own metrics.
 This command needs the extra 'live': pip install 'topospread[live]'.
 
 \b
@@ -65,8 +63,7 @@ PORT = 9401
 )
 @click.option("--bind-address", default="127.0.0.1", metavar="IP", help="Where to serve.")
 @click.option("--port", type=click.IntRange(1, 65535), default=PORT, show_default=True, help="… on which port.")
-@click.option("--tls-cert-file", type=PATH, metavar="FILE", help="Serve over HTTPS with this certificate.")
-@click.option("--tls-private-key-file", type=PATH, metavar="FILE", help="… and its key.")
+@tls_options
 @click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="How much to log.")
 @click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="How to log.")
 def export(**given: Any) -> int:
@@ -75,7 +72,9 @@ def export(**given: Any) -> int:
 
     require_extra()
     judging = judging_of(given)
-    address = _address(given)
+    # The metrics are all that it serves: --bind-address is their own address, and loopback by default.
+    metrics = given["bind_address"], given["port"]
+    address = served_at(given | {"metrics": metrics}, given["port"], "--port")
     import asyncio
 
     from topospread.exporter.process import Export
@@ -103,12 +102,3 @@ def judging_of(given: dict[str, Any]) -> Judging:
         gates,
         SeriesLimits(given["max_workloads"], given["max_domains"]),
     )
-
-
-def _address(given: dict[str, Any]) -> Address:
-    from topospread.live.serving import Address
-
-    certificate, key = given["tls_cert_file"] or "", given["tls_private_key_file"] or ""
-    if bool(certificate) != bool(key):
-        raise UsageError("--tls-cert-file and --tls-private-key-file belong together")
-    return Address(given["bind_address"], given["port"], certificate, key, "--port")

@@ -6,9 +6,11 @@ from typing import Any
 
 import click
 
-from .inputs import PATH
+from topospread.errors import UsageError
+
 from .live_options import access_options, read_access
-from .scheduler import SECONDS, served_at
+from .scheduler import SECONDS
+from .served_address import CLIENT_CA_OPTION, served_at, tls_options
 from .usage import Explained
 
 HELP = """\
@@ -26,14 +28,18 @@ nodes and pods (rights: to list and watch both) and writes nothing. kube-schedul
     weight: 1
     nodeCacheCapable: true
 
-/filter, /prioritize, /healthz, /livez and /readyz are served without authentication, hence on 127.0.0.1 by default. It
-runs until SIGTERM, and the exit code is 0 then; it is 2 when the API server does not answer or refuses.
+/filter and /prioritize are on 127.0.0.1 by default. Any other address requires HTTPS and --client-ca-file, and
+kube-scheduler has to show a certificate of that authority (tlsConfig.certFile). /healthz, /livez and /readyz require
+none. A request has at most 8 MiB; set nodeCacheCapable, because whole nodes can be larger.
+
+It runs until SIGTERM, and then exits with 0. It exits with 2 if the API server does not answer or denies access.
 This command needs the extra 'live': pip install 'topospread[live]'.
 
 \b
 Examples:
   topospread extender --kubeconfig ~/.kube/config
-  topospread extender --bind-address 0.0.0.0 --port 8443 --tls-cert-file tls.crt --tls-private-key-file tls.key
+  topospread extender --bind-address 0.0.0.0 --port 8443 --tls-cert-file tls.crt --tls-private-key-file tls.key \\
+    --client-ca-file kube-scheduler-ca.crt
 """
 
 
@@ -41,18 +47,26 @@ Examples:
 @access_options
 @click.option("--bind-address", default="127.0.0.1", metavar="IP", help="Where to serve.")
 @click.option("--port", type=click.IntRange(1, 65535), default=8888, help="… on which port.")
-@click.option("--tls-cert-file", type=PATH, metavar="FILE", help="Serve over HTTPS with this certificate.")
-@click.option("--tls-private-key-file", type=PATH, metavar="FILE", help="… and its key.")
+@tls_options
+@CLIENT_CA_OPTION
 @click.option("--patience", type=SECONDS, default="2s", help="Await the binding of the pod before so long (2s).")
 @click.option("-v", "--v", "verbosity", type=click.IntRange(0, 10), default=0, help="How much to log.")
 @click.option("--logging-format", type=click.Choice(["text", "json"]), default="text", help="How to log.")
 def extender(**given: Any) -> int:
     """Serve until SIGTERM (0)."""
     access = read_access(given)
+    address = served_at(given, given["port"], "--port")
+    from topospread.live.loopback import is_loopback
+
+    if not is_loopback(address.host) and not address.client_ca:
+        raise UsageError(
+            f"--bind-address {address.host} can be reached by others; it requires --client-ca-file, --tls-cert-file "
+            "and --tls-private-key-file, so that only kube-scheduler gets answers"
+        )
     import asyncio
 
     from topospread.live.logs import set_up
     from topospread.live.run_extender import run_extender
 
     set_up(given["verbosity"], given["logging_format"])
-    return asyncio.run(run_extender(access, served_at(given, given["port"]), given["patience"]))
+    return asyncio.run(run_extender(access, address, given["patience"]))

@@ -12,6 +12,7 @@ import click
 from topospread.errors import ConfigError, Place, UsageError
 
 from .inputs import PATH, read_gates
+from .served_address import METRICS_OPTION, served_at, tls_options
 from .standard_input import standard_input
 from .usage import Explained
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from topospread.config.operation import LeaderElectionSettings, Operation
     from topospread.config.profile import Configuration
     from topospread.live.launch import Beside
-    from topospread.live.serving import Address
 
 HELP = """\
 Schedule the pods of a real cluster as kube-scheduler does, beside it (pods with this scheduler's schedulerName) or
@@ -38,7 +38,8 @@ binding whether its node is among the best here (metric topospread_mirrored_shar
 With --export it also serves how the pods of the cluster are spread, as `topospread export` does; that reads the cluster
 a second time, and takes turns with the scheduling in steps of 20 ms.
 
-/metrics, /healthz, /livez, /readyz and /configz are served without authentication, hence on 127.0.0.1 by default.
+/healthz, /livez and /readyz are served at --bind-address and --secure-port. /metrics and /configz are there too if that
+address is loopback; otherwise they need --metrics-bind-address, as they list workloads and authenticate nobody.
 This command needs the extra 'live': pip install 'topospread[live]'.
 
 \b
@@ -46,7 +47,7 @@ Examples:
   topospread scheduler --kubeconfig ~/.kube/config --config second.yaml --leader-elect-resource-name topospread
   topospread scheduler --leader-elect=false --secure-port 0 -v 2
   topospread scheduler --kubeconfig ~/.kube/config --dry-run
-  topospread scheduler --config scheduler.yaml --bind-address 0.0.0.0 --logging-format json
+  topospread scheduler --config scheduler.yaml --bind-address 0.0.0.0 --metrics-bind-address 127.0.0.1:10260
 """
 
 DEFAULT_SCHEDULER = "default-scheduler"
@@ -98,8 +99,8 @@ SECONDS = Seconds()
 @click.option("--kube-api-burst", type=int, metavar="N", help="… at once beyond that (100).")
 @click.option("--bind-address", default="127.0.0.1", metavar="IP", help="Where to serve metrics and health.")
 @click.option("--secure-port", type=click.IntRange(0, 65535), default=10259, help="… on which port; 0 for none.")
-@click.option("--tls-cert-file", type=PATH, metavar="FILE", help="Serve over HTTPS with this certificate.")
-@click.option("--tls-private-key-file", type=PATH, metavar="FILE", help="… and its key.")
+@METRICS_OPTION
+@tls_options
 @click.option("--dry-run", is_flag=True, help="Bind nothing: compare how others bind the pods of the profiles.")
 @click.option("--export", is_flag=True, help="Serve the metrics of `topospread export` too.")
 @click.option("--explain-events", is_flag=True, help="Tell the sums behind a refusal by spread in events of their own.")
@@ -117,7 +118,7 @@ def scheduler(**given: Any) -> int:
     _refuse_what_is_not_covered(operation, given["config_path"])
     if not given["dry_run"]:
         _check_lease(operation.leader_election, tuple(each.scheduler_name for each in configuration.profiles))
-    address = served_at(given, given["secure_port"])
+    address = served_at(given, given["secure_port"], "--secure-port")
     import asyncio
 
     from topospread.live.launch import Launch, launch
@@ -213,17 +214,3 @@ def _check_lease(election: LeaderElectionSettings, profiles: tuple[str, ...]) ->
             "lease is kube-system/kube-scheduler, and only one of the two would schedule at a time: give it a lease of "
             "its own, --leader-elect-resource-name topospread"
         )
-
-
-def served_at(given: dict[str, Any], port: int) -> Address:
-    """Where to serve.
-
-    Raises:
-        UsageError: a certificate without a key, or the other way round.
-    """
-    from topospread.live.serving import Address
-
-    certificate, key = given["tls_cert_file"] or "", given["tls_private_key_file"] or ""
-    if bool(certificate) != bool(key):
-        raise UsageError("--tls-cert-file and --tls-private-key-file belong together")
-    return Address(given["bind_address"], port, certificate, key)

@@ -43,8 +43,9 @@ steps of a drill, or changed objects; each is an address that can be shared, a c
 
 --export writes the page as one file that opens from a disk and asks nobody; --hash-names replaces the names in it.
 
-Only this machine can ask. With another --host whoever reaches it needs a token, which is in the URL that is printed;
-one that is chosen stands in TOPOSPREAD_TOKEN. Names other than the host's, behind a proxy or a forwarded port, are
+Only this machine can connect, unless --host names another address. Every request needs a token: the printed URL holds
+it, and the browser then keeps a cookie. Choose your own token with TOPOSPREAD_TOKEN.
+Names other than the host's, behind a proxy or a forwarded port, are
 given with --known-as.
 
 \b

@@ -60,6 +60,7 @@ class World:
         on_arrival: told of every pod that gets a node.
         kubelets: what they have yet to do.
         rollouts: workload → what goes on as long as pods come and go; says whether it did anything.
+        before_round: called before each round of controllers and kube-scheduler; raises an error to end the drill.
     """
 
     def __init__(self, inventory: Inventory, options: SimulationOptions, number: int = 0) -> None:
@@ -71,6 +72,7 @@ class World:
         self.events: list[Event] = []
         self.on_arrival: list[Callable[[FollowedPod], None]] = []
         self.rollouts: dict[WorkloadKey, Callable[[], bool]] = {}
+        self.before_round: Callable[[], None] = lambda: None
         self.pods = FollowedPods()
         self.warnings: dict[str, None] = {}
         self.notes: dict[str, None] = {}
@@ -183,6 +185,7 @@ class World:
     def _settle(self, until: float | None) -> None:
         limit = None if until is None else round(until * _NANOSECONDS)
         while True:
+            self.before_round()
             if self.draws.controllers_first:
                 self._create(self.draws.created(self.successors.due()))
             place_waiting(self.run, self.queue, limit)

@@ -128,8 +128,7 @@ async def export(wanted: Export) -> int:
             return "process is shutting down" if stop.asked.is_set() else ""
 
         ready = {"shutdown": stopping, "sync": exporter.synced}
-        runner = await serve(ServedPages(metrics, {}, {}, ready, {}), wanted.address)
-        if runner is not None:
+        for runner in await serve(ServedPages(metrics, {}, {}, ready), wanted.address):
             stack.push_async_callback(runner.cleanup)
         await stack.enter_async_context(_running(exporter, stop.asked.set))
         await stop.asked.wait()

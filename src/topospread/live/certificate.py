@@ -1,4 +1,4 @@
-"""The certificate that a server shows, read anew when its files change; it makes none and asks nobody for one."""
+"""A server's certificate and its clients' authorities, read again when their files change."""
 
 from __future__ import annotations
 
@@ -22,24 +22,31 @@ class Certificate:
     Args:
         certificate, key: PEM files, as a Secret of type kubernetes.io/tls has them; the key
             "" where the first file has both.
+        client_ca: PEM file with the authorities of clients' certificates; "" to ask clients for none.
 
     Attributes:
         context: for a server. Connections that are made later show what the files hold then, also another kind of key.
 
     Raises:
-        InputError: the files cannot be used.
+        InputError: if the files are unusable.
     """
 
-    def __init__(self, certificate: str, key: str) -> None:
+    def __init__(self, certificate: str, key: str, client_ca: str = "") -> None:
         self._files = (certificate, key) if key else (certificate,)
+        self._client_ca = client_ca
         self._seen = self._stamps()
+        try:
+            self.context = self._empty()
+        except (OSError, ssl.SSLError) as error:
+            raise InputError(
+                f"the authority cannot be used ({_why(error)})", Place("--client-ca-file", object=client_ca)
+            ) from None
         try:
             self._newest = self._load()
         except (OSError, ssl.SSLError) as error:
             raise InputError(
                 f"certificate and key cannot be used ({_why(error)})", Place("--tls-cert-file", object=certificate)
             ) from None
-        self.context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         self.context.sni_callback = self._choose
 
     async def follow(self) -> None:
@@ -65,12 +72,20 @@ class Certificate:
         connection.context = self._newest
 
     def _load(self) -> ssl.SSLContext:
-        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context = self._empty()
         context.load_cert_chain(*self._files)
         return context
 
+    def _empty(self) -> ssl.SSLContext:
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        if self._client_ca:
+            # Optional: kubelet's probes have no certificate. Paths that need one check it.
+            context.verify_mode = ssl.CERT_OPTIONAL
+            context.load_verify_locations(self._client_ca)
+        return context
+
     def _stamps(self) -> tuple[tuple[int, int, int] | None, ...]:
-        return tuple(_stamp(path) for path in self._files)
+        return tuple(_stamp(path) for path in (*self._files, *filter(None, [self._client_ca])))
 
 
 def _stamp(path: str) -> tuple[int, int, int] | None:

@@ -11,45 +11,64 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
 from aiohttp import web
 
-from topospread.api.meta import KubeObject
+from topospread.api.meta import KubeObject, ObjectMeta
 from topospread.api.node import Node
 from topospread.api.pod import FINISHED_PHASES, Pod
+from topospread.errors import TopospreadError
 from topospread.extender.declared import DeclaredSpread, declared, texts_of
 from topospread.extender.domain_rules import refused, scores
 from topospread.extender.surroundings import surroundings
+
+from .serving import has_client_certificate
 
 log = logging.getLogger(__name__)
 
 PATIENCE: Final = 2.0
 """Seconds that a pod is awaited; kube-scheduler waits 5 for an extender unless it is configured otherwise."""
 
-_LARGEST: Final = 1 << 30
-"""Bytes of a request: without nodeCacheCapable every node comes along whole."""
+LARGEST: Final = 8 << 20
+"""Bytes of a request: a pod of at most 3 MiB, and with nodeCacheCapable the names of tens of thousands of nodes."""
+
+_BODY_SECONDS: Final = 5.0
+"""Seconds for a request to arrive: kube-scheduler's default httpTimeout."""
 
 Json = dict[str, Any]
 PodKey = tuple[str, str]
 
 
-class ExtenderArgs(msgspec.Struct):
-    """What kube-scheduler sends; the nodes as they are, to be sent back."""
+class ExtenderArgs(msgspec.Struct, dict=True):
+    """A request of kube-scheduler.
 
-    pod: msgspec.Raw = msgspec.field(name="Pod")
+    Attributes:
+        pod: the pod to place.
+        nodes: a NodeList as plain data, to be sent back unchanged; ``None`` with nodeCacheCapable.
+        node_names: the names of the nodes with nodeCacheCapable.
+    """
+
+    pod: Pod = msgspec.field(name="Pod")
     nodes: Json | None = msgspec.field(default=None, name="Nodes")
     node_names: list[str] | None = msgspec.field(default=None, name="NodeNames")
+
+    def __post_init__(self) -> None:
+        """Decode the nodes.
+
+        Raises:
+            ValidationError: if one is not a node.
+        """
+        self.items = (self.nodes or {}).get("items") or []
+        self.sent = msgspec.convert(self.items, list[Node])
 
     @property
     def names(self) -> list[str]:
         """The nodes' names, in their order."""
-        if self.nodes is None:
-            return self.node_names or []
-        return [each["metadata"]["name"] for each in self.nodes.get("items") or ()]
+        return self.node_names or [] if self.nodes is None else [each.name for each in self.sent]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +168,7 @@ class ExtenderService:
         """An ExtenderFilterResult: refused nodes are such that evicting other pods would not change it."""
         if not self.ready():
             return {"Error": "topospread extender: the cluster is not read yet"}
-        pod = _pod(args)
+        pod = args.pod
         async with self._one_by_one:
             against = await self._against(pod, args)
             if len(against) < len(args.names):
@@ -160,7 +179,7 @@ class ExtenderService:
         if args.nodes is None:
             answer["NodeNames"] = [name for name in args.names if name not in against]
         else:
-            kept = [each for each in args.nodes.get("items") or () if each["metadata"]["name"] not in against]
+            kept = [item for item, node in zip(args.items, args.sent, strict=True) if node.name not in against]
             answer["Nodes"] = {**args.nodes, "items": kept}
         return answer
 
@@ -177,7 +196,7 @@ class ExtenderService:
 
     async def prioritize(self, args: ExtenderArgs) -> list[Json]:
         """A HostPriorityList."""
-        pod = _pod(args)
+        pod = args.pod
         asked, problems = declared(texts_of(pod.metadata))
         points = dict.fromkeys(args.names, 0)
         if asked.rules and not problems and self.ready():
@@ -193,33 +212,33 @@ class ExtenderService:
         new = [name for name in args.names if name not in self._watched.nodes]
         if not new:
             return self._watched.nodes
-        sent = {each["metadata"]["name"]: each for each in (args.nodes or {}).get("items") or ()}
-        return {**self._watched.nodes, **{name: _node(name, sent.get(name)) for name in new}}
+        sent = {each.name: each for each in args.sent}
+        return {
+            **self._watched.nodes,
+            **{name: sent.get(name) or Node(metadata=ObjectMeta(name=name)) for name in new},
+        }
 
 
-def _pod(args: ExtenderArgs) -> Pod:
-    return msgspec.json.decode(args.pod, type=Pod)
+def extender_application(service: ExtenderService, *, needs_certificate: bool = False) -> web.Application:
+    """Return the application for ``POST /filter``, ``POST /prioritize``, ``/healthz``, ``/livez`` and ``/readyz``.
 
-
-def _node(name: str, sent: Json | None) -> Node:
-    return msgspec.convert(sent or {"metadata": {"name": name}}, Node)
-
-
-def extender_application(service: ExtenderService) -> web.Application:
-    """What is served: ``POST /filter``, ``POST /prioritize``, ``/healthz``, ``/livez`` and ``/readyz``."""
+    Args:
+        service: gives the answers.
+        needs_certificate: whether kube-scheduler has to show a client certificate.
+    """
     decoder = msgspec.json.Decoder(ExtenderArgs)
 
-    async def args_of(request: web.Request) -> ExtenderArgs:
-        try:
-            return decoder.decode(await request.read())
-        except msgspec.MsgspecError as error:
-            raise web.HTTPBadRequest(text=f"no ExtenderArgs: {error}\n") from None
+    def answer(by: Callable[[ExtenderArgs], Awaitable[object]]) -> Callable[[web.Request], Awaitable[web.Response]]:
+        async def handle(request: web.Request) -> web.Response:
+            if needs_certificate and not has_client_certificate(request):
+                raise web.HTTPUnauthorized(text="a client certificate is required\n")
+            data = await _body(request)
+            try:
+                return _json(await by(decoder.decode(data)))
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, TopospreadError) as error:
+                raise web.HTTPBadRequest(text=f"not valid ExtenderArgs: {error}\n") from None
 
-    async def filter_nodes(request: web.Request) -> web.Response:
-        return _json(await service.filter(await args_of(request)))
-
-    async def prioritize(request: web.Request) -> web.Response:
-        return _json(await service.prioritize(await args_of(request)))
+        return handle
 
     async def well(request: web.Request) -> web.Response:
         return web.Response(text="ok")
@@ -229,13 +248,25 @@ def extender_application(service: ExtenderService) -> web.Application:
             return web.Response(text="ok")
         return web.Response(status=500, text="the cluster is not read yet\n")
 
-    application = web.Application(client_max_size=_LARGEST)
-    application.router.add_post("/filter", filter_nodes)
-    application.router.add_post("/prioritize", prioritize)
+    application = web.Application(client_max_size=LARGEST)
+    application.router.add_post("/filter", answer(service.filter))
+    application.router.add_post("/prioritize", answer(service.prioritize))
     for path in ("/healthz", "/livez"):
         application.router.add_get(path, well)
     application.router.add_get("/readyz", ready)
     return application
+
+
+async def _body(request: web.Request) -> bytes:
+    try:
+        async with asyncio.timeout(_BODY_SECONDS):
+            return await request.read()
+    except web.HTTPRequestEntityTooLarge:
+        raise web.HTTPRequestEntityTooLarge(
+            LARGEST, text=f"more than {LARGEST:,} bytes; set nodeCacheCapable: true for this extender\n"
+        ) from None
+    except TimeoutError:
+        raise web.HTTPRequestTimeout(text="the request did not arrive in time\n") from None
 
 
 def _json(answer: object) -> web.Response:

@@ -131,8 +131,7 @@ async def launch(wanted: Launch) -> int:
             own = await stack.enter_async_context(_client(wanted, connection, reporting))
             election = _election(wanted, own, reporting)
         scheduler = _scheduler(wanted, client, reporting, election)
-        runner = await serve(_served(wanted, reporting, scheduler, election, stop), wanted.address)
-        if runner is not None:
+        for runner in await serve(_served(wanted, reporting, scheduler, election, stop), wanted.address):
             stack.push_async_callback(runner.cleanup)
         if wanted.beside is not None:
             await stack.enter_async_context(wanted.beside(connection, reporting))

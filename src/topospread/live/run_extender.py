@@ -30,7 +30,8 @@ async def run_extender(access: Access, address: Address, patience: float) -> int
     async with AsyncExitStack() as stack:
         followed = await stack.enter_async_context(follow(access, kinds=_KINDS, listener=watched))
         service = ExtenderService(watched, lambda: followed.state.ready, patience)
-        runner = await listen(extender_application(service), address)
+        application = extender_application(service, needs_certificate=bool(address.client_ca))
+        runner = await listen(application, address)
         stack.push_async_callback(runner.cleanup)
         await stop.wait()
         log.info("asked to stop")

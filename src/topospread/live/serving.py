@@ -1,7 +1,8 @@
-"""What a live scheduler serves: ``/metrics``, ``/healthz``, ``/livez``, ``/readyz``, ``/configz``; it changes nothing.
+"""Serve ``/metrics``, ``/healthz``, ``/livez``, ``/readyz`` and ``/configz`` over HTTP or HTTPS.
 
-Source: cmd/kube-scheduler/app/server.go (``newEndpointsHandler``), apiserver/pkg/server/healthz/healthz.go. Without
-authentication, unlike kube-scheduler: hence on loopback unless told otherwise.
+Source: cmd/kube-scheduler/app/server.go (``newEndpointsHandler``), apiserver/pkg/server/healthz/healthz.go.
+kube-scheduler authenticates clients of ``/metrics`` and ``/configz``. Here both pages are on a loopback address, or on
+an address of their own that the user names: they list workloads, and nothing authenticates the client.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from aiohttp import web
@@ -18,6 +19,7 @@ from aiohttp import web
 from topospread.errors import InputError, Place
 from topospread.live.certificate import Certificate
 from topospread.live.exposition import Exposed
+from topospread.live.loopback import is_loopback
 
 log = logging.getLogger(__name__)
 
@@ -27,51 +29,94 @@ Check = Callable[[], str]
 
 @dataclass(frozen=True)
 class ServedPages:
-    """What is served.
+    """The content of the pages.
 
     Attributes:
-        metrics: asked for ``/metrics``, and told of the checks.
+        metrics: the content of ``/metrics``; receives the results of health checks.
         healthz, livez, readyz: name → check.
-        configuration: shown by ``/configz``.
-        before_scrape: called before the metrics are shown, for what is counted only then.
+        configuration: the content of ``/configz``; ``None`` for no such page.
+        before_scrape: called before each answer with metrics, to update the values that are computed on demand.
     """
 
     metrics: Exposed
     healthz: Mapping[str, Check]
     livez: Mapping[str, Check]
     readyz: Mapping[str, Check]
-    configuration: Mapping[str, Any]
+    configuration: Mapping[str, Any] | None = None
     before_scrape: Callable[[], None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where to listen: port 0 for nowhere, certificate and key for HTTPS, read anew when their files change."""
+    """The address of a server.
+
+    Attributes:
+        port: 0 for no server.
+        certificate, key: PEM files for HTTPS, read again when they change; "" for HTTP.
+        option: the option that names the port.
+        client_ca: PEM file with the authorities of clients' certificates; "" if clients need none.
+        metrics: address and port of ``/metrics`` and ``/configz``. ``None``: `host` and `port` if that is loopback,
+            otherwise no server at all.
+    """
 
     host: str = "127.0.0.1"
     port: int = 10259
     certificate: str = ""
     key: str = ""
     option: str = "--secure-port"
-    """What the port was given with."""
+    client_ca: str = ""
+    metrics: tuple[str, int] | None = None
+
+    @property
+    def shows_metrics(self) -> bool:
+        """Whether `host` and `port` serve the metrics."""
+        return is_loopback(self.host) if self.metrics is None else self.metrics == (self.host, self.port)
+
+    @property
+    def of_metrics(self) -> Address | None:
+        """The separate address of the metrics, if there is one."""
+        if self.metrics is None or self.shows_metrics:
+            return None
+        host, port = self.metrics
+        return replace(self, host=host, port=port, option="--metrics-bind-address", client_ca="")
 
 
-async def serve(served: ServedPages, address: Address) -> web.AppRunner | None:
-    """Serve until ``cleanup`` of what is returned; ``None`` where nothing is to be served.
+async def serve(
+    served: ServedPages, address: Address, application: web.Application | None = None
+) -> list[web.AppRunner]:
+    """Serve the pages, and an application's own paths, until ``cleanup`` of each result.
 
     Raises:
-        InputError: the port is taken, the address is not one of this machine, the certificate cannot be used.
+        InputError: if a port is in use, an address is not one of this machine, or the certificate is unusable.
     """
-    return None if address.port == 0 else await listen(_application(served), address)
+    runners: list[web.AppRunner] = []
+    if address.port:
+        application = web.Application() if application is None else application
+        _add_health(application, served)
+        if address.shows_metrics:
+            _add_metrics(application, served)
+        runners.append(await listen(application, address))
+    separate = address.of_metrics
+    try:
+        if separate is not None:
+            only_metrics = web.Application()
+            _add_metrics(only_metrics, served)
+            runners.append(await listen(only_metrics, separate))
+        elif address.port and not address.shows_metrics:
+            log.info("/metrics is not served: %s is not a loopback address; see --metrics-bind-address", address.host)
+    except InputError:
+        await asyncio.gather(*(runner.cleanup() for runner in runners))
+        raise
+    return runners
 
 
 async def listen(application: web.Application, address: Address) -> web.AppRunner:
-    """Serve an application until ``cleanup`` of what is returned.
+    """Serve an application until ``cleanup`` of the result.
 
     Raises:
         InputError: as `serve`.
     """
-    certificate = Certificate(address.certificate, address.key) if address.certificate else None
+    certificate = Certificate(address.certificate, address.key, address.client_ca) if address.certificate else None
     if certificate is not None:
         application.cleanup_ctx.append(_followed(certificate))
     runner = web.AppRunner(application, access_log=None, handle_signals=False)
@@ -88,6 +133,11 @@ async def listen(application: web.Application, address: Address) -> web.AppRunne
     return runner
 
 
+def has_client_certificate(request: web.Request) -> bool:
+    """Return whether the client showed a certificate of an authority in the address's `client_ca`."""
+    return request.transport is not None and bool(request.transport.get_extra_info("peercert"))
+
+
 def _followed(certificate: Certificate) -> Callable[[web.Application], AsyncIterator[None]]:
     """The certificate is read anew when its files change, for as long as the application is there."""
 
@@ -99,17 +149,19 @@ def _followed(certificate: Certificate) -> Callable[[web.Application], AsyncIter
     return during
 
 
-def _application(served: ServedPages) -> web.Application:
-    application = web.Application()
+def _add_metrics(application: web.Application, served: ServedPages) -> None:
     pages = _Pages(served)
     application.router.add_get("/metrics", pages.metrics)
-    application.router.add_get("/configz", pages.configz)
+    if served.configuration is not None:
+        application.router.add_get("/configz", pages.configz)
+
+
+def _add_health(application: web.Application, served: ServedPages) -> None:
     for name in ("healthz", "livez", "readyz"):
         checks = {"ping": _well, **getattr(served, name)}
         handler = _Health(name, checks, served.metrics)
         application.router.add_get(f"/{name}", handler.all)
         application.router.add_get(f"/{name}/{{check}}", handler.one)
-    return application
 
 
 def _well() -> str:
@@ -117,7 +169,7 @@ def _well() -> str:
 
 
 class _Pages:
-    """The answers that check nothing."""
+    """The answers of ``/metrics`` and ``/configz``."""
 
     def __init__(self, served: ServedPages) -> None:
         self._served = served

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Final, TypeVar
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -29,7 +30,31 @@ HERE = Path(__file__).parent
 STATIC = HERE / "static"
 _NEVER_STORED = {"Cache-Control": "no-store"}
 
+MOST_AT_ONCE: Final = 16
+"""Requests at a time that the engine works on or that wait for it: it answers one after the other."""
+
 Handler = Callable[[Request], Awaitable[Response]]
+T = TypeVar("T")
+
+
+class BusyError(Exception):
+    """Too many requests wait for the engine."""
+
+
+async def worked_out(request: Request, what: Callable[..., T], *given: object) -> T:
+    """Call the engine in a thread.
+
+    Raises:
+        BusyError: if `MOST_AT_ONCE` requests are there already.
+    """
+    state = request.app.state
+    if state.at_work >= MOST_AT_ONCE:
+        raise BusyError
+    state.at_work += 1
+    try:
+        return await run_in_threadpool(what, *given)
+    finally:
+        state.at_work -= 1
 
 
 def application(
@@ -58,9 +83,10 @@ def application(
     made = Starlette(
         routes=[*routes, *own],
         middleware=list(middleware),
-        exception_handlers={TopospreadError: _refused, NotThereError: _not_there},
+        exception_handlers={TopospreadError: _refused, NotThereError: _not_there, BusyError: _busy},
     )
     made.state.served = served
+    made.state.at_work = 0
     made.state.pages = Pages(served)
     made.state.answers = Answers(served, made.state.pages)
     return made
@@ -80,14 +106,14 @@ def _answer(what: Callable[[Answers, PageQuestion], object]) -> Handler:
     """An answer of the engine, as JSON; it is worked out beside the loop."""
 
     async def answer(request: Request) -> Response:
-        found = await run_in_threadpool(what, request.app.state.answers, asked(request))
+        found = await worked_out(request, what, request.app.state.answers, asked(request))
         return JSONResponse(found, headers=_NEVER_STORED)
 
     return answer
 
 
 async def _picture(request: Request) -> Response:
-    found = await run_in_threadpool(request.app.state.answers.picture, asked(request))
+    found = await worked_out(request, request.app.state.answers.picture, asked(request))
     return Response(found, media_type="application/json", headers=_NEVER_STORED)
 
 
@@ -114,7 +140,7 @@ async def _state(request: Request) -> Response:
 
 
 async def _drill(request: Request) -> Response:
-    name, content = await run_in_threadpool(request.app.state.answers.drill_file, asked(request))
+    name, content = await worked_out(request, request.app.state.answers.drill_file, asked(request))
     headers = {"Content-Disposition": f'attachment; filename="{name}"', **_NEVER_STORED}
     kind = "application/zip" if name.endswith(".zip") else "application/yaml"
     return Response(content, media_type=kind, headers=headers)
@@ -133,3 +159,8 @@ async def _refused(_: Request, error: Exception) -> Response:
 
 async def _not_there(_: Request, error: Exception) -> Response:
     return JSONResponse({"error": str(error)}, status_code=404, headers=_NEVER_STORED)
+
+
+async def _busy(_: Request, __: Exception) -> Response:
+    words = f"{MOST_AT_ONCE} requests are being worked on already; try again"
+    return JSONResponse({"error": words}, status_code=503, headers=_NEVER_STORED | {"Retry-After": "1"})

@@ -7,7 +7,7 @@ made-up cluster, pods that its workloads ask for. Names in it are looked up nowh
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -16,7 +16,6 @@ from typing import Any, Final
 import msgspec
 
 from topospread.api.inventory import Inventory
-from topospread.api.meta import KubeObject
 from topospread.errors import InputError, Place, UsageError
 from topospread.linting.reading import Question
 from topospread.linting.run import LintReport, run
@@ -30,6 +29,8 @@ from topospread.sources.collection import applied
 from topospread.sources.files import STANDARD_INPUT
 from topospread.sources.load import load
 from topospread.sources.made_up import is_made_up, made_up_nodes
+
+from .trial_limits import pods_asked
 
 Json = dict[str, Any]
 
@@ -49,7 +50,6 @@ MADE_UP: Final = "zones=3,nodes=6,cpu=4,memory=16Gi"
 OF_EXAMPLE: Final = "example:"
 """Before the name of an example, whose cluster is meant."""
 
-_ASKING: Final = ("replicas", "completions", "parallelism", "min_replicas")
 _HINT_OF_PODS: Final = "the command simulates more (topospread simulate)"
 
 
@@ -185,17 +185,9 @@ def _check_size(added: Inventory, nodes: int) -> None:
     Raises:
         InputError: there are too many.
     """
-    asked = sum(_asked(added.objects())) + nodes * len(added.daemon_sets)
+    asked = sum(pods_asked(added.objects())) + nodes * len(added.daemon_sets)
     if asked > max(MOST_PODS, nodes * 2):
         raise InputError(f"the editor simulates {MOST_PODS:,} pods, and this asks for {asked:,}; {_HINT_OF_PODS}")
-
-
-def _asked(items: Iterable[KubeObject]) -> Iterator[int]:
-    """What every object asks for; of an autoscaler as many as it begins with."""
-    for item in items:
-        spec = getattr(item, "spec", None)
-        numbers = [getattr(spec, name, None) or 0 for name in _ASKING]
-        yield max(1, *numbers) if type(item).__name__ != "Node" else 0
 
 
 def _problem(error: InputError) -> Json:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
@@ -12,6 +11,7 @@ from starlette.routing import Route
 from topospread.errors import UsageError
 
 from .answers import Answers
+from .application import worked_out
 from .editing import MADE_UP, MOST_NODES, examples, judge_draft
 from .picture import picture
 from .served import ServedCluster
@@ -45,7 +45,7 @@ async def _example(request: Request) -> Response:
 
 async def _draft(request: Request) -> Response:
     state, cluster = request.app.state, request.query_params.get("cluster", "")
-    return JSONResponse(await run_in_threadpool(_judged, await request.body(), cluster, state.served, state.answers))
+    return JSONResponse(await worked_out(request, _judged, await request.body(), cluster, state.served, state.answers))
 
 
 def _judged(text: bytes, cluster: str, served: ServedCluster, answers: Answers) -> Json:

@@ -1,9 +1,12 @@
-"""Who may ask the page anything, and how much: an ASGI layer around the application; it answers nothing else itself.
+"""Decide which requests reach the page, and bound their size and time: an ASGI layer around the application.
 
-A page on this machine can be asked by every web page that its owner has open. So a request has to name a host that we
-are known by (a name that was rebound to our address is not), come from our own origin if it comes from a page at all,
-and, where we listen on more than the loopback, bring the token once, for which it gets a cookie. Bodies are bounded in
-size and in time. Every answer forbids inline script, other hosts, frames and guessed content types.
+Every web page that is open on this machine can send requests here. A request therefore has to
+
+- name a host that the server is known by, so that a rebound name gets nothing;
+- come from the page's own origin if a page sends it; other sites may only link to the pages in `LINKED`;
+- show the token once, also on loopback, and the cookie that it gets for it from then on.
+
+Every answer forbids inline script, other hosts, frames and guessed content types.
 """
 
 from __future__ import annotations
@@ -18,6 +21,8 @@ from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+
+from topospread.live.loopback import is_loopback
 
 AsgiScope = MutableMapping[str, Any]
 AsgiMessage = MutableMapping[str, Any]
@@ -57,6 +62,12 @@ HEADERS: Final = (
     ("permissions-policy", "camera=(), geolocation=(), microphone=(), usb=()"),
 )
 
+LINKED: Final = frozenset({"/", "/editor"})
+"""Paths that a link of another site may open."""
+
+_FRAMES: Final = frozenset({"iframe", "frame", "embed", "object", "fencedframe"})
+"""Values of Sec-Fetch-Dest for content inside another page."""
+
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _METHODS: Final = frozenset({"GET", "HEAD", "POST"})
 _READING: Final = frozenset({"GET", "HEAD"})
@@ -73,17 +84,6 @@ class _Refused(Exception):  # noqa: N818 - an answer, not an error of ours
         self.words = words
 
 
-def is_loopback(address: str) -> bool:
-    """Whether only this machine reaches who listens on an address or name."""
-    bare = address.strip("[]").lower()
-    if bare == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(bare).is_loopback
-    except ValueError:
-        return False
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entrance:
     """Who is let in.
@@ -91,38 +91,37 @@ class Entrance:
     Attributes:
         hosts: names, in lower case, that we are known by.
         any_address: whether an address in place of a name will do: nobody can rebind a number.
-        token: what has to be brought once; None where only this machine can ask.
-        session: what the cookie then holds; another one for every process.
+        token: the secret that a browser shows once.
+        session: the value of the cookie that it then gets; each process has its own.
     """
 
     hosts: frozenset[str] = _LOOPBACK
     any_address: bool = False
-    token: str | None = None
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     session: str = field(default_factory=lambda: secrets.token_urlsafe(32))
 
     @classmethod
     def listening_on(cls, address: str, known_as: Iterable[str] = (), token: str | None = None) -> Entrance:
-        """For who listens on an address: elsewhere than on the loopback with a token, made up if none is given.
+        """Return the entrance of a server that listens on an address.
 
         Args:
             address: a name or number, as given to ``--host``.
-            known_as: further names that it is reached by.
-            token: one that was chosen.
+            known_as: further names that reach the server.
+            token: the token that the user chose; by default a new random one.
         """
         names = frozenset(name.strip("[]").lower() for name in (address, *known_as))
-        if is_loopback(address):
-            return cls(hosts=_LOOPBACK | names, token=token)
-        return cls(hosts=_LOOPBACK | names, any_address=True, token=token or secrets.token_urlsafe(24))
+        token = token or secrets.token_urlsafe(24)
+        return cls(hosts=_LOOPBACK | names, any_address=not is_loopback(address), token=token)
 
     def url(self, address: str, port: int) -> str:
-        """What to open, the token in it."""
+        """Return the URL to open, with the token."""
         try:
             anywhere = ipaddress.ip_address(address.strip("[]")).is_unspecified
         except ValueError:
             anywhere = False
         shown = "127.0.0.1" if anywhere else address.strip("[]")
         host = f"[{shown}]" if ":" in shown else shown
-        return f"http://{host}:{port}/" + (f"?token={quote(self.token, safe='')}" if self.token else "")
+        return f"http://{host}:{port}/?token={quote(self.token, safe='')}"
 
     def knows_host(self, given: str) -> bool:
         """Whether a ``Host`` is one that we are known by; on whatever port, since ports are forwarded."""
@@ -181,14 +180,12 @@ class Guard:
             raise _Refused(400, "This path leads elsewhere.")
 
     def _enter(self, scope: AsgiScope, headers: dict[str, list[str]]) -> str | None:
-        """The cookie for a request that brings the token in its URL; None for who has one, or needs none.
+        """Return the cookie for a request with the token in its URL; None for a request with a cookie or header.
 
         Raises:
-            _Refused: neither token nor cookie.
+            _Refused: if the request has neither token nor cookie.
         """
         token, session = self._entrance.token, self._entrance.session
-        if token is None:
-            return None
         name = _cookie_name(scope)
         if any(_same(each, session) for each in _cookies(headers, name)):
             in_url = scope["method"] in _READING and b"token=" in scope.get("query_string", b"")
@@ -276,19 +273,21 @@ class _Body:
 
 
 def _check_origin(scope: AsgiScope, headers: dict[str, list[str]], host: str) -> None:
-    """Refuse what another origin's page asks; a link that is followed from there is no such asking.
+    """Refuse frames, and the requests of other origins' pages; a link to a page in `LINKED` may be followed.
 
     Raises:
-        _Refused: it was another one's page.
+        _Refused: if another origin's page sends the request, or the answer is for a frame.
     """
     words = "This was asked by a page of another origin."
     for origin in headers.get("origin", []):
         read = urlsplit(origin)
         if read.scheme not in ("http", "https") or read.netloc.lower() != host.lower():
             raise _Refused(403, words)
-    site, mode = (headers.get(f"sec-fetch-{name}", [""])[-1] for name in ("site", "mode"))
-    followed = mode == "navigate" and scope["method"] in _READING
-    if site not in ("", "same-origin", "none") and not followed:
+    site, mode, destination = (headers.get(f"sec-fetch-{name}", [""])[-1] for name in ("site", "mode", "dest"))
+    if destination in _FRAMES:
+        raise _Refused(403, "This page is not shown in a frame.")
+    followed = (mode, destination) == ("navigate", "document") and scope["method"] in _READING
+    if site not in ("", "same-origin", "none") and not (followed and scope["path"] in LINKED):
         raise _Refused(403, words)
 
 

@@ -1,18 +1,61 @@
-"""The socket and the loop that serve an application; what it answers is not known here."""
+"""Serve an ASGI application on a socket, with bounds on connections and on the time for a request's headers."""
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Final
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from topospread.errors import UsageError
 
+MOST_CONNECTIONS: Final = 100
+"""Connections at a time: a browser has six, and one more for the events of each tab."""
+HEADER_SECONDS: Final = 10.0
+"""Seconds for a request's headers to arrive, from the connection or from the first byte after an answer."""
 _WAITING = 64
 _PATIENCE = 2
+
+
+class BoundedProtocol(H11Protocol):
+    """HTTP/1.1 that ends connections beyond `MOST_CONNECTIONS`, and those whose headers take too long."""
+
+    _headers_due: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn has it
+        """See asyncio.Protocol."""
+        super().connection_made(transport)
+        if len(self.connections) > MOST_CONNECTIONS:
+            transport.abort()
+        else:
+            self._expect_headers()
+
+    def data_received(self, data: bytes) -> None:
+        """See asyncio.Protocol."""
+        super().data_received(data)
+        if self.cycle is None or self.cycle.response_complete:
+            self._expect_headers()
+        else:
+            self._stop_waiting()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """See asyncio.Protocol."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _expect_headers(self) -> None:
+        if self._headers_due is None:
+            self._headers_due = self.loop.call_later(HEADER_SECONDS, self.transport.abort)
+
+    def _stop_waiting(self) -> None:
+        if self._headers_due is not None:
+            self._headers_due.cancel()
+            self._headers_due = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +96,20 @@ def listen(host: str, port: int) -> Listening:
     return Listening(made, f"{shown}:{made.getsockname()[1]}")
 
 
-def run(made: ASGIApp, listening: Listening) -> None:
-    """Serve until Ctrl-C or a termination; a page that still listens to events is not waited for long."""
-    config = uvicorn.Config(
-        made, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=_PATIENCE
+def configuration(made: ASGIApp) -> uvicorn.Config:
+    """Return uvicorn's configuration for an application. It has no access log, because the token is in a URL."""
+    return uvicorn.Config(
+        made,
+        http=BoundedProtocol,
+        ws="none",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=_PATIENCE,
     )
+
+
+def run(made: ASGIApp, listening: Listening) -> None:
+    """Serve until Ctrl-C or a termination; event streams that are open end soon after it."""
     with suppress(KeyboardInterrupt):
-        uvicorn.Server(config).run(sockets=[listening.socket])
+        uvicorn.Server(configuration(made)).run(sockets=[listening.socket])

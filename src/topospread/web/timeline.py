@@ -23,6 +23,7 @@ from topospread.simulation.run import SimulationOptions, prepare
 from .patching import Json, manifest, patched
 from .picture import picture
 from .standing import ClusterStanding, standing_as_read, standing_of_world
+from .trial_limits import TrialLimits
 from .trials import PatchedObject, TrialStep, manifest_name, title
 
 AS_READ, SCHEDULED = "as it was read", "with everything placed that waits"
@@ -104,18 +105,24 @@ def goes_on_from(before: Timeline, steps: Sequence[TrialStep]) -> bool:
 
 
 def go_on(before: Timeline, steps: Sequence[TrialStep]) -> Timeline:
-    """The trial from where another one ended, which cannot be gone on from any more.
+    """Continue a trial with more steps; `before` cannot be continued afterwards.
 
     Raises:
-        StepError: a step names what is not there, or the API server would refuse what it makes.
+        StepError: if a step names an unknown object, exceeds `TrialLimits`, or makes an object that the API server
+            denies.
     """
     play, before.play = before.play, None
     assert play is not None, "asked for before"
+    first = before.frames[0].standing
+    limits = TrialLimits(len(first.nodes), len(first.pods.names))
+    play.world.before_round = limits.check_time
     frames, manifests = list(before.frames), dict(before.manifests)
     for number in range(len(before.steps), len(steps)):
         following = steps[number + 1] if number + 1 < len(steps) else None
         try:
             step = _playable(steps[number], number, play, manifests, before._applied)
+            applied = [*before._applied[step.path].objects()] if isinstance(step, Apply) else []
+            limits.check(step, play.world, applied)
             outcome = play.take(step, following if isinstance(following, Wait) else None)
         except TopospreadError as error:
             raise StepError(number, error) from error

@@ -1,19 +1,19 @@
-"""AdmissionReviews answered: what the linter says of an object, and the constraints it lacks; it serves nothing.
+"""Answer AdmissionReviews: the linter's findings as warnings or a denial, and default constraints.
 
-Source: k8s.io/api/admission/v1/types.go; an answer depends on the request alone and has no side effects, so that it
-holds for dry runs. What goes wrong here never denies: the object is let in with a warning that says so.
+An answer depends on the request alone and has no side effects, so it is valid for dry runs.
+Source: k8s.io/api/admission/v1/types.go.
 """
 
 from __future__ import annotations
 
 import base64
 import io
-import logging
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 import msgspec
 
+from topospread.linting.ignores import ANNOTATION
 from topospread.linting.reading import Question
 from topospread.linting.rule import SEVERITIES, Finding
 from topospread.linting.run import run
@@ -22,20 +22,77 @@ from topospread.sources.files import STANDARD_INPUT
 
 from .policy import ASKED, AdmissionPolicy, Json, WorkloadDefaults
 
-log = logging.getLogger(__name__)
-
 _LONGEST: Final = 256
 """Characters of a warning that clients show (k8s.io/apiserver/pkg/warning cuts what is longer where there is much)."""
 _FORBIDDEN: Final = 403
+_UNAVAILABLE: Final = 503
+_MOST_DENIALS: Final = 20
+_MOST_WARNINGS: Final = 50
 _NO_CHANGE: Final[Json] = {}
+API_VERSION: Final = "admission.k8s.io/v1"
+
+_CONTROLLERS: Final[Mapping[tuple[str, str], str]] = {
+    ("Pod", "ReplicaSet"): "replicaset-controller",
+    ("Pod", "ReplicationController"): "replication-controller",
+    ("Pod", "StatefulSet"): "statefulset-controller",
+    ("Pod", "DaemonSet"): "daemon-set-controller",
+    ("Pod", "Job"): "job-controller",
+    ("ReplicaSet", "Deployment"): "deployment-controller",
+    ("Job", "CronJob"): "cronjob-controller",
+}
+"""(kind, kind of its owner) → the service account in kube-system of the controller that creates it."""
+_FORGEABLE: Final = ("ownerReferences", "deletionTimestamp")
+_CONTROLLER_MANAGER: Final = "system:kube-controller-manager"
+"""The user of every controller if kube-controller-manager runs without --use-service-account-credentials."""
+
+
+class ReviewHead(msgspec.Struct):
+    """The part of a request that an answer needs when nothing judged the request."""
+
+    uid: str
+
+
+class _Review(msgspec.Struct, rename="camel"):
+    api_version: str
+    request: ReviewHead
+
+
+_REVIEW: Final = msgspec.json.Decoder(_Review)
+
+
+def read_head(data: bytes) -> ReviewHead:
+    """Parse the head of an AdmissionReview.
+
+    Args:
+        data: the AdmissionReview as JSON.
+
+    Raises:
+        ValueError: if it is not JSON, is nested too deeply, or is not an admission.k8s.io/v1 review.
+    """
+    try:
+        found = _REVIEW.decode(data)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"not an AdmissionReview: {error}") from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"not JSON: {error}") from None
+    except RecursionError:
+        raise ValueError("the JSON is nested too deeply") from None
+    if found.api_version != API_VERSION:
+        raise ValueError(f"not an AdmissionReview of {API_VERSION}")
+    return found.request
+
+
+def unjudged(uid: str, why: str, policy: AdmissionPolicy) -> Json:
+    """Return the AdmissionReview for a request that nothing judged: a warning or a denial, by the policy."""
+    words = f"topospread has not judged this object: {why}"
+    if policy.on_timeout == "allow":
+        return _reviewed(_allowed({"uid": uid}, [words[:_LONGEST]]))
+    status = {"code": _UNAVAILABLE, "reason": "ServiceUnavailable", "message": words}
+    return _reviewed({"uid": uid, "allowed": False, "status": status})
 
 
 class AdmissionJudge:
-    """Answers requests by a policy.
-
-    Args:
-        policy: what is told, denied and added.
-    """
+    """Answers requests by a policy."""
 
     def __init__(self, policy: AdmissionPolicy) -> None:
         self._policy = policy
@@ -51,36 +108,53 @@ class AdmissionJudge:
             self.validate(request)
             self.mutate(request | {"operation": "CREATE"})
 
-    def validate(self, request: Json) -> Json:
-        """The response to a validating request: warnings, or a denial by a rule that the policy names.
+    def answer(self, path: str, data: bytes) -> tuple[bytes, str]:
+        """Return the AdmissionReview with the response, and its result.
 
-        On updates a finding denies only where the object did not have it before: what is there can still be scaled,
-        labelled and deleted.
+        Args:
+            path: "validate" or "mutate".
+            data: an AdmissionReview that `read_head` accepts.
+
+        Returns:
+            The JSON, and one of "allowed", "warned", "changed" and "denied".
         """
-        if self._is_left_alone(request):
+        request = msgspec.json.decode(data)["request"]
+        response = (self.validate if path == "validate" else self.mutate)(request)
+        return msgspec.json.encode(_reviewed(response)), _result(response)
+
+    def validate(self, request: Json) -> Json:
+        """Return the response to a validating request: warnings, or a denial by a rule of the policy.
+
+        An update is denied only for findings that the old object does not have. An object from before the policy can
+        still be scaled, labelled and deleted.
+        """
+        if self._is_exempt(request):
             return _allowed(request)
         findings = self._findings(request["object"], request)
-        denied = [each for each in findings if each.rule in self._policy.deny]
+        denied = self._denying(request["object"], request, findings)
         if denied and request.get("oldObject"):
-            before = {_sameness(each) for each in self._findings(request["oldObject"], request)}
+            before = {_sameness(each) for each in self._denying(request["oldObject"], request)}
             denied = [each for each in denied if _sameness(each) not in before]
         if denied:
-            words = "; ".join(_words(each) for each in denied)
+            words = "; ".join(_words(each) for each in denied[:_MOST_DENIALS])
+            more = len(denied) - _MOST_DENIALS
+            words += f"; and {more} more" if more > 0 else ""
             status = {"code": _FORBIDDEN, "reason": "Forbidden", "message": f"topospread: {words}"}
             return _allowed(request) | {"allowed": False, "status": status}
         told = [each for each in findings if each.severity in self._told or each.rule in self._policy.deny]
-        return _allowed(request, [_words(each)[:_LONGEST] for each in told])
+        return _allowed(request, [_words(each)[:_LONGEST] for each in told[:_MOST_WARNINGS]])
 
     def mutate(self, request: Json) -> Json:
-        """The response to a mutating request: a JSON Patch that adds constraints to a workload without any.
+        """Return the response to a mutating request: a JSON Patch that adds constraints to a workload without any.
 
-        Only of what is created: an update never begins a rollout because of this.
+        Only new objects are patched: a patched update could begin a rollout.
         """
-        if self._is_left_alone(request) or request.get("operation") != "CREATE":
+        if self._is_exempt(request) or request.get("operation") != "CREATE":
             return _allowed(request)
         made = request["object"]
         spec = made.get("spec") or {}
-        pods = (spec.get("template") or {}).get("spec")
+        template = spec.get("template")
+        pods = template.get("spec") if isinstance(template, dict) else None
         selector = spec.get("selector")
         if not isinstance(pods, dict) or pods.get("topologySpreadConstraints") or not selector:
             return _allowed(request)
@@ -92,14 +166,14 @@ class AdmissionJudge:
         encoded = base64.b64encode(msgspec.json.encode(patch)).decode()
         return _allowed(request) | {"patchType": "JSONPatch", "patch": encoded}
 
-    def _is_left_alone(self, request: Json) -> bool:
-        """Whether it is none of our business: a namespace that is excluded, what a controller made, what goes."""
+    def _is_exempt(self, request: Json) -> bool:
+        """Return whether nothing is judged: an excluded namespace, a controller's object, or one being deleted."""
         made = request.get("object")
         if not isinstance(made, dict) or request.get("namespace") in self._policy.exclude_namespaces:
             return True
-        metadata = made.get("metadata") or {}
-        owners = metadata.get("ownerReferences") or []
-        return bool(metadata.get("deletionTimestamp")) or any(each.get("controller") for each in owners)
+        # The old object is the API server's own; a user can write any deletionTimestamp into a new one.
+        old = request.get("oldObject") or {}
+        return bool((old.get("metadata") or {}).get("deletionTimestamp")) or _is_from_controller(request)
 
     def _findings(self, made: Json, request: Json) -> Sequence[Finding]:
         question = Question(
@@ -108,7 +182,40 @@ class AdmissionJudge:
             namespace=request.get("namespace") or "default",
             settings=self._settings,
         )
-        return run(question, io.BytesIO(msgspec.json.encode(made))).findings
+        # The linter skips objects with an owner, and a user can write one into any object.
+        metadata = {name: value for name, value in (made.get("metadata") or {}).items() if name not in _FORGEABLE}
+        made = made | {"metadata": metadata}
+        # An escaped # is the same JSON, and no text of the object can look like a comment that ignores a rule.
+        text = msgspec.json.encode(made).replace(b"#", b"\\u0023")
+        return run(question, io.BytesIO(text)).findings
+
+    def _denying(self, made: Json, request: Json, findings: Sequence[Finding] | None = None) -> list[Finding]:
+        """Return the findings of rules that deny; the object's annotation lifts those that the policy allows."""
+        findings = self._findings(made, request) if findings is None else findings
+        denying = [each for each in findings if each.rule in self._policy.deny]
+        metadata = made.get("metadata") or {}
+        annotations = metadata.get("annotations") or {}
+        if ANNOTATION not in annotations:
+            return denying
+        plain = {name: value for name, value in annotations.items() if name != ANNOTATION}
+        bare = made | {"metadata": metadata | {"annotations": plain}}
+        firm = self._policy.deny - self._policy.may_ignore
+        kept = [each for each in denying if each.rule not in firm]
+        return kept + [each for each in self._findings(bare, request) if each.rule in firm]
+
+
+def _is_from_controller(request: Json) -> bool:
+    """Return whether a built-in controller sent an object that it controls; its template was judged before.
+
+    The owner reference alone proves nothing: everybody can write one.
+    """
+    user = (request.get("userInfo") or {}).get("username", "")
+    kind = (request.get("kind") or {}).get("kind", "")
+    for owner in (request["object"].get("metadata") or {}).get("ownerReferences") or ():
+        account = _CONTROLLERS.get((kind, owner.get("kind", "")))
+        if account and owner.get("controller"):
+            return user in (f"system:serviceaccount:kube-system:{account}", _CONTROLLER_MANAGER)
+    return False
 
 
 def _warming(selected: str) -> Json:
@@ -125,30 +232,16 @@ def _warming(selected: str) -> Json:
     return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec}
 
 
-def review(data: bytes, answer: Any) -> Json:
-    """An AdmissionReview with the response to the one that was sent.
+def _reviewed(response: Json) -> Json:
+    return {"apiVersion": API_VERSION, "kind": "AdmissionReview", "response": response}
 
-    Args:
-        data: the AdmissionReview, as JSON.
-        answer: from its request to the response.
 
-    Raises:
-        ValueError: it is no AdmissionReview of admission.k8s.io/v1.
-    """
-    try:
-        given = msgspec.json.decode(data)
-    except msgspec.DecodeError as error:
-        raise ValueError(f"no JSON: {error}") from None
-    request = given.get("request") if isinstance(given, dict) else None
-    if not isinstance(request, dict) or given.get("apiVersion") != "admission.k8s.io/v1" or "uid" not in request:
-        raise ValueError("no AdmissionReview of admission.k8s.io/v1 with a request")
-    try:
-        response = answer(request)
-    except Exception:
-        # Whatever is wrong with us must not keep anything out of a cluster.
-        log.exception("a request could not be answered: the object is let in")
-        response = _allowed(request, ["topospread could not judge this object, and let it in"])
-    return {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response}
+def _result(response: Json) -> str:
+    if not response["allowed"]:
+        return "denied"
+    if "patch" in response:
+        return "changed"
+    return "warned" if "warnings" in response else "allowed"
 
 
 def _allowed(request: Json, warnings: Sequence[str] = ()) -> Json:

@@ -6,6 +6,8 @@
     level: warning                    findings below it are not told (error, warning, hint)
     ignore: [RULE, …]                 rules that are not asked
     deny: [RULE, …]                   rules whose findings deny an object that is new, or worse than before
+    mayIgnore: [RULE, …]              rules whose denial the annotation topospread.dev/ignore lifts; by default none
+    onTimeout: allow                  the answer for an object that was not judged in time: allow (warn) or deny
     excludeNamespaces: [NAME, …]      never judged or changed, like kube-system
     defaults:                         constraints for workloads that are created without any; the first that fits
       - kinds: [Deployment, StatefulSet]
@@ -19,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
 from topospread.api.validation import validate_pod_template
 from topospread.api.validation.schema import WrongTypeError
@@ -39,7 +41,8 @@ NEVER: Final = frozenset({"kube-system"})
 """Namespaces that are left alone whatever a policy says: a cluster must be able to mend itself."""
 DEFAULTED_KINDS: Final = ("Deployment", "ReplicaSet", "StatefulSet")
 _MADE: Final = ("labelSelector", "matchLabelKeys")
-_FIELDS: Final = ("kubeVersion", "level", "ignore", "deny", "excludeNamespaces", "defaults")
+_FIELDS: Final = ("kubeVersion", "level", "ignore", "deny", "mayIgnore", "onTimeout", "excludeNamespaces", "defaults")
+OnTimeout = Literal["allow", "deny"]
 _OF_DEFAULTS: Final = ("kinds", "namespaces", "minReplicas", "constraints")
 
 
@@ -62,12 +65,14 @@ class WorkloadDefaults:
 
 @dataclass(frozen=True, slots=True)
 class AdmissionPolicy:
-    """What is told, denied and added; the attributes are the file's fields."""
+    """A platform team's decisions; the attributes are the file's fields."""
 
     kube_version: KubeVersion = NEWEST
     level: Severity = "warning"
     ignore: frozenset[str] = frozenset()
     deny: frozenset[str] = frozenset()
+    may_ignore: frozenset[str] = frozenset()
+    on_timeout: OnTimeout = "allow"
     exclude_namespaces: frozenset[str] = NEVER
     defaults: tuple[WorkloadDefaults, ...] = ()
 
@@ -95,11 +100,16 @@ class _PolicyParser:
         level = given.get("level", "warning")
         if level not in SEVERITIES:
             raise self._error(f"expected one of {', '.join(SEVERITIES)}", "level")
+        on_timeout = given.get("onTimeout", "allow")
+        if on_timeout not in get_args(OnTimeout):
+            raise self._error(f"expected one of {', '.join(get_args(OnTimeout))}", "onTimeout")
         return AdmissionPolicy(
             version,
             level,
             self._rules(given.get("ignore"), "ignore"),
             self._rules(given.get("deny"), "deny"),
+            self._rules(given.get("mayIgnore"), "mayIgnore"),
+            on_timeout,
             NEVER | frozenset(self._strings(given.get("excludeNamespaces"), "excludeNamespaces")),
             tuple(self._defaults(each, f"defaults[{i}]") for i, each in enumerate(self._list(given, "defaults", ""))),
         )

@@ -1,134 +1,138 @@
-"""What the webhook serves: ``/validate``, ``/mutate``, health and metrics; it judges nothing itself."""
+"""Serve ``/validate``, ``/mutate``, health and metrics over HTTPS; `judging_pool` judges the requests."""
 
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import signal
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 
 import msgspec
 from aiohttp import web
 from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector
-from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
-from topospread.errors import InputError, Place
-from topospread.live.certificate import Certificate
+from topospread.config.durations import parse_duration
+from topospread.live.exposition import exposition_of
+from topospread.live.serving import Address, ServedPages, has_client_certificate, serve
 
-from .admission_reviews import AdmissionJudge, review
-from .policy import Json
+from .admission_reviews import read_head, unjudged
+from .judging_pool import JudgingPool, NotJudgedError
+from .policy import AdmissionPolicy
 
 log = logging.getLogger(__name__)
 
 MOST: Final = 8 << 20
-"""Bytes of an AdmissionReview: an object of at most 1.5 MiB or so, its old state, and what is around them."""
+"""Bytes of an AdmissionReview: an object and its old state, of at most 3 MiB each, and the rest of the request."""
+TIMEOUT: Final = 5.0
+"""Seconds that the API server waits, if its request does not say it: the chart's webhook.timeoutSeconds."""
+SHARE: Final = 0.6
+"""The part of the API server's timeout in which a request is judged; the rest is for the way there and back."""
 _BUCKETS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1.0, 5.0)
-_END: Final = 10.0
-"""Seconds that requests in flight have at the end."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServedAddress:
-    """Where to listen, and what to show there; without a certificate over plain HTTP, for trying it by hand."""
+class WebhookMetrics:
+    """The webhook's own metrics; see `topospread.live.exposition.Exposed`."""
 
-    host: str
-    port: int
-    certificate: Certificate | None
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry(auto_describe=False)
+        ProcessCollector(registry=self._registry)
+        labels = ("webhook", "answer")
+        name, about = "topospread_admission_requests", "Requests by answer."
+        self.requests = Counter(name, about, labels, registry=self._registry)
+        name, about = "topospread_admission_duration_seconds", "Time to answer one request."
+        self.seconds = Histogram(name, about, ("webhook",), buckets=_BUCKETS, registry=self._registry)
+
+    def exposition(self, accept: str) -> tuple[bytes, str]:
+        """See Exposed."""
+        return exposition_of(self._registry, accept)
+
+    def checked(self, checks: Iterable[tuple[str, str, bool]]) -> None:
+        """See Exposed: health is not counted."""
 
 
-def application(judge: AdmissionJudge) -> web.Application:
-    """What answers the paths."""
-    served = _Served(judge)
+def application(
+    pool: JudgingPool, policy: AdmissionPolicy, metrics: WebhookMetrics, *, needs_certificate: bool
+) -> web.Application:
+    """Return the application that answers the API server.
+
+    Args:
+        needs_certificate: whether the API server has to show a client certificate.
+    """
     made = web.Application(client_max_size=MOST)
-    made.router.add_post("/validate", served.validate)
-    made.router.add_post("/mutate", served.mutate)
-    made.router.add_get("/metrics", served.metrics)
-    for path in ("/healthz", "/readyz", "/livez"):
-        made.router.add_get(path, served.well)
+    made.router.add_post("/{path:validate|mutate}", _ReviewAnswers(pool, policy, metrics, needs_certificate).review)
     return made
 
 
-async def serve_until_asked(judge: AdmissionJudge, listening: ServedAddress) -> None:
-    """Serve until SIGTERM or SIGINT; requests in flight are answered.
+async def serve_until_asked(policy: AdmissionPolicy, address: Address) -> None:
+    """Serve until SIGTERM or SIGINT, and answer the requests in flight.
 
     Raises:
-        InputError: nobody can listen there.
+        InputError: if the address cannot be listened on.
     """
     ended, loop = asyncio.Event(), asyncio.get_running_loop()
     for each in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(each, ended.set)
-    judge.warm_up()
-    gc.collect()
-    gc.freeze()  # rules and tables live as long as this does, and need not be gone through while somebody waits
-    certificate = listening.certificate
-    runner = web.AppRunner(application(judge), access_log=None, handle_signals=False, shutdown_timeout=_END)
-    await runner.setup()
-    shown = f"{listening.host}:{listening.port}"
-    context = None if certificate is None else certificate.context
-    try:
-        await web.TCPSite(runner, listening.host, listening.port, ssl_context=context).start()
-    except OSError as error:
-        await runner.cleanup()
-        raise InputError(f"cannot listen on {shown}: {error.strerror}", Place("--port")) from None
-    log.info("serving on %s://%s", "http" if certificate is None else "https", shown)
-    following = None if certificate is None else asyncio.create_task(certificate.follow())
-    try:
+    metrics = WebhookMetrics()
+    async with AsyncExitStack() as stack:
+        pool = await stack.enter_async_context(_judging(policy))
+        made = application(pool, policy, metrics, needs_certificate=bool(address.client_ca))
+        for runner in await serve(ServedPages(metrics, {}, {}, {}), address, made):
+            stack.push_async_callback(runner.cleanup)
         await ended.wait()
         log.info("asked to stop: requests in flight are answered")
+
+
+@asynccontextmanager
+async def _judging(policy: AdmissionPolicy) -> AsyncIterator[JudgingPool]:
+    pool = JudgingPool(policy)
+    try:
+        await pool.start()
+        yield pool
     finally:
-        if following is not None:
-            following.cancel()
-        await runner.cleanup()
+        await pool.close()
 
 
-class _Served:
-    """The answers."""
+class _ReviewAnswers:
+    """Answers to the API server."""
 
-    def __init__(self, judge: AdmissionJudge) -> None:
-        self._judge = judge
-        self._registry = CollectorRegistry(auto_describe=False)
-        ProcessCollector(registry=self._registry)
-        labels = ("webhook", "answer")
-        name, about = "topospread_admission_requests", "Requests by what was answered."
-        self._requests = Counter(name, about, labels, registry=self._registry)
-        name, about = "topospread_admission_duration_seconds", "Time to judge one request."
-        self._seconds = Histogram(name, about, ("webhook",), buckets=_BUCKETS, registry=self._registry)
+    def __init__(
+        self, pool: JudgingPool, policy: AdmissionPolicy, metrics: WebhookMetrics, needs_certificate: bool
+    ) -> None:
+        self._pool = pool
+        self._policy = policy
+        self._metrics = metrics
+        self._needs_certificate = needs_certificate
 
-    async def validate(self, request: web.Request) -> web.Response:
-        """The linter's word."""
-        return await self._answer(request, "validate", self._judge.validate)
-
-    async def mutate(self, request: web.Request) -> web.Response:
-        """The constraints that are added."""
-        return await self._answer(request, "mutate", self._judge.mutate)
-
-    async def metrics(self, request: web.Request) -> web.Response:
-        """Prometheus' text."""
-        return web.Response(body=generate_latest(self._registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
-
-    async def well(self, request: web.Request) -> web.Response:
-        """It is there."""
-        return web.Response(text="ok")
-
-    async def _answer(self, request: web.Request, webhook: str, answer: Callable[[Json], Json]) -> web.Response:
-        data = await request.read()
-        begun = time.perf_counter()
+    async def review(self, request: web.Request) -> web.Response:
+        """Answer an AdmissionReview before the API server's timeout passes."""
+        if self._needs_certificate and not has_client_certificate(request):
+            raise web.HTTPUnauthorized(text="a client certificate is required\n")
+        path, begun = request.match_info["path"], time.monotonic()
+        until = asyncio.get_running_loop().time() + SHARE * _timeout(request)
         try:
-            answered = review(data, answer)
+            async with asyncio.timeout_at(until):
+                data = await request.read()
+        except TimeoutError:
+            raise web.HTTPRequestTimeout(text="the request did not arrive in time\n") from None
+        try:
+            head = read_head(data)
         except ValueError as error:
             return web.Response(status=400, text=f"{error}\n")
-        self._seconds.labels(webhook).observe(time.perf_counter() - begun)
-        self._requests.labels(webhook, _kind_of(answered["response"])).inc()
-        return web.Response(body=msgspec.json.encode(answered), content_type="application/json")
+        try:
+            judgement = await self._pool.judge(path, data, until)
+            body, result = judgement.body, judgement.result
+        except NotJudgedError as error:
+            log.warning("a request to /%s was not judged: %s", path, error)
+            body, result = msgspec.json.encode(unjudged(head.uid, str(error), self._policy)), "unjudged"
+        self._metrics.seconds.labels(path).observe(time.monotonic() - begun)
+        self._metrics.requests.labels(path, result).inc()
+        return web.Response(body=body, content_type="application/json")
 
 
-def _kind_of(response: Json) -> str:
-    if not response["allowed"]:
-        return "denied"
-    if "patch" in response:
-        return "changed"
-    return "warned" if "warnings" in response else "allowed"
+def _timeout(request: web.Request) -> float:
+    """Return the seconds that the API server waits: it names them in the query, as ``timeout=5s``."""
+    given = parse_duration(request.query.get("timeout", ""))
+    return TIMEOUT if given is None or given <= 0 else min(given / 1e9, 30.0)

@@ -8,10 +8,13 @@ import ssl
 import subprocess
 from pathlib import Path
 
+import aiohttp
 import pytest
+from aiohttp import web
 
 from topospread.errors import InputError
 from topospread.live.certificate import Certificate
+from topospread.live.extender_service import ExtenderService, WatchedDomains, extender_application
 
 
 def make(folder: Path, kind: str = "ec") -> bytes:
@@ -62,6 +65,77 @@ def test_what_cannot_be_used_is_not_taken(tmp_path: Path, caplog: pytest.LogCapt
     assert "the old one is kept" in caplog.text
 
 
+def test_an_authority_that_cannot_be_used_is_bad_input(tmp_path: Path) -> None:
+    make(tmp_path)
+    files = [str(tmp_path / name) for name in ("tls.crt", "tls.key", "ca.crt")]
+    with pytest.raises(InputError, match=r"--client-ca-file: .*authority cannot be used"):
+        Certificate(*files)
+
+
 def test_files_that_cannot_be_used_at_the_start_are_bad_input(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="certificate and key cannot be used"):
         Certificate(str(tmp_path / "tls.crt"), str(tmp_path / "tls.key"))
+
+
+def signed(folder: Path, name: str) -> tuple[Path, Path]:
+    """A certificate and its key, signed by the authority in ``ca.crt`` and ``ca.key``."""
+    key, request, made = (folder / f"{name}.{end}" for end in ("key", "csr", "crt"))
+    subject = ["-subj", f"/CN={name}", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", request]
+    subprocess.run(["openssl", "req", "-new", *subject], check=True, capture_output=True)
+    authority = ["-CA", folder / "ca.crt", "-CAkey", folder / "ca.key", "-CAcreateserial", "-days", "2"]
+    subprocess.run(
+        ["openssl", "x509", "-req", "-in", request, "-out", made, *authority], check=True, capture_output=True
+    )
+    return made, key
+
+
+def authority(folder: Path) -> None:
+    subject = ["-subj", "/CN=authority", "-days", "2", "-keyout", folder / "ca.key", "-out", folder / "ca.crt"]
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", *subject]
+    subprocess.run(command, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("renewed", [False, True])
+def test_paths_that_need_a_client_certificate_refuse_clients_without_one(tmp_path: Path, renewed: bool) -> None:
+    """Health is for everybody; another authority's certificate ends the handshake."""
+    make(tmp_path)
+    authority(tmp_path)
+    mine = signed(tmp_path, "kube-scheduler")
+    (tmp_path / "others").mkdir()
+    authority(tmp_path / "others")
+    foreign = signed(tmp_path / "others", "kube-scheduler")
+    files = [str(tmp_path / name) for name in ("tls.crt", "tls.key", "ca.crt")]
+
+    async def run() -> list[int]:
+        application = extender_application(ExtenderService(WatchedDomains()), needs_certificate=True)
+        certificate = Certificate(*files)
+        if renewed:
+            make(tmp_path, "rsa")
+            certificate.refresh()
+        runner = web.AppRunner(application)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=certificate.context)
+        await site.start()
+        url = f"https://127.0.0.1:{runner.addresses[0][1]}"
+        found = []
+        for shown, method, path in (
+            (None, "GET", "/healthz"),
+            (None, "POST", "/filter"),
+            (mine, "POST", "/filter"),
+            (foreign, "POST", "/filter"),
+        ):
+            context = ssl.create_default_context()
+            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+            if shown is not None:
+                context.load_cert_chain(*shown)
+            async with aiohttp.ClientSession() as session:
+                body = b'{"Pod": {}, "NodeNames": []}' if method == "POST" else None
+                try:
+                    async with session.request(method, url + path, ssl=context, data=body) as answer:
+                        found.append(answer.status)
+                except aiohttp.ClientError:
+                    found.append(0)
+        await runner.cleanup()
+        return found
+
+    assert asyncio.run(run()) == [200, 401, 200, 0]

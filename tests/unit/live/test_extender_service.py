@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -14,7 +15,13 @@ from topospread.api.meta import ObjectMeta
 from topospread.api.node import Node
 from topospread.api.pod import Pod, PodCondition, PodSpec, PodStatus
 from topospread.extender.declared import MAX_PER_DOMAIN, SHARES
-from topospread.live.extender_service import ExtenderArgs, ExtenderService, WatchedDomains, extender_application
+from topospread.live.extender_service import (
+    LARGEST,
+    ExtenderArgs,
+    ExtenderService,
+    WatchedDomains,
+    extender_application,
+)
 
 Json = dict[str, Any]
 NAMES = ["a", "b", "bare"]
@@ -157,7 +164,45 @@ def test_it_is_served_as_kube_scheduler_asks() -> None:
             answer = await client.post("/filter", data=body)
             assert (await answer.json())["NodeNames"] == ["a", "b"]
             assert [each["Host"] for each in await (await client.post("/prioritize", data=body)).json()] == NAMES
-            refused = await client.post("/filter", data=b"{")
-            assert (refused.status, (await refused.text()).startswith("no ExtenderArgs")) == (400, True)
+
+    play(scenario)
+
+
+def sending(**fields: Any) -> bytes:
+    return msgspec.json.encode({"Pod": asking(), "NodeNames": NAMES} | fields)
+
+
+@pytest.mark.parametrize(
+    ("data", "status"),
+    [
+        (b"{", 400),
+        (b"\xff", 400),
+        (b'{"Pod": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", 400),
+        (sending(Pod=3), 400),
+        (sending(Pod={"metadata": []}), 400),
+        (sending(Nodes={"items": 3}), 400),
+        (sending(Nodes={"items": [3]}), 400),
+        (sending(Nodes={"items": [{"metadata": {"name": 3}}]}), 400),
+        (sending(Nodes=[]), 400),
+        (sending(NodeNames=[3]), 400),
+        (sending(Nodes={"items": [{}]}), 200),
+        (b" " * (LARGEST + 1), 413),
+    ],
+)
+def test_malformed_bodies_are_the_clients_error(data: bytes, status: int) -> None:
+    async def scenario() -> None:
+        application = extender_application(ExtenderService(watched(), patience=0))
+        async with TestClient(TestServer(application)) as client:
+            for path in ("/filter", "/prioritize"):
+                assert (await client.post(path, data=io.BytesIO(data))).status == status
+
+    play(scenario)
+
+
+def test_a_body_that_is_too_large_names_the_setting() -> None:
+    async def scenario() -> None:
+        async with TestClient(TestServer(extender_application(ExtenderService(watched())))) as client:
+            answer = await client.post("/filter", data=io.BytesIO(b" " * (LARGEST + 1)))
+            assert "nodeCacheCapable" in await answer.text()
 
     play(scenario)

@@ -34,8 +34,7 @@ def asked(*paths: str, why: str = "", certificate: Path | None = None) -> list[t
         )
         tls = (str(certificate), str(certificate.with_suffix(".key"))) if certificate else ("", "")
         port = free_port()
-        runner = await serve(served, Address("127.0.0.1", port, *tls))
-        assert runner is not None
+        (runner,) = await serve(served, Address("127.0.0.1", port, *tls))
         scheme = "https" if certificate else "http"
         trust: ssl.SSLContext | bool = ssl.create_default_context(cafile=str(certificate)) if certificate else True
         if isinstance(trust, ssl.SSLContext):
@@ -99,9 +98,8 @@ def test_a_certificate_that_is_replaced_is_shown(tmp_path: Path) -> None:
         return files[0].read_text().strip()
 
     async def run() -> None:
-        served, port = ServedPages(Metrics("h", gates_for()), {}, {}, {}, {}), free_port()
-        runner = await serve(served, Address("127.0.0.1", port, *map(str, files)))
-        assert runner is not None
+        served, port = ServedPages(Metrics("h", gates_for()), {}, {}, {}), free_port()
+        (runner,) = await serve(served, Address("127.0.0.1", port, *map(str, files)))
         second = await asyncio.to_thread(make)
         async with asyncio.timeout(60):
             while (await asyncio.to_thread(ssl.get_server_certificate, ("127.0.0.1", port))).strip() != second:
@@ -114,9 +112,7 @@ def test_a_certificate_that_is_replaced_is_shown(tmp_path: Path) -> None:
 
 def refused(address: Address) -> str:
     async def run() -> None:
-        served = ServedPages(Metrics("h", gates_for()), {}, {}, {}, {})
-        runner = await serve(served, address)
-        if runner is not None:
+        for runner in await serve(ServedPages(Metrics("h", gates_for()), {}, {}, {}), address):
             await runner.cleanup()
 
     with pytest.raises(InputError) as caught:
@@ -139,4 +135,46 @@ def test_a_bad_certificate_is_refused(tmp_path: Path) -> None:
 
 
 def test_port_0_serves_nothing() -> None:
-    assert asyncio.run(serve(ServedPages(Metrics("h", gates_for()), {}, {}, {}, {}), Address(port=0))) is None
+    assert asyncio.run(serve(ServedPages(Metrics("h", gates_for()), {}, {}, {}), Address(port=0))) == []
+
+
+def statuses(address: Address, *urls: str) -> list[int]:
+    """The status of each path of a port."""
+
+    async def run() -> list[int]:
+        served = ServedPages(Metrics("h", gates_for()), {}, {}, {}, {"profiles": []})
+        runners = await serve(served, address)
+        try:
+            async with aiohttp.ClientSession() as session:
+                found = []
+                for url in urls:
+                    async with session.get(f"http://127.0.0.1:{url}") as answer:
+                        found.append(answer.status)
+                return found
+        finally:
+            for runner in runners:
+                await runner.cleanup()
+
+    return asyncio.run(run())
+
+
+def test_metrics_and_the_configuration_are_not_on_an_address_that_others_reach() -> None:
+    port = free_port()
+    asked = [f"{port}{path}" for path in ("/healthz", "/metrics", "/configz")]
+    assert statuses(Address("0.0.0.0", port), *asked) == [200, 404, 404]
+
+
+def test_metrics_have_an_address_of_their_own_where_one_is_named() -> None:
+    port, own = free_port(), free_port()
+    asked = [f"{port}/metrics", f"{own}/metrics", f"{own}/configz", f"{own}/healthz"]
+    for host in ("0.0.0.0", "127.0.0.1"):
+        assert statuses(Address(host, port, metrics=("127.0.0.1", own)), *asked) == [404, 200, 200, 404]
+    assert statuses(Address("0.0.0.0", port, metrics=("0.0.0.0", port)), *asked[:1]) == [200]
+
+
+def test_a_taken_address_of_metrics_is_an_error_with_its_option() -> None:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        one.listen()
+        address = Address("127.0.0.1", free_port(), metrics=("127.0.0.1", one.getsockname()[1]))
+        assert "--metrics-bind-address takes another" in refused(address)

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from topospread.web.guard import HEADERS, MOST_BODY, Entrance, Guard, is_loopback
+from topospread.web.guard import HEADERS, MOST_BODY, Entrance, Guard
 
 TOKEN = "s3cret-token"
-OPEN = Entrance.listening_on("127.0.0.1")
+OPEN = Entrance.listening_on("127.0.0.1", token=TOKEN)
+"""`ask` shows its token by default."""
 WITH_TOKEN = Entrance.listening_on("0.0.0.0", token=TOKEN)
 
 
@@ -48,7 +49,8 @@ def ask(
 ) -> Got:
     """One request."""
     target, _, query = path.partition("?")
-    given = [*(("host", host) for host in hosts), *(headers or {}).items()]
+    shown = {"authorization": f"Bearer {TOKEN}"} if entrance is OPEN else {}
+    given = [*(("host", host) for host in hosts), *(shown | (headers or {})).items()]
     scope = {
         "type": "http",
         "method": method,
@@ -129,11 +131,26 @@ def test_what_another_origins_page_asks_is_refused(method: str, headers: dict[st
     assert ask(method=method, headers=headers).status == 403
 
 
-def test_a_form_of_another_page_is_refused_and_a_link_followed_from_there_is_not() -> None:
-    followed = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
+FOLLOWED = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
 
-    assert ask(headers=followed).status == 200
-    assert ask(method="POST", headers=followed).status == 403
+
+def test_a_form_of_another_page_is_refused_and_a_link_to_a_page_is_not() -> None:
+    assert ask(headers=FOLLOWED).status == 200
+    assert ask("/editor", headers=FOLLOWED).status == 200
+    assert ask(method="POST", headers=FOLLOWED).status == 403
+
+
+@pytest.mark.parametrize("path", ["/api/state", "/api/trial?step=fail+zone%3Da", "/drill", "/events", "/metrics"])
+def test_a_link_of_another_page_reaches_pages_only(path: str) -> None:
+    assert ask(path, headers=FOLLOWED).status == 403
+
+
+@pytest.mark.parametrize("destination", ["iframe", "frame", "embed", "object", "fencedframe"])
+@pytest.mark.parametrize("site", ["cross-site", "same-site", "same-origin"])
+def test_no_page_is_shown_in_a_frame(site: str, destination: str) -> None:
+    headers = FOLLOWED | {"sec-fetch-site": site, "sec-fetch-dest": destination}
+    for path in ("/", "/editor", "/api/state"):
+        assert ask(path, headers=headers).status == 403
 
 
 def test_our_own_page_may_ask() -> None:
@@ -269,25 +286,16 @@ def test_a_cookie_of_another_process_is_worth_nothing() -> None:
     assert ask("/", entrance=another, headers={"cookie": cookie}).status == 403
 
 
-def test_a_token_is_made_up_where_others_can_reach_us_and_only_there() -> None:
-    assert Entrance.listening_on("127.0.0.1").token is None
-    assert Entrance.listening_on("::1").token is None
-    made, other = (Entrance.listening_on("0.0.0.0").token for _ in range(2))
-    assert made is not None
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1", "localhost", "0.0.0.0"])
+def test_a_token_is_made_up_for_every_address(address: str) -> None:
+    made, other = (Entrance.listening_on(address).token for _ in range(2))
     assert len(made) >= 32
     assert made != other
+    assert ask(entrance=Entrance.listening_on(address)).status == 403
 
 
 def test_the_url_to_open_holds_the_token() -> None:
-    assert OPEN.url("127.0.0.1", 8080) == "http://127.0.0.1:8080/"
+    assert OPEN.url("127.0.0.1", 8080) == f"http://127.0.0.1:8080/?token={TOKEN}"
     assert WITH_TOKEN.url("0.0.0.0", 8080) == f"http://127.0.0.1:8080/?token={TOKEN}"
     assert Entrance.listening_on("::", token="a&b").url("::", 1) == "http://127.0.0.1:1/?token=a%26b"
     assert Entrance.listening_on("fd00::7", token="t").url("fd00::7", 1) == "http://[fd00::7]:1/?token=t"
-
-
-@pytest.mark.parametrize(
-    ("address", "loopback"),
-    [("localhost", True), ("127.8.0.1", True), ("[::1]", True), ("0.0.0.0", False), ("::", False), ("desk", False)],
-)
-def test_what_only_this_machine_reaches(address: str, loopback: bool) -> None:
-    assert is_loopback(address) == loopback

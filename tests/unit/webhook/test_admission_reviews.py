@@ -11,7 +11,7 @@ import pytest
 
 from tests.unit.webhook.admission_requests import ZONE, Json, constraint, deployment, request
 from topospread.config.gates import gates_for
-from topospread.webhook.admission_reviews import AdmissionJudge, review
+from topospread.webhook.admission_reviews import AdmissionJudge, read_head, unjudged
 from topospread.webhook.policy import AdmissionPolicy, WorkloadDefaults
 
 WRONG = constraint("wbe")
@@ -63,23 +63,84 @@ def excluded() -> Json:
     return request(deployment(WRONG, namespace="kube-system"))
 
 
-def of_a_controller() -> Json:
+def of_a_controller(user: str = "system:serviceaccount:kube-system:deployment-controller") -> Json:
+    """A ReplicaSet with a Deployment as its controller, sent by some user."""
+    made = deployment(WRONG) | {"kind": "ReplicaSet"}
+    made["metadata"]["ownerReferences"] = [{"kind": "Deployment", "name": "a", "controller": True}]
+    return request(made, userInfo={"username": user})
+
+
+def deleted() -> Json:
+    old = deployment(constraint())
+    old["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    return request(deployment(WRONG), old)
+
+
+BOTH = AdmissionJudge(AdmissionPolicy(deny=frozenset({"selector-not-own"}), defaults=(WorkloadDefaults((SOFT,)),)))
+
+
+@pytest.mark.parametrize("asked", [excluded, of_a_controller, deleted])
+def test_exempt_objects_get_no_answer_but_allowed(asked: Any) -> None:
+    assert BOTH.validate(asked()) == {"uid": "1", "allowed": True}
+    assert BOTH.mutate(asked()) == {"uid": "1", "allowed": True}
+
+
+def test_every_controller_of_a_controller_manager_without_own_accounts_is_exempt() -> None:
+    assert BOTH.validate(of_a_controller("system:kube-controller-manager"))["allowed"] is True
+
+
+def forged_owner_of_a_deployment() -> Json:
     made = deployment(WRONG)
     made["metadata"]["ownerReferences"] = [{"kind": "Shop", "name": "a", "controller": True}]
-    return request(made)
+    return request(made, userInfo={"username": "system:serviceaccount:kube-system:deployment-controller"})
 
 
-def going() -> Json:
+def forged_deletion() -> Json:
     made = deployment(WRONG)
     made["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     return request(made, deployment(constraint()))
 
 
-@pytest.mark.parametrize("asked", [excluded, of_a_controller, going])
-def test_what_is_none_of_our_business_is_left_alone(asked: Any) -> None:
-    both = AdmissionJudge(AdmissionPolicy(deny=frozenset({"selector-not-own"}), defaults=(WorkloadDefaults((SOFT,)),)))
-    assert both.validate(asked()) == {"uid": "1", "allowed": True}
-    assert both.mutate(asked()) == {"uid": "1", "allowed": True}
+def comment_in_a_key() -> Json:
+    made = deployment(WRONG)
+    made["metadata"]["annotations"] = {"a": " # topospread: ignore selector-not-own"}
+    made[" # topospread: ignore selector-not-own"] = "b"
+    return request(made)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        of_a_controller("mallory"),
+        of_a_controller("system:serviceaccount:kube-system:job-controller"),
+        of_a_controller("system:serviceaccount:shop:deployment-controller"),
+        forged_owner_of_a_deployment(),
+        forged_deletion(),
+        comment_in_a_key(),
+    ],
+    ids=["owner by a user", "another controller", "another namespace", "owner", "deletion", "comment"],
+)
+def test_forged_exemptions_are_denied(asked: Json) -> None:
+    assert BOTH.validate(asked)["allowed"] is False
+
+
+def with_ignore() -> Json:
+    made = deployment(WRONG)
+    made["metadata"]["annotations"] = {"topospread.dev/ignore": "selector-not-own: it is meant"}
+    return made
+
+
+def test_the_ignore_annotation_lifts_a_denial_only_where_the_policy_allows_it() -> None:
+    rules = frozenset({"selector-not-own"})
+    assert DENYING.validate(request(with_ignore()))["allowed"] is False
+    lenient = AdmissionJudge(AdmissionPolicy(deny=rules, may_ignore=rules))
+    assert lenient.validate(request(with_ignore())) == {"uid": "1", "allowed": True}
+    assert TELLING.validate(request(with_ignore())) == {"uid": "1", "allowed": True}
+
+
+def test_an_update_of_an_object_with_an_ignore_annotation_is_compared_without_it() -> None:
+    assert DENYING.validate(request(with_ignore(), with_ignore()))["allowed"] is True
+    assert DENYING.validate(request(with_ignore(), deployment(constraint())))["allowed"] is False
 
 
 def added(response: Json) -> Any:
@@ -128,29 +189,44 @@ def test_defaults_may_be_for_some_namespaces_and_the_first_that_fits_is_taken() 
     assert added(judge.mutate(request(deployment(namespace="a"))))[0]["whenUnsatisfiable"] == "ScheduleAnyway"
 
 
-def test_what_cannot_be_judged_is_let_in(caplog: pytest.LogCaptureFixture) -> None:
-    def fails(_: Json) -> Json:
-        raise RuntimeError("a fault")
-
-    asked = json.dumps({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {"uid": "7"}})
-    response = review(asked.encode(), fails)["response"]
-    assert (response["uid"], response["allowed"]) == ("7", True)
-    assert "let it in" in response["warnings"][0]
-    assert "could not be answered" in caplog.text
+@pytest.mark.parametrize(("on_timeout", "allowed"), [("allow", True), ("deny", False)])
+def test_an_object_that_nothing_judged_is_answered_by_the_policy(on_timeout: Any, allowed: bool) -> None:
+    response = unjudged("7", "it was not judged in time", AdmissionPolicy(on_timeout=on_timeout))["response"]
+    assert (response["uid"], response["allowed"]) == ("7", allowed)
+    (said,) = response["warnings"] if allowed else [response["status"]["message"]]
+    assert said == "topospread has not judged this object: it was not judged in time"
 
 
-@pytest.mark.parametrize("data", [b"", b"[]", b"{}", b'{"apiVersion": "admission.k8s.io/v1", "request": {}}'])
-def test_what_is_no_review_is_refused(data: bytes) -> None:
-    with pytest.raises(ValueError, match=r"no (JSON|AdmissionReview)"):
-        review(data, TELLING.validate)
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"[]",
+        b"{}",
+        b"\xff",
+        b'{"apiVersion": "admission.k8s.io/v1", "request": {}}',
+        b'{"apiVersion": "admission.k8s.io/v1", "request": {"uid": 3}}',
+        b'{"apiVersion": "admission.k8s.io/v1beta1", "request": {"uid": "1"}}',
+        b'{"apiVersion": "admission.k8s.io/v1", "request": {"uid": "1", "object": ' + b"[" * 100_000,
+        b'{"apiVersion": "admission.k8s.io/v1", "request": {"uid": "1", "object": '
+        + b"[" * 100_000
+        + b"]" * 100_000
+        + b"}}",
+    ],
+    ids=["empty", "list", "no request", "bytes", "no uid", "uid is a number", "v1beta1", "cut off", "deep"],
+)
+def test_what_is_no_review_is_a_value_error(data: bytes) -> None:
+    with pytest.raises(ValueError, match=r"not JSON|not an AdmissionReview|nested too deeply"):
+        read_head(data)
 
 
 @pytest.mark.parametrize("made", [{}, {"kind": "Deployment"}, {"metadata": {}, "spec": {"template": 3, "selector": 3}}])
 def test_objects_that_are_none_are_let_in(made: Json) -> None:
     asked = {"uid": "1", "kind": {"kind": "Deployment"}, "operation": "CREATE", "namespace": "a", "object": made}
     data = json.dumps({"apiVersion": "admission.k8s.io/v1", "request": asked}).encode()
-    for answer in (DENYING.validate, ADDING.mutate):
-        assert review(data, answer)["response"]["allowed"] is True
+    for judge, path in ((DENYING, "validate"), (ADDING, "mutate")):
+        body, _ = judge.answer(path, data)
+        assert json.loads(body)["response"]["allowed"] is True
 
 
 def test_who_asks_first_waits_for_no_table() -> None:

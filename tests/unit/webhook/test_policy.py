@@ -35,6 +35,8 @@ RIGHT = "maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule"
         ("deny: [selector-not-owm]", "deny[0]: there is no rule 'selector-not-owm'; did you mean 'selector-not-own'?"),
         ("deny: [no-budget]", "deny[0]: 'no-budget' needs more than the one object"),
         ("deny: selector-not-own", "deny: expected a list of strings"),
+        ("onTimeout: ignore", "onTimeout: expected one of allow, deny"),
+        ("mayIgnore: [no-budget]", "mayIgnore[0]: 'no-budget' needs more than the one object"),
         ("level: bad", "level: expected one of error, warning, hint"),
         ("kubeVersion: '1.2.3.4'", "kubeVersion"),
         ("defaults: {}", "defaults: expected a list"),

@@ -1,0 +1,195 @@
+"""Processes that judge admission requests off the event loop, so that a slow request delays no other request.
+
+A request that takes long is demoted: its process gets the lowest priority, and a new process takes its place among
+those that accept requests. `SLOW` demoted processes may run at a time; then the one that has run longest is ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import pickle
+import sys
+from asyncio.subprocess import PIPE, Process
+from contextlib import suppress
+from typing import Final
+
+import msgspec
+
+from .judging_process import LENGTH, READY, Judgement, framed
+from .policy import AdmissionPolicy
+
+log = logging.getLogger(__name__)
+
+ACCEPTING: Final = 3
+"""Processes that accept requests."""
+SLOW: Final = 2
+"""Demoted processes that may run at a time."""
+SLOW_AFTER: Final = 0.1
+"""Seconds after which a request is demoted: a hundred times as long as an ordinary request takes."""
+_LOWEST_PRIORITY: Final = 19
+_START_AGAIN: Final = 1.0
+_COMMAND: Final = (sys.executable, "-P", "-m", "topospread.webhook.judging_process")
+
+
+class NotJudgedError(Exception):
+    """A request has no judgement; the message says why."""
+
+
+class JudgingPool:
+    """Judges requests in processes of its own.
+
+    Args:
+        policy: the decisions of each process.
+    """
+
+    def __init__(self, policy: AdmissionPolicy) -> None:
+        self._policy = pickle.dumps(policy)
+        self._accepting: asyncio.Queue[_JudgingProcess] = asyncio.Queue()
+        self._demoted: list[_JudgingProcess] = []
+        self._workers: set[_JudgingProcess] = set()
+        self._places: list[asyncio.Task[None]] = []
+
+    @property
+    def pids(self) -> list[int]:
+        """The process ids of the processes that run."""
+        return [worker.pid for worker in self._workers]
+
+    async def start(self) -> None:
+        """Start the processes and wait until one accepts requests."""
+        self._places = [asyncio.create_task(self._keep_one()) for _ in range(ACCEPTING)]
+        self._accepting.put_nowait(await self._accepting.get())
+
+    async def close(self) -> None:
+        """End every process."""
+        for place in self._places:
+            place.cancel()
+        await asyncio.gather(*self._places, return_exceptions=True)
+        for worker in list(self._workers):
+            worker.end()
+            await worker.exited
+
+    async def judge(self, path: str, review: bytes, until: float) -> Judgement:
+        """Return the judgement of an AdmissionReview.
+
+        Args:
+            path: "validate" or "mutate".
+            review: the AdmissionReview as JSON.
+            until: the deadline, in the event loop's time.
+
+        Raises:
+            NotJudgedError: if the deadline passes, judging fails, or the process ends.
+        """
+        try:
+            async with asyncio.timeout_at(until):
+                judgement = await self._ask(path.encode() + b"\n" + review)
+        except TimeoutError:
+            raise NotJudgedError("it was not judged in time") from None
+        if judgement.error:
+            raise NotJudgedError(f"judging failed: {judgement.error}")
+        return judgement
+
+    async def _ask(self, request: bytes) -> Judgement:
+        while (worker := await self._accepting.get()).exited.done():
+            pass
+        demotion = asyncio.get_running_loop().call_later(SLOW_AFTER, self._demote, worker)
+        try:
+            answer = await worker.ask(request)
+        except BaseException:
+            worker.end()
+            raise
+        finally:
+            demotion.cancel()
+        if worker.replaced.is_set():
+            worker.end()
+        else:
+            self._accepting.put_nowait(worker)
+        return msgspec.msgpack.decode(answer, type=Judgement)
+
+    def _demote(self, worker: _JudgingProcess) -> None:
+        worker.lower_priority()
+        worker.replaced.set()
+        self._demoted = [each for each in self._demoted if not each.exited.done()] + [worker]
+        for each in self._demoted[:-SLOW]:
+            each.end()
+
+    async def _keep_one(self) -> None:
+        """Keep one process that accepts requests: start another one whenever it exits or is demoted."""
+        while True:
+            worker = await _JudgingProcess.start()
+            self._workers.add(worker)
+            worker.exited.add_done_callback(lambda _, worker=worker: self._workers.discard(worker))  # type: ignore[misc]
+            try:
+                await worker.accept(self._policy)
+            except NotJudgedError:
+                log.error("a process that judges ended before it accepted requests")
+                await asyncio.sleep(_START_AGAIN)
+                continue
+            self._accepting.put_nowait(worker)
+            await worker.replaced.wait()
+
+
+class _JudgingProcess:
+    """One process.
+
+    Attributes:
+        exited: done when the process has ended.
+        replaced: set when another process has to take its place.
+    """
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self.replaced = asyncio.Event()
+        self.exited = asyncio.create_task(process.wait())
+        self.exited.add_done_callback(lambda _: self.replaced.set())
+
+    @classmethod
+    async def start(cls) -> _JudgingProcess:
+        """Start a process; try again for as long as the system refuses."""
+        while True:
+            try:
+                return cls(await asyncio.create_subprocess_exec(*_COMMAND, stdin=PIPE, stdout=PIPE))
+            except OSError as error:
+                log.error("cannot start a process that judges: %s", error)
+                await asyncio.sleep(_START_AGAIN)
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._process.pid
+
+    async def accept(self, policy: bytes) -> None:
+        """Wait until the process accepts requests.
+
+        Raises:
+            NotJudgedError: if it ends before.
+        """
+        assert await self.ask(policy) == READY
+
+    async def ask(self, request: bytes) -> bytes:
+        """Return the answer to a message.
+
+        Raises:
+            NotJudgedError: if the process ends.
+        """
+        requests, answers = self._process.stdin, self._process.stdout
+        assert requests is not None
+        assert answers is not None
+        try:
+            requests.write(framed(request))
+            await requests.drain()
+            length = int.from_bytes(await answers.readexactly(LENGTH))
+            return await answers.readexactly(length)
+        except (OSError, asyncio.IncompleteReadError):
+            raise NotJudgedError("the process that judged it ended") from None
+
+    def lower_priority(self) -> None:
+        """Leave the processor to processes with ordinary requests."""
+        with suppress(ProcessLookupError):
+            os.setpriority(os.PRIO_PROCESS, self.pid, _LOWEST_PRIORITY)
+
+    def end(self) -> None:
+        """End the process; the request that it has is not judged."""
+        with suppress(ProcessLookupError):
+            self._process.kill()

@@ -1,0 +1,125 @@
+"""The webhook over HTTP: requests are judged in processes, and a slow one delays no other."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import os
+import signal
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, Literal
+
+import pytest
+from aiohttp.test_utils import TestClient, TestServer
+
+from tests.unit.webhook.admission_requests import Json, constraint, deployment, request
+from topospread.webhook.judging_pool import ACCEPTING, SLOW, JudgingPool
+from topospread.webhook.policy import AdmissionPolicy
+from topospread.webhook.serving import MOST, WebhookMetrics, application
+
+WRONG = constraint("wbe")
+Scenario = Callable[[TestClient[Any, Any], JudgingPool], Awaitable[None]]
+
+
+def play(scenario: Scenario, on_timeout: Literal["allow", "deny"] = "deny") -> None:
+    async def run() -> None:
+        policy = AdmissionPolicy(deny=frozenset({"selector-not-own"}), on_timeout=on_timeout)
+        pool = JudgingPool(policy)
+        try:
+            await pool.start()
+            made = application(pool, policy, WebhookMetrics(), needs_certificate=False)
+            async with TestClient(TestServer(made)) as client:
+                await scenario(client, pool)
+        finally:
+            await pool.close()
+
+    asyncio.run(run())
+
+
+def review(made: Json) -> bytes:
+    return json.dumps({"apiVersion": "admission.k8s.io/v1", "request": request(made)}).encode()
+
+
+def slow() -> bytes:
+    """A request that takes far longer than any deadline here: a Deployment with 30,000 constraints."""
+    return review(deployment(*[WRONG | {"topologyKey": f"example.com/{number}"} for number in range(30_000)]))
+
+
+async def answered(client: TestClient[Any, Any], data: bytes, timeout: str = "5s") -> Json:
+    async with client.post(f"/validate?timeout={timeout}", data=io.BytesIO(data)) as answer:
+        assert answer.status == 200, await answer.text()
+        response: Json = (await answer.json())["response"]
+        return response
+
+
+def test_objects_are_denied_and_allowed() -> None:
+    async def scenario(client: TestClient[Any, Any], _: JudgingPool) -> None:
+        assert (await answered(client, review(deployment(WRONG))))["allowed"] is False
+        assert (await answered(client, review(deployment(constraint())))) == {"uid": "1", "allowed": True}
+
+    play(scenario)
+
+
+@pytest.mark.parametrize(("on_timeout", "allowed"), [("allow", True), ("deny", False)])
+def test_a_request_beyond_the_deadline_is_answered_by_the_policy(
+    on_timeout: Literal["allow", "deny"], allowed: bool
+) -> None:
+    async def scenario(client: TestClient[Any, Any], _: JudgingPool) -> None:
+        begun = time.monotonic()
+        response = await answered(client, slow(), "100ms")
+        assert time.monotonic() - begun < 1
+        assert response["allowed"] is allowed
+        assert "not judged in time" in json.dumps(response)
+
+    play(scenario, on_timeout)
+
+
+def test_slow_requests_delay_no_other() -> None:
+    """More slow requests than there are processes; each ordinary one is judged long before the slow ones end."""
+
+    async def scenario(client: TestClient[Any, Any], pool: JudgingPool) -> None:
+        heavy = [asyncio.create_task(answered(client, slow(), "8s")) for _ in range(ACCEPTING + SLOW + 1)]
+        await asyncio.sleep(0.5)
+        for _ in range(20):
+            assert (await answered(client, review(deployment(WRONG)), "10s"))["status"]["code"] == 403
+        assert not all(task.done() for task in heavy)
+        for response in await asyncio.gather(*heavy):
+            assert response["allowed"] is False
+
+    play(scenario)
+
+
+def test_processes_that_end_or_hang_are_replaced() -> None:
+    async def scenario(client: TestClient[Any, Any], pool: JudgingPool) -> None:
+        for signalled in (signal.SIGKILL, signal.SIGSTOP):
+            for pid in pool.pids:
+                os.kill(pid, signalled)
+            async with asyncio.timeout(60):
+                while (await answered(client, review(deployment(WRONG)), "1s"))["status"]["code"] != 403:
+                    await asyncio.sleep(0.1)
+
+    play(scenario)
+
+
+@pytest.mark.parametrize(
+    ("data", "status"),
+    [(b"{", 400), (b'{"apiVersion": ' + b"[" * 100_000, 400), (b"{}", 400), (b" " * (MOST + 1), 413)],
+    ids=["cut off", "deep", "no review", "too large"],
+)
+def test_malformed_bodies_are_the_clients_error(data: bytes, status: int) -> None:
+    async def scenario(client: TestClient[Any, Any], _: JudgingPool) -> None:
+        async with client.post("/validate", data=io.BytesIO(data)) as answer:
+            assert answer.status == status
+
+    play(scenario)
+
+
+def test_deep_json_in_an_object_is_a_400() -> None:
+    async def scenario(client: TestClient[Any, Any], _: JudgingPool) -> None:
+        deep = review(deployment() | {"spec": "DEEP"}).replace(b'"DEEP"', b"[" * 100_000 + b"]" * 100_000)
+        async with client.post("/validate", data=io.BytesIO(deep)) as answer:
+            assert answer.status == 400
+
+    play(scenario)
