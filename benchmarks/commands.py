@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -107,13 +108,12 @@ def measure(command: Command) -> Runs:
     Raises:
         RuntimeError: it failed, or took more memory than it may.
     """
-    program = Path(sys.executable).parent / "topospread"
     taken, peak = [], 0.0
     for _ in range(command.runs):
         start = time.perf_counter()
-        done, megabytes = _run([str(program), *command.words])
+        done, usage = _run(command.words)
         taken.append(time.perf_counter() - start)
-        peak = max(peak, megabytes)
+        peak = max(peak, usage.ru_maxrss / (1 << 10))
         if done.returncode not in (0, 1):
             raise RuntimeError(f"{command.words} ended with {done.returncode}: {done.stderr.decode()}")
     if command.megabytes and peak > command.megabytes:
@@ -121,12 +121,25 @@ def measure(command: Command) -> Runs:
     return Runs(sorted(taken), peak)
 
 
-def _run(words: list[str]) -> tuple[subprocess.CompletedProcess[bytes], float]:
-    """The finished process, and its largest resident size in MB."""
+def cpu_seconds(words: Sequence[str]) -> float:
+    """Return the CPU time of a command.
+
+    Raises:
+        RuntimeError: if the command fails.
+    """
+    done, usage = _run(words)
+    if done.returncode not in (0, 1):
+        raise RuntimeError(f"{words} ended with {done.returncode}: {done.stderr.decode()}")
+    return usage.ru_utime + usage.ru_stime
+
+
+def _run(words: Sequence[str]) -> tuple[subprocess.CompletedProcess[bytes], resource.struct_rusage]:
+    """Return a finished command and what it used."""
+    program = Path(sys.executable).parent / "topospread"
     with tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=errors)
+        process = subprocess.Popen([str(program), *words], stdout=subprocess.DEVNULL, stderr=errors)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         errors.seek(0)
         done = subprocess.CompletedProcess(words, process.returncode, b"", errors.read())
-    return done, usage.ru_maxrss / (1 << 10)
+    return done, usage

@@ -93,16 +93,18 @@ def _commands(folder: Path, *, quick: bool) -> Iterator[Command]:
 
 def _engine_row(row: Row, program: Path | None) -> dict[str, Any]:
     runs = [measure(row.work) for _ in range(_RUNS if row.work.measure <= 20_000 else 1)]
-    timing = sorted(runs, key=lambda each: each.pods_per_second)[len(runs) // 2]
-    theirs = [peer.pods_per_second(program, row.work, pct) if program and row.peer else None for pct in (0, 100)]
+    timing = sorted(runs, key=lambda each: each.pods_per_cpu_second)[len(runs) // 2]
+    theirs = [peer.speed(program, row.work, pct) if program and row.peer else None for pct in (0, 100)]
     return {
         "name": row.name,
         "target": row.target,
         "work": asdict(row.work),
         **asdict(timing),
         "runs": [each.pods_per_second for each in runs],
-        "kubeScheduler": theirs[0],
-        "kubeScheduler100": theirs[1],
+        "kubeScheduler": theirs[0] and theirs[0].pods_per_second,
+        "kubeScheduler100": theirs[1] and theirs[1].pods_per_second,
+        "kubeSchedulerCpu": theirs[0] and theirs[0].pods_per_cpu_second,
+        "kubeSchedulerCpu100": theirs[1] and theirs[1].pods_per_cpu_second,
     }
 
 
@@ -118,7 +120,7 @@ def _growth(program: Path | None) -> dict[str, list[dict[str, Any]]]:
 
 def _growth_point(work: Work, program: Path | None, with_peer: bool) -> dict[str, Any]:
     timing: Timing = measure(work)
-    theirs = peer.pods_per_second(program, work, 0) if program and with_peer else None
+    theirs = peer.speed(program, work, 0).pods_per_second if program and with_peer else None
     print(f"{work.nodes:>9,} nodes {work.init:>9,} pods there {timing.pods_per_second:>9,.0f} pods/s", flush=True)
     return {**asdict(work), **asdict(timing), "kubeScheduler": theirs}
 

@@ -271,9 +271,7 @@ class View:
         counts = [each for each in found.values() if offers(each, CountColumn)]
         plain = [HasKey(each.labels) if offers(each, CountColumn) else each for each in found.values()]
         without_counts = {each.key: each for each in plain}
-        return _Columns(
-            counts, (tuple(without_counts), [*without_counts.values()]), (tuple(found), [*found.values()])
-        )
+        return _Columns(counts, (tuple(without_counts), [*without_counts.values()]), (tuple(found), [*found.values()]))
 
 
 class _Columns(msgspec.Struct, frozen=True):
