@@ -11,7 +11,7 @@ one node. Source: pkg/scheduler/schedule_one.go (``pluginMetricsSamplePercent``)
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from time import perf_counter
 
@@ -24,7 +24,7 @@ from topospread.config.gates import Gates
 from topospread.config.profile import Profile
 from topospread.plugins.interface import Plugin, PluginError, Prepared
 from topospread.scheduling.cycle import Scheduler
-from topospread.scheduling.framework import Framework, PreparedPlugins
+from topospread.scheduling.framework import NOTHING_KNOWN, Framework, PreparedPlugins
 from topospread.scheduling.view import View
 
 from .observer import Code, Observer
@@ -43,11 +43,13 @@ class TimedFramework(Framework):
         self._times = times
         self._pre_filtering = frozenset(profile.enabled("pre_filter"))
 
-    def prepare(self, pod_class: PodClass, cluster: Cluster, like: PreparedPlugins | None = None) -> PreparedPlugins:
+    def prepare(
+        self, pod_class: PodClass, cluster: Cluster, known: Mapping[str, Prepared] = NOTHING_KNOWN
+    ) -> PreparedPlugins:
         """See Framework."""
         started, status = perf_counter(), "Error"
         try:
-            plugins = super().prepare(pod_class, cluster, like)
+            plugins = super().prepare(pod_class, cluster, known)
             status = "Success" if plugins.rejected is None else plugins.rejected[1].code
         finally:
             self._times.extension_point(

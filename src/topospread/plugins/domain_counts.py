@@ -141,6 +141,9 @@ class DomainCounts:
         """Count every pod in the domain of its node; take note of the domains that exist."""
         on_node, member = self.pods.on_node, counted_in.member
         counts = np.zeros(len(self._column.values), dtype=np.int64)
+        if not on_node:
+            self._domains_with = {0: self.membership.domains} if self.membership.domains else {}
+            return counts
         rows = np.fromiter(on_node, dtype=np.int64, count=len(on_node))
         pods = np.fromiter(on_node.values(), dtype=np.int64, count=len(on_node))
         known = rows < len(member)

@@ -130,3 +130,5 @@ PLUGINS: Mapping[str, Callable[[PluginSettings], Plugin]] = {
 
 ASKED_ABOUT_CLAIMS = frozenset({"VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone", *KINDS})
 """Those whose answers rest on a pod's claims; all others say the same of pods that differ in claims alone."""
+LOOK_AT_OTHER_PODS = frozenset({"PodTopologySpread", "InterPodAffinity", "SelectorSpread", "DefaultPodTopologySpread"})
+"""Plugins whose answers rest on other pods; all others say the same of pods that differ only in what concerns these."""

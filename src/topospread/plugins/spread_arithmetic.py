@@ -59,7 +59,7 @@ class Domains(Sequence[Domain]):
         self._highest = highest
         self.codes, self.nodes = counts.membership.by_name()
         # Most of many domains hold nothing: only the places of the others are kept, and what they hold.
-        matching = counts.at(self.codes)
+        matching = counts.at(self.codes) if counts.pods.on_node else np.zeros(0, dtype=np.int64)
         self._counted = np.flatnonzero(matching).astype(np.int32)
         self._matching = matching[self._counted].astype(np.int32)
 

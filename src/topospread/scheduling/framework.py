@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import msgspec
 
@@ -31,7 +33,7 @@ from topospread.plugins.interface import (
     offers,
 )
 from topospread.plugins.pod_volumes import pod_claims, volume_reads
-from topospread.plugins.registry import ASKED_ABOUT_CLAIMS, PLUGINS, PluginSettings
+from topospread.plugins.registry import PLUGINS, PluginSettings
 from topospread.plugins.without_pre_filter import (
     FAIL_ON_SCORED_PODS,
     FailingFilter,
@@ -40,6 +42,8 @@ from topospread.plugins.without_pre_filter import (
     failing_scores,
 )
 from topospread.plugins.without_reserve import WithoutReserve, without_reserve
+
+NOTHING_KNOWN: Mapping[str, Prepared] = MappingProxyType({})
 
 
 class NamedFilter(msgspec.Struct, frozen=True):
@@ -170,10 +174,13 @@ class Framework:
         points = ("pre_filter", "filter", "pre_bind")
         return [name for name in profile.enabled("reserve") if all(name in profile.enabled(each) for each in points)]
 
-    def prepare(self, pod_class: PodClass, cluster: Cluster, like: PreparedPlugins | None = None) -> PreparedPlugins:
+    def prepare(
+        self, pod_class: PodClass, cluster: Cluster, known: Mapping[str, Prepared] = NOTHING_KNOWN
+    ) -> PreparedPlugins:
         """Prepare every plugin for a pod class.
 
-        ``like``: of a class that differs in claims alone, so that only plugins that look at these are asked.
+        Args:
+            known: plugin → its answer for another class, which is its answer for this class, too.
 
         Raises:
             PluginError: kube-scheduler could not judge the pod.
@@ -184,8 +191,7 @@ class Framework:
         failed: dict[str, PluginError] = {}
         for name, plugin in self.plugins.items():
             try:
-                known = like.prepared.get(name) if like is not None and name not in ASKED_ABOUT_CLAIMS else None
-                prepared[name] = known or self.ask(plugin, pod_class, cluster)
+                prepared[name] = known.get(name) or self.ask(plugin, pod_class, cluster)
             except NotJudgedError as error:
                 if not self.assumes_unjudged:
                     plugins.unjudged += (error,)

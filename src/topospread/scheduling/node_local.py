@@ -15,8 +15,10 @@ from msgspec.structs import replace
 
 from topospread.cluster import NO_ROW, Cluster, PodClass
 from topospread.cluster.arrays import Bools, Ints, Rows, grown
+from topospread.cluster.objects import Reading
 from topospread.plugins.group_columns import GroupColumn
 from topospread.plugins.interface import RestsOnAllNodes, Scope, length, numbers, offers
+from topospread.plugins.registry import LOOK_AT_OTHER_PODS
 
 from .framework import Framework, PreparedPlugins, WeightedScore
 from .groups import Groups
@@ -52,6 +54,7 @@ class NodeLocalAnswers:
     (`NodeTable.state`); what they said is remembered.
 
     Attributes:
+        plugins: the plugins, prepared for the first of these classes.
         open: rows that every filter lets pass that rests on the node and its pods, bool[capacity].
         points: weighted sum of the scores that rest on the node and its pods and are not normalised, int64[capacity].
         worth: ``points`` by row where the row is ``open``, ``None`` where it is not: for who looks at single rows.
@@ -61,8 +64,10 @@ class NodeLocalAnswers:
 
     def __init__(self, cluster: Cluster, plugins: PreparedPlugins, work: Work) -> None:
         self._cluster = cluster
-        self._plugins = plugins
+        self.plugins = plugins
         self._work = work
+        asked = [each for name, each in plugins.prepared.items() if name not in LOOK_AT_OTHER_PODS]
+        self._objects = Reading(cluster.objects, [subject for each in asked for subject in each.reads])
         self._position = cluster.journal.join(self)
         self._numbering = cluster.nodes.numbering
         filters, scores = [each.filter for each in plugins.filters], plugins.scores
@@ -117,6 +122,8 @@ class NodeLocalAnswers:
         """Read the journal and evaluate the rows it names; False when new answers are needed instead."""
         changes = self._cluster.journal.since(self._position, self)
         if changes is None or self._unflattened or self._numbering != self._cluster.nodes.numbering:
+            return False
+        if not self._objects.unchanged():
             return False
         if changes:
             self._position = self._cluster.journal.position
@@ -190,7 +197,7 @@ class NodeLocalAnswers:
         self._work.rows += length(rows)
         if isinstance(rows, slice):
             self._groups.clear()
-        nodes, plugins = self._cluster.nodes, self._plugins
+        nodes, plugins = self._cluster.nodes, self.plugins
         open_ = nodes.alive[rows].copy()
         if plugins.rejected is not None:
             open_[:] = False
@@ -235,18 +242,18 @@ class NodeLocalAnswers:
         self._memo.update(zip(asked, zip(passes.tolist(), points.tolist(), strict=True), strict=True))
 
 
-def sharing_key(framework: Framework, pod_class: PodClass, plugins: PreparedPlugins) -> Hashable | None:
-    """Pod classes with the same key have the same answers; ``None`` for one that shares them with no other.
+def sharing_key(framework: Framework, pod_class: PodClass) -> Hashable | None:
+    """Return a key: pod classes with the same key have the same answers. ``None`` for a class that shares none.
 
     It says all of the pod but what it says of other pods: spread constraints, affinity to pods, labels; nor where one
     of the class happens to be (``pod_class.node_name`` says where it must be). Volumes and host ports are left to
     themselves, as objects of the pod's namespace and other pods decide on them.
     """
     spec = pod_class.pod.spec
-    if pod_class.volumes or pod_class.host_ports or spec.resource_claims or plugins.rejected is not None:
+    if pod_class.volumes or pod_class.host_ports or spec.resource_claims:
         return None
     affinity = None if spec.affinity is None else replace(spec.affinity, pod_affinity=None, pod_anti_affinity=None)
     others = {"topology_spread_constraints": None, "priority": None, "priority_class_name": None, "node_name": None}
     alone = replace(spec, affinity=affinity, **others)
     described = _ENCODER.encode((pod_class.node_name, sorted(pod_class.request.items()), alone))
-    return (framework.profile.scheduler_name, plugins.narrowed, described)
+    return (framework.profile.scheduler_name, described)

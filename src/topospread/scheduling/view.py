@@ -6,7 +6,7 @@ and on the changed rows after that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from operator import attrgetter
 from weakref import WeakValueDictionary
 
@@ -23,6 +23,7 @@ from topospread.plugins.interface import (
     Filter,
     FilterEach,
     Listener,
+    Prepared,
     Scope,
     ScoreEach,
     Settling,
@@ -30,7 +31,7 @@ from topospread.plugins.interface import (
     Watcher,
     offers,
 )
-from topospread.plugins.registry import ASKED_ABOUT_CLAIMS
+from topospread.plugins.registry import ASKED_ABOUT_CLAIMS, LOOK_AT_OTHER_PODS
 
 from .framework import Framework, PreparedPlugins, WeightedScore
 from .groups import Heads
@@ -66,17 +67,17 @@ class Shared:
         self.work = work or Work()
         self._answers: WeakValueDictionary[Hashable, NodeLocalAnswers] = WeakValueDictionary()
 
-    def answers(
-        self, cluster: Cluster, framework: Framework, pod_class: PodClass, plugins: PreparedPlugins
-    ) -> NodeLocalAnswers:
-        """Answers that are up to date: those of a class that agrees in all they rest on, or new ones."""
-        key = sharing_key(framework, pod_class, plugins)
+    def known(self, key: Hashable) -> NodeLocalAnswers | None:
+        """Return answers for a `sharing_key`, up to date."""
         known = self._answers.get(key)
-        if known is None or not known.catch_up():
-            known = NodeLocalAnswers(cluster, plugins, self.work)
-            if key is not None:
-                self._answers[key] = known
-        return known
+        return known if known is not None and known.catch_up() else None
+
+    def made(self, key: Hashable, cluster: Cluster, plugins: PreparedPlugins) -> NodeLocalAnswers:
+        """Return new answers; classes with the same key find them, ``None`` for classes that share none."""
+        made = NodeLocalAnswers(cluster, plugins, self.work)
+        if key is not None:
+            self._answers[key] = made
+        return made
 
 
 class View:
@@ -105,13 +106,22 @@ class View:
         self.pod_class = pod_class
         self.work = shared.work
         passes_on = before is not None and before.end()
-        self.plugins: PreparedPlugins = framework.prepare(
-            pod_class, cluster, before.plugins if before is not None and passes_on else None
-        )
+        key = sharing_key(framework, pod_class)
+        answers = shared.known(key)
+        known: dict[str, Prepared] = {}
+        if before is not None and passes_on:
+            known = _without(ASKED_ABOUT_CLAIMS, before.plugins)
+        elif answers is not None:
+            known = _without(LOOK_AT_OTHER_PODS, answers.plugins)
+        self.plugins: PreparedPlugins = framework.prepare(pod_class, cluster, known)
         self.assuming = [each for each in self.plugins.watchers if offers(each, Assuming)]
         self.settling = [each for each in self.plugins.watchers if offers(each, Settling)]
         self.stands_for_tied = not any(each.counts_own_nodes for each in self.plugins.prepared.values())
-        self.node_local = shared.answers(cluster, framework, pod_class, self.plugins)
+        # Plugins that did not judge the class, or reject it as a whole, say nothing of classes that agree in the rest.
+        if self.plugins.rejected is not None or len(self.plugins.prepared) < len(framework.plugins):
+            self.node_local = shared.made(None, cluster, self.plugins)
+        else:
+            self.node_local = answers or shared.made(key, cluster, self.plugins)
         self.work.built += 1
         self._objects = Reading(cluster.objects, self.plugins.reads)
         self._position = cluster.journal.join(self)
@@ -306,8 +316,12 @@ class _ScoreColumn:
 
 def _lasting_reads(plugins: PreparedPlugins) -> Iterable[Subject | One]:
     """What the plugins rest on whose answers are the same whatever a pod's claims."""
-    lasting = (each for name, each in plugins.prepared.items() if name not in ASKED_ABOUT_CLAIMS)
-    return (each for prepared in lasting for each in prepared.reads)
+    return (each for prepared in _without(ASKED_ABOUT_CLAIMS, plugins).values() for each in prepared.reads)
+
+
+def _without(names: Collection[str], plugins: PreparedPlugins) -> dict[str, Prepared]:
+    """Return the answers of all other plugins."""
+    return {name: each for name, each in plugins.prepared.items() if name not in names}
 
 
 def _is_idle(each: object) -> bool:

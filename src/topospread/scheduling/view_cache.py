@@ -72,6 +72,11 @@ class ViewCache:
         self._latest = view, pod_class.index
         return view
 
+    def known(self, framework: Framework, pod_class: PodClass) -> View | None:
+        """Return the view of this very class if there is one, up to date."""
+        view = self._views.get((framework.profile.scheduler_name, pod_class.key))
+        return view if view is not None and view.pod_class is pod_class and view.catch_up() else None
+
     def _made(self, framework: Framework, pod_class: PodClass) -> View:
         """A new view; where one of a class is there that differs in claims alone, it goes on with what that counted."""
         likeness = self.likenesses.of(pod_class)

@@ -20,7 +20,8 @@ from topospread.config.profile import Configuration
 from topospread.config.request_rules import request_rules
 from topospread.plugins.interface import PluginError
 from topospread.plugins.pod_topology_spread import PodTopologySpread
-from topospread.plugins.spread_arithmetic import ConstraintArithmetic, spread_arithmetic
+from topospread.plugins.spread_arithmetic import ConstraintArithmetic, arithmetic_as_counted, spread_arithmetic
+from topospread.plugins.spread_counts import Spread
 from topospread.plugins.volume_controller import VolumeController
 from topospread.scheduling.cycle import Placement, Scheduler
 from topospread.scheduling.framework import Framework
@@ -274,6 +275,9 @@ def spread_of(scheduler: Scheduler, pod_class: PodClass) -> tuple[ConstraintArit
     Raises:
         PluginError: a selector does not compile.
     """
+    view = scheduler.views.known(scheduler.framework_of(pod_class), pod_class)
+    if view is not None and (prepared := view.plugins.prepared.get("PodTopologySpread")) is not None:
+        return arithmetic_as_counted(prepared.watcher) if isinstance(prepared.watcher, Spread) else ()
     plugin = scheduler.framework_of(pod_class).plugins.get("PodTopologySpread")
     return spread_arithmetic(plugin, pod_class, scheduler.cluster) if isinstance(plugin, PodTopologySpread) else ()
 
