@@ -6,6 +6,7 @@ What makes a class is in `pod_class`.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from itertools import takewhile
 from typing import TypeVar
 
 from topospread.api.pod import Pod
@@ -42,6 +43,7 @@ class PodClasses:
         self._costs: dict[bytes, Cost] = {}
         self._by_namespace: dict[str, dict[int, PodClass]] = {}
         self._asking: dict[str | None, dict[int, PodClass]] = {}
+        self._with_affinity: dict[int, PodClass] = {}
         self._of_object: dict[int, tuple[Pod, PodClass]] = {}
         self._there: dict[int, dict[int, PodClass]] = {}
 
@@ -86,6 +88,11 @@ class PodClasses:
     def asking(self, namespace: str) -> Iterable[PodClass]:
         """Classes that want to be near, or away from, pods of a namespace; other pods of it may be meant."""
         return (*self._asking.get(None, {}).values(), *self._asking.get(namespace, {}).values())
+
+    def asking_since(self, index: int) -> list[PodClass]:
+        """Return the classes with at least this index that want to be near, or away from, other pods."""
+        newest_first = reversed(self._with_affinity.items())  # indexes only grow
+        return [each for _, each in takewhile(lambda entry: entry[0] >= index, newest_first)]
 
     def first_pod_came(self, pod_class: PodClass) -> None:
         """The class has pods."""
@@ -132,7 +139,7 @@ class PodClasses:
         self._by_identity.setdefault(_key(pod_class), []).append((described, pod_class))
         self._by_namespace.setdefault(pod_class.namespace, {})[index] = pod_class
         for namespace in namespaces_asked(pod):
-            self._asking.setdefault(namespace, {})[index] = pod_class
+            self._asking.setdefault(namespace, {})[index] = self._with_affinity[index] = pod_class
 
     def _note_idle(self, pod_class: PodClass) -> None:
         idle = self._idle
@@ -146,6 +153,7 @@ class PodClasses:
         del self.every[index]
         self.selections.remove(pod_class)
         _drop(self._by_namespace, pod_class.namespace, index)
+        self._with_affinity.pop(index, None)
         for namespace in namespaces_asked(pod):
             _drop(self._asking, namespace, index)
         key = _key(pod_class)

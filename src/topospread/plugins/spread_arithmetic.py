@@ -199,9 +199,7 @@ def arithmetic_of(counted: CountedConstraint, spread: Spread) -> ConstraintArith
     """The arithmetic of one constraint from its counts."""
     constraint = counted.constraint
     column = spread.nodes.labels(constraint.topology_key)
-    counts = counted.counts
-    if counts is None:
-        counts = DomainCounts(column, counted.pods, counted.takes_part(slice(0, spread.nodes.size)))
+    counts = counted.counts_by_domain()
     minimum = minimum_in_force(counts.domains, counts.minimum, constraint.min_domains)
     highest = constraint.max_skew if constraint.when_unsatisfiable == "DoNotSchedule" else None
     return ConstraintArithmetic(

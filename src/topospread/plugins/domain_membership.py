@@ -1,0 +1,108 @@
+"""The domain in which each node's pods count for a topology key: one membership for all constraints that agree on it.
+
+Constraints agree if they have the same key, require the same keys and include the same nodes. What is counted in a
+domain is in `domain_counts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+from weakref import ref
+
+import numpy as np
+
+from topospread.cluster import Cluster
+from topospread.cluster.arrays import Bools, Codes, Ints, Rows, grown
+from topospread.cluster.nodes import LabelColumn
+
+OUT, WITHOUT_KEY = -1, -2
+"""Members of no domain: a node that takes no part, and one that takes part and lacks the key."""
+
+
+class Follower(Protocol):
+    """Counts that rest on a membership."""
+
+    def node_moved(self, membership: Membership, row: int, before: int, after: int) -> None:
+        """Follow a node that changed its domain; ``membership.nodes`` has the node at its new place already."""
+
+
+class Membership:
+    """The domain of each node, kept up to date node by node.
+
+    A domain exists while at least one node takes part in it.
+
+    Attributes:
+        column: the labels of the key.
+        member: row → code of the domain, `OUT` or `WITHOUT_KEY`, int32[capacity].
+        nodes: code → nodes that take part, int64[codes].
+        domains: number of domains that exist.
+    """
+
+    def __init__(self, cluster: Cluster, column: LabelColumn, takes_part: Callable[[Rows], Bools]) -> None:
+        """``takes_part``: whether nodes take part; the key itself is looked for here."""
+        self.column = column
+        self._journal = cluster.journal
+        self._table = cluster.nodes
+        self._numbering = cluster.nodes.numbering
+        self._takes_part = takes_part
+        self._position = cluster.journal.join(self)
+        self._followers: tuple[ref[Follower], ...] = ()
+        self._moved: dict[int, int] = {}
+        self.member: Codes = np.full(len(column.codes), OUT, dtype=np.int32)
+        everything = slice(0, cluster.nodes.size)
+        self.member[everything] = self._members(everything)
+        in_domains = self.member[self.member >= 0]
+        self.nodes: Ints = np.bincount(in_domains, minlength=len(column.values)).astype(np.int64)
+        self.domains = int(np.count_nonzero(self.nodes))
+
+    def follow(self, follower: Follower) -> None:
+        """Report nodes that change their domain, for as long as the follower is used elsewhere."""
+        self._followers = (*(each for each in self._followers if each() is not None), ref(follower))
+
+    def catch_up(self) -> bool:
+        """Read which nodes changed; False if a new membership is needed instead."""
+        changes = self._journal.about((None,), self._position, self)
+        if changes is None or self._numbering != self._table.numbering:
+            return False
+        if changes:
+            self._position = self._journal.position
+            self.member = grown(self.member, len(self.column.codes), OUT)
+            self.make_room()
+            for row in dict.fromkeys(row for row, _, _ in changes):
+                self._move(row)
+        return True
+
+    def rewind(self, position: int) -> None:
+        """Continue from a position: the newest changes, which undo each other, were removed from the journal."""
+        self._position = position
+
+    def moved_since(self, row: int, position: int) -> bool:
+        """Whether a node has changed its domain since a position in the journal, as far as that was read."""
+        return self._moved.get(row, -1) >= position
+
+    def is_stale(self, row: int) -> bool:
+        """Whether a node's domain will change with the next `catch_up`."""
+        return row >= len(self.member) or self.member.item(row) != self._members(np.array([row]))[0]
+
+    def make_room(self) -> None:
+        """Have a number of nodes for every value that the key has by now."""
+        self.nodes = grown(self.nodes, len(self.column.values))
+
+    def _members(self, rows: Rows) -> Codes:
+        codes = self.column.codes[rows]
+        return np.where(self._takes_part(rows), np.where(codes >= 0, codes, WITHOUT_KEY), OUT).astype(np.int32)
+
+    def _move(self, row: int) -> None:
+        before, after = self.member.item(row), int(self._members(np.array([row]))[0])
+        if before == after:
+            return
+        self.member[row] = after
+        self._moved[row] = self._journal.position
+        for code, delta in ((before, -1), (after, 1)):
+            if code >= 0:
+                self.nodes[code] += delta
+                self.domains += int(self.nodes[code] == 1) if delta > 0 else -int(self.nodes[code] == 0)
+        for each in self._followers:
+            if (follower := each()) is not None:
+                follower.node_moved(self, row, before, after)
