@@ -91,7 +91,7 @@ class NodeLocalAnswers:
         self._renew(slice(0, cluster.nodes.size))
 
     def groups(self, columns: Mapping[Hashable, GroupColumn]) -> Groups:
-        """Return the open nodes grouped by some columns, up to date; columns with the same keys give the same groups."""
+        """Return the open nodes grouped by some columns, up to date; equal keys give the same groups."""
         key = tuple(columns)
         known = self._groups.get(key)
         log_end = self._forgotten + len(self._log)
