@@ -73,6 +73,9 @@ class PodClasses:
         """The class of a pod object that stands for many replicas; remembered by the object itself."""
         known = self._of_object.get(id(pod))
         if known is not None and known[0] is pod:
+            if self.every.get(known[1].index) is not known[1]:
+                self._take_up(known[1])
+                self._note_idle(known[1])
             return known[1]
         pod_class = self.of(pod)
         if not pod_class.tied_to:
@@ -97,10 +100,14 @@ class PodClasses:
     def first_pod_came(self, pod_class: PodClass) -> None:
         """The class has pods."""
         if self._idle.pop(pod_class.index, None) is None and self.every.get(pod_class.index) is not pod_class:
-            pod_class.index = self.made
-            self.made += 1
-            self._enter(pod_class, signature(pod_class.pod))
+            self._take_up(pod_class)
         self._there.setdefault(pod_class.priority, {})[pod_class.index] = pod_class
+
+    def _take_up(self, pod_class: PodClass) -> None:
+        """Keep a class again that was let go of."""
+        pod_class.index = self.made
+        self.made += 1
+        self._enter(pod_class, signature(pod_class.pod))
 
     def last_pod_went(self, pod_class: PodClass) -> None:
         """The class has no pods any more."""

@@ -18,6 +18,8 @@ from topospread.cluster.nodes import LabelColumn
 
 OUT, WITHOUT_KEY = -1, -2
 """Members of no domain: a node that takes no part, and one that takes part and lacks the key."""
+_FOLLOWERS = 16
+"""Followers that are gone are looked for when there are this many more, or twice as many, as the last time."""
 
 
 class Follower(Protocol):
@@ -47,7 +49,8 @@ class Membership:
         self._numbering = cluster.nodes.numbering
         self._takes_part = takes_part
         self._position = cluster.journal.join(self)
-        self._followers: tuple[ref[Follower], ...] = ()
+        self._followers: list[ref[Follower]] = []
+        self._most_followers = _FOLLOWERS
         self._moved: dict[int, int] = {}
         self.member: Codes = np.full(len(column.codes), OUT, dtype=np.int32)
         everything = slice(0, cluster.nodes.size)
@@ -58,7 +61,10 @@ class Membership:
 
     def follow(self, follower: Follower) -> None:
         """Report nodes that change their domain, for as long as the follower is used elsewhere."""
-        self._followers = (*(each for each in self._followers if each() is not None), ref(follower))
+        self._followers.append(ref(follower))
+        if len(self._followers) > self._most_followers:
+            self._followers = [each for each in self._followers if each() is not None]
+            self._most_followers = 2 * len(self._followers) + _FOLLOWERS
 
     def catch_up(self) -> bool:
         """Read which nodes changed; False if a new membership is needed instead."""
