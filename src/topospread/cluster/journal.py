@@ -8,6 +8,7 @@ are undone.
 from __future__ import annotations
 
 from array import array
+from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Protocol, TypeVar
 from weakref import WeakValueDictionary
@@ -28,6 +29,8 @@ ELSEWHERE: PodChange = (NO_ROW, None, 0)
 pod."""
 
 _KEPT = 1 << 17
+_LATEST = 8
+"""So many shared readers are kept although nothing else holds them yet."""
 _NONE = -1
 """Stands for the position of a change that does not exist."""
 
@@ -72,6 +75,7 @@ class Journal:
         "_dropped",
         "_last_node_change",
         "_last_stamp",
+        "_latest",
         "_marks",
         "_previous",
         "_shared",
@@ -87,6 +91,7 @@ class Journal:
         self._last_node_change = _NONE
         self._dropped = 0
         self._shared: WeakValueDictionary[Hashable, JournalReader] = WeakValueDictionary()
+        self._latest: deque[JournalReader] = deque(maxlen=_LATEST)
         self._marks: list[Mark] = []
         self.position = 0
         self.stamp = 0
@@ -163,6 +168,7 @@ class Journal:
         known = self._shared.get(key)
         if known is None or not known.catch_up():
             known = self._shared[key] = make()
+            self._latest.append(known)
         return known  # type: ignore[return-value]  # a key belongs to one kind of reader
 
     def mark(self) -> None:

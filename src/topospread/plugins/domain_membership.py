@@ -52,6 +52,8 @@ class Membership:
         self._followers: list[ref[Follower]] = []
         self._most_followers = _FOLLOWERS
         self._moved: dict[int, int] = {}
+        self._by_name: tuple[Codes, Codes] | None = None
+        self._names = 0
         self.member: Codes = np.full(len(column.codes), OUT, dtype=np.int32)
         everything = slice(0, cluster.nodes.size)
         self.member[everything] = self._members(everything)
@@ -83,6 +85,16 @@ class Membership:
         """Continue from a position: the newest changes, which undo each other, were removed from the journal."""
         self._position = position
 
+    def by_name(self) -> tuple[Codes, Codes]:
+        """Return the codes of the domains that exist in the order of names, and their nodes; do not change them."""
+        if self._by_name is None or self._names != len(self.column.values):
+            self.make_room()
+            self._names, codes = len(self.column.values), self.column.by_name
+            if self.domains < len(codes):
+                codes = codes[self.nodes[codes] > 0]
+            self._by_name = codes, self.nodes[codes].astype(np.int32)
+        return self._by_name
+
     def moved_since(self, row: int, position: int) -> bool:
         """Whether a node has changed its domain since a position in the journal, as far as that was read."""
         return self._moved.get(row, -1) >= position
@@ -105,6 +117,7 @@ class Membership:
             return
         self.member[row] = after
         self._moved[row] = self._journal.position
+        self._by_name = None
         for code, delta in ((before, -1), (after, 1)):
             if code >= 0:
                 self.nodes[code] += delta
