@@ -52,6 +52,7 @@ class Cluster:
         ports: host ports in use.
         volume_use: which claims and disks the pods on each node use.
         started: pod key → ``status.startTime`` of the pods that have one.
+        reordered: number of updates that changed a pod's start time, or its place among the pods of its node.
         nominated: row → pod key → class of pending pods that preemption has promised that node.
         objects: Services, owners, namespaces, volumes: what plugins look up by name.
         undo: what an open savepoint needs to go back; who keeps something beside the cluster records its part.
@@ -70,6 +71,7 @@ class Cluster:
         self.homeless = Homeless(self.undo)
         self.ports = HostPorts()
         self.started: dict[PodKey, str] = {}
+        self.reordered = 0
         self._take_classes(PodClasses(rules))
         self._take_nominations(Nominations(self.nodes.row_of, self.journal, self.undo))
 
@@ -227,6 +229,7 @@ class Cluster:
             self._note_order(row)
             self.order.goes(row, key)
             self.on_node[row][key] = self.on_node[row].pop(key)
+            self.reordered += 1
             self.journal.append(ELSEWHERE)
         return True
 
@@ -368,6 +371,7 @@ class Cluster:
             self.started[key] = started
         else:
             self.started.pop(key, None)
+        self.reordered += 1
         self.journal.append(ELSEWHERE)
 
     def _undo_unbind(self, key: PodKey, pod_class: PodClass, row: int, started: str | None) -> None:

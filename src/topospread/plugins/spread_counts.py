@@ -144,14 +144,18 @@ class Spread:
                 return False
         return True
 
-    def assume(self, row: int, pod_class: PodClass, delta: int) -> None:
-        """PreFilter's AddPod and RemovePod where they count otherwise than PreFilter itself does.
+    def assume(self, row: int, pod_class: PodClass, delta: int) -> bool:
+        """Count a pod where AddPod and RemovePod differ from PreFilter. Return whether a count changed.
 
-        They look neither at deletionTimestamp nor at whether the selector is empty (``updateWithPod``).
+        AddPod and RemovePod ignore deletionTimestamp, and do not check whether the selector is empty
+        (``updateWithPod``).
         """
+        changed = False
         for each in self.hard:
             if each.counts is not None and each.pods.matches_labels(pod_class) and not each.pods.matches(pod_class):
                 each.counts.add(row, delta)
+                changed = True
+        return changed
 
     def groups(self, rows: Rows) -> list[Ints] | None:
         """By domain where there are few, by the domain's count where there are many."""
