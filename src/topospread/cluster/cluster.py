@@ -172,6 +172,10 @@ class Cluster:
         """Classes that want to be near, or away from, pods of a namespace; other pods of it may be meant."""
         return self._classes.asking(namespace)
 
+    def classes_meaning(self, pod_class: PodClass) -> Iterable[PodClass]:
+        """Return the classes with an affinity term that may mean pods of a class. A class may come twice."""
+        return self._classes.meaning(pod_class)
+
     def rows_below(self, priority: int) -> set[int]:
         """Rows of nodes on which pods of a lower priority are; costs what there is of such pods."""
         return self._classes.rows_below(priority)

@@ -5,13 +5,25 @@ What makes a class is in `pod_class`.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from typing import TypeVar
 
+from topospread.api.label_index import SelectorIndex
+from topospread.api.labels import InvalidSelectorError, Selector
 from topospread.api.pod import Pod
 from topospread.api.requests import RequestRules
 
-from .pod_class import Cost, PodClass, identity, namespaces_asked, resources_of, signature
+from .pod_class import (
+    Cost,
+    PodClass,
+    affinity_terms,
+    has_pod_affinity,
+    identity,
+    namespaces_asked,
+    namespaces_named,
+    resources_of,
+    signature,
+)
 from .selections import Selections
 from .tied import own_node, untied
 
@@ -42,6 +54,8 @@ class PodClasses:
         self._costs: dict[bytes, Cost] = {}
         self._by_namespace: dict[str, dict[int, PodClass]] = {}
         self._asking: dict[str | None, dict[int, PodClass]] = {}
+        self._terms: SelectorIndex[PodClass] = SelectorIndex()
+        self._numbers: dict[int, list[tuple[str, Selector, int]]] = {}
         self._of_object: dict[int, tuple[Pod, PodClass]] = {}
         self._there: dict[int, dict[int, PodClass]] = {}
 
@@ -86,6 +100,13 @@ class PodClasses:
     def asking(self, namespace: str) -> Iterable[PodClass]:
         """Classes that want to be near, or away from, pods of a namespace; other pods of it may be meant."""
         return (*self._asking.get(None, {}).values(), *self._asking.get(namespace, {}).values())
+
+    def meaning(self, pod_class: PodClass) -> Iterable[PodClass]:
+        """Return the classes with an affinity term that may mean pods of a class. A class may come twice."""
+        return (
+            *self._asking.get(None, {}).values(),
+            *self._terms.matching(pod_class.namespace, pod_class.labels),
+        )
 
     def first_pod_came(self, pod_class: PodClass) -> None:
         """The class has pods."""
@@ -133,6 +154,10 @@ class PodClasses:
         self._by_namespace.setdefault(pod_class.namespace, {})[index] = pod_class
         for namespace in namespaces_asked(pod):
             self._asking.setdefault(namespace, {})[index] = pod_class
+        if has_pod_affinity(pod):
+            self._numbers[index] = [
+                (*place, self._terms.add(*place, pod_class)) for place in _places_of_terms(pod_class.pod)
+            ]
 
     def _note_idle(self, pod_class: PodClass) -> None:
         idle = self._idle
@@ -148,6 +173,8 @@ class PodClasses:
         _drop(self._by_namespace, pod_class.namespace, index)
         for namespace in namespaces_asked(pod):
             _drop(self._asking, namespace, index)
+        for place in self._numbers.pop(index, ()):
+            self._terms.remove(*place)
         key = _key(pod_class)
         alike = [each for each in self._by_identity[key] if each[1] is not pod_class]
         if alike:
@@ -165,6 +192,16 @@ class PodClasses:
                 self._costs.clear()
             known = self._costs[resources] = Cost(pod, self._rules)
         return known
+
+
+def _places_of_terms(pod: Pod) -> Iterator[tuple[str, Selector]]:
+    """Yield namespace and selector of the affinity terms that name namespaces. Invalid selectors match no pod."""
+    for term in affinity_terms(pod):
+        try:
+            selector = Selector.from_label_selector(term.label_selector)
+        except InvalidSelectorError:
+            continue
+        yield from ((namespace, selector) for namespace in namespaces_named(term, pod))
 
 
 def _key(pod_class: PodClass) -> Hashable:
