@@ -107,10 +107,11 @@ class DryRun:
     def _count(self, pod_class: PodClass, delta: int) -> None:
         """Add a pod to the sums that filters read (+1), or subtract it (−1)."""
         nodes, row = self._cluster.nodes, self._row
+        taken = pod_class.taken(nodes)  # before `used` is read: a resource that is new adds a column
         if delta > 0:
-            nodes.used[row] += pod_class.taken(nodes)
+            nodes.used[row] += taken
         else:
-            nodes.used[row] -= pod_class.taken(nodes)
+            nodes.used[row] -= taken
         if pod_class.volumes:
             use = self._cluster.volume_use
             (use.add if delta > 0 else use.remove)(pod_class.volumes, row)
