@@ -251,7 +251,7 @@ class PreemptionSearch:
         return Preemption(message=fit_message(nodes, list(failures), list(failures.values())))
 
     def _promising(self) -> list[str]:
-        """The nodes that evictions may help."""
+        """Return the nodes that evictions may help."""
         verdict = self._verdict
         if verdict.error or not verdict.rejections:
             return []
