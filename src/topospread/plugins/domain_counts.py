@@ -5,6 +5,7 @@ What the counts decide is in `pod_topology_spread`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -140,15 +141,15 @@ class DomainCounts:
         """Count every pod in the domain of its node; take note of the domains that exist."""
         on_node, member = self.pods.on_node, counted_in.member
         counts = np.zeros(len(self._column.values), dtype=np.int64)
-        if on_node:
-            rows = np.fromiter(on_node, dtype=np.int64, count=len(on_node))
-            pods = np.fromiter(on_node.values(), dtype=np.int64, count=len(on_node))
-            known = rows < len(member)
-            codes = member[rows[known]]
-            np.add.at(counts, codes[codes >= 0], pods[known][codes >= 0])
-        domains = np.bincount(counts[self.membership.nodes[: len(counts)] > 0])
-        found = np.flatnonzero(domains)
-        self._domains_with = dict(zip(found.tolist(), domains[found].tolist(), strict=True))
+        rows = np.fromiter(on_node, dtype=np.int64, count=len(on_node))
+        pods = np.fromiter(on_node.values(), dtype=np.int64, count=len(on_node))
+        known = rows < len(member)
+        codes = member[rows[known]]
+        np.add.at(counts, codes[codes >= 0], pods[known][codes >= 0])
+        holding = np.flatnonzero(counts)
+        domains = Counter(counts[holding[self.membership.nodes[holding] > 0]].tolist())
+        empty = self.membership.domains - domains.total()
+        self._domains_with = dict(domains) | ({0: empty} if empty else {})
         self._minimum = min(self._domains_with, default=0)
         return counts
 

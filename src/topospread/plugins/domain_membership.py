@@ -95,6 +95,11 @@ class Membership:
             self._by_name = codes, self.nodes[codes].astype(np.int32)
         return self._by_name
 
+    @property
+    def is_of_all_nodes(self) -> bool:
+        """Whether every node has the key and takes part."""
+        return int(self.nodes.sum()) == len(self._table)
+
     def moved_since(self, row: int, position: int) -> bool:
         """Whether a node has changed its domain since a position in the journal, as far as that was read."""
         return self._moved.get(row, -1) >= position

@@ -221,7 +221,7 @@ def arithmetic_of(counted: CountedConstraint, spread: Spread) -> ConstraintArith
         min_domains=constraint.min_domains,
         domains=Domains(column, counts, skew_of(0, counted.counts_itself, minimum), highest),
         minimum=minimum,
-        left_out=left_out(constraint, counted.keys, spread),
+        left_out=() if counts.membership.is_of_all_nodes else left_out(constraint, counted.keys, spread),
         selects=constraint.selector,
     )
 

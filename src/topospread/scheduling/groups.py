@@ -85,8 +85,8 @@ class Groups:
         return True
 
     def heads(self) -> Heads:
-        """Return the best row of each group."""
-        return self._heads[:], self._sizes[:]
+        """Return the best row of each group; do not change the arrays."""
+        return self._heads, self._sizes
 
     def heads_beside(self, counts: Sequence[Mapping[int, int]]) -> Heads:
         """Return the best row of each group where some rows are in groups of their own.
@@ -142,6 +142,8 @@ class Groups:
             if level is None:
                 levels[points] = array("i", [row])
                 insort(self._best[group], -points)
+            elif ranks[level[-1]] < ranks[row]:  # rows often get other points in the order of names
+                level.append(row)
             else:
                 insort(level, row, key=ranks.__getitem__)
             self._sizes[group] += 1
@@ -154,7 +156,7 @@ class Groups:
         ranks, levels, best = self._nodes.ranks, self._levels[group], self._best[group]
         points = self._points_of[row]
         level = levels[points]
-        place = bisect_left(level, ranks[row], key=ranks.__getitem__)
+        place = 0 if level[0] == row else bisect_left(level, ranks[row], key=ranks.__getitem__)
         if place == len(level) or level[place] != row:  # the row has another node since it was put here
             place = level.index(row)
         del level[place]

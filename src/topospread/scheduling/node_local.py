@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections import OrderedDict
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -90,21 +90,19 @@ class NodeLocalAnswers:
         self._grow()
         self._renew(slice(0, cluster.nodes.size))
 
-    def groups(self, columns: Mapping[Hashable, GroupColumn]) -> Groups:
+    def groups(self, key: Hashable, columns: Sequence[GroupColumn]) -> Groups:
         """Return the open nodes grouped by some columns, up to date; equal keys give the same groups."""
-        key = tuple(columns)
         known = self._groups.get(key)
         log_end = self._forgotten + len(self._log)
         if known is not None and known.read < log_end:
             changed = self._log[known.read - self._forgotten :] if known.read >= self._forgotten else None
             known = known if changed is not None and known.update(changed) else None
         if known is None:
-            known = Groups(list(columns.values()), self.worth, self.points, self._cluster.nodes)
+            known = self._groups[key] = Groups(columns, self.worth, self.points, self._cluster.nodes)
+            if len(self._groups) > max(_FEWEST_GROUPS, _GROUP_MEMORY // self._cluster.nodes.capacity):
+                self._groups.popitem(last=False)
         known.read = log_end
-        self._groups[key] = known
         self._groups.move_to_end(key)
-        if len(self._groups) > max(_FEWEST_GROUPS, _GROUP_MEMORY // self._cluster.nodes.capacity):
-            self._groups.popitem(last=False)
         return known
 
     def _note(self, rows: Iterable[int]) -> None:

@@ -179,10 +179,10 @@ class View:
         if columns.counts and not self._are_counts_grouped:
             counts = [each.counted() for each in columns.counts]
             if sum(map(len, counts)) <= _LAID_OVER:
-                groups = self.node_local.groups(columns.without_counts)
+                groups = self.node_local.groups(*columns.without_counts)
                 return groups.heads_beside(counts) if any(counts) else groups.heads()
             self._are_counts_grouped = True
-        return self.node_local.groups(columns.with_counts).heads()
+        return self.node_local.groups(*columns.with_counts).heads()
 
     def feasible(self, rows: Rows) -> Bools:
         """Whether rows pass every filter, bool[rows]."""
@@ -270,7 +270,10 @@ class View:
             found.update((each.key, each) for each in columns)
         counts = [each for each in found.values() if offers(each, CountColumn)]
         plain = [HasKey(each.labels) if offers(each, CountColumn) else each for each in found.values()]
-        return _Columns(counts, {each.key: each for each in plain}, found)
+        without_counts = {each.key: each for each in plain}
+        return _Columns(
+            counts, (tuple(without_counts), [*without_counts.values()]), (tuple(found), [*found.values()])
+        )
 
 
 class _Columns(msgspec.Struct, frozen=True):
@@ -278,13 +281,13 @@ class _Columns(msgspec.Struct, frozen=True):
 
     Attributes:
         counts: the columns that count pods.
-        without_counts: all columns by key, as they are on nodes without such pods.
-        with_counts: all columns by key.
+        without_counts: a key for all columns, and the columns as they are on nodes without such pods.
+        with_counts: a key for all columns, and the columns.
     """
 
     counts: list[CountColumn]
-    without_counts: dict[Hashable, GroupColumn]
-    with_counts: dict[Hashable, GroupColumn]
+    without_counts: tuple[Hashable, list[GroupColumn]]
+    with_counts: tuple[Hashable, list[GroupColumn]]
 
 
 class _ScoreColumn:
