@@ -7,16 +7,29 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 ZONE, HOST = "topology.kubernetes.io/zone", "kubernetes.io/hostname"
 Json = dict[str, Any]
+NO_KEYS: Mapping[str, int] = {}
 
 
-def node(i: int, *, tainted: bool = False) -> Json:
-    """Node ``i``; a tainted one stands in its zone and takes none of the measured pods."""
+KEYS: dict[str, dict[str, int]] = {
+    "rack100": {"rack": 100},
+    "rack1000": {"rack": 1_000},
+    **{name: {f"k{i}": 3 + i for i in range(count)} for name, count in (("four", 4), ("eight", 8))},
+}
+"""Kind of pod → topology keys besides zone and hostname, each with its number of domains."""
+
+
+def node(i: int, *, tainted: bool = False, keys: Mapping[str, int] = NO_KEYS) -> Json:
+    """Return node ``i``. None of the measured pods tolerates a tainted node.
+
+    Args:
+        keys: further topology keys → number of their domains.
+    """
     amounts = {"cpu": "4", "memory": "32Gi", "pods": "110"}
     name = f"node-{i:05d}"
     made: Json = {
@@ -26,7 +39,7 @@ def node(i: int, *, tainted: bool = False) -> Json:
             "name": name,
             "uid": f"uid-{name}",
             "resourceVersion": "1",
-            "labels": {HOST: name, ZONE: f"zone-{i % 3}"},
+            "labels": {HOST: name, ZONE: f"zone-{i % 3}", **{key: f"{key}-{i % count}" for key, count in keys.items()}},
         },
         "status": {"capacity": amounts, "allocatable": amounts},
     }
@@ -48,17 +61,22 @@ def constraints(kind: str, app: str) -> list[Json]:
             **more,
         }
 
-    match kind:
-        case "hard":
-            return [constraint(ZONE, 5, "DoNotSchedule")]
-        case "soft" | "anti":
-            return [constraint(ZONE, 5, "ScheduleAnyway")]
-        case "hard2":
-            return [constraint(ZONE, 1, "DoNotSchedule"), constraint(HOST, 1, "ScheduleAnyway")]
-        case "honor":
-            return [constraint(ZONE, 1, "DoNotSchedule", minDomains=3, nodeTaintsPolicy="Honor")]
-        case _:
-            return []
+    if kind in ("four", "eight"):
+        when = ("DoNotSchedule", "ScheduleAnyway")
+        return [constraint(key, 2, when[i % 2]) for i, key in enumerate(KEYS[kind])]
+    if kind == "shared":
+        selector = {"matchLabels": {"team": "one"}}
+        return [each | {"labelSelector": selector} for each in constraints("hard2", app)]
+    found = {
+        "hard": [constraint(ZONE, 5, "DoNotSchedule")],
+        "soft": [constraint(ZONE, 5, "ScheduleAnyway")],
+        "anti": [constraint(ZONE, 5, "ScheduleAnyway")],
+        "hard2": [constraint(ZONE, 1, "DoNotSchedule"), constraint(HOST, 1, "ScheduleAnyway")],
+        "honor": [constraint(ZONE, 1, "DoNotSchedule", minDomains=3, nodeTaintsPolicy="Honor")],
+        "rack100": [constraint("rack", 1, "DoNotSchedule")],
+        "rack1000": [constraint("rack", 1, "DoNotSchedule")],
+    }
+    return found.get(kind, [])
 
 
 def pod_spec(kind: str, app: str) -> Json:
@@ -81,7 +99,8 @@ def pod(name: str, kind: str, app: str, node_name: str | None = None) -> Json:
     spec = pod_spec(kind, app)
     if node_name:
         spec["nodeName"] = node_name
-    metadata = {"name": name, "namespace": "ns", "uid": f"uid-{name}", "labels": {"app": app}}
+    labels = {"app": app, "team": "one"} if kind == "shared" else {"app": app}
+    metadata = {"name": name, "namespace": "ns", "uid": f"uid-{name}", "labels": labels}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
 

@@ -18,14 +18,14 @@ from typing import Any, Literal
 
 import msgspec
 
-from benchmarks.clusters import node, placed, pod
+from benchmarks.clusters import KEYS, NO_KEYS, node, placed, pod
 from topospread.api.node import Node
 from topospread.api.pod import Pod
 from topospread.api.workload import Service
 from topospread.cluster import Cluster
 from topospread.config.gates import gates_for
 from topospread.config.load import default_profile
-from topospread.scheduling.cycle import Scheduler
+from topospread.scheduling.cycle import Placement, Scheduler
 from topospread.scheduling.framework import Framework
 
 
@@ -104,7 +104,8 @@ def _cluster(work: Work) -> tuple[Cluster, float, float]:
     begin = resident()
     for i in range(work.nodes):
         tainted = work.kind == "honor" and i % 10 == 0
-        cluster.add_node(msgspec.convert(node(i, tainted=tainted), Node))
+        keys = KEYS.get(work.kind, NO_KEYS)
+        cluster.add_node(msgspec.convert(node(i, tainted=tainted, keys=keys), Node))
     with_nodes = resident()
     plain = cluster.pod_class(msgspec.convert(pod("init", "none", "plain"), Pod))
     for name, row in placed(work.nodes, work.init):
@@ -113,14 +114,26 @@ def _cluster(work: Work) -> tuple[Cluster, float, float]:
     return cluster, (with_nodes - begin) / work.nodes, (with_pods - with_nodes) / max(work.init, 1)
 
 
-def _measure(work: Work) -> dict[str, Any]:
-    cluster, per_node, per_pod = _cluster(work)
+def _scheduler(cluster: Cluster, work: Work) -> tuple[Scheduler, list[Pod]]:
+    """Return a scheduler for the cluster, and a pod of each workload."""
     apps = [f"app-{i}" for i in range(work.apps)]
     if work.kind == "default":
         services = [{"metadata": {"name": app, "namespace": "ns"}, "spec": {"selector": {"app": app}}} for app in apps]
         cluster.objects.add(msgspec.convert(services, list[Service]))
     scheduler = Scheduler(cluster, {"default-scheduler": Framework(default_profile(), gates_for())})
-    templates = [msgspec.convert(pod("", work.kind, app), Pod) for app in apps]
+    return scheduler, [msgspec.convert(pod("", work.kind, app), Pod) for app in apps]
+
+
+def placements(work: Work) -> Iterator[Placement]:
+    """Place the pods of the work in this process."""
+    scheduler, templates = _scheduler(_cluster(work)[0], work)
+    for i, app in enumerate(work.sequence()):
+        yield scheduler.schedule(templates[app], f"m-{i:06d}")
+
+
+def _measure(work: Work) -> dict[str, Any]:
+    cluster, per_node, per_pod = _cluster(work)
+    scheduler, templates = _scheduler(cluster, work)
     gc.collect()
     gc.freeze()
     times = []

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
+from weakref import ref
 
 from .labels import Selector
 
@@ -22,14 +23,16 @@ class LabelSet(Generic[Item]):
 
     Attributes:
         items: what has these labels, by the number that it was added under.
+        selecting: references to what selects these labels; `topospread.cluster.selections` keeps them.
     """
 
-    __slots__ = ("items", "labels", "namespace")
+    __slots__ = ("items", "labels", "namespace", "selecting")
 
     def __init__(self, namespace: str, labels: Mapping[str, str]) -> None:
         self.namespace = namespace
         self.labels = labels
         self.items: dict[int, Item] = {}
+        self.selecting: list[ref[Any]] = []
 
 
 class LabelIndex(Generic[Item]):

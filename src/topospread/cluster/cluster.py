@@ -164,6 +164,10 @@ class Cluster:
         """The class of a pod object that stands for many replicas; remembered by the object itself."""
         return self._classes.of_object(pod)
 
+    def keep_class(self, pod_class: PodClass) -> None:
+        """Keep a class again if it was let go of, so that selectors find it."""
+        self._classes.keep(pod_class)
+
     def classes_in(self, namespace: str) -> Iterable[PodClass]:
         """Classes of a namespace's pods."""
         return self._classes.in_namespace(namespace)
@@ -185,9 +189,15 @@ class Cluster:
         """The index that the next class gets."""
         return self._classes.made
 
-    def classes_since(self, index: int) -> tuple[list[PodClass], int]:
-        """Classes whose index is no lower than this, and the index that the next one gets."""
+    def classes_since(self, index: int, *, asking_only: bool = False) -> tuple[list[PodClass], int]:
+        """Return the classes with at least this index, and the index of the next class.
+
+        Args:
+            asking_only: leave out classes whose pods want no other pods near or away.
+        """
         made = self._classes.made
+        if asking_only:
+            return self._classes.asking_since(index), made
         known = (self.classes.get(each) for each in range(index, made))
         return [each for each in known if each is not None], made
 
@@ -270,6 +280,7 @@ class Cluster:
         if not occupancy:
             self._classes.first_pod_came(pod_class)
         occupancy[row] = occupancy.get(row, 0) + 1
+        self.selections.count(pod_class, row, 1)
         self.placed[key] = row
         self.on_node[row][key] = pod_class
         if pod_class.host_ports:
@@ -291,6 +302,7 @@ class Cluster:
         self.nodes.used[row] -= pod_class.taken(self.nodes)
         self.nodes.states[row] = -1
         occupancy = pod_class.occupancy
+        self.selections.count(pod_class, row, -1)
         left = occupancy[row] - 1
         if left:
             occupancy[row] = left

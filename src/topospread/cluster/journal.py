@@ -1,12 +1,16 @@
-"""What happened to the cluster, in order, for those who derive something from it and want to keep up.
+"""The changes of a cluster in order, for everything that is derived from the cluster and kept up to date.
 
-Who reads remembers a position. Between `mark` and `take_back`, readers are noted, as what they read is undone then.
+A reader remembers a position. It reads all changes since then, or only those of some pod classes or of nodes: changes
+of one class are linked backwards. Between `mark` and `take_back` the journal notes its readers, because their changes
+are undone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from array import array
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Protocol, TypeVar
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -25,6 +29,10 @@ ELSEWHERE: PodChange = (NO_ROW, None, 0)
 pod."""
 
 _KEPT = 1 << 17
+_LATEST = 8
+"""So many shared readers are kept although nothing else holds them yet."""
+_NONE = -1
+"""Stands for the position of a change that does not exist."""
 
 
 class JournalReader(Protocol):
@@ -35,6 +43,9 @@ class JournalReader(Protocol):
 
     def rewind(self, position: int) -> None:
         """The newest changes, which were read and undo each other, were taken back; −1: nothing that is kept fits."""
+
+
+Reader = TypeVar("Reader", bound=JournalReader)
 
 
 class Mark(msgspec.Struct):
@@ -59,11 +70,28 @@ class Journal:
             changes were taken back.
     """
 
-    __slots__ = ("_changes", "_dropped", "_last_stamp", "_marks", "position", "stamp")
+    __slots__ = (
+        "_changes",
+        "_dropped",
+        "_last_node_change",
+        "_last_stamp",
+        "_latest",
+        "_marks",
+        "_previous",
+        "_shared",
+        "position",
+        "stamp",
+    )
 
     def __init__(self) -> None:
+        # The change at position p is _changes[p - _dropped]. _previous has the same places: the position of the change
+        # before it of the same class, or of any node. PodClass.last_change and _last_node_change begin these chains.
         self._changes: list[PodChange] = []
+        self._previous: array[int] = array("q")
+        self._last_node_change = _NONE
         self._dropped = 0
+        self._shared: WeakValueDictionary[Hashable, JournalReader] = WeakValueDictionary()
+        self._latest: deque[JournalReader] = deque(maxlen=_LATEST)
         self._marks: list[Mark] = []
         self.position = 0
         self.stamp = 0
@@ -75,15 +103,24 @@ class Journal:
         return bool(self._marks)
 
     def append(self, change: PodChange) -> None:
-        """Write down what happened."""
-        self.stamp = self._last_stamp = self._last_stamp + 1
-        self.position += 1
-        changes = self._changes
+        """Add a change."""
+        row, pod_class, what = change
+        position, changes = self.position, self._changes
+        if pod_class is not None:
+            self._previous.append(pod_class.last_change)
+            pod_class.last_change = position
+        elif row == NO_ROW or what == VOLUMES:
+            self._previous.append(_NONE)
+        else:
+            self._previous.append(self._last_node_change)
+            self._last_node_change = position
         changes.append(change)
+        self.stamp = self._last_stamp = self._last_stamp + 1
+        self.position = position + 1
         if len(changes) > _KEPT:
             half = len(changes) // 2
             self._dropped += half
-            del changes[:half]
+            del changes[:half], self._previous[:half]
 
     def join(self, reader: JournalReader) -> int:
         """The position from which somebody reads who has just derived everything from what there is."""
@@ -99,6 +136,40 @@ class Journal:
         if changes and self._marks:
             self._marks[-1].readers[id(reader)] = reader
         return changes
+
+    def about(
+        self, subjects: Iterable[PodClass | None], position: int, reader: JournalReader
+    ) -> Sequence[PodChange] | None:
+        """Return the changes of some pod classes since a position, and of nodes if ``None`` is among the subjects.
+
+        Returns:
+            The changes in their order, ``None`` if some of them are no longer kept. A reader that gets no change keeps
+            its position.
+        """
+        if position < 0:
+            return None
+        found = []
+        for each in subjects:
+            at = self._last_node_change if each is None else each.last_change
+            while at >= position:
+                if at < self._dropped:
+                    return None
+                found.append(at)
+                at = self._previous[at - self._dropped]
+        if not found:
+            return ()
+        if self._marks:
+            self._marks[-1].readers[id(reader)] = reader
+        found.sort()
+        return [self._changes[at - self._dropped] for at in found]
+
+    def shared(self, key: Hashable, make: Callable[[], Reader]) -> Reader:
+        """Return the reader that is known by a key, up to date; make it if there is none, or none that can catch up."""
+        known = self._shared.get(key)
+        if known is None or not known.catch_up():
+            known = self._shared[key] = make()
+            self._latest.append(known)
+        return known  # type: ignore[return-value]  # a key belongs to one kind of reader
 
     def mark(self) -> None:
         """Note from now on who reads, until the mark is dropped."""
@@ -119,9 +190,20 @@ class Journal:
             reader.rewind(mark.position if is_up_to_date else -1)
         self._pass_on(mark)
         mark.readers.clear()
-        del self._changes[mark.position - self._dropped :]
+        self._forget_since(mark.position - self._dropped)
         self.position = mark.position
         self.stamp = mark.stamp
+
+    def _forget_since(self, place: int) -> None:
+        """Remove the newest changes; the chains end where they ended before."""
+        for (row, pod_class, what), before in zip(
+            reversed(self._changes[place:]), reversed(self._previous[place:]), strict=True
+        ):
+            if pod_class is not None:
+                pod_class.last_change = before
+            elif row != NO_ROW and what != VOLUMES:
+                self._last_node_change = before
+        del self._changes[place:], self._previous[place:]
 
     def drop_mark(self) -> None:
         """End what `mark` began."""

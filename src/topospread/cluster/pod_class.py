@@ -85,6 +85,7 @@ class PodClass:
         tied_to: the node that this pod of a DaemonSet is for, "" for all others and for the class that all of them are.
         label_set: its labels, as its cluster keeps them for selectors.
         general: of a tied class the one that the cluster keeps, ``None`` for that one itself.
+        last_change: position of its newest change in the journal, −1 if there is none.
         likeness: room for which other classes it is like as pods that come, ``None`` until that is asked.
     """
 
@@ -100,6 +101,7 @@ class PodClass:
         "is_tied",
         "label_set",
         "labels",
+        "last_change",
         "likeness",
         "namespace",
         "node_name",
@@ -133,6 +135,7 @@ class PodClass:
         self.tied_to = ""
         self.general: PodClass | None = None
         self.likeness: object = None
+        self.last_change = -1
 
     def tied(self, pod: Pod, node: str) -> PodClass:
         """The class as one of its pods sees itself, which is for one node: it is placed and counted as the class is."""

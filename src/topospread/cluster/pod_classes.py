@@ -6,6 +6,7 @@ What makes a class is in `pod_class`.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
+from itertools import takewhile
 from typing import TypeVar
 
 from topospread.api.label_index import SelectorIndex
@@ -56,6 +57,7 @@ class PodClasses:
         self._asking: dict[str | None, dict[int, PodClass]] = {}
         self._terms: SelectorIndex[PodClass] = SelectorIndex()
         self._numbers: dict[int, list[tuple[str, Selector, int]]] = {}
+        self._with_affinity: dict[int, PodClass] = {}
         self._of_object: dict[int, tuple[Pod, PodClass]] = {}
         self._there: dict[int, dict[int, PodClass]] = {}
 
@@ -85,6 +87,7 @@ class PodClasses:
         """The class of a pod object that stands for many replicas; remembered by the object itself."""
         known = self._of_object.get(id(pod))
         if known is not None and known[0] is pod:
+            self.keep(known[1])
             return known[1]
         pod_class = self.of(pod)
         if not pod_class.tied_to:
@@ -108,13 +111,28 @@ class PodClasses:
             *self._terms.matching(pod_class.namespace, pod_class.labels),
         )
 
+    def asking_since(self, index: int) -> list[PodClass]:
+        """Return the classes with at least this index that want to be near, or away from, other pods."""
+        newest_first = reversed(self._with_affinity.items())  # indexes only grow
+        return [each for _, each in takewhile(lambda entry: entry[0] >= index, newest_first)]
+
     def first_pod_came(self, pod_class: PodClass) -> None:
         """The class has pods."""
         if self._idle.pop(pod_class.index, None) is None and self.every.get(pod_class.index) is not pod_class:
-            pod_class.index = self.made
-            self.made += 1
-            self._enter(pod_class, signature(pod_class.pod))
+            self._take_up(pod_class)
         self._there.setdefault(pod_class.priority, {})[pod_class.index] = pod_class
+
+    def keep(self, pod_class: PodClass) -> None:
+        """Keep a class again if it was let go of."""
+        if self.every.get(pod_class.index) is not pod_class:
+            self._take_up(pod_class)
+            self._note_idle(pod_class)
+
+    def _take_up(self, pod_class: PodClass) -> None:
+        """Keep a class again that was let go of."""
+        pod_class.index = self.made
+        self.made += 1
+        self._enter(pod_class, signature(pod_class.pod))
 
     def last_pod_went(self, pod_class: PodClass) -> None:
         """The class has no pods any more."""
@@ -153,7 +171,7 @@ class PodClasses:
         self._by_identity.setdefault(_key(pod_class), []).append((described, pod_class))
         self._by_namespace.setdefault(pod_class.namespace, {})[index] = pod_class
         for namespace in namespaces_asked(pod):
-            self._asking.setdefault(namespace, {})[index] = pod_class
+            self._asking.setdefault(namespace, {})[index] = self._with_affinity[index] = pod_class
         if has_pod_affinity(pod):
             self._numbers[index] = [
                 (*place, self._terms.add(*place, pod_class)) for place in _places_of_terms(pod_class.pod)
@@ -171,6 +189,7 @@ class PodClasses:
         del self.every[index]
         self.selections.remove(pod_class)
         _drop(self._by_namespace, pod_class.namespace, index)
+        self._with_affinity.pop(index, None)
         for namespace in namespaces_asked(pod):
             _drop(self._asking, namespace, index)
         for place in self._numbers.pop(index, ()):

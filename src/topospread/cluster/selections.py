@@ -1,8 +1,12 @@
-"""Which pod classes each selector that is being asked about matches; found once a selector, kept up as classes come."""
+"""The pod classes that each selector in use matches, and how many of their pods each node has.
+
+A selector is evaluated once for a set of labels, whatever number of readers uses it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
+from typing import Protocol, TypeVar
 from weakref import WeakValueDictionary, finalize, ref
 
 from topospread.api.label_index import LabelIndex, LabelSet, SelectorIndex
@@ -11,17 +15,64 @@ from topospread.api.labels import Selector
 from .pod_class import PodClass
 
 
+class PodCounter(Protocol):
+    """Something that is derived from a selection's pods, such as counts by domain."""
+
+    def add(self, row: int, delta: int) -> object:
+        """Count a pod that was placed on the node of a row (+1) or removed from it (−1)."""
+
+
+Counter = TypeVar("Counter", bound=PodCounter)
+
+
 class Selection:
-    """The pod classes of a namespace that a selector matches by their labels, those to come included.
+    """The pod classes of a namespace that a selector matches by their labels, future classes included.
 
     Attributes:
         sets: the sets of labels of these classes (`PodClass.label_set`).
+        on_node: row → pods that count there, only rows with such pods. It is kept up once `counting` was called.
     """
 
-    __slots__ = ("__weakref__", "sets")
+    __slots__ = ("__weakref__", "_counters", "_known", "is_counting", "on_node", "sets")
 
     def __init__(self, sets: set[LabelSet[PodClass]]) -> None:
         self.sets = sets
+        self.is_counting = False
+        self.on_node: dict[int, int] = {}
+        self._known: WeakValueDictionary[Hashable, PodCounter] = WeakValueDictionary()
+        self._counters: tuple[ref[PodCounter], ...] = ()
+
+    def counting(self) -> Selection:
+        """Return the selection itself, with its pods counted by node from now on."""
+        if not self.is_counting:
+            self.is_counting = True
+            on_node = self.on_node
+            for each in self.classes:
+                if each.counted:
+                    for row, pods in each.occupancy.items():
+                        on_node[row] = on_node.get(row, 0) + pods
+        return self
+
+    def shared(self, key: Hashable, make: Callable[[], Counter]) -> Counter:
+        """Return the counter that is known by a key; make it if there is none."""
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = make()
+            self._counters = (*(each for each in self._counters if each() is not None), ref(known))
+        return known  # type: ignore[return-value]  # a key belongs to one kind of counter
+
+    def count(self, row: int, delta: int) -> None:
+        """Count a pod that was placed on the node of a row (+1) or removed from it (−1)."""
+        if not self.is_counting:
+            return
+        pods = self.on_node.get(row, 0) + delta
+        if pods:
+            self.on_node[row] = pods
+        else:
+            del self.on_node[row]
+        for each in self._counters:
+            if (counter := each()) is not None:
+                counter.add(row, delta)
 
     @property
     def classes(self) -> Iterator[PodClass]:
@@ -42,12 +93,15 @@ class Selections:
         return len(self._held)
 
     def of(self, namespace: str, selector: Selector) -> Selection:
-        """What a selector selects; everybody who asks for the same gets the same."""
+        """Return what a selector selects: the same selection for everything that uses the selector."""
         known = self._held.get((namespace, selector))
         if known is None:
             known = Selection(set(self._labelled.matching(namespace, selector)))
             self._held[namespace, selector] = known
-            number = self._selectors.add(namespace, selector, ref(known))
+            reference = ref(known)
+            for each in known.sets:
+                each.selecting = [*(other for other in each.selecting if other() is not None), reference]
+            number = self._selectors.add(namespace, selector, reference)
             finalize(known, self._selectors.remove, namespace, selector, number)
         return known
 
@@ -59,9 +113,18 @@ class Selections:
         """Take note of a class that is new."""
         found = pod_class.label_set = self._labelled.add(pod_class.namespace, pod_class.labels, pod_class)
         if len(found.items) == 1:
-            for each in self._selectors.matching(found.namespace, found.labels):
+            found.selecting = self._selectors.matching(found.namespace, found.labels)
+            for each in found.selecting:
                 if (selection := each()) is not None:
                     selection.sets.add(found)
+
+    def count(self, pod_class: PodClass, row: int, delta: int) -> None:
+        """Count a pod of a class where selectors in use match it; terminating pods are not counted."""
+        if pod_class.counted:
+            assert pod_class.label_set is not None, "a class with pods is in the cluster"
+            for each in pod_class.label_set.selecting:
+                if (selection := each()) is not None:
+                    selection.count(row, delta)
 
     def remove(self, pod_class: PodClass) -> None:
         """Forget a class."""

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from topospread.cluster import PodClass
+from topospread.plugins.domain_counts import pods_on
 from topospread.plugins.interface import PluginError
 from topospread.plugins.pod_topology_spread import minimum_in_force, skew_of
 from topospread.plugins.spread_counts import CountedConstraint, Spread
@@ -49,7 +50,7 @@ class SpreadFigures:
         for view in list(self._scheduler.views)[-_VIEWS:]:
             # Pods that are bound may be of other classes than those that wait: admission labels them with their zone.
             for constraint, counted in self._constraints(view.pod_class):
-                if counted.pods.per_node.any():
+                if counted.pods.on_node:
                     found[constraint] = max(found.get(constraint, 0), _skew(counted))
         return _highest(found)
 
@@ -98,7 +99,7 @@ def _spread_of(view: View) -> Spread | None:
 def _skew(counted: CountedConstraint) -> int:
     if counted.counts is None:
         rows = np.flatnonzero(counted.takes_part(slice(0, len(counted.column.codes))))
-        pods = counted.pods.per_node[rows[rows < len(counted.pods.per_node)]]
+        pods = pods_on(counted.pods, rows)
         return int(pods.max() - pods.min()) if len(pods) else 0
     if not counted.counts.domains:
         return 0

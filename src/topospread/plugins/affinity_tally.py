@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from topospread.cluster.arrays import Codes, Ints, Rows, grown
 from topospread.cluster.nodes import LabelColumn
 
+from .group_columns import MISSING, ByDomain, GroupColumn, in_domains, is_grouped_by_domain
 from .interface import length
-
-_GROUPED_BY_DOMAIN = 32
-"""Keys with up to so many values group nodes by domain; those with more by what the domain counts."""
 
 
 class Tally:
@@ -19,28 +19,26 @@ class Tally:
     Attributes:
         sums: by code of the key's column, int64[codes].
         domains: how many domains have a sum other than 0.
-        by_domain: whether nodes are grouped by domain rather than by the domain's sum.
     """
 
     def __init__(self, column: LabelColumn, capacity: int) -> None:
         self.column = column
-        self.by_domain = len(column.values) <= _GROUPED_BY_DOMAIN
+        self._is_grouped_by_domain = is_grouped_by_domain(column, capacity)
         self.sums: Ints = np.zeros(len(column.values), dtype=np.int64)
         self.domains = 0
         self._of_node: Ints = np.zeros(capacity, dtype=np.int64)
         self._member: Codes = column.codes.copy()
 
-    def add(self, row: int, amount: int) -> int:
-        """Add to the domain of a node; its code, −1 where the node lacks the key."""
+    def add(self, row: int, amount: int) -> None:
+        """Add to the domain of a node."""
         self._grow()
         self._of_node[row] += amount
         code = int(self._member[row])
         if code >= 0:
             self._change(code, amount)
-        return code
 
-    def move(self, row: int) -> tuple[int, int]:
-        """Take note that the node changed; the codes of the domains it was and is in."""
+    def move(self, row: int) -> None:
+        """Follow a node that changed."""
         self._grow()
         before, after = int(self._member[row]), int(self.column.codes[row])
         if before != after:
@@ -50,7 +48,6 @@ class Tally:
             if after >= 0:
                 self._change(after, amount)
             self._member[row] = after
-        return before, after
 
     def of(self, row: int) -> int:
         """Sum of a node's domain, 0 where it lacks the key."""
@@ -65,6 +62,10 @@ class Tally:
             return np.zeros(length(rows), dtype=np.int64)
         return np.where(codes >= 0, self.sums[codes], 0)
 
+    def group_column(self) -> GroupColumn:
+        """Return what tells nodes apart: their domain, or its sum."""
+        return ByDomain(self.column) if self._is_grouped_by_domain else _SumOfDomain(self)
+
     def _grow(self) -> None:
         if len(self.sums) < len(self.column.values):
             self.sums = grown(self.sums, len(self.column.values))
@@ -76,3 +77,25 @@ class Tally:
         before = int(self.sums[code])
         self.sums[code] = before + amount
         self.domains += (before + amount != 0) - (before != 0)
+
+
+class _SumOfDomain:
+    """A count column: the sum of the node's domain."""
+
+    is_fixed = False
+    whole_domains = True
+
+    def __init__(self, tally: Tally) -> None:
+        self.labels = tally.column
+        self.key = ("sum", tally)
+        self._tally = tally
+
+    def values(self, rows: Rows) -> Ints:
+        return np.where(self.labels.codes[rows] >= 0, self._tally.at(rows), MISSING)
+
+    def value(self, row: int) -> int:
+        return self._tally.of(row) if self.labels.codes.item(row) >= 0 else MISSING
+
+    def counted(self) -> Mapping[int, int]:
+        codes = np.flatnonzero(self._tally.sums)
+        return in_domains(self.labels, codes.tolist(), self._tally.sums[codes].tolist())

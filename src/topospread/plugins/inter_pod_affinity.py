@@ -24,6 +24,7 @@ from .affinity_requeueing import AffinityHintRules, affinity_registrations
 from .affinity_tally import Tally
 from .affinity_terms import NO_LABELS, Term, Terms, terms_of
 from .cluster_event import Registration
+from .group_columns import GroupColumn
 from .interface import MAX_NODE_SCORE, UNRESOLVABLE, UNSCHEDULABLE, Listener, Prepared, Scope, Status, length
 
 REASON_AFFINITY = "node(s) didn't match pod affinity rules"
@@ -223,8 +224,10 @@ class Affinities:
             self.layout += 1
         return tally
 
-    def concerned(self) -> Iterable[PodClass]:
-        """Classes with a term that means the other, the pod's or theirs; found again once somebody has listened."""
+    def concerned(self, since: int = 0) -> Iterable[PodClass]:
+        """Return the classes with at least this index that have a term for the other: the pod, or their pods."""
+        if since:
+            return self._cluster.classes_since(since, asking_only=not self._asks)[0]
         return list(self._found_at_first) or self._concerned()
 
     def listener(self, pod_class: PodClass) -> Listener | None:
@@ -233,55 +236,24 @@ class Affinities:
         if not effects:
             return None
 
-        def count(row: int, delta: int) -> Iterable[int]:
-            touched: set[int] = set()
+        def count(row: int, delta: int) -> None:
             for tally, amount in effects:
-                code = tally.add(row, amount * delta)
-                if code >= 0 and not tally.by_domain:
-                    touched |= tally.column.rows(code)
-            return touched
+                tally.add(row, amount * delta)
 
         return count
 
-    def on_node(self, row: int) -> Iterable[int]:
-        """Count the node's pods where it now belongs; it, and the rows of domains whose sum groups them."""
-        touched = {row}
+    def counts_pods_of(self, pod_class: PodClass) -> bool:
+        """Whether the cluster counts pods of a class: none, there are listeners for them."""
+        return False
+
+    def on_node(self, row: int) -> None:
+        """Count the node's pods where it now belongs."""
         for tally in self.tallies:
-            codes = tally.move(row)
-            if not tally.by_domain and codes[0] != codes[1]:
-                touched = touched.union(*(tally.column.rows(code) for code in codes if code >= 0))
-        return touched
+            tally.move(row)
 
-    def groups(self, rows: Rows) -> list[Ints] | None:
-        """The domain for keys with few, for others what the filter or the score sees of the domain."""
-        columns: list[Ints] = []
-        keys: set[str] = set()
-        for tally in self.tallies:
-            key = tally.column.key
-            if tally.by_domain:
-                if key not in keys:
-                    columns.append(tally.column.codes[rows].astype(np.int64))
-                keys.add(key)
-            else:
-                columns.append(np.where(tally.column.codes[rows] >= 0, tally.at(rows), _MISSING))
-        return columns
-
-    def group(self, row: int) -> tuple[int, ...]:
-        """The same of one node."""
-        columns: list[int] = []
-        keys: set[str] = set()
-        for tally in self.tallies:
-            key = tally.column.key
-            code = tally.column.codes.item(row)
-            if not tally.by_domain:
-                columns.append(tally.of(row) if code >= 0 else _MISSING)
-            elif key not in keys:
-                columns.append(code)
-                keys.add(key)
-        return tuple(columns)
-
-
-_MISSING = -(1 << 62)
+    def columns(self) -> list[GroupColumn]:
+        """Return the domain for keys with few domains, and the sum of the domain for others."""
+        return [tally.group_column() for tally in self.tallies]
 
 
 class _AffinityFilter:

@@ -20,6 +20,7 @@ from topospread.cluster.arrays import Ints, Rows
 from topospread.cluster.objects import Subject
 
 from .cluster_event import Registration
+from .group_columns import GroupColumn
 
 MAX_NODE_SCORE = 100
 """The best a plugin gives a node before its weight (k8s.io/kube-scheduler/framework, ``MaxNodeScore``)."""
@@ -165,34 +166,34 @@ class ScoreEach(Normalized, Protocol):
         """What `normalize` says."""
 
 
-Listener = Callable[[int, int], Iterable[int]]
-"""Told that a pod came to a node (row, +1) or left it (row, −1); gives the rows whose group may have changed."""
+Listener = Callable[[int, int], None]
+"""Called when a pod is placed on a node (row, +1) or removed from it (row, −1)."""
 
 
 class Watcher(Protocol):
-    """What a filter or score of scope CLUSTER is besides: it keeps counts, and sorts nodes that look alike."""
+    """The counts behind a filter or score of scope CLUSTER, and the columns by which they tell nodes apart."""
 
     @property
     def layout(self) -> int:
-        """Changes when `groups` gets other columns, or when ``idle`` of the filter or score changes."""
+        """Changes when `columns` changes, or when ``idle`` of the filter or score changes."""
 
-    def concerned(self) -> Iterable[PodClass]:
-        """Classes there are whose pods may mean something, so that not every one has to be asked about."""
+    def concerned(self, since: int = 0) -> Iterable[PodClass]:
+        """Return the classes for which there may be a listener, of those with at least this index."""
 
     def listener(self, pod_class: PodClass) -> Listener | None:
-        """What to tell of pods of a class; ``None`` where they change nothing by coming or going."""
+        """Return what counts pods of a class; ``None`` if the pods change nothing or the cluster counts them."""
 
-    def on_node(self, row: int) -> Iterable[int]:
-        """A node was added, changed or removed; rows whose group may have changed."""
+    def counts_pods_of(self, pod_class: PodClass) -> bool:
+        """Whether the cluster counts pods of a class for this plugin."""
 
-    def groups(self, rows: Rows) -> list[Ints] | None:
-        """Columns of which nodes that agree in all look alike to this plugin, whatever happens elsewhere.
+    def on_node(self, row: int) -> None:
+        """Follow a node that was added, changed or removed."""
 
-        ``None`` when there is no such grouping that is coarser than the nodes: all nodes are evaluated then.
+    def columns(self) -> Sequence[GroupColumn] | None:
+        """Return columns by which nodes are grouped: nodes that agree in all of them look alike to this plugin.
+
+        ``None`` if no group is coarser than single nodes: all nodes are evaluated then.
         """
-
-    def group(self, row: int) -> tuple[int, ...]:
-        """The row of `groups` for one node, where there is a grouping."""
 
 
 @runtime_checkable

@@ -26,7 +26,7 @@ from topospread.config.args import PodTopologySpreadArgs
 
 from .cluster_event import Registration
 from .default_selector import SelectorOf, default_selector, looked_up
-from .domain_counts import DomainCounts
+from .domain_counts import pods_on
 from .interface import (
     MAX_NODE_SCORE,
     UNRESOLVABLE,
@@ -43,7 +43,7 @@ from .node_inclusion import Inclusion
 from .pod_topology_spread_rules import PodTopologySpreadRules
 from .resource_scoring import rounded, rounded_each
 from .spread_constraints import ConstraintsInForce
-from .spread_counts import HOSTNAME, CountedConstraint, Spread, SpreadSettings
+from .spread_counts import HOSTNAME, CountedConstraint, CountsOf, Spread, SpreadSettings, taking_part
 from .spread_requeueing import spread_registrations
 from .without_pre_filter import FailingScore
 
@@ -256,7 +256,7 @@ class SoftConstraints:
         """What each constraint adds: ``count · weight + maxSkew − 1``, nothing on a node without its key."""
         for each, size in zip(self.spread.soft, self.sizes(rows, scored, nodes), strict=True):
             codes = each.column.codes[rows]
-            matching = each.pods.per_node[rows] if each.counts is None else each.counts.at(codes)
+            matching = pods_on(each.pods, rows) if each.counts is None else each.counts.at(codes)
             weight, more = weight_and_more(size, each.constraint.max_skew)
             points = matching * weight + more
             if each.column.missing:
@@ -343,11 +343,11 @@ class SpreadMethods(msgspec.Struct, frozen=True):
     """What old versions do in a way of their own, as it is done now; theirs is in `until`.
 
     Attributes:
-        hard_counts: which pods hard constraints count.
+        hard_counts: how hard constraints count.
         soft_score: the points of soft constraints.
         selector_of: the selector of default constraints.
     """
 
-    hard_counts: type[DomainCounts] = DomainCounts
+    hard_counts: CountsOf = taking_part
     soft_score: Callable[[Spread], Score] = SoftConstraints
     selector_of: SelectorOf = default_selector

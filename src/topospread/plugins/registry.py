@@ -14,7 +14,6 @@ from topospread.config.version_rules import rules_for
 
 from .affinity_requeueing import AffinityHintRules
 from .default_selector import default_selector
-from .domain_counts import DomainCounts
 from .dynamic_resources import DynamicResources, DynamicResourcesRules
 from .image_locality import ImageLocality, ImageLocalityRules
 from .inter_pod_affinity import InterPodAffinity, InterPodAffinityRules
@@ -29,6 +28,7 @@ from .node_unschedulable import NodeUnschedulable, NodeUnschedulableRules
 from .node_volume_limits import NodeVolumeLimits, NodeVolumeLimitsRules
 from .pod_topology_spread import PodTopologySpread, SoftConstraints, SpreadMethods
 from .pod_topology_spread_rules import PodTopologySpreadRules
+from .spread_counts import taking_part
 from .taint_toleration import TaintToleration, TaintTolerationRules
 from .until.any_owner import selector_of_all
 from .until.balance_of_two import BalanceOfTwo, BalanceOfTwoRules
@@ -36,7 +36,7 @@ from .until.non_csi_limits import KINDS, NonCsiLimits
 from .until.plain_sum import PlainSum
 from .until.resource_strategies import StrategyPlugin, StrategyRules
 from .until.selector_spread import SelectorSpread
-from .until.whole_domains import WholeDomainCounts
+from .until.whole_domains import whole_domains
 from .volume_binding import VolumeBinding, VolumeBindingRules, scores_storage
 from .volume_restrictions import VolumeRestrictions, VolumeRestrictionsRules
 from .volume_zone import VolumeZone, VolumeZoneRules
@@ -69,7 +69,7 @@ def _balanced_allocation(settings: PluginSettings) -> Plugin:
 def _spread_methods(settings: PluginSettings) -> SpreadMethods:
     rules = settings.rules(PodTopologySpreadRules)
     return SpreadMethods(
-        hard_counts=WholeDomainCounts if rules.counts_whole_domain else DomainCounts,
+        hard_counts=whole_domains if rules.counts_whole_domain else taking_part,
         soft_score=SoftConstraints if rules.weighs_domains else PlainSum,
         selector_of=default_selector if rules.selector_by_owner else selector_of_all,
     )

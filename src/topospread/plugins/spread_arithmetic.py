@@ -46,22 +46,22 @@ class Domains(Sequence[Domain]):
     """Domains in the order of their names; as columns, for a hostname has thousands that nobody looks at one by one.
 
     Attributes:
-        codes: of the domains in the key's column, int32[domains].
-        matching, nodes: as in `Domain`, int32[domains].
+        codes: codes of the domains in the key's column, int32[domains]; shared, as ``nodes`` is.
+        nodes: nodes that take part in each domain, int32[domains].
     """
 
-    __slots__ = ("_highest", "_names", "_skew_of_none", "codes", "matching", "nodes")
+    __slots__ = ("_counted", "_highest", "_matching", "_names", "_skew_of_none", "codes", "nodes")
 
     def __init__(self, column: LabelColumn, counts: DomainCounts, skew_of_none: int, highest: int | None) -> None:
         """``skew_of_none``: of a domain without pods; ``highest``: skew that is allowed, ``None`` for any."""
-        by_name = column.by_name
-        counts.make_room()
         self._names = column.values
         self._skew_of_none = skew_of_none
         self._highest = highest
-        self.codes: Codes = by_name if counts.domains == len(by_name) else by_name[counts.nodes[by_name] > 0]
-        self.matching: Codes = counts.at(self.codes).astype(np.int32)
-        self.nodes: Codes = counts.nodes[self.codes].astype(np.int32)
+        self.codes, self.nodes = counts.membership.by_name()
+        # Most of many domains hold nothing: only the places of the others are kept, and what they hold.
+        matching = counts.at(self.codes)
+        self._counted = np.flatnonzero(matching).astype(np.int32)
+        self._matching = matching[self._counted].astype(np.int32)
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -88,6 +88,13 @@ class Domains(Sequence[Domain]):
 
     def __repr__(self) -> str:
         return f"Domains({list(self)!r})"
+
+    @property
+    def matching(self) -> Codes:
+        """Matching pods of each domain, int32[domains]."""
+        matching = np.zeros(len(self.codes), dtype=np.int32)
+        matching[self._counted] = self._matching
+        return matching
 
     @property
     def names(self) -> list[str]:
@@ -150,7 +157,7 @@ class ConstraintArithmetic:
     @property
     def skew(self) -> int:
         """The skew there is: the largest count of a domain minus the global minimum in force."""
-        return max(counts_of(self.domains).tolist(), default=0) - self.minimum
+        return int(counts_of(self.domains).max(initial=0)) - self.minimum
 
     @property
     def lacks_domains(self) -> bool:
@@ -160,7 +167,8 @@ class ConstraintArithmetic:
     @cached_property
     def fewest(self) -> int:
         """The smallest count of a domain, whether it is in force or not."""
-        return min(counts_of(self.domains).tolist(), default=0)
+        counts = counts_of(self.domains)
+        return int(counts.min()) if len(counts) else 0
 
     @cached_property
     def minimum_domains(self) -> tuple[str, ...]:
@@ -199,9 +207,7 @@ def arithmetic_of(counted: CountedConstraint, spread: Spread) -> ConstraintArith
     """The arithmetic of one constraint from its counts."""
     constraint = counted.constraint
     column = spread.nodes.labels(constraint.topology_key)
-    counts = counted.counts
-    if counts is None:
-        counts = DomainCounts(column, counted.pods, counted.takes_part(slice(0, spread.nodes.size)))
+    counts = counted.counts_by_domain()
     minimum = minimum_in_force(counts.domains, counts.minimum, constraint.min_domains)
     highest = constraint.max_skew if constraint.when_unsatisfiable == "DoNotSchedule" else None
     return ConstraintArithmetic(
@@ -215,7 +221,7 @@ def arithmetic_of(counted: CountedConstraint, spread: Spread) -> ConstraintArith
         min_domains=constraint.min_domains,
         domains=Domains(column, counts, skew_of(0, counted.counts_itself, minimum), highest),
         minimum=minimum,
-        left_out=left_out(constraint, counted.keys, spread),
+        left_out=() if counts.membership.is_of_all_nodes else left_out(constraint, counted.keys, spread),
         selects=constraint.selector,
     )
 

@@ -1,20 +1,23 @@
-"""The counts behind the spread constraints of one pod class, kept up to date pod by pod and node by node.
+"""The counts behind the spread constraints of one pod class. They belong to the cluster: classes share them.
 
 What the counts decide is in `pod_topology_spread`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 import numpy as np
 
 from topospread.api.labels import Selector
 from topospread.cluster import Cluster, NodeTable, PodClass
-from topospread.cluster.arrays import Bools, Codes, Ints, Rows
+from topospread.cluster.arrays import Bools, Codes, Rows
+from topospread.cluster.selections import Selection
 
-from .domain_counts import DomainCounts, MatchingPods
+from .domain_counts import NO_PODS, DomainCounts, matching_pods
+from .domain_membership import Membership
+from .group_columns import ByDomain, GroupColumn, PodsInDomain, PodsOnNode, is_grouped_by_domain
 from .interface import Listener, length
 from .keyless_counts import KeylessCounts
 from .node_inclusion import Inclusion
@@ -22,8 +25,13 @@ from .pod_topology_spread_rules import PodTopologySpreadRules
 from .spread_constraints import Constraint
 
 HOSTNAME = "kubernetes.io/hostname"
-_GROUPED_BY_DOMAIN = 32
-"""Up to so many domains, nodes are grouped by domain; above, by their domain's count."""
+CountsOf = Callable[[Selection, Membership, Callable[[], Membership]], DomainCounts]
+"""Makes counts of pods by domain; the last argument gives every node's domain, whether or not it takes part."""
+
+
+def taking_part(pods: Selection, membership: Membership, labelled: Callable[[], Membership]) -> DomainCounts:
+    """Return counts over the nodes that take part."""
+    return DomainCounts(pods, membership)
 
 
 class SpreadSettings(msgspec.Struct, frozen=True):
@@ -36,15 +44,17 @@ class SpreadSettings(msgspec.Struct, frozen=True):
 
     requires_all_keys: bool
     rules: PodTopologySpreadRules
-    hard_counts: type[DomainCounts] = DomainCounts
+    hard_counts: CountsOf = taking_part
 
 
 class Spread:
     """The counts behind one pod class's constraints, hard and soft; the plugin's `Watcher`.
 
+    The cluster keeps the counts up to date pod by pod. Nodes that change are read from the journal, by `on_node`.
+
     Attributes:
-        hard, soft: constraints in force, each with its counts; a soft hostname constraint has none of its own:
-            it is scored by the pods on the node itself.
+        hard, soft: constraints in force, each with its counts. A soft hostname constraint has no counts by domain: it
+            is scored by the pods on the node itself.
     """
 
     layout = 0
@@ -59,29 +69,24 @@ class Spread:
     ) -> None:
         self.inclusion = inclusion
         self.rules = rules = settings.rules
-        self.pod_class = pod_class = inclusion.pod_class
+        self.pod_class = inclusion.pod_class
         self.nodes: NodeTable = cluster.nodes
         self.requires_all_keys = settings.requires_all_keys
         self.hard_counts = settings.hard_counts
-        self._pods: dict[Selector, MatchingPods] = {}
-        for each in (*hard, *soft):
-            if each.selector not in self._pods:
-                self._pods[each.selector] = MatchingPods(
-                    cluster, pod_class.namespace, each.selector, empty_counts=rules.empty_selector_counts
-                )
+        self.cluster = cluster
         self.hard = [CountedConstraint(each, self, [c.topology_key for c in hard]) for each in hard]
         soft_keys = [c.topology_key for c in soft] if self.requires_all_keys else []
         self.soft = [CountedConstraint(each, self, soft_keys) for each in soft]
         self._all = (*self.hard, *self.soft)
-        self._by_node = any(each.counts is None for each in self.soft)
-        # The sum over all nodes counts, or how many domains have feasible nodes: nothing groups nodes then.
-        self._ungrouped = bool(self.soft) and not (
-            rules.weighs_domains and all(each.counts is None or each.grouped_by_domain for each in self.soft)
+        # Groups are of no use if the sum over all nodes counts, or the number of domains with feasible nodes.
+        self._is_ungrouped = bool(self.soft) and not (
+            rules.weighs_domains and all(each.counts is None or each.is_grouped_by_domain for each in self.soft)
         )
 
-    def pods(self, constraint: Constraint) -> MatchingPods:
-        """The pods that match a constraint's selector."""
-        return self._pods[constraint.selector]
+    def pods(self, selector: Selector) -> Selection:
+        """Return the pods that count for a selector."""
+        namespace, empty_counts = self.pod_class.namespace, self.rules.empty_selector_counts
+        return matching_pods(self.cluster, namespace, selector, empty_counts=empty_counts)
 
     def codes(self, key: str, rows: Rows) -> Codes:
         """Domains of nodes, −1 where the key is missing."""
@@ -95,54 +100,29 @@ class Spread:
             result &= self.codes(key, rows) >= 0
         return result
 
-    def concerned(self) -> Iterable[PodClass]:
-        """Classes that some selector matches."""
-        return {each for pods in self._pods.values() for each in pods.classes}
+    def concerned(self, since: int = 0) -> Iterable[PodClass]:
+        """Return no class: the cluster counts the pods."""
+        return ()
 
     def listener(self, pod_class: PodClass) -> Listener | None:
-        """Counts pods of a class that a selector matches; the rows of their domain, where the count groups them."""
-        pods = [each for each in self._pods.values() if each.matches(pod_class)]
-        if not pods:
-            return None
-        counts = [(each, each.counts) for each in self._all if each.counts is not None and each.pods in pods]
-        by_node = self._by_node
+        """Return nothing: the cluster counts the pods."""
 
-        def count(row: int, delta: int) -> Iterable[int]:
-            for matching in pods:
-                matching.add(row, delta)
-            touched: Iterable[int] = (row,) if by_node else ()
-            for each, domains in counts:
-                code = domains.add(row, delta)
-                if code >= 0 and each.grouped_by_count:
-                    touched = {*touched, *each.column.rows(code)}
-            return touched
+    def counts_pods_of(self, pod_class: PodClass) -> bool:
+        """Whether pods of a class count for a constraint."""
+        return any(each.counts_pods_of(pod_class) for each in self._all)
 
-        return count
-
-    def on_node(self, row: int) -> Iterable[int]:
-        """Count the node's pods where it now belongs; it, and rows of domains whose count groups them."""
-        touched = {row}
-        only = np.array([row], dtype=np.int64)
-        for pods in self._pods.values():
-            pods.on_node(row)
+    def on_node(self, row: int) -> None:
+        """Count pods where their nodes now belong."""
         for each in self._all:
             if each.counts is not None:
-                codes = each.counts.set_member(row, bool(each.takes_part(only)[0]))
-                if each.grouped_by_count and codes[0] != codes[1]:
-                    touched = touched.union(*(each.column.rows(code) for code in codes if code >= 0))
-        return touched
+                each.counts.catch_up()
 
-    def counts_as_before(self, row: int) -> bool:
-        """Whether a node that changed is counted for hard constraints where it was; asked before `on_node`."""
-        only = np.array([row], dtype=np.int64)
-        for each in self.hard:
-            counts = each.counts
-            if type(counts) is not DomainCounts or row >= len(counts.member):
-                return False
-            code = each.column.codes.item(row) if each.takes_part(only)[0] else -1
-            if counts.member.item(row) != code:
-                return False
-        return True
+    def counts_as_before(self, row: int, position: int) -> bool:
+        """Whether a node that changed counts for hard constraints where it did at a position in the journal."""
+        members = [each.counts.membership for each in self.hard if type(each.counts) is DomainCounts]
+        if len(members) < len(self.hard):
+            return False
+        return not any(each.moved_since(row, position) or each.is_stale(row) for each in members)
 
     def assume(self, row: int, pod_class: PodClass, delta: int) -> bool:
         """Count a pod where AddPod and RemovePod differ from PreFilter. Return whether a count changed.
@@ -151,19 +131,16 @@ class Spread:
         (``updateWithPod``).
         """
         changed = False
-        for each in self.hard:
-            if each.counts is not None and each.pods.matches_labels(pod_class) and not each.pods.matches(pod_class):
-                each.counts.add(row, delta)
+        hard = {each.counts: each for each in self.hard if each.counts is not None}  # constraints may share counts
+        for counts, each in hard.items():
+            if each.matches_labels(pod_class) and not each.counts_pods_of(pod_class):
+                counts.add(row, delta)
                 changed = True
         return changed
 
-    def groups(self, rows: Rows) -> list[Ints] | None:
-        """By domain where there are few, by the domain's count where there are many."""
-        return None if self._ungrouped else [each.groups(rows) for each in self._all]
-
-    def group(self, row: int) -> tuple[int, ...]:
-        """The same of one node."""
-        return tuple([each.group(row) for each in self._all])
+    def columns(self) -> list[GroupColumn] | None:
+        """Return columns by which nodes are grouped; ``None`` if all nodes have to be compared."""
+        return None if self._is_ungrouped else [each.group_column() for each in self._all]
 
 
 class CountedConstraint:
@@ -171,31 +148,63 @@ class CountedConstraint:
 
     Attributes:
         column: the label column of its key.
-        counts: matching pods by domain; ``None`` for a soft hostname constraint.
-        keys: keys a node must have to take part: those of all constraints of the same kind.
-        counts_itself: 1 when the pod adds to its own domain.
-        grouped_by_count: whether nodes are grouped by what their domain counts, as there are many domains.
+        pods: the pods that count, by node.
+        counts: pods by domain; ``None`` for a soft hostname constraint.
+        keys: keys a node must have to take part: the keys of all constraints of the same kind.
+        counts_itself: 1 if the pod adds to its own domain.
+        is_grouped_by_domain: whether nodes are grouped by domain, not by the domain's count.
     """
 
     def __init__(self, constraint: Constraint, spread: Spread, keys: Sequence[str]) -> None:
         self.constraint = constraint
         self.keys = keys
-        self.pods = spread.pods(constraint)
+        self.pods = spread.pods(constraint.selector)
         self.counts_itself = constraint.counts_itself(spread.pod_class)
         self._spread = spread
         self.column = column = spread.nodes.labels(constraint.topology_key)
-        self.grouped_by_domain = len(column.values) <= _GROUPED_BY_DOMAIN
+        self.is_grouped_by_domain = is_grouped_by_domain(column, spread.nodes.size)
         self.counts: DomainCounts | None = None
-        hard = constraint.when_unsatisfiable == "DoNotSchedule"
-        if hard or constraint.topology_key != HOSTNAME or not spread.rules.weighs_domains:
-            everything = slice(0, spread.nodes.size)
-            self.counts = self._kind_of_counts(hard)(column, self.pods, self.takes_part(everything))
-        self.grouped_by_count = hard and not self.grouped_by_domain
+        if constraint.when_unsatisfiable == "DoNotSchedule":
+            self.counts = self._counts(spread.hard_counts)
+        elif constraint.topology_key != HOSTNAME or not spread.rules.weighs_domains:
+            self.counts = self._counts(taking_part if keys else _keyless)
 
-    def _kind_of_counts(self, hard: bool) -> type[DomainCounts]:
-        if hard:
-            return self._spread.hard_counts
-        return DomainCounts if self.keys else KeylessCounts
+    def counts_by_domain(self) -> DomainCounts:
+        """Return pods by domain, for a soft hostname constraint, too."""
+        return self.counts or self._counts(taking_part)
+
+    def _counts(self, kind: CountsOf) -> DomainCounts:
+        """Return counts that are shared with every class that counts the same pods on the same nodes."""
+        membership = self._membership()
+        return self.pods.shared((kind, membership), lambda: kind(self.pods, membership, self._labelled))
+
+    def _membership(self) -> Membership:
+        constraint, spread = self.constraint, self._spread
+        inclusion = spread.inclusion
+        included = inclusion.key(honors_affinity=constraint.honors_affinity, honors_taints=constraint.honors_taints)
+        key = (constraint.topology_key, *sorted({*self.keys}), included, spread.nodes.numbering)
+        return spread.cluster.journal.shared(
+            key, lambda: Membership(spread.cluster, self.column, _Inclusive(constraint, inclusion, self.keys))
+        )
+
+    def _labelled(self) -> Membership:
+        """Return every node in the domain of its label."""
+        spread = self._spread
+        key = (self.constraint.topology_key, spread.nodes.numbering)
+        return spread.cluster.journal.shared(
+            key, lambda: Membership(spread.cluster, self.column, lambda rows: spread.nodes.alive[rows])
+        )
+
+    def matches_labels(self, pod_class: PodClass) -> bool:
+        """Whether the selector matches pods of a class, terminating or not, even if the selector is empty."""
+        same_namespace = pod_class.namespace == self._spread.pod_class.namespace
+        return same_namespace and self.constraint.selector.matches(pod_class.labels)
+
+    def counts_pods_of(self, pod_class: PodClass) -> bool:
+        """Whether pods of a class count."""
+        if pod_class.label_set is None:  # the cluster no longer keeps the class
+            return pod_class.counted and self.pods is not NO_PODS and self.matches_labels(pod_class)
+        return pod_class.counted and pod_class.label_set in self.pods.sets
 
     def joined(self, codes: Codes) -> Codes:
         """The same codes, but nodes without the key and those whose value is empty, which are one domain, as −1."""
@@ -208,29 +217,37 @@ class CountedConstraint:
         return codes if empty < 0 or not self.column.missing else [-1 if code == empty else code for code in codes]
 
     def takes_part(self, rows: Rows) -> Bools:
-        """Nodes whose pods count: all keys are there and the policies include them."""
-        constraint = self.constraint
-        included = self._spread.inclusion(
-            rows, honors_affinity=constraint.honors_affinity, honors_taints=constraint.honors_taints
-        )
-        return self._spread.has_keys(self.keys, rows) & included
+        """Whether pods on the nodes count: all keys are there and the policies include the nodes."""
+        return _Inclusive(self.constraint, self._spread.inclusion, self.keys)(rows)
 
     def matching_each(self, rows: Sequence[int], codes: Sequence[int]) -> list[int]:
-        """What counts on nodes whose domains have these codes: the domain's pods, or the node's own."""
-        return list(map(self.pods.per_node.item, rows)) if self.counts is None else self.counts.at_each(codes)
-
-    def groups(self, rows: Rows) -> Ints:
-        """What tells nodes apart: their domain, or what counts there, −1 without the key, int64[rows]."""
-        codes = self.column.codes[rows]
+        """Return the pods that count on nodes whose domains have these codes: the domain's, or the node's own."""
         if self.counts is None:
-            return np.where(codes >= 0, self.pods.per_node[rows], -1)
-        if self.grouped_by_domain:
-            return codes.astype(np.int64)
-        return np.where(codes >= 0, self.counts.at(codes), -1)
+            return [self.pods.on_node.get(row, 0) for row in rows]
+        return self.counts.at_each(codes)
 
-    def group(self, row: int) -> int:
-        """The same of one node."""
-        code: int = self.column.codes.item(row)
-        if code < 0 or (self.counts is not None and self.grouped_by_domain):
-            return code
-        return self.pods.per_node.item(row) if self.counts is None else self.counts.at_each((code,))[0]
+    def group_column(self) -> GroupColumn:
+        """Return what tells nodes apart: their domain, or the pods that count there."""
+        if self.counts is None:
+            return PodsOnNode(self.column, self.pods)
+        return ByDomain(self.column) if self.is_grouped_by_domain else PodsInDomain(self.column, self.counts)
+
+
+class _Inclusive:
+    """Whether nodes take part in a constraint; it holds no view."""
+
+    def __init__(self, constraint: Constraint, inclusion: Inclusion, keys: Sequence[str]) -> None:
+        self._constraint = constraint
+        self._inclusion = inclusion
+        self._keys = keys
+
+    def __call__(self, rows: Rows) -> Bools:
+        constraint, inclusion = self._constraint, self._inclusion
+        included = inclusion(rows, honors_affinity=constraint.honors_affinity, honors_taints=constraint.honors_taints)
+        for key in self._keys:
+            included &= inclusion.nodes.labels(key).codes[rows] >= 0
+        return included
+
+
+def _keyless(pods: Selection, membership: Membership, labelled: Callable[[], Membership]) -> DomainCounts:
+    return KeylessCounts(pods, membership)

@@ -15,6 +15,7 @@ from topospread.cluster.volume_use import AWS_DISK, CLAIM, GCE_DISK, ISCSI, RBD,
 from topospread.config.version_rules import by_version, gated, since
 
 from .cluster_event import ADD, ASSIGNED_POD_DELETE, ClusterEvent, Registration
+from .group_columns import GroupColumn
 from .interface import UNRESOLVABLE, UNSCHEDULABLE, Listener, Prepared, Scope, Status, StatusCode, length
 from .pod_volumes import not_found, pod_claims
 
@@ -192,26 +193,39 @@ class _Exclusive:
                 self._moved[ref] = self._moved.get(ref, 0) + delta
         return bool(named)
 
-    def concerned(self) -> Iterable[PodClass]:
-        """What is counted is looked up; only a pod with volumes can change how a node's disks are used."""
-        return () if self._disks is None else [each for each in self._cluster.classes.values() if each.volumes]
+    def concerned(self, since: int = 0) -> Iterable[PodClass]:
+        """Return no class: what is counted is looked up."""
+        return ()
 
     def listener(self, pod_class: PodClass) -> Listener | None:
-        """Only the disks on a node tell it from others."""
-        return None if self._disks is None or not pod_class.volumes else _only_the_node
+        """Return nothing: what is counted is looked up."""
 
-    def on_node(self, row: int) -> Iterable[int]:
-        return (row,) if self._disks is not None else ()
+    def counts_pods_of(self, pod_class: PodClass) -> bool:
+        """Whether pods of a class use volumes, and so may use these."""
+        return bool(pod_class.volumes)
 
-    def groups(self, rows: Rows) -> list[Ints] | None:
-        return [] if self._disks is None else [self._disks.filter(rows)]
+    def on_node(self, row: int) -> None:
+        """Do nothing: no count depends on the node."""
 
-    def group(self, row: int) -> tuple[int, ...]:
-        return () if self._disks is None else (_DISK * self._disks.conflicts(row),)
+    def columns(self) -> list[GroupColumn]:
+        """Return whether the node's pods mount a disk of the pod."""
+        return [] if self._disks is None else [_DiskColumn(self._disks)]
 
 
-def _only_the_node(row: int, delta: int) -> Iterable[int]:
-    return (row,)
+class _DiskColumn:
+    """Tells nodes apart by whether a pod on them mounts a disk of the incoming pod."""
+
+    is_fixed = False
+
+    def __init__(self, disks: _MountedDisks) -> None:
+        self._disks = disks
+        self.key = ("disks", disks)
+
+    def values(self, rows: Rows) -> Ints:
+        return self._disks.filter(rows)
+
+    def value(self, row: int) -> int:
+        return _DISK * self._disks.conflicts(row)
 
 
 def _conflict(mine: Volume, theirs: Volume) -> bool:

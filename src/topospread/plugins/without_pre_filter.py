@@ -22,6 +22,7 @@ from topospread.config.profile import Profile
 from topospread.config.registry import extension_points
 from topospread.config.versions import KubeVersion
 
+from .group_columns import GroupColumn
 from .interface import PluginError, Scope, Status, length
 from .volume_binding import scores_storage
 
@@ -138,21 +139,20 @@ class FailingScore:
             raise PluginError(self._words)
         return np.zeros(0, dtype=np.int64)
 
-    def concerned(self) -> Iterable[PodClass]:
-        """No pods mean anything here."""
+    def concerned(self, since: int = 0) -> Iterable[PodClass]:
+        """Return no class."""
         return ()
 
     def listener(self, pod_class: PodClass) -> None:
-        """Nothing follows from a pod."""
+        """Return nothing: pods change nothing."""
 
-    def on_node(self, row: int) -> Iterable[int]:
-        """Nothing follows from a node."""
-        return ()
+    def counts_pods_of(self, pod_class: PodClass) -> bool:
+        """Whether pods of a class count: they never do."""
+        return False
 
-    def groups(self, rows: Rows) -> list[Ints] | None:
-        """No grouping: every feasible node is looked at."""
+    def on_node(self, row: int) -> None:
+        """Do nothing."""
+
+    def columns(self) -> list[GroupColumn] | None:
+        """Return nothing: every feasible node is looked at."""
         return None
-
-    def group(self, row: int) -> tuple[int, ...]:
-        """Never asked for."""
-        return ()

@@ -13,7 +13,6 @@ import numpy as np
 
 from topospread.cluster import PodClass
 from topospread.cluster.arrays import Codes, Ints
-from topospread.plugins.domain_counts import DomainCounts
 from topospread.plugins.interface import PluginError
 from topospread.plugins.pod_topology_spread import lacks_domains
 from topospread.plugins.spread_constraints import Constraint
@@ -118,9 +117,7 @@ def counts_of(goal: Goal, scheduler: Scheduler) -> GoalCounts:
     spread = spread_of(goal.pod_class, scheduler)
     assert spread is not None, "a goal's class has constraints"
     counted = (spread.hard if goal.hard else spread.soft)[goal.place]
-    counts = counted.counts or DomainCounts(
-        counted.column, counted.pods, counted.takes_part(slice(0, scheduler.cluster.nodes.size))
-    )
+    counts = counted.counts_by_domain()
     counts.make_room()
     codes = np.flatnonzero(counts.nodes > 0).astype(np.int32)
     lacks = lacks_domains(len(codes), counted.constraint.min_domains)

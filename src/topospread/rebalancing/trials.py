@@ -113,7 +113,7 @@ class Trials:
             found = self._counting[pod_class] = [
                 each
                 for each in self.goals
-                if each.may_count(pod_class) and counts_of(each, self.scheduler).counted.pods.matches(pod_class)
+                if each.may_count(pod_class) and counts_of(each, self.scheduler).counted.counts_pods_of(pod_class)
             ]
             for each in found:
                 self._counted[each].append(pod_class)

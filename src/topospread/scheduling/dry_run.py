@@ -47,6 +47,7 @@ class DryRun:
         self._cluster_wide_pass: bool | None = None
         self.is_local = not any(Scope.USAGE < each.scope < Scope.CLUSTER for each in filters)
         self._listeners: dict[PodClass, tuple[Listener, ...]] = {}
+        self._counted: set[PodClass] = set()
         self._net: dict[PodClass, int] = {}
         self._ports_before: dict[HostPort, bool] = {}
 
@@ -72,6 +73,7 @@ class DryRun:
     def add(self, key: PodKey, pod_class: PodClass) -> None:
         """Put a pod on the node."""
         pod_class = pod_class.general or pod_class
+        self._cluster.keep_class(pod_class)
         self._cluster.on_node[self._row][key] = pod_class
         self._change(pod_class, 1)
 
@@ -120,6 +122,11 @@ class DryRun:
         if listeners is None:
             found = [watcher.listener(pod_class) for watcher in self._view.plugins.watchers]
             listeners = self._listeners[pod_class] = tuple(each for each in found if each is not None)
+            if any(watcher.counts_pods_of(pod_class) for watcher in self._view.plugins.watchers):
+                self._counted.add(pod_class)
+        if pod_class in self._counted:
+            self._cluster.selections.count(pod_class, row, delta)
+            self._leave_local()
         for listener in listeners:
             listener(row, delta)
             self._leave_local()

@@ -5,7 +5,9 @@ What rests on the whole cluster, and points that are set against those of other 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
+from array import array
+from collections import OrderedDict
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -13,11 +15,15 @@ from msgspec.structs import replace
 
 from topospread.cluster import NO_ROW, Cluster, PodClass
 from topospread.cluster.arrays import Bools, Ints, Rows, grown
+from topospread.plugins.group_columns import GroupColumn
 from topospread.plugins.interface import RestsOnAllNodes, Scope, length, numbers, offers
 
 from .framework import Framework, PreparedPlugins, WeightedScore
+from .groups import Groups
 
 _MEMO_LIMIT = 1 << 16
+_FEWEST_GROUPS, _GROUP_MEMORY = 4, 1 << 22
+"""At least so many groupings are kept; else as many as have so many rows together, 30 bytes each."""
 _ENCODER = msgspec.json.Encoder(enc_hook=repr, order="deterministic")
 
 
@@ -26,7 +32,7 @@ class Work(msgspec.Struct):
 
     Attributes:
         built: views built from nothing.
-        changes: journal entries read by views.
+        changes: journal entries read, by views and by answers that views share.
         rows: rows whose own points were evaluated anew (memo hits included).
         heads: bucket heads compared.
         full: placements that had to evaluate every node.
@@ -52,7 +58,6 @@ class NodeLocalAnswers:
         worth: ``points`` by row where the row is ``open``, ``None`` where it is not: for who looks at single rows.
         flat: names of plugins whose scores are normalised and whose raw points are 0 on every node: they give all
             nodes the same, whichever are feasible, and stand in ``points``.
-        renewed: how often all rows were evaluated anew.
     """
 
     def __init__(self, cluster: Cluster, plugins: PreparedPlugins, work: Work) -> None:
@@ -73,15 +78,41 @@ class NodeLocalAnswers:
         self._flat = [each for each in scores if self._is_flat(each)]
         self._unflattened = False
         self.flat = frozenset(each.plugin for each in self._flat)
-        self.renewed = 0
         self._memo: dict[int, tuple[bool, int]] = {}
         self.node_open: Bools = np.zeros(0, dtype=np.bool_)
         self._node_points: Ints = np.zeros(0, dtype=np.int64)
         self.open: Bools = np.zeros(0, dtype=np.bool_)
         self.points: Ints = np.zeros(0, dtype=np.int64)
         self.worth: list[int | None] = []
+        # Rows whose points may have changed, ~row where the node itself changed; _forgotten of them are dropped.
+        self._log = array("q")
+        self._forgotten = 0
+        self._groups: OrderedDict[Hashable, Groups] = OrderedDict()
         self._grow()
         self._renew(slice(0, cluster.nodes.size))
+
+    def groups(self, key: Hashable, columns: Sequence[GroupColumn]) -> Groups:
+        """Return the open nodes grouped by some columns, up to date; equal keys give the same groups."""
+        known = self._groups.get(key)
+        log_end = self._forgotten + len(self._log)
+        if known is not None and known.read < log_end:
+            changed = self._log[known.read - self._forgotten :] if known.read >= self._forgotten else None
+            known = known if changed is not None and known.update(changed) else None
+        if known is None:
+            known = self._groups[key] = Groups(columns, self.worth, self.points, self._cluster.nodes)
+            if len(self._groups) > max(_FEWEST_GROUPS, _GROUP_MEMORY // self._cluster.nodes.capacity):
+                self._groups.popitem(last=False)
+        known.read = log_end
+        self._groups.move_to_end(key)
+        return known
+
+    def _note(self, rows: Iterable[int]) -> None:
+        """Let groups know that rows have other points."""
+        self._log.extend(rows)
+        if len(self._log) > 4 * self._cluster.nodes.capacity:
+            half = len(self._log) // 2
+            self._forgotten += half
+            del self._log[:half]
 
     def catch_up(self) -> bool:
         """Read the journal and evaluate the rows it names; False when new answers are needed instead."""
@@ -90,6 +121,7 @@ class NodeLocalAnswers:
             return False
         if changes:
             self._position = self._cluster.journal.position
+            self._work.changes += len(changes)
             rows: set[int] = set()
             changed_nodes = []
             for row, pod_class, what in changes:
@@ -101,8 +133,10 @@ class NodeLocalAnswers:
                         changed_nodes.append(row)
             if changed_nodes:
                 self._nodes_changed(changed_nodes)
+                self._note([~row for row in changed_nodes])
             if rows:
                 self._pods_changed(rows)
+                self._note(rows)
         return not self._unflattened
 
     def rewind(self, position: int) -> None:
@@ -155,7 +189,8 @@ class NodeLocalAnswers:
     def _renew(self, rows: Rows) -> None:
         """Everything, as the node objects changed."""
         self._work.rows += length(rows)
-        self.renewed += isinstance(rows, slice)
+        if isinstance(rows, slice):
+            self._groups.clear()
         nodes, plugins = self._cluster.nodes, self._plugins
         open_ = nodes.alive[rows].copy()
         if plugins.rejected is not None:

@@ -3,7 +3,7 @@
     a DaemonSet's pod           the one node that it is for
     a nominated pod             the node that preemption made room on, if it is feasible
     ``--sampling kube``         the nodes that kube-scheduler would have looked at
-    no draw among equals        the best of each of the view's buckets
+    no draw among equals        the best node of each group
     else                        all nodes that are open
 
 What the plugins say is `view`'s matter, and which of the best it is `select_host`'s.
@@ -13,6 +13,7 @@ Source: pkg/scheduler/schedule_one.go (``schedulePod``, ``findNodesThatFitPod``,
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable
 
 import numpy as np
@@ -91,12 +92,11 @@ class NodeSearch:
             view = self._view(tied.general)
         except PluginError:
             return None
-        points = view.node_local.worth[row]
-        if points is None or not view.stands_for_tied or view.plugins.unjudged:
+        if view.node_local.worth[row] is None or not view.stands_for_tied or view.plugins.unjudged:
             return None
         if view.pod_class.volumes and first_failure(view, np.array([row], dtype=np.int64)):
             return None
-        return best_of_heads(view, [(-points, self._cluster.nodes.ranks[row], row)], [1])
+        return best_of_heads(view, (array("q", [row]), array("q", [1])))
 
     def _nominated_node(self, view: View, key: str, node: str) -> Chosen | None:
         """The node the pod is nominated for, if it is feasible: the others are not looked at then."""
@@ -110,12 +110,11 @@ class NodeSearch:
         blocked = blocked_by_nominated(key, view) if self._cluster.nominated else []
         if view.pod_class.volumes and (failure := first_failure(view, walkable(view), blocked)):
             raise failure.error
-        buckets = view.buckets() if self._among is None and not blocked else None
-        if buckets is None:
+        heads = view.heads() if self._among is None and not blocked else None
+        if heads is None:
             return self._best_of_open(view, blocked)
-        entries, sizes = buckets.heads()
-        self._work.heads += len(entries)
-        return best_of_heads(view, entries, sizes) if entries else None
+        self._work.heads += len(heads[0])
+        return best_of_heads(view, heads)
 
     def _best_of_open(self, view: View, blocked: list[int]) -> Chosen | None:
         """The same, node by node."""

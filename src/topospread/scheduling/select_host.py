@@ -1,6 +1,6 @@
 """Which of some nodes is the best: filters and scores of cluster-wide plugins set against each other, and ties.
 
-The nodes come from `node_search`: the heads of a view's buckets, or all nodes that are open for the pod. Equals are
+The nodes come from `node_search`: the heads of groups, or all nodes that are open for the pod. Equals are
 taken by name unless another way is given; what kube-scheduler does is pkg/scheduler/schedule_one.go (``selectHost``)
 until 1.34 and pkg/scheduler/framework/sorted_nodes.go since.
 """
@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import compress
-from operator import not_, sub
+from operator import add, not_
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from topospread.cluster.nodes import NodeTable
 from topospread.config.gates import Gates
 from topospread.config.version_rules import rules_for, until
 
-from .buckets import Entry
+from .groups import Heads
 from .view import View
 
 _FEW = 32
@@ -113,29 +113,30 @@ def _select_host(view: View, rows: Ints, total: Ints, among: AmongEquals | None)
     return min(rows[best].tolist(), key=view.cluster.nodes.ranks.__getitem__), highest
 
 
-def best_of_heads(view: View, entries: Sequence[Entry], sizes: Sequence[int]) -> tuple[int, int] | None:
-    """The best of the heads of buckets that hold so many rows each, as (row, total)."""
-    if len(entries) > _FEW or not view.one_by_one:
-        heads = np.array([row for _, _, row in entries], dtype=np.int64)
-        return best_of(view, heads, np.array(sizes, dtype=np.int64))
-    rows = [row for _, _, row in entries]
+def best_of_heads(view: View, heads: Heads) -> tuple[int, int] | None:
+    """Return the best of the heads of groups as (row, total); ``None`` if none of them is feasible."""
+    if len(heads[0]) > _FEW or not view.one_by_one:
+        rows_of, sizes_of = np.array(heads[0], dtype=np.int64), np.array(heads[1], dtype=np.int64)
+        there = sizes_of > 0
+        return best_of(view, rows_of[there], sizes_of[there])
+    rows, sizes = heads[0].tolist(), heads[1].tolist()
+    if 0 in sizes:
+        rows, sizes = list(compress(rows, sizes)), list(filter(None, sizes))
     for each_filter in view.one_by_one.filters:
+        if not rows:
+            return None
         codes = each_filter.filter_each(rows)
         if any(codes):
             passes = list(map(not_, codes))
-            rows = list(compress(rows, passes))
-            if not rows:
-                return None
-            entries, sizes = list(compress(entries, passes)), list(compress(sizes, passes))
-    if not view.one_by_one.scores:  # entries are (points below zero, rank, row)
-        negative, _, row = min(entries)
-        return row, -negative
-    worse = [negative for negative, _, _ in entries]
+            rows, sizes = list(compress(rows, passes)), list(compress(sizes, passes))
+    if not rows:
+        return None
+    totals = list(map(view.node_local.points.item, rows))
     for weight, each_score in view.one_by_one.scores:
         points = each_score.normalize_each(each_score.score_each(rows, sizes))
-        worse = list(map(sub, worse, [weight * each for each in points]))
-    lowest = min(worse)
-    if worse.count(lowest) == 1:
-        return rows[worse.index(lowest)], -lowest
-    _, row = min([entries[i][1:] for i, each in enumerate(worse) if each == lowest])  # rank and row
-    return row, -lowest
+        totals = list(map(add, totals, [weight * each for each in points]))
+    highest = max(totals)
+    if totals.count(highest) == 1:
+        return rows[totals.index(highest)], highest
+    best = compress(rows, map(highest.__eq__, totals))
+    return min(best, key=view.cluster.nodes.ranks.__getitem__), highest

@@ -7,16 +7,16 @@ and on the changed rows after that.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from weakref import WeakValueDictionary
 
 import msgspec
 import numpy as np
 
-from topospread.cluster import NO_ROW, Cluster, PodChange, PodClass
+from topospread.cluster import Cluster, PodChange, PodClass
 from topospread.cluster.arrays import Bools, Ints, Rows
-from topospread.cluster.journal import VOLUMES
 from topospread.cluster.objects import One, Reading, Subject
+from topospread.plugins.group_columns import CountColumn, GroupColumn, HasKey
 from topospread.plugins.interface import (
     Assuming,
     CanBeIdle,
@@ -32,12 +32,13 @@ from topospread.plugins.interface import (
 )
 from topospread.plugins.registry import ASKED_ABOUT_CLAIMS
 
-from .buckets import Buckets, GroupKey
 from .framework import Framework, PreparedPlugins, WeightedScore
+from .groups import Heads
 from .node_local import NodeLocalAnswers, Work, sharing_key
 
 _LAYOUT: Callable[[Watcher], int] = attrgetter("layout")
-_ROW: Callable[[PodChange], int] = itemgetter(0)
+_LAID_OVER = 128
+"""Up to so many nodes with a count lie over groups without counts: each of them is looked at for each placement."""
 _HEARD = 64
 """So many classes more, and a quarter, than the last time are listened to before those that went are sorted out."""
 
@@ -112,11 +113,9 @@ class View:
         self.stands_for_tied = not any(each.counts_own_nodes for each in self.plugins.prepared.values())
         self.node_local = shared.answers(cluster, framework, pod_class, self.plugins)
         self.work.built += 1
-        self._renewed = self.node_local.renewed
         self._objects = Reading(cluster.objects, self.plugins.reads)
         self._position = cluster.journal.join(self)
         self._numbering = cluster.nodes.numbering
-        self._renumbered = cluster.nodes.renumbered
         self._cluster_filters = [f.filter for f in self.plugins.filters if f.filter.scope is Scope.CLUSTER]
         relative = [s for s in self.plugins.scores if s.normalized is not None or s.score.scope is Scope.CLUSTER]
         self.relative_scores = [each for each in relative if each.plugin not in self.node_local.flat]
@@ -133,76 +132,57 @@ class View:
         else:
             for watcher in self.plugins.watchers:
                 self._listen(watcher.concerned())
-        self._grouping_watchers: list[Watcher] = []
-        self._buckets: Buckets | None = None
+        # Whether counts are columns of the groups: once many nodes have a count this stays so.
+        self._are_counts_grouped = False
+        self._columns: _Columns | None = None
         self._layout: list[int] | None = None
         self._take_layout()
 
     def _take_layout(self) -> None:
-        """Leave out what has no say as things stand; the groups have to be made anew where this has changed."""
+        """Leave out filters and scores that are idle, and group by what is left."""
         layout = list(map(_LAYOUT, self.plugins.watchers))
         if layout != self._layout:
             self._layout = layout
-            self.forget_buckets()
             self.cluster_filters = [each for each in self._cluster_filters if not _is_idle(each)]
             self._active_scores = [each for each in self.relative_scores if not _is_idle(each.score)]
             self.one_by_one = one_by_one(self.cluster_filters, self._active_scores)
+            self._columns = self._group_columns()
 
     def catch_up(self) -> bool:
-        """Read the journal and evaluate the rows it names; False when a new view has to be built instead."""
-        changes = None if self._ended else self.cluster.journal.since(self._position, self)
-        kept = changes is not None and self._numbering == self.cluster.nodes.numbering
-        if changes is None or not kept or not self._objects.unchanged() or not self.node_local.catch_up():
+        """Read what concerns the class from the journal; False if a new view has to be built instead."""
+        if self._ended or self._numbering != self.cluster.nodes.numbering:
             return False
-        if not changes:
-            return True
-        self._position = self.cluster.journal.position
-        self.work.changes += len(changes)
-        rows, regrouped = self._apply(changes)
+        if not self._objects.unchanged() or not self._read() or not self.node_local.catch_up():
+            return False
         self._take_layout()
-        if self._renewed != self.node_local.renewed or self._renumbered != self.cluster.nodes.renumbered:
-            self._renumbered, self._renewed = self.cluster.nodes.renumbered, self.node_local.renewed
-            self.forget_buckets()
-        if self._buckets is not None:
-            rows -= regrouped
-            self._sort_in(self._buckets, rows, regrouped)
         return True
 
     def end(self) -> bool:
-        """Be of no use any more; whether what is counted is up to date, for another view to go on with."""
-        changes = self.cluster.journal.since(self._position, self)
+        """Stop using the view; return whether its counts are up to date, so that another view can go on with them."""
         ended, self._ended = self._ended, True
-        self.forget_buckets()
-        if ended or changes is None or self._numbering != self.cluster.nodes.numbering:
+        if ended or self._numbering != self.cluster.nodes.numbering or not self._lasting.unchanged():
             return False
-        if not self._lasting.unchanged():
-            return False
-        self._position = self.cluster.journal.position
-        self._apply(changes)
-        return True
+        return self._read()
 
     def rewind(self, position: int) -> None:
         """The journal's newest changes, which were read and undo each other, were taken back."""
         self._position = position
 
-    def forget_buckets(self) -> None:
-        """Group anew when it is next asked for."""
-        if self._buckets is not None:
-            self._buckets.clear()
-            self._buckets = None
+    def heads(self) -> Heads | None:
+        """Return the best open node of each group; ``None`` if the plugins of this class allow no grouping.
 
-    def buckets(self) -> Buckets | None:
-        """Rows open for the pod, grouped; ``None`` when the plugins of this class allow no grouping."""
-        if self._buckets is None and self._can_group:
-            self._renumbered = self.cluster.nodes.renumbered
-            backwards = self.cluster.nodes.by_name[::-1]
-            rows = backwards[self.node_local.open[backwards]]
-            columns = self._group_columns(rows)
-            if columns is None:
-                self._can_group = False
-                return None
-            self._buckets = Buckets(columns, rows, self.node_local, self.cluster.nodes)
-        return self._buckets
+        Counts lie over groups without counts while few nodes have a count, and are columns of the groups after that.
+        """
+        columns = self._columns
+        if columns is None:
+            return None
+        if columns.counts and not self._are_counts_grouped:
+            counts = [each.counted() for each in columns.counts]
+            if sum(map(len, counts)) <= _LAID_OVER:
+                groups = self.node_local.groups(*columns.without_counts)
+                return groups.heads_beside(counts) if any(counts) else groups.heads()
+            self._are_counts_grouped = True
+        return self.node_local.groups(*columns.with_counts).heads()
 
     def feasible(self, rows: Rows) -> Bools:
         """Whether rows pass every filter, bool[rows]."""
@@ -220,47 +200,48 @@ class View:
 
     @property
     def heard(self) -> int:
-        """How many classes it listens to: those that a plugin counts, not all that there are."""
+        """Number of classes whose pods the view counts itself."""
         return len(self._heard) - 1
 
     @property
     def position(self) -> int:
-        """Up to where the journal was read."""
+        """Position in the journal up to which everything that concerns the class was read."""
         return self._position
 
     def hears_of(self, changes: Sequence[PodChange]) -> bool:
-        """Whether pods came or went that a plugin counts for the class; nothing is counted yet."""
+        """Whether a plugin counts pods of the class of one of these changes."""
         if self._asked != self.cluster.classes_made:
             self._listen_to_new()
-        heard = self._heard
-        return any(pod_class is not None and pod_class in heard for _, pod_class, _ in changes)
+        heard, watchers = self._heard, self.plugins.watchers
+        classes = dict.fromkeys(pod_class for _, pod_class, _ in changes if pod_class is not None)
+        return any(each in heard or any(watcher.counts_pods_of(each) for watcher in watchers) for each in classes)
 
     def _listen_to_new(self) -> None:
-        new, self._asked = self.cluster.classes_since(self._asked)
-        self._listen(new)
+        for watcher in self.plugins.watchers:
+            self._listen(watcher.concerned(self._asked))
+        self._asked = self.cluster.classes_made
 
-    def _apply(self, changes: Sequence[PodChange]) -> tuple[set[int], set[int]]:
-        """Tell the watchers; all rows named, and rows that may belong to another group."""
+    def _read(self) -> bool:
+        """Read the changes of heard classes and of nodes; False if they are no longer in the journal."""
         if self._asked != self.cluster.classes_made:
             self._listen_to_new()
-        rows = set(map(_ROW, changes))
-        rows.discard(NO_ROW)
-        regrouped: set[int] = set()
         heard = self._heard
-        for row, pod_class, delta in [change for change in changes if change[1] in heard]:
-            if pod_class is None:
-                if row != NO_ROW and delta != VOLUMES:
-                    regrouped.add(row)
+        changes = self.cluster.journal.about(heard, self._position, self)
+        if changes is None:
+            return False
+        if changes:
+            self._position = self.cluster.journal.position
+            self.work.changes += len(changes)
+            for row, pod_class, delta in changes:
+                if pod_class is None:
                     for watcher in self.plugins.watchers:
-                        regrouped.update(watcher.on_node(row))
-                continue
-            for listener in heard[pod_class]:
-                touched = listener(row, delta)
-                if touched:
-                    regrouped.update(touched)
-        if len(heard) > self._heard_most:
-            self._let_go()
-        return rows, regrouped
+                        watcher.on_node(row)
+                else:
+                    for listener in heard[pod_class]:
+                        listener(row, delta)
+            if len(heard) > self._heard_most:
+                self._let_go()
+        return True
 
     def _listen(self, classes: Iterable[PodClass]) -> None:
         """Remember who wants to be told of pods of these classes, where anybody does."""
@@ -278,39 +259,49 @@ class View:
             del self._heard[each]
         self._heard_most = _HEARD + len(self._heard) * 5 // 4
 
-    def _group_columns(self, rows: Rows) -> list[Ints] | None:
-        columns = [each.score.score(rows) for each in self._grouping]
-        self._grouping_watchers.clear()
+    def _group_columns(self) -> _Columns | None:
+        found: dict[Hashable, GroupColumn] = {}
+        for score in self._grouping:
+            found["score", score.plugin] = _ScoreColumn(score)
         for watcher in self.plugins.watchers:
-            more = watcher.groups(rows)
-            if more is None:
+            columns = watcher.columns()
+            if columns is None or not self._can_group:
                 return None
-            if more:
-                columns += more
-                self._grouping_watchers.append(watcher)
-        return columns
+            found.update((each.key, each) for each in columns)
+        counts = [each for each in found.values() if offers(each, CountColumn)]
+        plain = [HasKey(each.labels) if offers(each, CountColumn) else each for each in found.values()]
+        without_counts = {each.key: each for each in plain}
+        return _Columns(counts, (tuple(without_counts), [*without_counts.values()]), (tuple(found), [*found.values()]))
 
-    def _sort_in(self, buckets: Buckets, rows: set[int], regrouped: set[int]) -> None:
-        """Put rows into the buckets they now belong to; only those that are regrouped may have left their group."""
-        if len(buckets.bucket_of) < self.cluster.nodes.size:
-            buckets.grow()
-        worth = self.node_local.worth
-        coming = buckets.update(rows, worth) if rows else []
-        for row in (*coming, *regrouped):
-            points = worth[row]
-            if points is None:
-                buckets.drop(row)
-            else:
-                buckets.put(row, self._group(row), points)
 
-    def _group(self, row: int) -> GroupKey:
-        key: GroupKey = ()
-        if self._grouping:
-            only = np.array([row], dtype=np.int64)
-            key = tuple([int(each.score.score(only)[0]) for each in self._grouping])
-        for watcher in self._grouping_watchers:
-            key += watcher.group(row)
-        return key
+class _Columns(msgspec.Struct, frozen=True):
+    """The columns by which a class tells nodes apart.
+
+    Attributes:
+        counts: the columns that count pods.
+        without_counts: a key for all columns, and the columns as they are on nodes without such pods.
+        with_counts: a key for all columns, and the columns.
+    """
+
+    counts: list[CountColumn]
+    without_counts: tuple[Hashable, list[GroupColumn]]
+    with_counts: tuple[Hashable, list[GroupColumn]]
+
+
+class _ScoreColumn:
+    """Raw points that are normalised and rest on the node alone."""
+
+    is_fixed = True
+
+    def __init__(self, score: WeightedScore) -> None:
+        self.key = ("score", score.plugin)
+        self._score = score.score
+
+    def values(self, rows: Rows) -> Ints:
+        return self._score.score(rows)
+
+    def value(self, row: int) -> int:
+        return int(self._score.score(np.array([row], dtype=np.int64))[0])
 
 
 def _lasting_reads(plugins: PreparedPlugins) -> Iterable[Subject | One]:

@@ -87,14 +87,14 @@ class ViewCache:
     def _drop(self) -> None:
         """Keep no more views than there is memory for, and of many none for long whose class has no pods."""
         while len(self._views) > self._most():
-            self._views.popitem(last=False)[1].forget_buckets()
+            self._views.popitem(last=False)
         if len(self._views) <= _MANY_VIEWS:
             return
         keys = list(islice(self._round, _LOOKED_AT))
         for key in keys:
             view = self._views.get(key)
             if view is not None and not view.pod_class.occupancy:
-                self._views.pop(key).forget_buckets()
+                del self._views[key]
         if len(keys) < _LOOKED_AT:
             self._round = iter(list(self._views)[:-1])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from topospread.workloads.planned import QueuedPod, Workload
 CountedPods = Mapping[str, int]
 """``Deployment/web`` → how many of its pods are counted, bare pods together as ``Pod``, the workload's own first; empty
 where no others are counted."""
+_REMEMBERED = 64
 
 
 class PodOwners:
@@ -32,6 +33,7 @@ class PodOwners:
         self._cluster = cluster
         queued = {pod_key(each.namespace, each.name): each.workload for each in queue}
         self._of: dict[int, dict[str, Counter[int]]] = {}
+        self._latest: dict[tuple[str, Selector, bytes], dict[str, int]] = {}
         self._classes: dict[tuple[str, str], set[int]] = {}
         rows_of: dict[tuple[int, int], list[int]] = {}
         whose: list[tuple[PodClass, str, list[int]]] = []
@@ -66,11 +68,23 @@ class PodOwners:
         own = self._count(self._classes.get((space, name), ()), selector, takes_part)
         if own[name] == total:
             return {}
-        found = self._count((each.index for each in self._cluster.classes_in(space)), selector, takes_part)
+        found = self._count_all(space, selector, takes_part)
         # Until 1.23 and without a key pods are counted otherwise than by what takes part here: nobody is named then.
-        if found.total() != total or not set(found) - {name}:
+        if sum(found.values()) != total or found.keys() <= {name}:
             return {}
-        return dict(sorted(found.items(), key=lambda each: (each[0] != name, -each[1], each[0])))
+        return _OwnFirst(name, found)
+
+    def _count_all(self, namespace: str, selector: Selector, takes_part: Bools) -> dict[str, int]:
+        """Return owner → its pods that are counted, most pods first; workloads with one selector share the answer."""
+        key = (namespace, selector, takes_part.tobytes())
+        found = self._latest.get(key)
+        if found is None:
+            if len(self._latest) >= _REMEMBERED:
+                self._latest.clear()
+            classes = self._cluster.selections.classes(namespace, selector)
+            counted = self._count((each.index for each in classes), selector, takes_part)
+            found = self._latest[key] = dict(sorted(counted.items(), key=lambda each: (-each[1], each[0])))
+        return found
 
     def _count(self, classes: Iterable[int], selector: Selector, takes_part: Bools) -> Counter[str]:
         """Owner → its pods of these classes that are counted."""
@@ -81,6 +95,25 @@ class PodOwners:
                 for name, rows in self._of[index].items():
                     found[name] += sum(number for row, number in rows.items() if takes_part[row])
         return +found
+
+
+class _OwnFirst(Mapping[str, int]):
+    """Counts by owner in an order of its own: one owner first. The counts are shared with other workloads."""
+
+    def __init__(self, name: str, counted: Mapping[str, int]) -> None:
+        self._name = name
+        self._counted = counted
+
+    def __getitem__(self, name: str) -> int:
+        return self._counted[name]
+
+    def __iter__(self) -> Iterator[str]:
+        if self._name in self._counted:
+            yield self._name
+        yield from (each for each in self._counted if each != self._name)
+
+    def __len__(self) -> int:
+        return len(self._counted)
 
 
 def _name(workload: Workload | None) -> str:

@@ -93,26 +93,32 @@ class DomainSpreads(Sequence[DomainSpread]):
     """A constraint's eligible domains by name, each made when it is looked at, as a hostname has thousands.
 
     Attributes:
-        before, after: as in `DomainSpread`, int32[domains].
         rejected: domain → reason → nodes; domains without any are left out.
     """
 
-    __slots__ = ("_domains", "after", "before", "rejected")
+    __slots__ = ("_domains", "_earlier", "rejected")
     _domains: Sequence[Domain]
-    before: Codes
-    after: Codes
+    _earlier: Sequence[Domain]
     rejected: Mapping[str, Reasons]
 
     def __init__(self, before: Sequence[Domain], after: Sequence[Domain], rejected: Mapping[str, Reasons]) -> None:
         self._domains = after
+        self._earlier = before
         eligible = set(self.names) if rejected else set()
         self.rejected = {name: reasons for name, reasons in rejected.items() if reasons and name in eligible}
-        self.after = counts_of(after)
-        if isinstance(before, Domains) and before.same_as(after):
-            self.before = before.matching
-        else:
-            earlier = {domain.name: domain.matching for domain in before}
-            self.before = np.array([earlier.get(domain.name, 0) for domain in after], dtype=np.int32)
+
+    @property
+    def before(self) -> Codes:
+        """Matching pods of each domain before, int32[domains]."""
+        if isinstance(self._earlier, Domains) and self._earlier.same_as(self._domains):
+            return self._earlier.matching
+        earlier = {domain.name: domain.matching for domain in self._earlier}
+        return np.array([earlier.get(domain.name, 0) for domain in self._domains], dtype=np.int32)
+
+    @property
+    def after(self) -> Codes:
+        """Matching pods of each domain now, int32[domains]."""
+        return counts_of(self._domains)
 
     def __len__(self) -> int:
         return len(self._domains)

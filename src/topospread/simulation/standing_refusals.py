@@ -138,7 +138,8 @@ class StandingRefusals:
         now = self._rejection(view, row)
         if now is None or now != verdict.rejections[basis.blame[row]]:
             return False
-        return all(each.counts_as_before(row) for each in view.plugins.watchers if isinstance(each, Spread))
+        watchers = view.plugins.watchers
+        return all(each.counts_as_before(row, basis.position) for each in watchers if isinstance(each, Spread))
 
     def _is_blamed_alike(self, verdict: Verdict, basis: _RefusalBasis, view: View, row: int) -> bool:
         """Whether a node whose pods changed is rejected as before."""

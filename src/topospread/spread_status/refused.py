@@ -95,10 +95,10 @@ def _looks(view: View, rows: Ints) -> list[tuple[int, ...]]:
     """
     columns: list[Ints] = []
     for watcher in view.plugins.watchers:
-        more = watcher.groups(rows)
+        more = watcher.columns()
         if more is None:
             return []
-        columns += more
+        columns += [each.values(rows) for each in more]
         if isinstance(watcher, Spread):
             counts = [each.counts for each in watcher.hard if each.counts is not None]
             columns += [(each.member[rows] >= 0).astype(np.int64) for each in counts]

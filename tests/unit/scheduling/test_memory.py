@@ -45,9 +45,9 @@ def replica(app: str, spec: dict[str, Any], **labels: str) -> Pod:
     return msgspec.convert({"metadata": metadata, "spec": {"containers": [{"name": "c"}], **spec}}, Pod)
 
 
-@pytest.mark.parametrize("says", [spread, near])
+@pytest.mark.parametrize(("says", "heard"), [(spread, 0), (near, 1)])
 @pytest.mark.parametrize("count", [20, 150])
-def test_a_view_listens_to_the_classes_that_its_selectors_match(says: Any, count: int) -> None:
+def test_a_view_listens_to_classes_that_the_cluster_does_not_count(says: Any, heard: int, count: int) -> None:
     scheduler = scheduler_of(6)
     pods = [replica(f"app-{i}", says({"app": f"app-{i}"})) for i in range(count)]
     for turn in range(2):
@@ -57,7 +57,7 @@ def test_a_view_listens_to_the_classes_that_its_selectors_match(says: Any, count
     views = [scheduler.view(scheduler.cluster.shared_class(pod)) for pod in pods]
 
     assert scheduler.work.built == count
-    assert sum(view.heard for view in views) == count, "its own pods' class each"
+    assert sum(view.heard for view in views) == heard * count, "with affinity, the class of its own pods each"
     assert len(scheduler.cluster.selections) <= count
 
 
@@ -70,6 +70,22 @@ def test_classes_that_went_are_not_listened_to_for_good() -> None:
         cluster.unbind("default/old")
 
     assert max(heard) < 3_500, "what the cluster lets go of goes from the views, too"
+
+
+def test_classes_that_select_the_same_pods_share_counts_and_groups() -> None:
+    scheduler = scheduler_of(300)
+    pods = [replica(f"app-{i}", spread({"team": "one"}), team="one") for i in range(20)]
+    for turn in range(10):
+        for i, pod in enumerate(pods):
+            assert scheduler.schedule(pod, f"app-{i}-{turn}").node is not None
+
+    views = [scheduler.view(scheduler.cluster.shared_class(pod)) for pod in pods]
+    counts = {each.counts for view in views for each in view.plugins.prepared["PodTopologySpread"].watcher.hard}
+
+    assert len(counts) == 1
+    assert len(scheduler.cluster.selections) == 1
+    assert len({view.node_local for view in views}) == 1
+    assert len(views[0].node_local._groups) == 1
 
 
 def test_views_that_are_dropped_leave_no_selections() -> None:

@@ -13,9 +13,11 @@ import numpy as np
 
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Ints, Rows, grown
+from topospread.cluster.selections import Selection
 from topospread.cluster.zone_key import zone_key
 from topospread.plugins.default_selector import SelectorOf, default_selector, looked_up
-from topospread.plugins.domain_counts import MatchingPods
+from topospread.plugins.domain_counts import matching_pods, pods_on
+from topospread.plugins.group_columns import GroupColumn
 from topospread.plugins.interface import MAX_NODE_SCORE, Listener, Prepared, Scope
 
 _ZONE_SHARE = 2.0 / 3.0
@@ -39,7 +41,7 @@ class SelectorSpread:
         if pod_class.pod.spec.topology_spread_constraints:
             return Prepared()
         selector = self._selector_of(pod_class, cluster.objects)
-        score = _SpreadScore(MatchingPods(cluster, pod_class.namespace, selector), cluster)
+        score = _SpreadScore(matching_pods(cluster, pod_class.namespace, selector, empty_counts=False), cluster)
         return Prepared(score=score, watcher=score, reads=looked_up(pod_class))
 
 
@@ -49,7 +51,7 @@ class _SpreadScore:
     scope = Scope.CLUSTER
     layout = 0
 
-    def __init__(self, pods: MatchingPods, cluster: Cluster) -> None:
+    def __init__(self, pods: Selection, cluster: Cluster) -> None:
         self._pods = pods
         self._nodes = cluster.nodes
         self._numbers: dict[str, int] = {"": _NO_ZONE}
@@ -59,7 +61,7 @@ class _SpreadScore:
 
     def score(self, rows: Rows, nodes: Ints | None = None) -> Ints:
         """Pods of the same group on each node, int64[rows] (``countMatchingPods``)."""
-        return self._pods.per_node[rows].copy()
+        return pods_on(self._pods, rows)
 
     def normalize(self, raw: Ints, rows: Rows) -> Ints:
         """100 for none, 0 for the most; two thirds of it by zone, where the node is in one (``NormalizeScore``)."""
@@ -73,33 +75,26 @@ class _SpreadScore:
             points = np.where(in_zone, points * (1.0 - _ZONE_SHARE) + _ZONE_SHARE * zone_points, points)
         return points.astype(np.int64)
 
-    def concerned(self) -> Iterable[PodClass]:
-        """Classes whose pods count."""
-        return self._pods.classes
-
-    def listener(self, pod_class: PodClass) -> Listener | None:
-        """Counts a pod."""
-        return self._count if self._pods.matches(pod_class) else None
-
-    def _count(self, row: int, delta: int) -> Iterable[int]:
-        self._pods.add(row, delta)
+    def concerned(self, since: int = 0) -> Iterable[PodClass]:
+        """Return no class: the cluster counts the pods."""
         return ()
 
-    def on_node(self, row: int) -> Iterable[int]:
+    def listener(self, pod_class: PodClass) -> Listener | None:
+        """Return nothing: the cluster counts the pods."""
+
+    def counts_pods_of(self, pod_class: PodClass) -> bool:
+        """Whether pods of a class count."""
+        return pod_class.counted and (pod_class.label_set is None or pod_class.label_set in self._pods.sets)
+
+    def on_node(self, row: int) -> None:
         """Take note of a node's zone."""
-        self._pods.on_node(row)
         if row >= len(self._zones):
             self._zones = grown(self._zones, self._nodes.capacity, _NO_ZONE)
         self._place(row)
-        return ()
 
-    def groups(self, rows: Rows) -> list[Ints] | None:
-        """No grouping."""
+    def columns(self) -> list[GroupColumn] | None:
+        """Return nothing: all nodes have to be compared."""
         return None
-
-    def group(self, row: int) -> tuple[int, ...]:
-        """Never asked for."""
-        return ()
 
     def _place(self, row: int) -> None:
         node = self._nodes.nodes[row]

@@ -1,0 +1,132 @@
+"""The domain in which each node's pods count for a topology key: one membership for all constraints that agree on it.
+
+Constraints agree if they have the same key, require the same keys and include the same nodes. What is counted in a
+domain is in `domain_counts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+from weakref import ref
+
+import numpy as np
+
+from topospread.cluster import Cluster
+from topospread.cluster.arrays import Bools, Codes, Ints, Rows, grown
+from topospread.cluster.nodes import LabelColumn
+
+OUT, WITHOUT_KEY = -1, -2
+"""Members of no domain: a node that takes no part, and one that takes part and lacks the key."""
+_FOLLOWERS = 16
+"""Followers that are gone are looked for when there are this many more, or twice as many, as the last time."""
+
+
+class Follower(Protocol):
+    """Counts that rest on a membership."""
+
+    def node_moved(self, membership: Membership, row: int, before: int, after: int) -> None:
+        """Follow a node that changed its domain; ``membership.nodes`` has the node at its new place already."""
+
+
+class Membership:
+    """The domain of each node, kept up to date node by node.
+
+    A domain exists while at least one node takes part in it.
+
+    Attributes:
+        column: the labels of the key.
+        member: row → code of the domain, `OUT` or `WITHOUT_KEY`, int32[capacity].
+        nodes: code → nodes that take part, int64[codes].
+        domains: number of domains that exist.
+    """
+
+    def __init__(self, cluster: Cluster, column: LabelColumn, takes_part: Callable[[Rows], Bools]) -> None:
+        """``takes_part``: whether nodes take part; the key itself is looked for here."""
+        self.column = column
+        self._journal = cluster.journal
+        self._table = cluster.nodes
+        self._numbering = cluster.nodes.numbering
+        self._takes_part = takes_part
+        self._position = cluster.journal.join(self)
+        self._followers: list[ref[Follower]] = []
+        self._most_followers = _FOLLOWERS
+        self._moved: dict[int, int] = {}
+        self._by_name: tuple[Codes, Codes] | None = None
+        self._names = 0
+        self.member: Codes = np.full(len(column.codes), OUT, dtype=np.int32)
+        everything = slice(0, cluster.nodes.size)
+        self.member[everything] = self._members(everything)
+        in_domains = self.member[self.member >= 0]
+        self.nodes: Ints = np.bincount(in_domains, minlength=len(column.values)).astype(np.int64)
+        self.domains = int(np.count_nonzero(self.nodes))
+
+    def follow(self, follower: Follower) -> None:
+        """Report nodes that change their domain, for as long as the follower is used elsewhere."""
+        self._followers.append(ref(follower))
+        if len(self._followers) > self._most_followers:
+            self._followers = [each for each in self._followers if each() is not None]
+            self._most_followers = 2 * len(self._followers) + _FOLLOWERS
+
+    def catch_up(self) -> bool:
+        """Read which nodes changed; False if a new membership is needed instead."""
+        changes = self._journal.about((None,), self._position, self)
+        if changes is None or self._numbering != self._table.numbering:
+            return False
+        if changes:
+            self._position = self._journal.position
+            self.member = grown(self.member, len(self.column.codes), OUT)
+            self.make_room()
+            for row in dict.fromkeys(row for row, _, _ in changes):
+                self._move(row)
+        return True
+
+    def rewind(self, position: int) -> None:
+        """Continue from a position: the newest changes, which undo each other, were removed from the journal."""
+        self._position = position
+
+    def by_name(self) -> tuple[Codes, Codes]:
+        """Return the codes of the domains that exist in the order of names, and their nodes; do not change them."""
+        if self._by_name is None or self._names != len(self.column.values):
+            self.make_room()
+            self._names, codes = len(self.column.values), self.column.by_name
+            if self.domains < len(codes):
+                codes = codes[self.nodes[codes] > 0]
+            self._by_name = codes, self.nodes[codes].astype(np.int32)
+        return self._by_name
+
+    @property
+    def is_of_all_nodes(self) -> bool:
+        """Whether every node has the key and takes part."""
+        return int(self.nodes.sum()) == len(self._table)
+
+    def moved_since(self, row: int, position: int) -> bool:
+        """Whether a node has changed its domain since a position in the journal, as far as that was read."""
+        return self._moved.get(row, -1) >= position
+
+    def is_stale(self, row: int) -> bool:
+        """Whether a node's domain will change with the next `catch_up`."""
+        return row >= len(self.member) or self.member.item(row) != self._members(np.array([row]))[0]
+
+    def make_room(self) -> None:
+        """Have a number of nodes for every value that the key has by now."""
+        self.nodes = grown(self.nodes, len(self.column.values))
+
+    def _members(self, rows: Rows) -> Codes:
+        codes = self.column.codes[rows]
+        return np.where(self._takes_part(rows), np.where(codes >= 0, codes, WITHOUT_KEY), OUT).astype(np.int32)
+
+    def _move(self, row: int) -> None:
+        before, after = self.member.item(row), int(self._members(np.array([row]))[0])
+        if before == after:
+            return
+        self.member[row] = after
+        self._moved[row] = self._journal.position
+        self._by_name = None
+        for code, delta in ((before, -1), (after, 1)):
+            if code >= 0:
+                self.nodes[code] += delta
+                self.domains += int(self.nodes[code] == 1) if delta > 0 else -int(self.nodes[code] == 0)
+        for each in self._followers:
+            if (follower := each()) is not None:
+                follower.node_moved(self, row, before, after)

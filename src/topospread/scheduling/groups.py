@@ -1,0 +1,230 @@
+"""Open nodes in groups, best node first. Groups belong to the cluster: all pod classes that see nodes alike share them.
+
+Nodes of one group agree in everything that cluster-wide plugins look at, so that only their own points tell them apart.
+Comparing the heads of the groups compares all nodes. A class whose pods are on few nodes lays these nodes over groups
+in which no pod is counted (`heads_beside`); docs/explanation/engine.md has a picture.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, insort
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topospread.cluster.arrays import Ints
+from topospread.cluster.nodes import NodeTable
+from topospread.plugins.group_columns import CountColumn, GroupColumn
+from topospread.plugins.interface import offers
+
+Heads: TypeAlias = "tuple[array[int], array[int]]"
+"""The best row of each group and how many open rows the group has; a group without rows has size 0."""
+
+_CLOSED = -1
+_LARGEST = 1 << 62
+
+
+class Groups:
+    """All rows that pass a node's own filters, by the values of some columns.
+
+    Attributes:
+        columns: what tells groups apart.
+        read: changed rows that were put where they belong, as the owner of the groups counts them.
+    """
+
+    def __init__(
+        self, columns: Sequence[GroupColumn], worth: Sequence[int | None], points: Ints, nodes: NodeTable
+    ) -> None:
+        """``worth``: row → own points, ``None`` for rows that are not open; ``points``: the same points as a column."""
+        self.columns = columns
+        self.read = 0
+        self._worth = worth
+        self._nodes = nodes
+        self._are_fixed = all(each.is_fixed for each in columns)
+        self._whole_domains = [each for each in columns if offers(each, CountColumn) and each.whole_domains]
+        # By row: its group, or _CLOSED; and the points by which it is sorted, which may be older than `worth`.
+        self._group_of = array("i", [_CLOSED]) * nodes.size
+        self._points_of = array("q", [0]) * nodes.size
+        # By group: its best row, its number of rows, and its rows in the order of names for each number of points.
+        # _best has these points below zero, sorted. A group without rows is free: its number is used again.
+        self._heads, self._sizes = array("q"), array("q")
+        self._levels: list[dict[int, array[int]]] = []
+        self._best: list[list[int]] = []
+        self._values: list[tuple[int, ...]] = []
+        self._number_of: dict[tuple[int, ...], int] = {}
+        self._free: list[int] = []
+        self._fill(points)
+
+    def update(self, changed: Iterable[int]) -> bool:
+        """Put rows where they now belong; ``~row`` stands for a row whose node changed. False: make new groups."""
+        rows = dict.fromkeys(changed)
+        renamed = [~each for each in rows if each < 0] if min(rows) < 0 else []
+        if self._whole_domains:
+            if renamed:
+                return False
+            for column in self._whole_domains:
+                codes = {column.labels.codes.item(row) for row in rows} - {-1}
+                rows = dict.fromkeys((*rows, *(row for code in codes for row in column.labels.rows(code))))
+        if missing := self._nodes.size - len(self._group_of):
+            self._group_of.extend([_CLOSED] * missing)
+            self._points_of.extend([0] * missing)
+        for row in renamed:  # the name's place in the order may be another: first take all of them out
+            self._move(row, _CLOSED, 0)
+        for each in rows:
+            row = each if each >= 0 else ~each
+            points = self._worth[row]
+            group = self._group_of[row]
+            if points is None:
+                group = _CLOSED
+            elif group < 0 or not self._are_fixed:
+                group = self._number(tuple([column.value(row) for column in self.columns]))
+            self._move(row, group, points or 0)
+        return True
+
+    def heads(self) -> Heads:
+        """Return the best row of each group; do not change the arrays."""
+        return self._heads, self._sizes
+
+    def heads_beside(self, counts: Sequence[Mapping[int, int]]) -> Heads:
+        """Return the best row of each group where some rows are in groups of their own.
+
+        Args:
+            counts: row → count, a mapping for each thing that is counted; groups of rows with counts are told apart by
+                these, too. Rows that are in no mapping make up the groups as they are.
+        """
+        heads, sizes = self._heads[:], self._sizes[:]
+        group_of, points_of, ranks = self._group_of, self._points_of, self._nodes.ranks
+        apart: Mapping[int, Hashable] = counts[0]
+        if len(counts) > 1:
+            rows = {row for each in counts for row in each}
+            apart = {row: tuple([each.get(row, 0) for each in counts]) for row in rows}
+        place_of: dict[tuple[int, Hashable], int] = {}
+        for row, counted in apart.items():
+            group = group_of[row]
+            if group < 0:
+                continue
+            sizes[group] -= 1
+            key = (group, counted)
+            place = place_of.get(key)
+            if place is None:
+                place_of[key] = len(heads)
+                heads.append(row)
+                sizes.append(1)
+                continue
+            sizes[place] += 1
+            head = heads[place]
+            better = points_of[row] - points_of[head]
+            if better > 0 or (not better and ranks[row] < ranks[head]):
+                heads[place] = row
+        for group in {key[0] for key in place_of}:
+            if sizes[group] and heads[group] in apart:
+                heads[group] = self._first_beside(group, apart)
+        return heads, sizes
+
+    def _first_beside(self, group: int, apart: Mapping[int, object]) -> int:
+        levels = self._levels[group]
+        return next(row for below_zero in self._best[group] for row in levels[-below_zero] if row not in apart)
+
+    def _move(self, row: int, group: int, points: int) -> None:
+        """Put a row into a group and among the rows with as many points."""
+        before, ranks = self._group_of[row], self._nodes.ranks
+        if before == group and (group < 0 or self._points_of[row] == points):
+            return
+        if before >= 0:
+            self._take_out(row, before)
+        self._group_of[row], self._points_of[row] = group, points
+        if group >= 0:
+            levels = self._levels[group]
+            level = levels.get(points)
+            if level is None:
+                levels[points] = array("i", [row])
+                insort(self._best[group], -points)
+            elif ranks[level[-1]] < ranks[row]:  # rows often get other points in the order of names
+                level.append(row)
+            else:
+                insort(level, row, key=ranks.__getitem__)
+            self._sizes[group] += 1
+            self._heads[group] = levels[-self._best[group][0]][0]
+        if before >= 0 and before != group and not self._sizes[before]:
+            self._free.append(before)
+            del self._number_of[self._values[before]]
+
+    def _take_out(self, row: int, group: int) -> None:
+        ranks, levels, best = self._nodes.ranks, self._levels[group], self._best[group]
+        points = self._points_of[row]
+        level = levels[points]
+        place = 0 if level[0] == row else bisect_left(level, ranks[row], key=ranks.__getitem__)
+        if place == len(level) or level[place] != row:  # the row has another node since it was put here
+            place = level.index(row)
+        del level[place]
+        if not level:
+            del levels[points]
+            del best[bisect_left(best, -points)]
+        self._sizes[group] -= 1
+        if best:
+            self._heads[group] = levels[-best[0]][0]
+
+    def _number(self, values: tuple[int, ...]) -> int:
+        """Return the number of the group with these values, a new one if there is none."""
+        number = self._number_of.get(values)
+        if number is None:
+            if self._free:
+                number = self._free.pop()
+                self._values[number] = values
+            else:
+                number = len(self._values)
+                self._values.append(values)
+                self._levels.append({})
+                self._best.append([])
+                self._heads.append(0)
+                self._sizes.append(0)
+            self._number_of[values] = number
+        return number
+
+    def _fill(self, points: Ints) -> None:
+        """Put every open row into its group: sorted once by group, points and name."""
+        by_name = self._nodes.by_name
+        rows = by_name[[self._worth[row] is not None for row in by_name.tolist()]]
+        if not len(rows):
+            return
+        columns = [*(each.values(rows) for each in self.columns), points[rows]]
+        numbers = _numbered(columns)
+        order = np.argsort(numbers, kind="stable")
+        ordered, rows = numbers[order], rows[order].astype(np.int32)
+        firsts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
+        ends = [*firsts[1:].tolist(), len(rows)]
+        group_of, points_of = np.frombuffer(self._group_of, np.int32), np.frombuffer(self._points_of, np.int64)
+        levels = zip(*(column[order[firsts]].tolist() for column in columns), strict=True)
+        for (*values, level_points), first, end in zip(levels, firsts.tolist(), ends, strict=True):
+            group = self._number(tuple(values))
+            level = array("i", rows[first:end].tobytes())
+            self._levels[group][level_points] = level
+            self._best[group].insert(0, -level_points)  # points ascend
+            self._heads[group] = level[0]
+            self._sizes[group] += len(level)
+            group_of[rows[first:end]] = group
+            points_of[rows[first:end]] = level_points
+
+
+def _numbered(columns: Sequence[Ints]) -> NDArray[np.integer[Any]]:
+    """Return a number for each row's values, in the order of the first column, then of the second, and so on.
+
+    The numbers are small where possible: small ones are sorted in linear time.
+    """
+    numbers, span = np.zeros(len(columns[0]), dtype=np.int64), 1
+    for column in columns:
+        values, width = column - (lowest := column.min()), int(column.max()) - int(lowest) + 1
+        if span * width > _LARGEST:
+            (numbers, span), (values, width) = _renumbered(numbers), _renumbered(column)
+        numbers = numbers * width + values
+        span *= width
+    return numbers.astype(np.uint16) if span <= 1 << 16 else numbers
+
+
+def _renumbered(values: Ints) -> tuple[Ints, int]:
+    """Return numbers in the same order without gaps, and how many different ones there are."""
+    different, numbers = np.unique(values, return_inverse=True)
+    return numbers.astype(np.int64), len(different)
