@@ -318,7 +318,8 @@ class PreemptionSearch:
 
     @cached_property
     def _decided_by_sums(self) -> list[bool]:
-        return passes_as_it_is(self._view).tolist()
+        passes: list[bool] = passes_as_it_is(self._view).tolist()
+        return passes
 
     def _dry_run(self, row: int, pods: Pods, violating: tuple[bool, ...]) -> tuple[tuple[int, ...] | Rejection, bool]:
         """Remove all potential victims, then put back those that may stay: first those whose eviction breaks a budget.
