@@ -233,12 +233,14 @@ class PreemptionSearch:
         promising = self._promising()
         tried = [each for each in promising if row_of[each] in lower] if lower else []
         candidates: list[Candidate] = []
+        one_breaks_no_budget = False
         failures: Counter[Rejection] = Counter()
         for node in tried:
             found = self._on_node(node)
             if isinstance(found, Candidate):
                 candidates.append(found)
-                if self._enough(candidates):
+                one_breaks_no_budget |= not found.violations
+                if one_breaks_no_budget and self._wanted is not None and len(candidates) >= self._wanted:
                     break
             else:
                 failures[found] += 1
@@ -271,11 +273,6 @@ class PreemptionSearch:
         """Whether evictions may help on a node that was rejected so (``nodesWherePreemptionMightHelp``)."""
         is_tried = rejection.plugin == LEFT_OUT_BY_PRE_FILTER and self._rules.tries_left_out
         return is_tried or rejection.code == UNSCHEDULABLE
-
-    def _enough(self, candidates: list[Candidate]) -> bool:
-        if self._wanted is None or len(candidates) < self._wanted:
-            return False
-        return any(not each.violations for each in candidates)
 
     def _on_node(self, node: str) -> Candidate | Rejection:
         """Return the fewest victims that make room on a node, or why evictions do not (``SelectVictimsOnNode``)."""
@@ -318,7 +315,8 @@ class PreemptionSearch:
 
     @cached_property
     def _decided_by_sums(self) -> list[bool]:
-        return passes_as_it_is(self._view).tolist()
+        passes: list[bool] = passes_as_it_is(self._view).tolist()
+        return passes
 
     def _dry_run(self, row: int, pods: Pods, violating: tuple[bool, ...]) -> tuple[tuple[int, ...] | Rejection, bool]:
         """Remove all potential victims, then put back those that may stay: first those whose eviction breaks a budget.
