@@ -52,6 +52,7 @@ class Cluster:
         ports: host ports in use.
         volume_use: which claims and disks the pods on each node use.
         started: pod key → ``status.startTime`` of the pods that have one.
+        reordered: number of updates that changed a pod's start time, or its place among the pods of its node.
         nominated: row → pod key → class of pending pods that preemption has promised that node.
         objects: Services, owners, namespaces, volumes: what plugins look up by name.
         undo: what an open savepoint needs to go back; who keeps something beside the cluster records its part.
@@ -70,6 +71,7 @@ class Cluster:
         self.homeless = Homeless(self.undo)
         self.ports = HostPorts()
         self.started: dict[PodKey, str] = {}
+        self.reordered = 0
         self._take_classes(PodClasses(rules))
         self._take_nominations(Nominations(self.nodes.row_of, self.journal, self.undo))
 
@@ -162,6 +164,10 @@ class Cluster:
         """The class of a pod object that stands for many replicas; remembered by the object itself."""
         return self._classes.of_object(pod)
 
+    def keep_class(self, pod_class: PodClass) -> None:
+        """Keep a class again if it was let go of, so that selectors find it."""
+        self._classes.keep(pod_class)
+
     def classes_in(self, namespace: str) -> Iterable[PodClass]:
         """Classes of a namespace's pods."""
         return self._classes.in_namespace(namespace)
@@ -169,6 +175,10 @@ class Cluster:
     def classes_asking(self, namespace: str) -> Iterable[PodClass]:
         """Classes that want to be near, or away from, pods of a namespace; other pods of it may be meant."""
         return self._classes.asking(namespace)
+
+    def classes_meaning(self, pod_class: PodClass) -> Iterable[PodClass]:
+        """Return the classes with an affinity term that may mean pods of a class. A class may come twice."""
+        return self._classes.meaning(pod_class)
 
     def rows_below(self, priority: int) -> set[int]:
         """Rows of nodes on which pods of a lower priority are; costs what there is of such pods."""
@@ -233,6 +243,7 @@ class Cluster:
             self._note_order(row)
             self.order.goes(row, key)
             self.on_node[row][key] = self.on_node[row].pop(key)
+            self.reordered += 1
             self.journal.append(ELSEWHERE)
         return True
 
@@ -376,6 +387,7 @@ class Cluster:
             self.started[key] = started
         else:
             self.started.pop(key, None)
+        self.reordered += 1
         self.journal.append(ELSEWHERE)
 
     def _undo_unbind(self, key: PodKey, pod_class: PodClass, row: int, started: str | None) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Collection, Hashable, Iterator
 
 import msgspec
 import numpy as np
@@ -223,8 +223,13 @@ def namespaces_asked(pod: Pod) -> set[str | None]:
     for term in affinity_terms(pod):
         if term.namespace_selector is not None:
             asked.add(None)
-        asked.update(term.namespaces or ((pod.namespace,) if term.namespace_selector is None else ()))
+        asked.update(namespaces_named(term, pod))
     return asked
+
+
+def namespaces_named(term: PodAffinityTerm, pod: Pod) -> Collection[str]:
+    """Return the namespaces that a term of a pod means by name."""
+    return term.namespaces or ((pod.namespace,) if term.namespace_selector is None else ())
 
 
 def signature(pod: Pod) -> tuple[object, ...]:

@@ -5,14 +5,26 @@ What makes a class is in `pod_class`.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from itertools import takewhile
 from typing import TypeVar
 
+from topospread.api.label_index import SelectorIndex
+from topospread.api.labels import InvalidSelectorError, Selector
 from topospread.api.pod import Pod
 from topospread.api.requests import RequestRules
 
-from .pod_class import Cost, PodClass, identity, namespaces_asked, resources_of, signature
+from .pod_class import (
+    Cost,
+    PodClass,
+    affinity_terms,
+    has_pod_affinity,
+    identity,
+    namespaces_asked,
+    namespaces_named,
+    resources_of,
+    signature,
+)
 from .selections import Selections
 from .tied import own_node, untied
 
@@ -43,6 +55,8 @@ class PodClasses:
         self._costs: dict[bytes, Cost] = {}
         self._by_namespace: dict[str, dict[int, PodClass]] = {}
         self._asking: dict[str | None, dict[int, PodClass]] = {}
+        self._terms: SelectorIndex[PodClass] = SelectorIndex()
+        self._numbers: dict[int, list[tuple[str, Selector, int]]] = {}
         self._with_affinity: dict[int, PodClass] = {}
         self._of_object: dict[int, tuple[Pod, PodClass]] = {}
         self._there: dict[int, dict[int, PodClass]] = {}
@@ -73,9 +87,7 @@ class PodClasses:
         """The class of a pod object that stands for many replicas; remembered by the object itself."""
         known = self._of_object.get(id(pod))
         if known is not None and known[0] is pod:
-            if self.every.get(known[1].index) is not known[1]:
-                self._take_up(known[1])
-                self._note_idle(known[1])
+            self.keep(known[1])
             return known[1]
         pod_class = self.of(pod)
         if not pod_class.tied_to:
@@ -92,6 +104,13 @@ class PodClasses:
         """Classes that want to be near, or away from, pods of a namespace; other pods of it may be meant."""
         return (*self._asking.get(None, {}).values(), *self._asking.get(namespace, {}).values())
 
+    def meaning(self, pod_class: PodClass) -> Iterable[PodClass]:
+        """Return the classes with an affinity term that may mean pods of a class. A class may come twice."""
+        return (
+            *self._asking.get(None, {}).values(),
+            *self._terms.matching(pod_class.namespace, pod_class.labels),
+        )
+
     def asking_since(self, index: int) -> list[PodClass]:
         """Return the classes with at least this index that want to be near, or away from, other pods."""
         newest_first = reversed(self._with_affinity.items())  # indexes only grow
@@ -102,6 +121,12 @@ class PodClasses:
         if self._idle.pop(pod_class.index, None) is None and self.every.get(pod_class.index) is not pod_class:
             self._take_up(pod_class)
         self._there.setdefault(pod_class.priority, {})[pod_class.index] = pod_class
+
+    def keep(self, pod_class: PodClass) -> None:
+        """Keep a class again if it was let go of."""
+        if self.every.get(pod_class.index) is not pod_class:
+            self._take_up(pod_class)
+            self._note_idle(pod_class)
 
     def _take_up(self, pod_class: PodClass) -> None:
         """Keep a class again that was let go of."""
@@ -147,6 +172,10 @@ class PodClasses:
         self._by_namespace.setdefault(pod_class.namespace, {})[index] = pod_class
         for namespace in namespaces_asked(pod):
             self._asking.setdefault(namespace, {})[index] = self._with_affinity[index] = pod_class
+        if has_pod_affinity(pod):
+            self._numbers[index] = [
+                (*place, self._terms.add(*place, pod_class)) for place in _places_of_terms(pod_class.pod)
+            ]
 
     def _note_idle(self, pod_class: PodClass) -> None:
         idle = self._idle
@@ -163,6 +192,8 @@ class PodClasses:
         self._with_affinity.pop(index, None)
         for namespace in namespaces_asked(pod):
             _drop(self._asking, namespace, index)
+        for place in self._numbers.pop(index, ()):
+            self._terms.remove(*place)
         key = _key(pod_class)
         alike = [each for each in self._by_identity[key] if each[1] is not pod_class]
         if alike:
@@ -180,6 +211,16 @@ class PodClasses:
                 self._costs.clear()
             known = self._costs[resources] = Cost(pod, self._rules)
         return known
+
+
+def _places_of_terms(pod: Pod) -> Iterator[tuple[str, Selector]]:
+    """Yield namespace and selector of the affinity terms that name namespaces. Invalid selectors match no pod."""
+    for term in affinity_terms(pod):
+        try:
+            selector = Selector.from_label_selector(term.label_selector)
+        except InvalidSelectorError:
+            continue
+        yield from ((namespace, selector) for namespace in namespaces_named(term, pod))
 
 
 def _key(pod_class: PodClass) -> Hashable:

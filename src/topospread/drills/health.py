@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from topospread.api.labels import Selector
 from topospread.api.policy import PodDisruptionBudget, PodDisruptionBudgetStatus
 from topospread.cluster import Cluster
-from topospread.scheduling.preemption import budget_selector
+from topospread.scheduling.disruption_budgets import budget_selector
 from topospread.simulation.budgets import desired_healthy, goes_by_scale, replicas_of
 from topospread.workloads.planned import Workload
 

@@ -5,11 +5,15 @@ When and how fast is the rule of `workloads.node_lifecycle` and `workloads.taint
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
 from math import inf
 
+import msgspec
+
 from topospread.config.versions import KubeVersion
+from topospread.simulation.run import Run
 from topospread.workloads.node_lifecycle import (
     UNREACHABLE_TAINTS,
     ZoneState,
@@ -31,6 +35,22 @@ _NO_SCHEDULE, _NO_EXECUTE = UNREACHABLE_TAINTS
 Zone = tuple[str, str]
 
 
+class _Zones(msgspec.Struct):
+    """The zones of a drill, for the silent nodes that were noticed.
+
+    Attributes:
+        run: the run that has these nodes; replaced manifests may change their labels and taints.
+        nodes: number of nodes.
+        states: zone → its state and number of nodes.
+        left: zone → silent nodes without the NoExecute taint, the first by name last.
+    """
+
+    run: Run
+    nodes: int
+    states: dict[Zone, tuple[ZoneState, int]]
+    left: dict[Zone, list[str]]
+
+
 class NodeFailures:
     """The node lifecycle and taint eviction controllers of a drill.
 
@@ -45,6 +65,7 @@ class NodeFailures:
         self._comparison_operators = comparison_operators
         self._noticed = set(world.down)
         self._next: dict[Zone, float] = {}
+        self._zones: _Zones | None = None
         world.on_arrival.append(self._came)
 
     def fail(self, names: Sequence[str]) -> None:
@@ -59,6 +80,7 @@ class NodeFailures:
         world = self._world
         back = [each for each in names if each in world.down]
         self._noticed -= set(back)
+        self._zones = None
         for name in back:
             world.change_node(as_well(world.node(name)))
             stays = bool(no_execute(world.node(name)))
@@ -74,6 +96,7 @@ class NodeFailures:
         if not silent:
             return
         self._noticed |= set(silent)
+        self._zones = None
         for name in silent:
             world.change_node(with_taints(world.node(name), [_NO_SCHEDULE]))
         world.note("tainted", nodes=silent, detail=f"{_NO_SCHEDULE.key}:{_NO_SCHEDULE.effect}")
@@ -82,22 +105,25 @@ class NodeFailures:
     def _go_on(self) -> None:
         """Taint in every zone in which a silent node has no NoExecute taint yet, as soon as that may be."""
         self.held_back = set()
-        states = self._states()
+        zones = self._zones_now()
+        states, left = zones.states, zones.left
         if all(state == "full" for state, _ in states.values()):
             self._stop()
             self.held_back = set(states)
             return
-        for zone in dict.fromkeys(zone_key(self._world.node(name)) for name in self._untainted()):
+        for zone in sorted(left, key=lambda zone: left[zone][-1]):
             state, nodes = states[zone]
             rate = taints_a_second(state, nodes)
             if not rate:
                 self.held_back.add(zone)
             elif zone not in self._next or self._next[zone] <= self._world.now:
-                self._taint(zone, rate)
+                self._taint(zone, left, rate)
 
-    def _taint(self, zone: Zone, rate: float) -> None:
-        """The first node of a zone, and the next one when its time has come."""
-        name = next(each for each in self._untainted() if zone_key(self._world.node(each)) == zone)
+    def _taint(self, zone: Zone, left: dict[Zone, list[str]], rate: float) -> None:
+        """Taint the first node of a zone, and the next node when its time has come."""
+        name = left[zone].pop()
+        if not left[zone]:
+            del left[zone]
         world = self._world
         world.change_node(with_taints(world.node(name), [_NO_EXECUTE]))
         world.note("tainted", nodes=[name], detail=f"{_NO_EXECUTE.key}:{_NO_EXECUTE.effect}")
@@ -108,6 +134,7 @@ class NodeFailures:
     def _stop(self) -> None:
         """Every node is silent: the controller takes that as its own trouble and drives nobody away."""
         world = self._world
+        self._zones = None
         for name in sorted(self._noticed):
             node = world.node(name)
             if _NO_EXECUTE in (node.spec.taints or ()):
@@ -115,25 +142,21 @@ class NodeFailures:
                 for pod in world.pods.on([name]):
                     pod.leaves_at = None
 
-    def _untainted(self) -> list[str]:
-        """Silent nodes without the NoExecute taint, by name."""
-        world = self._world
-        return [
-            each
-            for each in sorted(self._noticed & world.down)
-            if _NO_EXECUTE not in (world.node(each).spec.taints or ())
-        ]
-
-    def _states(self) -> dict[Zone, tuple[ZoneState, int]]:
-        """Zone → its state and how many nodes it has."""
-        total: dict[Zone, int] = {}
-        silent: dict[Zone, int] = {}
-        for node in self._world.cluster.nodes.nodes:
-            if node is not None:
-                zone = zone_key(node)
-                total[zone] = total.get(zone, 0) + 1
-                silent[zone] = silent.get(zone, 0) + (node.name in self._noticed)
-        return {zone: (zone_state(silent[zone], number), number) for zone, number in total.items()}
+    def _zones_now(self) -> _Zones:
+        """Return the zones as they are now; found once until nodes are added, fall silent or recover."""
+        world, known = self._world, self._zones
+        nodes = world.cluster.nodes
+        if known is None or known.run is not world.run or known.nodes != len(nodes):
+            total = Counter(zone_key(node) for node in nodes.nodes if node is not None)
+            silent = Counter(zone_key(world.node(name)) for name in self._noticed if name in nodes.row_of)
+            left: dict[Zone, list[str]] = {}
+            for name in sorted(self._noticed & world.down, reverse=True):
+                node = world.node(name)
+                if _NO_EXECUTE not in (node.spec.taints or ()):
+                    left.setdefault(zone_key(node), []).append(name)
+            states = {zone: (zone_state(silent[zone], number), number) for zone, number in total.items()}
+            known = self._zones = _Zones(world.run, len(nodes), states, left)
+        return known
 
     def _came(self, pod: FollowedPod) -> None:
         """A pod was placed: where taints are that it tolerates for a time only, it has to leave again."""

@@ -35,6 +35,7 @@ class FollowedPod(msgspec.Struct, eq=False):
         terminating: it is being deleted, and its kubelet is not there to do so.
         queued: as it stands in the queue, for a pod that came there.
         leaves_at: when a taint drives it away, as it now stands.
+        number: place in the order in which pods came.
     """
 
     pod: Pod
@@ -47,6 +48,7 @@ class FollowedPod(msgspec.Struct, eq=False):
     terminating: bool = False
     queued: QueuedPod | None = None
     leaves_at: float | None = None
+    number: int = 0
 
     @property
     def key(self) -> PodKey:
@@ -65,11 +67,14 @@ class FollowedPods:
     def __init__(self) -> None:
         self.by_key: dict[PodKey, FollowedPod] = {}
         self.waiting: dict[PodKey, FollowedPod] = {}
+        self._added = 0
         self._on_node: dict[str, dict[PodKey, FollowedPod]] = {}
         self._of: dict[WorkloadKey, dict[PodKey, FollowedPod]] = {}
 
     def add(self, pod: FollowedPod) -> None:
         """A pod came: on a node, or to wait for one."""
+        self._added += 1
+        pod.number = self._added
         self.by_key[pod.key] = pod
         if pod.workload is not None:
             self._of.setdefault(key_of(pod.workload), {})[pod.key] = pod

@@ -115,6 +115,7 @@ class World:
         self.queue.at(round(self.now * _NANOSECONDS))
         self.pods = FollowedPods()
         self._evictions, self._queued, self._seen_placed = 0, len(run.queue), 0
+        self._placed_early: list[str] = []
         for followed in planned_pods(run):
             known = before.by_key.get(followed.key)
             if known is not None:
@@ -296,14 +297,16 @@ class World:
         for queued in self.run.queue[self._queued :]:
             outcome = self.run.outcome(queued)
             if outcome is None or not outcome.evicted:
-                self.pods.add(waiting_pod(queued, self.now))
+                pod = waiting_pod(queued, self.now)
+                self.pods.add(pod)
+                if outcome is not None and outcome.placement.node is not None:
+                    self._placed_early.append(pod.key)
         self._queued = len(self.run.queue)
 
     def collect(self) -> bool:
         """Take note of what was placed and preempted; whether anything was."""
         run, placed = self.run, list[FollowedPod]()
-        seen, self._seen_placed = self._seen_placed, run.times_placed
-        for pod in list(self.pods.waiting.values()) if seen != run.times_placed else ():
+        for pod in self._newly_placed():
             outcome = run.outcome(pod.queued) if pod.queued is not None else None
             if outcome is None or outcome.placement.node is None:
                 continue
@@ -324,6 +327,17 @@ class World:
             for told in self.on_arrival:
                 told(pod)
         return bool(placed or preempted)
+
+    def _newly_placed(self) -> list[FollowedPod]:
+        """Return the waiting pods that were placed since the last call, in the order in which they came."""
+        new = self.run.placements[self._seen_placed :]
+        if not new:
+            return []
+        self._seen_placed += len(new)
+        keys = {*self._placed_early, *new}
+        self._placed_early.clear()
+        waiting = self.pods.waiting
+        return sorted((waiting[key] for key in keys if key in waiting), key=lambda pod: pod.number)
 
     def _preempted(self) -> int:
         new = self.run.evictions[self._evictions :]

@@ -149,11 +149,11 @@ class Affinities:
                         tally.add(row, amount * count)
 
     def _concerned(self) -> Iterable[PodClass]:
-        """Classes with terms that may mean the pod, and those that its own may mean: of a cluster's classes few are."""
+        """Return the classes with terms that may mean the pod, and those that its own terms mean."""
         cluster, own = self._cluster, self.terms.namespaces
         if own is None:
             return cluster.classes.values()
-        found = {each.index: each for each in cluster.classes_asking(self.pod_class.namespace)}
+        found = {each.index: each for each in cluster.classes_meaning(self.pod_class)}
         for term in self.terms.every:
             for namespace in term.namespaces:
                 found.update((each.index, each) for each in cluster.selections.classes(namespace, term.selector))

@@ -198,10 +198,10 @@ class Watcher(Protocol):
 
 @runtime_checkable
 class Assuming(Protocol):
-    """A watcher whose PreFilter counts otherwise than its AddPod and RemovePod, by which pods are tried on a node."""
+    """A watcher that counts pods differently in PreFilter than in AddPod and RemovePod, which a dry run calls."""
 
-    def assume(self, row: int, pod_class: PodClass, delta: int) -> None:
-        """A pod is put on the node for a trial (+1), or taken off it (−1)."""
+    def assume(self, row: int, pod_class: PodClass, delta: int) -> bool:
+        """Count a pod that a dry run adds to the node (+1) or removes (−1). Return whether a count changed."""
 
 
 @runtime_checkable

@@ -215,21 +215,34 @@ class _Room:
         self._nodes = nodes
         self._tells_unresolvable = rules.tells_unresolvable
         self._names = names
-        self._columns = [nodes.resource(name) for name in names]
-        self._amounts = np.array([requests[name] for name in names], dtype=np.int64)
-        self._bits = np.left_shift(2, np.arange(len(names), dtype=np.int64))
+        self._checks = [(nodes.resource(name), requests[name], 2 << i) for i, name in enumerate(names)]
 
     def filter(self, rows: Rows) -> Ints:
         allocatable = self._nodes.allocatable
         used = self._nodes.used
         codes = (used[rows, PODS] + 1 > allocatable[rows, PODS]).astype(np.int64)
-        for column, amount, bit in zip(self._columns, self._amounts, self._bits, strict=True):
+        for column, amount, bit in self._checks:
             capacity = allocatable[rows, column]
             short = amount > capacity - used[rows, column]
             codes |= np.where(short, bit, 0)
             if self._tells_unresolvable:
                 codes |= np.where(short & (amount > capacity), _UNRESOLVABLE_BIT, 0)
         return codes
+
+    def filter_each(self, rows: Sequence[int]) -> list[int]:
+        """Return the codes of `filter`, computed node by node."""
+        return list(map(self._code, rows))
+
+    def _code(self, row: int) -> int:
+        allocatable, used = self._nodes.allocatable.item, self._nodes.used.item
+        code = int(used(row, PODS) + 1 > allocatable(row, PODS))
+        for column, amount, bit in self._checks:
+            capacity = allocatable(row, column)
+            if amount > capacity - used(row, column):
+                code |= bit
+                if self._tells_unresolvable and amount > capacity:
+                    code |= _UNRESOLVABLE_BIT
+        return code
 
     def status(self, code: int) -> Status:
         reasons = [TOO_MANY_PODS] if code & 1 else []
@@ -242,7 +255,7 @@ class _Room:
         used, allocatable = self._nodes.used[row], self._nodes.allocatable[row]
         if used[PODS] + 1 > allocatable[PODS]:
             result.append(("pods", 1, int(used[PODS]), int(allocatable[PODS])))
-        for name, column, amount in zip(self._names, self._columns, self._amounts, strict=True):
+        for name, (column, amount, _) in zip(self._names, self._checks, strict=True):
             if amount > allocatable[column] - used[column]:
-                result.append((name, int(amount), int(used[column]), int(allocatable[column])))
+                result.append((name, amount, int(used[column]), int(allocatable[column])))
         return result

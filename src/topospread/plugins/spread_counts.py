@@ -124,15 +124,19 @@ class Spread:
             return False
         return not any(each.moved_since(row, position) or each.is_stale(row) for each in members)
 
-    def assume(self, row: int, pod_class: PodClass, delta: int) -> None:
-        """Do what PreFilter's AddPod and RemovePod do where they count otherwise than PreFilter itself.
+    def assume(self, row: int, pod_class: PodClass, delta: int) -> bool:
+        """Count a pod where AddPod and RemovePod differ from PreFilter. Return whether a count changed.
 
-        They look neither at deletionTimestamp nor at whether the selector is empty (``updateWithPod``).
+        AddPod and RemovePod ignore deletionTimestamp, and do not check whether the selector is empty
+        (``updateWithPod``).
         """
+        changed = False
         hard = {each.counts: each for each in self.hard if each.counts is not None}  # constraints may share counts
         for counts, each in hard.items():
             if each.matches_labels(pod_class) and not each.counts_pods_of(pod_class):
                 counts.add(row, delta)
+                changed = True
+        return changed
 
     def columns(self) -> list[GroupColumn] | None:
         """Return columns by which nodes are grouped; ``None`` if all nodes have to be compared."""

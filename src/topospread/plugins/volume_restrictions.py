@@ -184,13 +184,14 @@ class _Exclusive:
         status_code: StatusCode = UNSCHEDULABLE if self._rules.preemptible else UNRESOLVABLE
         return Status(status_code, (self._rules.reason_in_use,))
 
-    def assume(self, row: int, pod_class: PodClass, delta: int) -> None:
-        """A pod is put on a node or taken off it for a trial."""
-        for ref in pod_class.volumes:
-            if ref.source == CLAIM and ref.name in self._names:
-                self._assumed += delta
-                if ref in self._claims:
-                    self._moved[ref] = self._moved.get(ref, 0) + delta
+    def assume(self, row: int, pod_class: PodClass, delta: int) -> bool:
+        """Count the claims of a pod that a dry run adds or removes. Return whether a count changed."""
+        named = [ref for ref in pod_class.volumes if ref.source == CLAIM and ref.name in self._names]
+        for ref in named:
+            self._assumed += delta
+            if ref in self._claims:
+                self._moved[ref] = self._moved.get(ref, 0) + delta
+        return bool(named)
 
     def concerned(self, since: int = 0) -> Iterable[PodClass]:
         """Return no class: what is counted is looked up."""

@@ -29,7 +29,7 @@ from .evaluate import failed_verdict, verdict_of
 from .framework import Framework
 from .node_search import NodeSearch
 from .pending_answers import PendingAnswers
-from .preemption import Candidate, Preemption, PreemptionRules, PreemptionSearch, candidates_wanted
+from .preemption import Candidate, Preemption, PreemptionRules, PreemptionSearch, SharedSearches, candidates_wanted
 from .sampling import Sample, Sampler
 from .select_host import among_equals
 from .topology_labels import TopologyLabels
@@ -96,6 +96,7 @@ class Scheduler:
         sampler = Sampler(cluster) if sampled else None
         self._search = NodeSearch(cluster, self.view, self.work, among, sampler)
         self._pending = PendingAnswers(cluster.journal)
+        self._searches = SharedSearches(cluster)
 
     def schedule(self, pod: Pod, name: str | None = None, nominated: str = "") -> Placement:
         """Choose a node for a pod and bind it there.
@@ -175,7 +176,7 @@ class Scheduler:
         if not exhaustive:
             wanted = candidates_wanted(framework.profile.args.default_preemption, len(self.cluster.nodes))
         rules = rules_for(PreemptionRules, framework.gates)
-        return PreemptionSearch(verdict.pod, view, verdict, wanted, rules).search()
+        return PreemptionSearch(view, verdict, self._searches, wanted, rules).search()
 
     def sample(self, view: View, key: str, nominated: str = "") -> Sample:
         """The nodes that kube-scheduler would look at for a pod; the scheduler was made to sample."""

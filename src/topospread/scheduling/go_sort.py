@@ -1,13 +1,14 @@
 """Sorting as Go's ``sort.Slice`` does it: which of several equal elements comes first is not left to chance there.
 
 Up to twelve elements keep the order they have among equals; of more the order is what pattern-defeating quicksort
-makes of it, with its own seed. Nothing else is different from `sorted`, as long as a comparison says the same each
-time. Source: Go's sort/zsortfunc.go.
+makes of it, with its own seed, unless no two are equal. Nothing else is different from `sorted`, as long as a
+comparison says the same each time. Source: Go's sort/zsortfunc.go.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from typing import Any, Generic, TypeVar
 
 Element = TypeVar("Element")
@@ -20,13 +21,15 @@ _WORD = (1 << 64) - 1
 
 
 def go_sorted(elements: Iterable[Element], key: Callable[[Element], Any], *, orderly: bool = True) -> list[Element]:
-    """The elements by key, equal ones as Go would leave them.
+    """Return the elements by key, with equal elements in Go's order.
 
-    ``orderly``: the keys have an order; without one, what comes of it rests on which ones are compared.
+    ``orderly``: the keys have an order. Without one the result depends on the comparisons that Go makes.
     """
     found = list(elements)
-    if orderly and len(found) <= _INSERTION:
-        return sorted(found, key=key)
+    if orderly:
+        ordered = sorted(found, key=key)
+        if len(found) <= _INSERTION or all(key(one) < key(other) for one, other in pairwise(ordered)):
+            return ordered
     run = _Run(found, key)
     run.sort(0, len(found), len(found).bit_length())
     return run.elements

@@ -55,6 +55,7 @@ class NodeLocalAnswers:
 
     Attributes:
         plugins: the plugins, prepared for the first of these classes.
+        node_open: rows that PreFilter leaves and that pass the filters on the node alone, bool[capacity].
         open: rows that every filter lets pass that rests on the node and its pods, bool[capacity].
         points: weighted sum of the scores that rest on the node and its pods and are not normalised, int64[capacity].
         worth: ``points`` by row where the row is ``open``, ``None`` where it is not: for who looks at single rows.
@@ -83,7 +84,7 @@ class NodeLocalAnswers:
         self._unflattened = False
         self.flat = frozenset(each.plugin for each in self._flat)
         self._memo: dict[int, tuple[bool, int]] = {}
-        self._node_open: Bools = np.zeros(0, dtype=np.bool_)
+        self.node_open: Bools = np.zeros(0, dtype=np.bool_)
         self._node_points: Ints = np.zeros(0, dtype=np.int64)
         self.open: Bools = np.zeros(0, dtype=np.bool_)
         self.points: Ints = np.zeros(0, dtype=np.int64)
@@ -166,7 +167,7 @@ class NodeLocalAnswers:
                 asked[number] = row
         if asked:
             self._remember(asked)
-        node_open, node_points = self._node_open.item, self._node_points.item
+        node_open, node_points = self.node_open.item, self._node_points.item
         for row in rows:
             passes, points = known[states[row]]
             self.open[row] = passes = passes and node_open(row)
@@ -183,7 +184,7 @@ class NodeLocalAnswers:
 
     def _grow(self) -> None:
         capacity = self._cluster.nodes.capacity
-        for name in ("_node_open", "_node_points", "open", "points"):
+        for name in ("node_open", "_node_points", "open", "points"):
             setattr(self, name, grown(getattr(self, name), capacity))
         self.worth.extend([None] * (capacity - len(self.worth)))
 
@@ -206,7 +207,7 @@ class NodeLocalAnswers:
             open_ &= np.isin(numbers(rows), kept)
         for each in self._node_filters:
             open_ &= each.filter(rows) == 0
-        self._node_open[rows] = open_
+        self.node_open[rows] = open_
         points = np.zeros(length(rows), dtype=np.int64)
         for score in self._node_scores:
             points += score.points(rows)
@@ -220,7 +221,7 @@ class NodeLocalAnswers:
 
     def _evaluate(self, rows: Rows) -> None:
         passes, points = self._ask(rows)
-        self.open[rows] = self._node_open[rows] & passes
+        self.open[rows] = self.node_open[rows] & passes
         self.points[rows] = self._node_points[rows] + points
         answers = zip(self.open[rows].tolist(), self.points[rows].tolist(), strict=True)
         for row, (open_, worth) in zip(numbers(rows).tolist(), answers, strict=True):

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.cluster import PodKey
 from topospread.plugins.interface import Scope, Status
@@ -58,21 +56,11 @@ def rejection_beside(view: View, row: int, others: Beside) -> tuple[str, Status]
             dry_run.add(key, each)
         if dry_run.passes():
             return None
-        plugin, status, is_local = _first_rejection(view, row)
-    if is_local:
-        view.beside[row] = (promised, (plugin, status))
-    return plugin, status
-
-
-def _first_rejection(view: View, row: int) -> tuple[str, Status, bool]:
-    """The plugin that rejects a node, its words, and whether these follow from the node and what its pods use."""
-    plugins = view.plugins
-    if plugins.rejected is not None:
-        return *plugins.rejected, False
-    is_local = True
-    for each in plugins.filters:
-        is_local &= each.filter.scope in (Scope.NODE, Scope.USAGE)
-        code = int(each.filter.filter(np.array([row], dtype=np.int64))[0])
-        if code:
-            return each.plugin, each.filter.status(code), is_local
-    raise AssertionError("a node that does not pass is rejected by some plugin")
+        if view.plugins.rejected is not None:
+            return view.plugins.rejected
+        rejecting, code = dry_run.rejecting()
+        found = rejecting.plugin, rejecting.filter.status(code)
+    filters = view.plugins.filters
+    if all(each.filter.scope <= Scope.USAGE for each in filters[: filters.index(rejecting) + 1]):
+        view.beside[row] = (promised, found)
+    return found

@@ -6,28 +6,33 @@ It says what would be evicted; who carries it out is `simulate` or the live sche
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections import Counter, OrderedDict
+from collections.abc import Container, Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 
 import msgspec
 import numpy as np
 
-from topospread.api.labels import InvalidSelectorError, Selector
-from topospread.api.policy import PodDisruptionBudget
-from topospread.cluster import Cluster, PodClass
+from topospread.cluster import NO_ROW, Cluster, PodClass
 from topospread.cluster.cluster import PodKey
 from topospread.config.args import DefaultPreemptionArgs
 from topospread.config.version_rules import since, until
 from topospread.plugins.interface import UNRESOLVABLE, UNSCHEDULABLE, PluginError
 
-from .dry_run import DryRun
+from .disruption_budgets import DisruptionBudgets
+from .dry_run import DryRun, passes_as_it_is
 from .go_sort import go_sorted
-from .nominated_pods import promised_to_others
+from .nominated_pods import Beside, promised_to_others
 from .verdict import LEFT_OUT_BY_PRE_FILTER, Rejection, Verdict, fit_message
 from .view import View
 
+Pods = tuple[tuple[PodKey, PodClass], ...]
+"""Pods of a node."""
+
+_MEMORIES = 8
+"""Number of pod classes for which the results of dry runs are kept."""
 NO_VICTIMS = "No preemption victims found for incoming pod"
 NOT_HELPFUL = "Preemption is not helpful for scheduling"
 _PRIORITY_OFFSET = 1 << 31
@@ -118,73 +123,109 @@ class Preemption(msgspec.Struct, frozen=True):
         return f"preemption: {words}" if words else ""
 
 
-@dataclass(slots=True)
-class AllowedDisruptions:
-    """Disruption budgets and how many evictions each still allows (``status.disruptionsAllowed``).
+class NodeResult(msgspec.Struct, frozen=True):
+    """The result of a dry run on one node.
 
-    Of several that select a pod none after the one that it breaks counts it, unless ``counts_on``. kube-scheduler goes
-    through them in no order (client-go's ``threadSafeMap.List``); here it is that of their names.
+    Attributes:
+        potential: key and class of the potential victims, the most important first; empty for a rejection.
+        violating: for each potential victim whether its eviction breaks a budget.
     """
 
-    budgets: Sequence[PodDisruptionBudget]
-    counts_on: bool = False
-    _selectors: list[Selector | None] = field(default_factory=list)
+    found: Candidate | Rejection
+    potential: Pods = ()
+    violating: tuple[bool, ...] = ()
 
-    def __post_init__(self) -> None:
-        self._selectors = [budget_selector(each) for each in self.budgets]
 
-    def violating(self, victims: Iterable[Victim]) -> list[bool]:
-        """Whether evicting each, in this order, breaks a budget (``FilterVictimsWithPDBViolation``)."""
-        allowed = [(each.status.disruptions_allowed or 0) if each.status else 0 for each in self.budgets]
-        return [self._breaks(victim, allowed) for victim in victims]
+class NodeResults:
+    """The results of dry runs for one pod class. A result is valid until its node or a count of the class changes."""
 
-    def _breaks(self, victim: Victim, allowed: list[int]) -> bool:
-        labels = victim.pod_class.labels
-        if not labels:
-            return False
-        broken = False
-        name = victim.key.partition("/")[2]
-        for i, (budget, selector) in enumerate(zip(self.budgets, self._selectors, strict=True)):
-            if budget.namespace != victim.pod_class.namespace or selector is None or not selector.matches(labels):
-                continue
-            if budget.status is not None and name in (budget.status.disrupted_pods or {}):
-                continue
-            allowed[i] -= 1
-            if allowed[i] < 0:
-                broken = True
-                if not self.counts_on:
-                    break
-        return broken
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self._cluster = view.cluster
+        self._position = self._cluster.journal.position
+        self._reordered = self._cluster.reordered
+        self._by_row: dict[int, NodeResult] = {}
+
+    def catch_up(self) -> None:
+        """Drop the results that changes of the cluster may have made wrong."""
+        cluster, known = self._cluster, self._by_row
+        changes = cluster.journal.since(self._position, self.view)
+        if (
+            changes is None
+            or self._reordered != cluster.reordered
+            or any(pod_class is None and row != NO_ROW for row, pod_class, _ in changes)
+            or self.view.hears_of(changes)
+        ):
+            known.clear()
+        else:
+            for row, _, _ in changes:
+                known.pop(row, None)
+        self._position, self._reordered = cluster.journal.position, cluster.reordered
+
+    def get(self, row: int) -> NodeResult | None:
+        """Return the result for a node. A node that is promised to pods has none, as these decide, too."""
+        return None if row in self._cluster.nominated else self._by_row.get(row)
+
+    def put(self, row: int, result: NodeResult) -> None:
+        """Keep the result for a node."""
+        if row not in self._cluster.nominated:
+            self._by_row[row] = result
+
+
+class SharedSearches:
+    """The state that searches on the same cluster share: compiled budgets and the results of dry runs."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.budgets = DisruptionBudgets(cluster.objects.pod_disruption_budgets)
+        self._journal = cluster.journal
+        self._results: OrderedDict[int, NodeResults] = OrderedDict()
+
+    def results(self, view: View) -> NodeResults | None:
+        """Return the results that are known for a view's class, up to date.
+
+        Return ``None`` if the journal may be taken back, or if filters read more than pods and nodes.
+        """
+        spec = view.pod_class.pod.spec
+        if self._journal.is_marked or view.pod_class.volumes or spec.resource_claims:
+            return None
+        found = self._results.pop(id(view), None)
+        if found is None or found.view is not view:
+            found = NodeResults(view)
+        self._results[id(view)] = found
+        if len(self._results) > _MEMORIES:
+            self._results.popitem(last=False)
+        found.catch_up()
+        return found
 
 
 class PreemptionSearch:
     """The search for one pending pod.
 
     Args:
-        pod: its key.
-        view: the view of its class, up to date.
-        verdict: the verdict that left it without a node.
-        candidates_wanted: the search ends once there are so many, one of them breaking no budget.
-        rules: those of the Kubernetes version.
+        view: the view of the pod's class, up to date.
+        verdict: the verdict that left the pod without a node.
+        shared: what searches on the same cluster share.
+        candidates_wanted: the number of candidates that ends the search once one of them breaks no budget.
+        rules: the rules of the Kubernetes version.
     """
 
     def __init__(
         self,
-        pod: PodKey,
         view: View,
         verdict: Verdict,
+        shared: SharedSearches,
         candidates_wanted: int | None = None,
         rules: PreemptionRules = PreemptionRules(),
     ) -> None:
-        self._pod = pod
+        self._pod = verdict.pod
         self._view = view
         self._verdict = verdict
         self._cluster: Cluster = view.cluster
-        budgets = self._cluster.objects.pod_disruption_budgets
-        self._budgets = AllowedDisruptions([budgets[key] for key in sorted(budgets)], rules.counts_on)
+        self._budgets = shared.budgets.allowed(counts_on=rules.counts_on)
+        self._known = shared.results(view)
+        self._alike: dict[Hashable, tuple[int, ...] | Rejection] = {}
         self._wanted = candidates_wanted
         self._rules = rules
-        self._failed = Rejection(UNRESOLVABLE, "", ())
 
     def search(self) -> Preemption:
         """Dry-run preemption on every node that evictions can help."""
@@ -192,12 +233,14 @@ class PreemptionSearch:
         promising = self._promising()
         tried = [each for each in promising if row_of[each] in lower] if lower else []
         candidates: list[Candidate] = []
+        one_breaks_no_budget = False
         failures: Counter[Rejection] = Counter()
         for node in tried:
             found = self._on_node(node)
             if isinstance(found, Candidate):
                 candidates.append(found)
-                if self._enough(candidates):
+                one_breaks_no_budget |= not found.violations
+                if one_breaks_no_budget and self._wanted is not None and len(candidates) >= self._wanted:
                     break
             else:
                 failures[found] += 1
@@ -210,7 +253,7 @@ class PreemptionSearch:
         return Preemption(message=fit_message(nodes, list(failures), list(failures.values())))
 
     def _promising(self) -> list[str]:
-        """The nodes that evictions may help."""
+        """Return the nodes that evictions may help."""
         verdict = self._verdict
         if verdict.error or not verdict.rejections:
             return []
@@ -231,34 +274,69 @@ class PreemptionSearch:
         is_tried = rejection.plugin == LEFT_OUT_BY_PRE_FILTER and self._rules.tries_left_out
         return is_tried or rejection.code == UNSCHEDULABLE
 
-    def _enough(self, candidates: list[Candidate]) -> bool:
-        if self._wanted is None or len(candidates) < self._wanted:
-            return False
-        return any(not each.violations for each in candidates)
-
     def _on_node(self, node: str) -> Candidate | Rejection:
-        """The fewest pods whose eviction makes room here (``SelectVictimsOnNode``), or why there is no room."""
+        """Return the fewest victims that make room on a node, or why evictions do not (``SelectVictimsOnNode``)."""
         row = self._cluster.nodes.row_of[node]
-        potential = self._potential_victims(row)
-        with DryRun(self._view, row) as dry_run:
-            for victim in potential:
-                dry_run.remove(victim.key)
-            if not self._fits(dry_run, row):
-                return self._failed
-            potential = self._most_important_first(potential)
-            violating = self._budgets.violating(potential)
-            victims: list[Victim] = []
-            violations = 0
-            for breaks in (True, False):
-                for victim in [each for each, broken in zip(potential, violating, strict=True) if broken is breaks]:
-                    dry_run.add(victim.key, victim.pod_class)
-                    if not self._fits(dry_run, row):
-                        dry_run.remove(victim.key)
-                        victims.append(victim)
-                        violations += breaks
+        known = self._known.get(row) if self._known is not None else None
+        if known is None or known.violating != self._budgets.violating(known.potential):
+            known = self._tried(node, row)
+        if self._known is not None:
+            self._known.put(row, known)
+        return known.found
+
+    def _tried(self, node: str, row: int) -> NodeResult:
+        """Try which potential victims of a node have to go."""
+        potential = self._most_important_first(self._potential_victims(row))
+        pods = tuple([(each.key, each.pod_class) for each in potential])
+        violating = self._budgets.violating(pods)
+        evicted = self._evicted(row, pods, violating)
+        if isinstance(evicted, Rejection):
+            return NodeResult(evicted)
+        victims = [potential[place] for place in evicted]
         if self._rules.sorts_victims and any(violating) and not all(violating):
             victims = self._most_important_first(victims)
-        return Candidate(node, tuple(victims), violations)
+        return NodeResult(Candidate(node, tuple(victims), sum(violating[place] for place in evicted)), pods, violating)
+
+    def _evicted(self, row: int, pods: Pods, violating: tuple[bool, ...]) -> tuple[int, ...] | Rejection:
+        """Return the places of the victims among the potential ones, the same for nodes in the same state.
+
+        If filters read only sums of the node's pods, its state and the classes of its pods decide.
+        """
+        if row in self._cluster.nominated or not self._decided_by_sums[row]:
+            return self._dry_run(row, pods, violating)[0]
+        classes = tuple([pod_class for _, pod_class in pods])
+        key = (self._cluster.nodes.state(row), classes, violating)
+        known = self._alike.get(key)
+        if known is None:
+            known, is_local = self._dry_run(row, pods, violating)
+            if is_local:
+                self._alike[key] = known
+        return known
+
+    @cached_property
+    def _decided_by_sums(self) -> list[bool]:
+        passes: list[bool] = passes_as_it_is(self._view).tolist()
+        return passes
+
+    def _dry_run(self, row: int, pods: Pods, violating: tuple[bool, ...]) -> tuple[tuple[int, ...] | Rejection, bool]:
+        """Remove all potential victims, then put back those that may stay: first those whose eviction breaks a budget.
+
+        Return the places of the others, or why the node does not help; and whether only sums of the node decided.
+        """
+        others = promised_to_others(self._pod, self._view.pod_class, self._cluster, row)
+        with DryRun(self._view, row) as dry_run:
+            for key, _ in pods:
+                dry_run.remove(key)
+            rejection = _rejection(dry_run, others)
+            if rejection is not None:
+                return rejection, dry_run.is_local
+            evicted = []
+            for place in sorted(range(len(pods)), key=lambda place: not violating[place]):
+                dry_run.add(*pods[place])
+                if _rejection(dry_run, others) is not None:
+                    dry_run.remove(pods[place][0])
+                    evicted.append(place)
+            return tuple(evicted), dry_run.is_local
 
     def _most_important_first(self, victims: Sequence[Victim]) -> list[Victim]:
         orderly = not self._rules.asks_for_the_time or all(not waiting for waiting, _ in (v.order for v in victims))
@@ -274,36 +352,28 @@ class PreemptionSearch:
             if pods[key].priority < priority
         ]
 
-    def _fits(self, dry_run: DryRun, row: int) -> bool:
-        """The filters beside pods the node is promised to, and if that passes, without them."""
-        others = promised_to_others(self._pod, self._view.pod_class, self._cluster, row)
-        if others:
-            for key, each in others.items():
-                dry_run.add(key, each)
-            passes = dry_run.passes()
-            if not passes:
-                self._failed = self._first_rejection(row)
-            for key in others:
-                dry_run.remove(key)
-            if not passes:
-                return False
-        if dry_run.passes():
-            return True
-        self._failed = self._first_rejection(row)
-        return False
 
-    def _first_rejection(self, row: int) -> Rejection:
-        """What the first filter says that rejects the node, or that it failed."""
-        only = np.array([row], dtype=np.int64)
-        for each in self._view.plugins.filters:
-            code = int(each.filter.filter(only)[0])
-            if code:
-                try:
-                    status = each.filter.status(code)
-                except PluginError as error:
-                    return Rejection("Error", each.plugin, (str(error),))
-                return Rejection(status.code, each.plugin, status.reasons)
-        raise AssertionError("a node that no filter rejects passes")
+def _rejection(dry_run: DryRun, others: Beside) -> Rejection | None:
+    """Return the first rejection of the node: beside the pods it is promised to, then without them."""
+    for beside in (others, {}) if others else ({},):
+        for key, pod_class in beside.items():
+            dry_run.add(key, pod_class)
+        rejection = None if dry_run.passes() else _first_rejection(dry_run)
+        for key in beside:
+            dry_run.remove(key)
+        if rejection is not None:
+            return rejection
+    return None
+
+
+def _first_rejection(dry_run: DryRun) -> Rejection:
+    """Return the rejection of the first filter that rejects the node, or the filter's error."""
+    rejecting, code = dry_run.rejecting()
+    try:
+        status = rejecting.filter.status(code)
+    except PluginError as error:
+        return Rejection("Error", rejecting.plugin, (str(error),))
+    return Rejection(status.code, rejecting.plugin, status.reasons)
 
 
 def _aggregate(found: Iterable[str]) -> str:
@@ -357,12 +427,3 @@ def _earliest_start(candidate: Candidate) -> tuple[int, float]:
 
 def _order(started: str | None, otherwise: float | JustNow) -> tuple[int, float | JustNow]:
     return (0, datetime.fromisoformat(started).timestamp()) if started else (1, otherwise)
-
-
-def budget_selector(budget: PodDisruptionBudget) -> Selector | None:
-    """The budget's selector; ``None`` where it matches nothing: missing, empty or not valid."""
-    try:
-        selector = Selector.from_label_selector(budget.spec.selector)
-    except InvalidSelectorError:
-        return None
-    return None if selector.empty else selector

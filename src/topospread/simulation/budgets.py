@@ -20,7 +20,7 @@ from topospread.api.pod import Pod
 from topospread.api.policy import PodDisruptionBudget, PodDisruptionBudgetStatus
 from topospread.cluster import Cluster
 from topospread.cluster.selections import Selection
-from topospread.scheduling.preemption import budget_selector
+from topospread.scheduling.disruption_budgets import budget_selector
 from topospread.workloads.planned import Plan, Workload
 
 _WITHOUT_SCALE = frozenset({"DaemonSet", "Job"})

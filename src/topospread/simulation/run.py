@@ -147,7 +147,7 @@ class Run(msgspec.Struct):
         queue: the pods to place, those that controllers create anew after an eviction at its end.
         outcomes: by ``id`` of the queued pod.
         placed_here: pod key → the queued pod that the run placed.
-        times_placed: how often a pod was placed, those included that lost their node again.
+        placements: key of the pod of each placement, in order; pods that lost their node again stay in it.
         before: what `spreads` said before anything was removed or placed.
         owners: pod key → workload of the pods that were there before.
         budgets: disruption budgets as evictions and placements leave them, while pods are placed.
@@ -160,7 +160,7 @@ class Run(msgspec.Struct):
     outcomes: dict[int, PodOutcome] = {}
     evictions: list[Eviction] = []
     placed_here: dict[str, QueuedPod] = {}
-    times_placed: int = 0
+    placements: list[str] = []
     owners: dict[str, Workload] = {}
     before: dict[int, tuple[ConstraintArithmetic, ...]] = {}
     created_anew: int = 0
@@ -179,7 +179,7 @@ class Run(msgspec.Struct):
 def note_placed(run: Run, queued: QueuedPod, key: str) -> None:
     """A queued pod has a node."""
     run.placed_here[key] = queued
-    run.times_placed += 1
+    run.placements.append(key)
 
 
 def prepare(inventory: Inventory, options: SimulationOptions, *, with_spreads: bool = True) -> Run:

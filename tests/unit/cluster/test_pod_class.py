@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from topospread.api.pod import Pod
-from topospread.cluster import Cluster
+from topospread.cluster import Cluster, PodClass
 from topospread.cluster.pod_class import identity
 
 
@@ -75,3 +76,27 @@ def test_a_cluster_knows_the_classes_that_ask_for_pods_of_a_namespace() -> None:
     assert set(cluster.classes_asking("default")) == {own, labelled}
     assert set(cluster.classes_asking("other")) == {named, labelled}
     assert set(cluster.classes_asking("elsewhere")) == {labelled}
+
+
+def test_a_cluster_finds_the_classes_whose_terms_may_mean_a_pod_by_its_labels() -> None:
+    cluster = Cluster()
+
+    def away(app: str, **more: object) -> dict[str, Any]:
+        selector = {"matchLabels": {"app": app}}
+        term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": selector, **more}
+        return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+
+    def labelled(name: str, terms: dict[str, Any], app: str) -> PodClass:
+        made = pod(name, terms)
+        return cluster.pod_class(replace(made, metadata=replace(made.metadata, labels={"app": app})))
+
+    web, other = (labelled(app, away(app), app) for app in ("web", "other"))
+    elsewhere = labelled("elsewhere", away("web", namespaces=["shop"]), "elsewhere")
+    anywhere = labelled("anywhere", away("web", namespaceSelector={}), "anywhere")
+    invalid = {"matchExpressions": [{"key": "a", "operator": "?"}]}
+    labelled("invalid", away("web", labelSelector=invalid), "invalid")
+    assert set(cluster.classes_meaning(web)) == {web, anywhere}
+    assert set(cluster.classes_meaning(other)) == {other, anywhere}
+    assert elsewhere.namespace == web.namespace
+    forked = cluster.fork()
+    assert {each.index for each in forked.classes_meaning(web)} == {web.index, anywhere.index}

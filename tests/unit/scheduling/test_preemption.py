@@ -180,3 +180,27 @@ def test_nodes_without_a_less_important_pod_are_not_looked_at_one_by_one(monkeyp
     found = judge_case(case)["verdicts"][0]["preemption"]
     assert looked_at == ["b"]
     assert "2 No preemption victims found for incoming pod" in str(found)
+
+
+def test_nodes_in_the_same_state_share_a_dry_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[int] = []
+    dry_run = PreemptionSearch._dry_run
+
+    def noted(search: PreemptionSearch, row: int, *given: Any) -> Any:
+        tried.append(row)
+        return dry_run(search, row, *given)
+
+    monkeypatch.setattr(PreemptionSearch, "_dry_run", noted)
+    case = {
+        "nodes": [node("a"), node("b"), node("c")],
+        "pods": [pod(f"x{name}", "2", 0, name) for name in "abc"] + [pod(f"y{name}", "1", 1, name) for name in "ab"],
+        "incoming": [pod("new", "3", 9)],
+        "preempt": True,
+    }
+    candidates = judge_case(case)["verdicts"][0]["preemption"]["candidates"]
+    assert {name: each["victims"] for name, each in candidates.items()} == {
+        "a": ["default/xa"],
+        "b": ["default/xb"],
+        "c": ["default/xc"],
+    }
+    assert len(tried) == 2
