@@ -310,5 +310,6 @@ async def patiently(ask: Callable[[], Awaitable[T]], connection: Connection) -> 
 
 
 def _dump(scheduler: LiveScheduler) -> None:
-    """What the scheduler knows, into the log, as kube-scheduler does it at SIGUSR2."""
+    """Log the scheduler's state and compare it with the API server, as kube-scheduler does at SIGUSR2."""
+    scheduler.compare_now()
     log.info("Dump of cache and queue: %s", json.dumps(scheduler.state(), default=str))

@@ -148,6 +148,10 @@ class Metrics(Observer):
         """See Observer."""
         self._counts["topospread_dropped_events_total"].add((), events)
 
+    def corrected(self, kind: str, name: str) -> None:
+        """See Observer."""
+        self._count("topospread_cache_corrections_total", kind)
+
     def failed(self, what: str, why: str) -> None:
         """See Observer."""
         self._count("topospread_failures_total")

@@ -87,5 +87,8 @@ class Observer:
     def dropped(self, events: int) -> None:
         """Events for people were dropped as too many waited to be sent."""
 
+    def corrected(self, kind: str, name: str) -> None:
+        """A comparison with the API server corrected what the scheduler knew of an object."""
+
     def failed(self, what: str, why: str) -> None:
         """Something that is tried again, or not critical, went wrong."""

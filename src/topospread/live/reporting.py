@@ -52,6 +52,11 @@ class Reporting(Metrics):
         super().dropped(events)
         log.warning("Events were dropped as too many waited to be sent", extra=facts(events=events))
 
+    def corrected(self, kind: str, name: str) -> None:
+        """See Observer."""
+        super().corrected(kind, name)
+        log.error("Corrected an object that differed from the API server's state", extra=facts(kind=kind, object=name))
+
     def failed(self, what: str, why: str) -> None:
         """See Observer."""
         super().failed(what, why)
