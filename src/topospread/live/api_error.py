@@ -7,6 +7,9 @@ RequestError
 
 from __future__ import annotations
 
+import os
+import ssl
+
 import msgspec
 
 from topospread.errors import TopospreadError
@@ -73,6 +76,19 @@ def _reason(code: int) -> str:
     """
     known = {409: "Conflict", 503: "ServiceUnavailable", 504: "Timeout"}
     return known.get(code, "InternalError" if code >= 500 else "")
+
+
+def unreachable(error: BaseException) -> ApiUnreachable:
+    """Return the error for a request without an answer, its cause as a clause."""
+    inner = getattr(error, "os_error", None) or error  # aiohttp wraps the system's error
+    if isinstance(inner, ConnectionRefusedError):
+        return ApiUnreachable("the connection was refused", refused=True)
+    if isinstance(inner, TimeoutError):
+        return ApiUnreachable("it does not answer")
+    number = inner.errno if isinstance(inner, OSError) and not isinstance(inner, ssl.SSLError) else None
+    if number and number > 0 and not str(inner).startswith("Cannot connect"):
+        return ApiUnreachable(os.strerror(number))
+    return ApiUnreachable(str(inner) or type(inner).__name__)
 
 
 def whole_seconds(given: str) -> float | None:
