@@ -61,6 +61,9 @@ faults: $(READY) ## run the live scheduler behind a proxy that goes wrong, on a 
 live: $(READY) ## run the tests on a real API server, helm and kustomize, built from Go modules (needs Go, openssl, curl)
 	@timeout --foreground $(LIVE_SECONDS) $(BIN)/python -m pytest -q $(AGAIN) tests/live $(ARGS)
 
+parity: $(READY) ## play the same faults before ours and kube-scheduler on real control planes, and compare attempts and time
+	@$(BIN)/python -m tests.live.parity $(ARGS)
+
 side-by-side: $(READY) ## play COUNT random histories beside kube-scheduler on two API servers, and compare what came of them
 	@$(BIN)/python -m tests.live.side_by_side --count $(COUNT) $(if $(SEED),--seed $(SEED)) $(ARGS)
 

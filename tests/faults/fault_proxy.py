@@ -124,13 +124,19 @@ def is_write(method: str, path: str) -> bool:
 
 
 @asynccontextmanager
-async def fault_proxy(server: str) -> AsyncIterator[FaultProxy]:
-    """A proxy before an API server; plain HTTP to its clients."""
+async def fault_proxy(server: str, token: str = "") -> AsyncIterator[FaultProxy]:
+    """Run a proxy in front of an API server; its clients use plain HTTP.
+
+    Args:
+        server: URL of the API server.
+        token: added to every request, as client-go sends none over plain HTTP; "" keeps the client's own.
+    """
     faults = Faults()
     trust = ssl.create_default_context()
     trust.check_hostname, trust.verify_mode = False, ssl.CERT_NONE
     connector = aiohttp.TCPConnector(limit=0, ssl=trust)
-    async with aiohttp.ClientSession(connector=connector, auto_decompress=False) as session:
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    async with aiohttp.ClientSession(connector=connector, auto_decompress=False, headers=headers) as session:
 
         async def answer(request: web.Request) -> web.StreamResponse:
             return await _answer(request, session, server, faults)
@@ -161,12 +167,14 @@ async def _answer(
     if concerned and faults.status:
         headers = {} if faults.retry_after is None else {"Retry-After": str(faults.retry_after)}
         return web.Response(status=faults.status, headers=headers, text="a fault of the test")
-    kept = {key: value for key, value in request.headers.items() if key.lower() not in ("host", "content-length")}
+    dropped = ("host", "content-length", "accept-encoding")
+    kept = {key: value for key, value in request.headers.items() if key.lower() not in dropped}
+    kept["Accept-Encoding"] = "identity"
     async with session.request(
         request.method,
         server + request.path_qs,
         headers=kept,
-        data=await request.read(),
+        data=await request.read() or None,
         timeout=aiohttp.ClientTimeout(),
     ) as given:
         faults.answered.append((request.method, request.path, given.status))
