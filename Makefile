@@ -25,7 +25,7 @@ BROWSER_SECONDS ?= 900
 AGAIN := --reruns 1 --max-suite-reruns 3 --rerun-show-tracebacks -r aR
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test browser live side-by-side upstream lint format policies bench bench-live bench-quick conformance \
+.PHONY: help setup demo test browser faults live parity side-by-side upstream lint format policies bench bench-live bench-quick conformance \
 	release-check site lock clean
 .SUFFIXES:
 
@@ -55,8 +55,14 @@ browser: $(READY) ## run the tests of the page in Chromium, which is installed w
 	@tests/browser/chromium.sh > /dev/null
 	@timeout --foreground $(BROWSER_SECONDS) $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile $(AGAIN) tests/browser $(ARGS)
 
+faults: $(READY) ## run the live scheduler behind a proxy that goes wrong, on a small API server (no Go needed)
+	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal tests/faults $(ARGS)
+
 live: $(READY) ## run the tests on a real API server, helm and kustomize, built from Go modules (needs Go, openssl, curl)
 	@timeout --foreground $(LIVE_SECONDS) $(BIN)/python -m pytest -q $(AGAIN) tests/live $(ARGS)
+
+parity: $(READY) ## play the same faults before ours and kube-scheduler on real control planes, and compare attempts and time
+	@$(BIN)/python -m tests.live.parity $(ARGS)
 
 side-by-side: $(READY) ## play COUNT random histories beside kube-scheduler on two API servers, and compare what came of them
 	@$(BIN)/python -m tests.live.side_by_side --count $(COUNT) $(if $(SEED),--seed $(SEED)) $(ARGS)

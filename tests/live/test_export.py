@@ -17,9 +17,9 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families
 
 import topospread
+from tests.faults.fault_proxy import fault_proxy
 from tests.live.api_server import free_port
 from tests.live.conftest import ControlPlane
-from tests.live.fault_proxy import fault_proxy
 from tests.live.processes import TOPOSPREAD, Process, address, nodes, with_server
 from tests.live.prometheus_server import DEPLOY, dashboard_is_answered, prometheus, promtool
 from tests.live.running import Api, eventually, in_cluster, pod, spread

@@ -16,8 +16,8 @@ import msgspec
 import pytest
 
 import topospread as library
+from tests.faults.fault_proxy import FaultProxy, fault_proxy
 from tests.live.conftest import ControlPlane
-from tests.live.fault_proxy import FaultProxy, fault_proxy
 from tests.live.processes import address, nodes, part, with_server
 from tests.live.running import eventually
 from topospread.api.kinds import KINDS

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
+from tests.faults.fault_proxy import FaultProxy, fault_proxy
 from tests.live.conftest import ControlPlane
-from tests.live.fault_proxy import FaultProxy, fault_proxy
 from tests.live.running import eventually, node
 from tests.live.test_scheduler_faults import address, with_server
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.faults.fault_proxy import FaultProxy, fault_proxy, is_binding
 from tests.live.conftest import ControlPlane
-from tests.live.fault_proxy import FaultProxy, fault_proxy, is_binding
 from tests.live.processes import (
     RECOVERY,
     Part,

@@ -125,10 +125,19 @@ def scheduler(**given: Any) -> int:
     from topospread.live.logs import set_up
     from topospread.live.patient_selector import patient_loop
 
-    set_up(given["verbosity"], given["logging_format"])
-    server = given["kubeconfig"], given["context"]
-    told = given["dry_run"], given["explain_events"]
-    wanted = Launch(configuration, operation, gates, *server, address, *told, _beside(given, configuration, gates))
+    lines = set_up(given["verbosity"], given["logging_format"])
+    wanted = Launch(
+        configuration,
+        operation,
+        gates,
+        given["kubeconfig"],
+        given["context"],
+        address,
+        dry_run=given["dry_run"],
+        explain_events=given["explain_events"],
+        beside=_beside(given, configuration, gates),
+        dropped_log_lines=lambda: lines.dropped,
+    )
     with asyncio.Runner(loop_factory=patient_loop) as runner:
         return runner.run(launch(wanted))
 

@@ -110,11 +110,14 @@ def _until_changed(followed: FollowedCluster, since: FollowState, rest: float, s
 
 
 def head_line(state: FollowState, now: float) -> str:
-    """How far what is shown can be trusted."""
-    at = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    """Return the time, and the time and cause of an old state."""
     if state.behind_since is None:
-        return f"{at}  up to date"
-    return f"{at}  not up to date for {state.age(now):.0f} s: {state.last_error}"
+        return f"{_time(now)}  up to date"
+    return f"{_time(now)}  not up to date: the last state is of {_time(state.behind_since)}; {state.last_error}"
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 class Waiting:

@@ -327,6 +327,14 @@ class Cluster:
         found = self.homeless.find(key)
         return None if found is None else found[1][0]
 
+    def assigned_node(self, key: PodKey) -> str:
+        """Return the name of an assigned pod's node, which may be missing; "" for every other pod."""
+        row = self.placed.get(key)
+        if row is not None:
+            return self.nodes.names[row]
+        found = self.homeless.find(key)
+        return "" if found is None else found[0]
+
     def nominate(self, key: PodKey, pod_class: PodClass, node: str) -> None:
         """Promise a node to a pending pod, by name: while there is no such node that means nothing."""
         self._nominations.add(key, pod_class.general or pod_class, node)

@@ -7,6 +7,9 @@ RequestError
 
 from __future__ import annotations
 
+import os
+import ssl
+
 import msgspec
 
 from topospread.errors import TopospreadError
@@ -37,7 +40,15 @@ class ApiError(RequestError):
 
 
 class ApiUnreachable(RequestError):  # noqa: N818 - what is wrong is that it is not reached
-    """No answer came: no connection, or it broke, or it took too long."""
+    """No answer came: no connection, or it broke, or it took too long.
+
+    Attributes:
+        refused: whether the server refused the connection, so that it never received the request.
+    """
+
+    def __init__(self, message: str, *, refused: bool = False) -> None:
+        self.refused = refused
+        super().__init__(message)
 
 
 class _Status(msgspec.Struct):
@@ -49,12 +60,35 @@ class _Status(msgspec.Struct):
 
 
 def error_of(body: bytes, status: int = 500, retry_after: float | None = None) -> ApiError:
-    """The error that a body tells of: a Status, or plain words."""
+    """Return the error in an answer's body, which is a Status or plain text."""
     try:
         told = msgspec.json.decode(body, type=_Status)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        return ApiError(status, "", body[:200].decode(errors="replace").strip(), retry_after)
-    return ApiError(told.code or status, told.reason or "", told.message or "", retry_after)
+        told = _Status(message=body[:200].decode(errors="replace").strip())
+    code = told.code or status
+    return ApiError(code, told.reason or _reason(code), told.message or "", retry_after)
+
+
+def _reason(code: int) -> str:
+    """Return client-go's reason for an answer without one.
+
+    Source: apimachinery/pkg/api/errors (``NewGenericServerResponse``).
+    """
+    known = {409: "Conflict", 503: "ServiceUnavailable", 504: "Timeout"}
+    return known.get(code, "InternalError" if code >= 500 else "")
+
+
+def unreachable(error: BaseException) -> ApiUnreachable:
+    """Return the error for a request without an answer, its cause as a clause."""
+    inner = getattr(error, "os_error", None) or error  # aiohttp wraps the system's error
+    if isinstance(inner, ConnectionRefusedError):
+        return ApiUnreachable("the connection was refused", refused=True)
+    if isinstance(inner, TimeoutError):
+        return ApiUnreachable("it does not answer")
+    number = inner.errno if isinstance(inner, OSError) and not isinstance(inner, ssl.SSLError) else None
+    if number and number > 0 and not str(inner).startswith("Cannot connect"):
+        return ApiUnreachable(os.strerror(number))
+    return ApiUnreachable(str(inner) or type(inner).__name__)
 
 
 def whole_seconds(given: str) -> float | None:

@@ -22,6 +22,7 @@ from .events import scheduled
 from .failures import Failure
 from .kinds import ReadPod
 from .pods import Assumption
+from .retry import is_retriable, retry_on_error
 from .volumes import Pledge, VolumesNotBound
 from .workings import Spawn, Workings
 from .write_order import NotLeading, Write
@@ -207,6 +208,7 @@ class Binder:
         return pod is not None and pod.metadata.uid == placed.pod.metadata.uid
 
     async def _bind(self, placed: Placed) -> None:
+        """Send the binding (``BindPod``); each attempt waits for its own turn."""
         parts, pod, node = self._parts, placed.pod, placed.assumption.node
         body = {
             "apiVersion": "v1",
@@ -214,9 +216,13 @@ class Binder:
             "metadata": {"name": pod.name, "namespace": pod.namespace, "uid": pod.metadata.uid},
             "target": {"kind": "Node", "name": node},
         }
-        try:
+
+        async def send() -> None:
             async with parts.order.turn(Write.BINDING):
                 await parts.client.request("POST", f"{_path(pod)}/binding", body=body, allowed=parts.order.may_write)
+
+        try:
+            await retry_on_error(is_retriable, send)
         except ApiError as error:
             words = f'running Bind plugin "DefaultBinder": {error.message or error}'
             if error.status in _REFUSED and error.status != _CONFLICT:

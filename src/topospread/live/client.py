@@ -18,7 +18,7 @@ import aiohttp
 import msgspec
 
 from .answer_stream import answer_from
-from .api_error import ApiError, ApiUnreachable, error_of, whole_seconds
+from .api_error import ApiError, ApiUnreachable, error_of, unreachable, whole_seconds
 from .connection import Connection
 from .http_head import HttpServer
 from .observer import Observer
@@ -307,7 +307,7 @@ class ApiClient:
                     )
                 yield response.content.iter_any()
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise ApiUnreachable(_words(error)) from error
+            raise unreachable(error) from error
 
     async def _refused(self, status: int, body: bytes, retry_after: float | None) -> NoReturn:
         """Tell that an answer is none that can be read; credentials that are not known are fetched anew."""
@@ -323,13 +323,13 @@ class ApiClient:
             pass
         except BrokenConnection as error:
             if not error.unanswered:
-                raise ApiUnreachable(_words(error)) from error
+                raise unreachable(error) from error
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise ApiUnreachable(_words(error)) from error
+            raise unreachable(error) from error
         try:
             return await self._send(request)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise ApiUnreachable(_words(error)) from error
+            raise unreachable(error) from error
 
     async def _send(self, request: _Request) -> bytes:
         """Send a request: a write over connections of its own where that is possible."""
@@ -391,7 +391,3 @@ class ApiClient:
             else:
                 self._reads = session
         return session
-
-
-def _words(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

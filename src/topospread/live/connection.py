@@ -28,6 +28,7 @@ log = logging.getLogger(__name__)
 
 RECHECK = 10.0
 """Seconds after which tokens and certificates are looked at again."""
+_QUICK = 0.5
 PROXY_SCHEMES = ("http", "https")
 
 if os.path.expanduser("~") == "~":
@@ -110,40 +111,45 @@ async def connect(  # noqa: PLR0913 - kubectl has that many options
 
 
 class _Fresh:
-    """Credentials as request headers and TLS context, looked at again every `RECHECK` seconds."""
+    """Credentials as request headers and TLS context, read again every `RECHECK` seconds.
+
+    A slow exec plugin delays one request by `_QUICK` seconds at most. Requests use the old credentials meanwhile.
+    """
 
     def __init__(self, credentials: Credentials, as_user: str | None, as_uid: str | None = None) -> None:
         self._credentials = credentials
         self._as_user = as_user or credentials.as_user
         self._as_uid = as_uid
         self._checked = time.monotonic()
-        self._turn = asyncio.Lock()
+        self._reading: asyncio.Task[None] | None = None
         self._loaded = _stamps(credentials)
         self._headers = self._made()
         self.context = _context(credentials)
         self.connection: Connection | None = None
 
     async def headers(self) -> dict[str, str]:
-        if time.monotonic() - self._checked >= RECHECK:
-            await self._look(renew=False)
+        if self._reading is None and time.monotonic() - self._checked >= RECHECK:
+            await asyncio.wait([self._begin(renew=False)], timeout=_QUICK)
         return self._headers
 
     async def renew(self) -> None:
-        await self._look(renew=True)
+        await asyncio.shield(self._reading or self._begin(renew=True))
 
-    async def _look(self, *, renew: bool) -> None:
-        """Refresh; what fails is said and the old stays: the API server answers 401 when it is really over."""
-        seen = self._checked
-        async with self._turn:
-            if self._checked != seen:
-                return
-            try:
-                await self._credentials.refresh(renew)
-                self._load_certificates()
-            except (InputError, OSError, ssl.SSLError) as error:
-                log.warning("credentials were not renewed, the old ones are kept: %s", error)
+    def _begin(self, *, renew: bool) -> asyncio.Task[None]:
+        self._reading = asyncio.create_task(self._read(renew=renew))
+        return self._reading
+
+    async def _read(self, *, renew: bool) -> None:
+        """Read the credentials; keep the old ones on failure, as the API server answers 401 once they are over."""
+        try:
+            await self._credentials.refresh(renew)
+            self._load_certificates()
+        except (InputError, OSError, ssl.SSLError) as error:
+            log.warning("credentials were not renewed, the old ones are kept: %s", error)
+        finally:
             self._checked = time.monotonic()
             self._headers = self._made()
+            self._reading = None
 
     def _load_certificates(self) -> None:
         stamps = _stamps(self._credentials)

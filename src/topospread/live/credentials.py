@@ -15,6 +15,7 @@ from typing import Any
 
 import yaml
 from kubernetes_asyncio.client import Configuration
+from kubernetes_asyncio.config import kube_config
 from kubernetes_asyncio.config.config_exception import ConfigException
 from kubernetes_asyncio.config.incluster_config import InClusterConfigLoader
 from kubernetes_asyncio.config.kube_config import (
@@ -25,11 +26,15 @@ from kubernetes_asyncio.config.kube_config import (
 )
 
 from topospread.errors import InputError, Place
+from topospread.live.exec_plugin import EndingExecProvider
 
 log = logging.getLogger(__name__)
 # It prints warnings and errors of its own, some with what a plugin said: what matters is raised.
 logging.getLogger("kubernetes_asyncio").setLevel(logging.CRITICAL)
+kube_config.ExecProvider = EndingExecProvider  # type: ignore[attr-defined] # its loader has no parameter for the provider
 
+REFRESH_TIMEOUT = 60.0
+"""Seconds in which credentials have to be renewed; the first time has no limit, as a person may have to log in."""
 SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 SERVICE_ACCOUNT_VARIABLE = "TOPOSPREAD_SERVICE_ACCOUNT"
 """Environment variable with another folder for the service account's token and ca.crt, for tests outside a pod."""
@@ -130,7 +135,10 @@ async def kubeconfig_credentials(paths: str, context: str | None) -> Credentials
                 return
         configuration = type.__call__(Configuration)
         try:
-            await loader.load_and_set(configuration)
+            async with asyncio.timeout(REFRESH_TIMEOUT if found.server else None):
+                await loader.load_and_set(configuration)
+        except TimeoutError:
+            raise InputError(f"credentials were not renewed within {REFRESH_TIMEOUT:g} s", place) from None
         except FileNotFoundError as error:
             raise InputError(_missing_program(error, user), place.at(f"users[{name}]")) from None
         except OSError as error:

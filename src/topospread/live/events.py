@@ -8,6 +8,7 @@ An event that is repeated of the same state of an object becomes a series. Sourc
 from __future__ import annotations
 
 import asyncio
+import uuid
 from collections import OrderedDict, deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -24,6 +25,8 @@ from .write_order import NotLeading, Write, WriteOrder
 
 NOTE_LENGTH_LIMIT = 1024
 """The longest note (pkg/apis/core/validation/events.go)."""
+LONGEST_NAME = 253
+"""Characters in a DNS subdomain."""
 _LONGEST_QUEUE = 10_000
 SERIES_KEPT = 4096
 _SERIES_ENDS = 6 * 60
@@ -140,7 +143,7 @@ class Events:
         body = {
             "apiVersion": "events.k8s.io/v1",
             "kind": "Event",
-            "metadata": {"name": f"{event.pod.name}.{int(now * 1e9):x}", "namespace": event.pod.namespace},
+            "metadata": {"name": _name(event.pod.name, now), "namespace": event.pod.namespace},
             "eventTime": _micro(now),
             "reportingController": controller,
             "reportingInstance": f"{controller}-{self._host}"[:128],
@@ -159,7 +162,7 @@ class Events:
 
     def _put(self, body: Json, *, again: bool) -> None:
         if len(self._queue) >= _LONGEST_QUEUE:
-            self._observer.dropped(1)
+            self._observer.dropped(1, "too many wait to be written")
             return
         self._queue.append((body, again))
         self._some.set()
@@ -213,6 +216,7 @@ class Events:
     async def _write(self, body: Json, *, again: bool) -> None:
         """Write one, and try again while the API server cannot be reached."""
         path, name = _path(body), body["metadata"]["name"]
+        why = "the API server could not be reached"
         for _ in range(_TRIES):
             try:
                 async with self._order.turn(Write.EVENT):
@@ -232,10 +236,11 @@ class Events:
                     self._observer.failed("event", str(error))
                 return
             except NotLeading:
+                why = "this process does not hold the lease any more"
                 break
             except ApiUnreachable:
                 await asyncio.sleep(_BETWEEN)
-        self._observer.dropped(1)
+        self._observer.dropped(1, why)
 
     async def _end_series(self) -> None:
         """Tell the last count of series that are over."""
@@ -247,6 +252,12 @@ class Events:
                     del self._series[key]
                     if series.count > series.told:
                         self._put(series.body | {"series": _told(series)}, again=True)
+
+
+def _name(pod: str, now: float) -> str:
+    """Return an event's name (client-go/tools/record/util: ``GenerateEventName``)."""
+    name = f"{pod}.{int(now * 1e9):x}"
+    return name if len(name) <= LONGEST_NAME else str(uuid.uuid4())
 
 
 def _path(body: Json) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -35,10 +36,16 @@ class FollowState:
 
     @property
     def last_error(self) -> str:
-        """Why it is behind, "" where it is not."""
-        return "; ".join(f"{resource}: {why}" for resource, why in sorted(self.problems.items()))
+        """Why the copy is behind, in one clause; "" if it is up to date."""
+        problems = sorted(self.problems.items())
+        if len(problems) <= _NAMED:
+            return "; ".join(f"{resource}: {why}" for resource, why in problems)
+        why = Counter(self.problems.values()).most_common(1)[0][0]
+        return f"{len(problems)} resources cannot be followed: {why}"
 
 
+_NAMED = 3
+"""Resources that are named one by one."""
 _SERVER = "API server"
 """Stands among the resources that are behind while it does not answer."""
 

@@ -69,6 +69,7 @@ class Launch:
         address: where to serve.
         dry_run: decide beside the scheduler that is there, and bind nothing.
         explain_events: tell the sums behind a refusal in events of their own.
+        dropped_log_lines: returns the number of log lines that were dropped since the start.
         beside: what runs beside the scheduler in this process and adds metrics of its own; ``None`` for nothing.
     """
 
@@ -81,6 +82,7 @@ class Launch:
     dry_run: bool = False
     explain_events: bool = False
     beside: Beside | None = None
+    dropped_log_lines: Callable[[], int] = lambda: 0
 
 
 class Stop:
@@ -243,6 +245,7 @@ def _served(
         reporting.rejected(scheduler.rejections())
         reporting.spread(*scheduler.spread())
         reporting.in_flight(scheduler.queue.in_flight_events())
+        reporting.log_lines_dropped(wanted.dropped_log_lines())
         reporting.running(scheduler.in_flight, len(asyncio.all_tasks()))
 
     return ServedPages(reporting, watchdog, {}, ready, wanted.operation.shown, before_scrape)
@@ -299,7 +302,7 @@ async def patiently(ask: Callable[[], Awaitable[T]], connection: Connection) -> 
             if error.status < 500 or time.monotonic() > until:
                 raise InputError(f"{connection.server} answers {error}", place) from None
         except ApiUnreachable as error:
-            if "Certificate" in str(error) or time.monotonic() > until:
+            if "certificate" in str(error).lower() or time.monotonic() > until:
                 raise InputError(f"{connection.server} cannot be reached: {error}", place) from None
             log.warning("%s cannot be reached, trying again: %s", connection.server, error)
         task = asyncio.current_task()
@@ -310,5 +313,6 @@ async def patiently(ask: Callable[[], Awaitable[T]], connection: Connection) -> 
 
 
 def _dump(scheduler: LiveScheduler) -> None:
-    """What the scheduler knows, into the log, as kube-scheduler does it at SIGUSR2."""
+    """Log the scheduler's state and compare it with the API server, as kube-scheduler does at SIGUSR2."""
+    scheduler.compare_now()
     log.info("Dump of cache and queue: %s", json.dumps(scheduler.state(), default=str))

@@ -1,4 +1,4 @@
-"""Log lines of a live scheduler: klog's text or JSON, by verbosity, and never a secret; where they go is stderr.
+"""Log lines of a daemon on stderr: klog's text or JSON, by verbosity, with secrets hidden.
 
 Source: klog/v2 (header, ``key="value"`` pairs), component-base/logs/json (``ts``, ``caller``, ``msg``, ``v``).
 """
@@ -14,7 +14,9 @@ import time
 from collections.abc import Mapping
 from typing import Any, TextIO
 
-_LOGGERS = ("topospread.live", "topospread.webhook", "aiohttp.server")
+from .log_queue import QueuedLines
+
+_LOGGERS = ("topospread.live", "topospread.webhook", "aiohttp.server", "asyncio")
 FORMATS = ("text", "json")
 MAX_VERBOSITY = 10
 _HIDDEN = "<hidden>"
@@ -34,15 +36,20 @@ def level(verbosity: int) -> int:
     return logging.INFO - verbosity
 
 
-def set_up(verbosity: int, form: str, stream: TextIO | None = None) -> None:
-    """Log what processes that run on say: errors and plain lines always, ``V(n)`` up to the verbosity."""
-    handler = logging.StreamHandler(stream or sys.stderr)
+def set_up(verbosity: int, form: str, stream: TextIO | None = None) -> QueuedLines:
+    """Log a daemon's lines without ever blocking it; ``V(n)`` lines up to the verbosity.
+
+    Returns:
+        the handler, which counts dropped lines.
+    """
+    handler = QueuedLines(stream or sys.stderr)
     handler.setFormatter(JsonLines() if form == "json" else KlogLines())
     for name in _LOGGERS:
         logger = logging.getLogger(name)
         logger.handlers[:] = [handler]
         logger.propagate = False
         logger.setLevel(level(min(verbosity, MAX_VERBOSITY)))
+    return handler
 
 
 def facts(**pairs: object) -> dict[str, Mapping[str, object]]:

@@ -248,7 +248,10 @@ _OWN = (
     Metric("counter", "topospread_relists_total", "Kinds that had to be listed again after their watch was lost.",
            ("kind",)),
     Metric("counter", "topospread_watch_failures_total", "Lists and watches that failed.", ("kind",)),
+    Metric("counter", "topospread_cache_corrections_total", "Nodes and pods that differed from the API server's list "
+           "and were corrected.", ("kind",)),
     Metric("counter", "topospread_dropped_events_total", "Events for people that were dropped as too many waited."),
+    Metric("counter", "topospread_dropped_log_lines_total", "Log lines that were dropped, as nothing read them."),
     Metric("counter", "topospread_failures_total", "Things that went wrong and are tried again, or were not critical."),
     Metric("counter", "topospread_mirrored_bindings_total",
            "With --dry-run: pods that another scheduler bound, by whether its node is among our best (best, other), or "

@@ -144,9 +144,13 @@ class Metrics(Observer):
         """See Observer."""
         self._observe("scheduler_plugin_execution_duration_seconds", (plugin, point, status), seconds)
 
-    def dropped(self, events: int) -> None:
+    def dropped(self, events: int, why: str) -> None:
         """See Observer."""
         self._counts["topospread_dropped_events_total"].add((), events)
+
+    def corrected(self, kind: str, name: str) -> None:
+        """See Observer."""
+        self._count("topospread_cache_corrections_total", kind)
 
     def failed(self, what: str, why: str) -> None:
         """See Observer."""
@@ -184,6 +188,10 @@ class Metrics(Observer):
         self._shown_events |= events.keys()
         for event in self._shown_events:
             self._child("scheduler_inflight_events", event).set(events.get(event, 0))
+
+    def log_lines_dropped(self, count: int) -> None:
+        """Take the number of log lines that were dropped since the start."""
+        self._counts["topospread_dropped_log_lines_total"].set((), count)
 
     def running(self, bindings: int, tasks: int) -> None:
         """How many binding cycles are under way, and how many tasks there are in all."""

@@ -84,8 +84,11 @@ class Observer:
     def plugin(self, plugin: str, point: str, status: Code, seconds: float) -> None:
         """One plugin took so long (``plugin_execution_duration_seconds``)."""
 
-    def dropped(self, events: int) -> None:
-        """Events for people were dropped as too many waited to be sent."""
+    def dropped(self, events: int, why: str) -> None:
+        """Events for people were dropped; ``why``: a clause, the same words for the same cause."""
+
+    def corrected(self, kind: str, name: str) -> None:
+        """A comparison with the API server corrected what the scheduler knew of an object."""
 
     def failed(self, what: str, why: str) -> None:
         """Something that is tried again, or not critical, went wrong."""

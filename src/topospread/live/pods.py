@@ -1,14 +1,15 @@
-"""The pods as a live scheduler knows them: waiting, assumed on a node, or seen there. Sends nothing, chooses nothing.
+"""The pods of a live scheduler: pending, assumed on a node, or assigned to it by the API server.
 
-What a watch delivers of pods becomes changes of the cluster and events of the queue here, in kube-scheduler's order
-(pkg/scheduler/eventhandlers.go, backend/cache/cache.go, backend/queue/nominator.go). Of pods that have a node only the
-uid is kept: what they take stands in the cluster.
+A pod's change becomes changes of the cluster and events of the queue, in kube-scheduler's order
+(pkg/scheduler/eventhandlers.go, backend/cache/cache.go, backend/queue/nominator.go). The cluster holds the requests of
+assigned pods, so this module keeps only their uid. A pod's identity is its uid: names are used again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 from msgspec.structs import replace
@@ -21,6 +22,19 @@ from topospread.scheduling.queue import SchedulingQueue
 
 from .kinds import ReadPod
 from .reflector import Key
+
+
+class State(Enum):
+    """What the scheduler knows of the pod that has a name.
+
+    ABSENT pods are unknown, finished, or pending for another scheduler. WAITING pods are in the queue, also gated and
+    terminating ones. ASSUMED pods have a node here that the API server has not reported yet. ASSIGNED pods have one.
+    """
+
+    ABSENT = 0
+    WAITING = 1
+    ASSUMED = 2
+    ASSIGNED = 3
 
 
 @dataclass(slots=True, eq=False)
@@ -84,23 +98,54 @@ class Pods:
         return found
 
     def put(self, item: Any) -> None:
-        """A pod came or changed."""
+        """Take a pod's newest state; the watch may have missed any number of states before it."""
         pod: ReadPod = item
         key = pod_key(pod.namespace, pod.name)
-        if pod.phase in FINISHED_PHASES:
-            self.delete((pod.namespace, pod.name), pod)
-        elif pod.spec.node_name:
-            self._put_assigned(key, pod)
-        elif self._is_ours(pod):
-            self._put_waiting(key, pod)
+        before, uid = self._known(key)
+        after = self._state_of(pod)
+        if uid is not None and uid != (pod.metadata.uid or ""):
+            _TRANSITIONS[before, State.ABSENT](self, key, None)
+            before = State.ABSENT
+        _TRANSITIONS[before, after](self, key, pod)
 
     def delete(self, key: Key, item: Any) -> None:
-        """A pod is gone."""
+        """Take the deletion of a pod; ignore it if a pod with another uid has the name now."""
         name = pod_key(*key)
-        if name in self.assigned:
-            self._delete_assigned(name, item)
-        elif name in self.waiting:
-            self._delete_waiting(name)
+        before, uid = self._known(name)
+        if item is None or (item.metadata.uid or "") == uid:
+            _TRANSITIONS[before, State.ABSENT](self, name, item)
+
+    def identity(self, key: Key) -> tuple[str, str] | None:
+        """Return the uid and the confirmed node of a known pod; the node of a pending pod is ""."""
+        name = pod_key(*key)
+        state, uid = self._known(name)
+        if uid is None:
+            return None
+        return uid, self._cluster.assigned_node(name) if state is State.ASSIGNED else ""
+
+    def expected_identity(self, pod: ReadPod) -> tuple[str, str] | None:
+        """Return the `identity` of a pod if this is its newest state."""
+        return None if self._state_of(pod) is State.ABSENT else (pod.metadata.uid or "", pod.spec.node_name or "")
+
+    def _known(self, key: PodKey) -> tuple[State, str | None]:
+        """Return the state and the uid of the pod that has this name."""
+        if key in self.assigned:
+            return State.ASSIGNED, self.assigned[key]
+        pod = self.waiting.get(key)
+        if pod is None:
+            return State.ABSENT, None
+        return State.ASSUMED if key in self.assumed else State.WAITING, pod.metadata.uid or ""
+
+    def _state_of(self, pod: ReadPod) -> State:
+        """Return the state that the API server gives the pod."""
+        if pod.phase in FINISHED_PHASES:
+            return State.ABSENT
+        if pod.spec.node_name:
+            return State.ASSIGNED
+        return State.WAITING if self._is_ours(pod) else State.ABSENT
+
+    def _ignore(self, key: PodKey, pod: ReadPod | None) -> None:
+        """Keep nothing of a pod that is finished, or pending for another scheduler."""
 
     # Pods that have a node.
 
@@ -108,30 +153,26 @@ class Pods:
         """The class of a pod that has a node, be that there or not, or is assumed on one."""
         return self._cluster.assigned_class(key)
 
-    def _put_assigned(self, key: PodKey, pod: ReadPod) -> None:
-        uid = pod.metadata.uid or ""
-        known = self.assigned.get(key)
-        if known == uid:
-            self._update_assigned(key, pod)
-            return
-        if known is not None:
-            self._delete_assigned(key, None)
-        waiting = self.waiting.get(key)
-        if waiting is not None and waiting.metadata.uid != uid:
-            self._delete_waiting(key)
+    def _add_assigned(self, key: PodKey, pod: ReadPod) -> None:
+        """``addAssignedPodToCache``."""
+        self._cluster.put_pod(pod, key)
+        self.assigned[key] = pod.metadata.uid or ""
+        pod_class = self.class_of(key) if self._queue.listens else None
+        self._queue.assigned_pod_added(pod, pod_class.key if pod_class is not None else None)
+
+    def _confirm(self, key: PodKey, pod: ReadPod) -> None:
+        """Take a pending pod that has a node now; another scheduler may have bound it."""
         assumption = self.assumed.pop(key, None)
         if assumption is not None and assumption.node == pod.spec.node_name:
             self.gets_labels = pod.labels != assumption.pod.labels
         self._promised.pop(key, None)
-        self._cluster.put_pod(pod, key)
-        self.assigned[key] = uid
-        pod_class = self.class_of(key) if self._queue.listens else None
-        self._queue.assigned_pod_added(pod, pod_class.key if pod_class is not None else None)
-        if self.waiting.pop(key, None) is not None:
-            self._queue.delete(key)
-            self._gone(key)
+        self._add_assigned(key, pod)
+        del self.waiting[key]
+        self._queue.delete(key)
+        self._gone(key)
 
     def _update_assigned(self, key: PodKey, pod: ReadPod) -> None:
+        """``updateAssignedPodInCache``."""
         before = self.class_of(key)
         self._cluster.put_pod(pod, key)
         after = self.class_of(key)
@@ -139,34 +180,30 @@ class Pods:
             self._queue.assigned_pod_updated(_on_node(before, pod.spec.node_name or ""), pod)
 
     def _delete_assigned(self, key: PodKey, item: Pod | None) -> None:
+        """``deleteAssignedPodFromCache``."""
         pod_class = self.class_of(key)
         del self.assigned[key]
         self._cluster.delete_pod(key)
         if pod_class is not None:
             self._queue.assigned_pod_deleted(item or _on_node(pod_class, "some-node"), pod_class.key)
 
+    def _unbind(self, key: PodKey, pod: ReadPod) -> None:
+        """Queue a pod whose node the API server no longer reports."""
+        self._delete_assigned(key, None)
+        self._add_waiting(key, pod)
+
     # Pods that wait.
 
-    def _put_waiting(self, key: PodKey, pod: ReadPod) -> None:
-        old = self.waiting.get(key)
-        if key in self.assigned:
-            self._delete_assigned(key, None)
-        if old is not None and old.metadata.uid != pod.metadata.uid:
-            self._delete_waiting(key)
-            old = None
+    def _add_waiting(self, key: PodKey, pod: ReadPod) -> None:
+        """``addPodToSchedulingQueue``."""
         self.waiting[key] = pod
-        if old is None:
-            self._promise(key, pod, pod.nominated_node_name)
-            self._queue.add(pod, key, self._kind(pod))
-        elif old.metadata.resource_version != pod.metadata.resource_version:
-            self._update_waiting(key, old, pod)
+        self._promise(key, pod, pod.nominated_node_name)
+        self._queue.add(pod, key, self._kind(pod))
 
-    def _update_waiting(self, key: PodKey, old: ReadPod, pod: ReadPod) -> None:
+    def _update_waiting(self, key: PodKey, pod: ReadPod) -> None:
         """``updatePodInSchedulingQueue``."""
-        assumption = self.assumed.get(key)
-        if assumption is not None:
-            if pod.terminating and not old.terminating:
-                self._abandon(assumption)
+        old, self.waiting[key] = self.waiting[key], pod
+        if old.metadata.resource_version == pod.metadata.resource_version:
             return
         before, after = old.nominated_node_name, pod.nominated_node_name
         self._promise(key, pod, self._promised.get(key, "") if not before and not after else after)
@@ -174,7 +211,13 @@ class Pods:
         if before and before != after:
             self._promise_ended(old)
 
-    def _delete_waiting(self, key: PodKey) -> None:
+    def _update_assumed(self, key: PodKey, pod: ReadPod) -> None:
+        """Free the node of an assumed pod when its deletion starts (``handleAssumedPodDeletion``)."""
+        old, self.waiting[key] = self.waiting[key], pod
+        if pod.terminating and not old.terminating:
+            self._abandon(self.assumed[key])
+
+    def _delete_waiting(self, key: PodKey, item: Pod | None) -> None:
         """``deletePodFromSchedulingQueue``."""
         pod = self.waiting.pop(key)
         self._queue.delete(key)
@@ -242,6 +285,23 @@ class Pods:
         self._queue.assigned_pod_deleted(
             _on_node(assumption.pod_class, assumption.node, assumption.pod.metadata.uid), assumption.pod_class.key
         )
+
+
+_TRANSITIONS: dict[tuple[State, State], Callable[[Pods, PodKey, Any], None]] = {
+    (State.ABSENT, State.ABSENT): Pods._ignore,
+    (State.ABSENT, State.WAITING): Pods._add_waiting,
+    (State.ABSENT, State.ASSIGNED): Pods._add_assigned,
+    (State.WAITING, State.ABSENT): Pods._delete_waiting,
+    (State.WAITING, State.WAITING): Pods._update_waiting,
+    (State.WAITING, State.ASSIGNED): Pods._confirm,
+    (State.ASSUMED, State.ABSENT): Pods._delete_waiting,
+    (State.ASSUMED, State.WAITING): Pods._update_assumed,
+    (State.ASSUMED, State.ASSIGNED): Pods._confirm,
+    (State.ASSIGNED, State.ABSENT): Pods._delete_assigned,
+    (State.ASSIGNED, State.WAITING): Pods._unbind,
+    (State.ASSIGNED, State.ASSIGNED): Pods._update_assigned,
+}
+"""Known state and reported state of a pod with one uid → what to do. A changed uid is a deletion and an addition."""
 
 
 def _on_node(pod_class: PodClass, node: str, uid: str | None = None) -> Pod:

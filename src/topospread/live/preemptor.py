@@ -19,7 +19,7 @@ from .binder import Binder
 from .events import preempted
 from .kinds import ReadPod
 from .preempting import Preempting
-from .statuses import STRATEGIC, Condition, condition_patch
+from .statuses import Condition, condition_patch, patch_status
 from .workings import Spawn, Workings
 from .write_order import NotLeading, Write
 
@@ -104,7 +104,7 @@ class Preemptor:
             victim = msgspec.json.decode(await parts.client.request("GET", path), type=ReadPod)
             if victim.metadata.uid != uid:
                 return False
-            await self._mark(preemptor, victim, path)
+            await self._mark(preemptor, victim)
             async with parts.order.turn(Write.STATUS):
                 body = {"preconditions": {"uid": uid}}
                 await parts.client.request("DELETE", path, body=body, allowed=parts.order.may_write)
@@ -115,14 +115,13 @@ class Preemptor:
         parts.events.record(preempted(victim, preemptor, node, in_memory=False))
         return False
 
-    async def _mark(self, preemptor: ReadPod, victim: ReadPod, path: str) -> None:
-        """Say why the victim has to go."""
+    async def _mark(self, preemptor: ReadPod, victim: ReadPod) -> None:
+        """Write the condition DisruptionTarget into the victim's status."""
         name = preemptor.spec.scheduler_name or "default-scheduler"
         message = f"{name}: preempting to accommodate a higher priority pod"
         condition = Condition("DisruptionTarget", "True", "PreemptionByScheduler", message)
         changed = condition_patch(victim, condition, self._parts.now())
         if changed is None:
             return
-        body = {"metadata": {"uid": victim.metadata.uid}, "status": {"conditions": [changed]}}
         async with self._parts.order.turn(Write.STATUS):
-            await self._parts.client.request("PATCH", f"{path}/status", body=body, content_type=STRATEGIC)
+            await patch_status(self._parts.client, victim, {"conditions": [changed]}, self._parts.order.may_write)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from topospread.errors import InputError, Place
 
 from .api_error import ApiError, RequestError
@@ -25,7 +23,7 @@ def in_words(error: RequestError, connection: Connection, purpose: str = "answer
     """
     place = Place(source=connection.source)
     if not isinstance(error, ApiError):
-        return InputError(f"{connection.server} cannot be reached: {_cause(error)}", place)
+        return InputError(f"{connection.server} cannot be reached: {error}", place)
     if error.status == 401:
         return InputError(f"{connection.server} does not know who asks (401 Unauthorized): {_LOG_IN}", place)
     if error.status == 403:
@@ -35,16 +33,3 @@ def in_words(error: RequestError, connection: Connection, purpose: str = "answer
             place,
         )
     return InputError(f"{connection.server} answers {error}", place)
-
-
-def _cause(error: RequestError) -> str:
-    """Why there is no answer: what the system says where it said something."""
-    cause = error.__cause__
-    inner = getattr(cause, "os_error", None) or cause
-    if isinstance(inner, ConnectionRefusedError):
-        return "the connection was refused"
-    if isinstance(inner, TimeoutError):
-        return "it does not answer"
-    if isinstance(inner, OSError) and inner.errno and inner.errno > 0 and not str(inner).startswith("Cannot connect"):
-        return os.strerror(inner.errno)
-    return str(error)

@@ -6,8 +6,10 @@ The lines are kube-scheduler's where it has them ("Successfully bound pod to nod
 from __future__ import annotations
 
 import logging
+import time
 from typing import Literal
 
+from topospread.config.gates import Gates
 from topospread.live.logs import facts, level
 from topospread.live.metrics import Metrics
 from topospread.live.observer import WatchChange
@@ -15,8 +17,16 @@ from topospread.live.observer import WatchChange
 log = logging.getLogger("topospread.live.scheduler")
 
 
+_QUIET = 60.0
+"""Seconds in which the same cause of dropped events is not logged again."""
+
+
 class Reporting(Metrics):
     """Metrics that also log."""
+
+    def __init__(self, host: str, gates: Gates) -> None:
+        super().__init__(host, gates)
+        self._quiet_until: dict[str, float] = {}
 
     def attempting(self, pod: str) -> None:
         """See Observer."""
@@ -47,10 +57,18 @@ class Reporting(Metrics):
         else:
             log.log(level(3), change, extra=facts(kind=kind, **({"why": why} if why else {})))
 
-    def dropped(self, events: int) -> None:
+    def dropped(self, events: int, why: str) -> None:
+        """See Observer. A line names a cause once a minute; the metric counts every event."""
+        super().dropped(events, why)
+        now = time.monotonic()
+        if now >= self._quiet_until.get(why, 0.0):
+            self._quiet_until[why] = now + _QUIET
+            log.warning("Events are dropped: %s", why)
+
+    def corrected(self, kind: str, name: str) -> None:
         """See Observer."""
-        super().dropped(events)
-        log.warning("Events were dropped as too many waited to be sent", extra=facts(events=events))
+        super().corrected(kind, name)
+        log.error("Corrected an object that differed from the API server's state", extra=facts(kind=kind, object=name))
 
     def failed(self, what: str, why: str) -> None:
         """See Observer."""

@@ -14,6 +14,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 from topospread.api.meta import KubeObject
+from topospread.api.node import Node
 from topospread.api.pod import Pod
 from topospread.api.workload import ReplicaSet
 from topospread.cluster import Cluster
@@ -28,6 +29,7 @@ from topospread.scheduling.requeueing import Requeueing, RequeueingRules, requeu
 
 from .attempts import AssumingScheduler, Attempts
 from .binder import Binder
+from .cache_comparer import CacheComparer, ComparedKind, ComparedNodes, ComparedPods
 from .client import ApiClient
 from .dump import dump
 from .events import Events
@@ -117,12 +119,20 @@ class LiveScheduler:
         self._scheduler = AssumingScheduler(self.cluster, self._frameworks, self._parts.volumes)
         self._figures = SpreadFigures(self._scheduler, self._deployment_of)
         self._binder: Binder | None = None
-        self._reflectors = [
-            Reflector(
-                client, each, _Arrivals(self._sink_of(each), self.queue, self._look_again), observer, self._is_calm
-            )
-            for each in WATCHED
-        ]
+        nodes, pods = WATCHED[0], WATCHED[-1]
+        self._comparer = CacheComparer(
+            client,
+            (
+                ComparedKind(nodes, ComparedNodes(self.world.of(Node)), self._arrivals(nodes)),
+                ComparedKind(pods, ComparedPods(self.pods), self._arrivals(pods)),
+            ),
+            observer,
+        )
+        self._reflectors = [Reflector(client, each, self._arrivals(each), observer, self._is_calm) for each in WATCHED]
+
+    def _arrivals(self, watched: Watched) -> _Arrivals:
+        """Return the sink of a kind that also wakes the loop."""
+        return _Arrivals(self._sink_of(watched), self.queue, self._look_again)
 
     def _workings(self, client: ApiClient) -> Workings:
         """What carries out decisions and tells of them, each writing in its turn."""
@@ -172,7 +182,7 @@ class LiveScheduler:
                 following = [group.create_task(each.run()) for each in self._reflectors]
                 writing = [group.create_task(parts.statuses.run()), group.create_task(parts.events.run())]
                 loop = group.create_task(self._schedule(attempts, binder))
-                ticking = [group.create_task(self._tick()), group.create_task(self._tell())]
+                ticking = [group.create_task(each) for each in (self._tick(), self._tell(), self._comparer.run())]
                 await stop.wait()
                 loop.cancel()
                 await self._finish(binder)
@@ -180,6 +190,10 @@ class LiveScheduler:
                     task.cancel()
         finally:
             self.ready = False
+
+    def compare_now(self) -> None:
+        """Compare nodes and pods with the API server's lists at once."""
+        self._comparer.compare_now()
 
     def state(self) -> Mapping[str, Any]:
         """What it knows and what it is doing, as plain data."""

@@ -18,6 +18,7 @@ from .api_error import ApiError, ApiUnreachable
 from .client import ApiClient
 from .kinds import ReadCondition, ReadPod
 from .observer import Observer
+from .retry import is_retriable_or_conflict, retry_on_error
 from .write_order import NotLeading, Write, WriteOrder
 
 STRATEGIC = "application/strategic-merge-patch+json"
@@ -72,6 +73,27 @@ class _Wanted:
     pod: ReadPod
     condition: Condition | None
     nominated: str | None
+
+
+async def patch_status(client: ApiClient, pod: ReadPod, status: Json, allowed: Callable[[], bool]) -> None:
+    """Patch the status of the pod with this uid (``PatchPodStatus``).
+
+    Args:
+        client: of the API server.
+        pod: the pod.
+        status: the patch of its status.
+        allowed: called before every attempt; returns whether this process may still write.
+
+    Raises:
+        RequestError: if the last attempt fails.
+    """
+    path = f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}/status"
+    body = {"metadata": {"uid": pod.metadata.uid}, "status": status}
+
+    async def send() -> None:
+        await client.request("PATCH", path, body=body, content_type=STRATEGIC, allowed=allowed)
+
+    await retry_on_error(is_retriable_or_conflict, send)
 
 
 class Statuses:
@@ -170,15 +192,13 @@ class Statuses:
             await self.patch(wanted.pod, status)
 
     async def patch(self, pod: ReadPod, status: Json) -> None:
-        """Write into the status of this very pod; what is refused is told and left.
+        """Patch the status of the pod with this uid; log the API server's refusal.
 
         Raises:
-            ApiUnreachable: no answer.
+            ApiUnreachable: if no answer arrives.
         """
-        path = f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}/status"
-        body = {"metadata": {"uid": pod.metadata.uid}, "status": status}
         try:
-            await self._client.request("PATCH", path, body=body, content_type=STRATEGIC)
+            await patch_status(self._client, pod, status, self._order.may_write)
         except ApiError as error:
             if error.status not in (404, 409):
                 self._observer.failed(f"status of {pod.namespace}/{pod.name}", str(error))

@@ -31,6 +31,10 @@ class CountTallies(Collector):
         """Something happened so often."""
         self._counts[labels] = self._counts.get(labels, 0) + count
 
+    def set(self, labels: tuple[str, ...], count: int) -> None:
+        """Take a count that is kept elsewhere."""
+        self._counts[labels] = count
+
     def collect(self) -> Iterator[Family]:
         """See Collector."""
         family = CounterMetricFamily(self._metric.name, self._metric.help, labels=self._metric.labels)

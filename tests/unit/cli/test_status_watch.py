@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -18,7 +19,15 @@ BEHIND = FollowState(ready=True, version=1, behind_since=100.0, problems={"pods"
 
 def test_the_age_and_the_reason_stand_in_the_head() -> None:
     assert head_line(FRESH, 135.0) == "1970-01-01T00:02:15Z  up to date"
-    assert head_line(BEHIND, 135.0) == "1970-01-01T00:02:15Z  not up to date for 35 s: pods: connection refused"
+    assert head_line(BEHIND, 135.0) == (
+        "1970-01-01T00:02:15Z  not up to date: the last state is of 1970-01-01T00:01:40Z; pods: connection refused"
+    )
+
+
+def test_a_server_that_is_away_is_one_cause_and_not_a_list_of_all_resources() -> None:
+    away = {f"resource-{number}": "the connection was refused" for number in range(20)} | {"pods": "it does not answer"}
+    line = head_line(replace(BEHIND, problems=away), 135.0)
+    assert line.endswith("1970-01-01T00:01:40Z; 21 resources cannot be followed: the connection was refused")
 
 
 def test_without_a_terminal_only_another_text_is_printed(capsys: pytest.CaptureFixture[str]) -> None:

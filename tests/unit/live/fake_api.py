@@ -121,7 +121,10 @@ class FakeApi:
     async def list_pages(self, path: str, *, params: Any = None) -> AsyncIterator[bytes]:
         await asyncio.sleep(0)
         self.before("LIST", path)
-        items = list(self.objects[path].values())
+        selector = dict(each.split("=", 1) for each in (params or {}).get("fieldSelector", "").split(",") if each)
+        namespace, name = selector.get("metadata.namespace"), selector.get("metadata.name")
+        wanted = "/".join(filter(None, (namespace, name)))
+        items = [each for key, each in self.objects[path].items() if wanted in ("", key)]
         yield json.dumps({"metadata": {"resourceVersion": str(self.version)}, "items": items}).encode()
 
     async def list_whole(self, path: str, *, params: Any = None) -> AsyncIterator[bytes]:

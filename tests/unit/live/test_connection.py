@@ -9,6 +9,7 @@ import os
 import ssl
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import yaml
 
 from topospread.errors import InputError
 from topospread.live import connection as connections
+from topospread.live import credentials
 from topospread.live.connection import Connection, connect
 
 
@@ -26,6 +28,7 @@ def _nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(connections, "_QUICK", 30.0)  # a plugin is a process: it starts slowly on a busy machine
 
 
 @pytest.fixture(scope="session")
@@ -181,6 +184,34 @@ def test_an_exec_token_that_is_over_is_fetched_anew(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(connections, "RECHECK", 0.0)
     path = _kubeconfig(tmp_path / "k", _plugin(tmp_path, expires="2000-01-01T00:00:00Z"))
     assert _connected(path)[1] == {"Authorization": "Bearer asked-2"}
+
+
+def test_requests_keep_the_old_token_while_a_plugin_hangs_and_the_plugin_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(connections, "RECHECK", 0.0)
+    monkeypatch.setattr(connections, "_QUICK", 0.1)
+    monkeypatch.setattr(credentials, "REFRESH_TIMEOUT", 1.0)
+    path = _kubeconfig(tmp_path / "k", _plugin(tmp_path, expires="2000-01-01T00:00:00Z"))
+    hanging = f"import os, pathlib, time\npathlib.Path({str(tmp_path / 'pid')!r}).write_text(str(os.getpid()))\n"
+
+    async def ask() -> str:
+        made = await connect(path)
+        (tmp_path / "plugin.py").write_text(hanging + "time.sleep(600)\n")
+        async with asyncio.timeout(0.9):
+            for _ in range(100):
+                assert (await made.headers()) == {"Authorization": "Bearer asked-1"}
+        await made.renew()
+        return (await made.headers())["Authorization"]
+
+    with caplog.at_level("WARNING"):
+        assert asyncio.run(ask()) == "Bearer asked-1"
+    assert "credentials were not renewed within 1 s" in caplog.text
+    pid = int((tmp_path / "pid").read_text())
+    until = time.monotonic() + 10
+    while Path(f"/proc/{pid}/exe").exists():
+        assert time.monotonic() < until, "the plugin was not killed"
+        time.sleep(0.05)
 
 
 def test_client_certificates_are_loaded_again_when_they_change(

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 import msgspec
+import pytest
 
 from tests.unit.live.fake_api import FakeApi, pod
 from topospread.live.client import ApiClient
@@ -28,9 +29,11 @@ def read(name: str, version: str = "5") -> ReadPod:
 class Dropped(Observer):
     def __init__(self) -> None:
         self.count = 0
+        self.causes: set[str] = set()
 
-    def dropped(self, events: int) -> None:
+    def dropped(self, events: int, why: str) -> None:
         self.count += events
+        self.causes.add(why)
 
 
 def written(*events: PodEvent, at: float = 1_795_337_730.25, api: FakeApi | None = None) -> FakeApi:
@@ -148,3 +151,29 @@ def test_what_does_not_fit_is_dropped_and_told() -> None:
     for count in range(10_003):
         recorder.record(scheduled(read("a"), f"node-{count}"))
     assert (recorder.waiting, told.count) == (10_000, 3)
+    assert told.causes == {"too many wait to be written"}
+
+
+def test_events_that_a_former_leader_drops_name_the_lease() -> None:
+    told = Dropped()
+
+    async def run() -> None:
+        order = WriteOrder(4, lambda: False)
+        recorder = Events(cast(ApiClient, FakeApi()), order, "host", lambda: 0.0, told)
+        for count in range(40):
+            recorder.record(scheduled(read("a"), f"node-{count}"))
+        task = asyncio.create_task(recorder.run())
+        while recorder.waiting:
+            await asyncio.sleep(0.001)
+        task.cancel()
+
+    asyncio.run(run())
+    assert (told.count, told.causes) == (40, {"this process does not hold the lease any more"})
+
+
+@pytest.mark.parametrize("length", [230, 236, 237, 240, 253])
+def test_no_event_has_a_longer_name_than_the_api_server_takes(length: int) -> None:
+    api = written(scheduled(read("p" * length), "one"))
+    name = api.bodies[0]["metadata"]["name"]
+    assert len(name) <= 253
+    assert name.startswith("p" * length + ".") is (length <= 236)

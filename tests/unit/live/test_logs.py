@@ -16,9 +16,10 @@ log = logging.getLogger("topospread.live.test")
 
 def logged(verbosity: int, form: str, *lines: tuple[int, str, dict[str, object]]) -> str:
     stream = io.StringIO()
-    set_up(verbosity, form, stream)
+    handler = set_up(verbosity, form, stream)
     for at, message, pairs in lines:
         log.log(at, message, extra=facts(**pairs))
+    handler.flush()
     return stream.getvalue()
 
 

@@ -74,7 +74,7 @@ def test_what_else_is_told_is_counted() -> None:
     counted.watching("Node", "failed", "403")
     counted.watching("Node", "listed")
     counted.cached(5, 6, 1)
-    counted.dropped(2)
+    counted.dropped(2, "too many wait")
     counted.failed("x", "y")
     counted.binding_failed("a/b", "n", "409")
     counted.decided("p", 0.1)

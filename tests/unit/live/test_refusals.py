@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from topospread.live.api_error import ApiUnreachable
+from topospread.live.api_error import unreachable
 from topospread.live.connection import Connection
 from topospread.live.refusals import in_words
 
@@ -21,9 +21,6 @@ async def _no_headers() -> dict[str, str]:
     ],
 )
 def test_why_a_server_cannot_be_reached_is_said_in_words(cause: OSError, why: str) -> None:
-    error = ApiUnreachable(f"{type(cause).__name__}: {cause}")
-    error.__cause__ = cause
-
-    said = in_words(error, Connection("https://server", None, _no_headers))
+    said = in_words(unreachable(cause), Connection("https://server", None, _no_headers))
 
     assert str(said).endswith(f"https://server cannot be reached: {why}")

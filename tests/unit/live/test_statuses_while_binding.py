@@ -27,7 +27,7 @@ class Slow:
         self.ended = 0
         self.broken = False
 
-    async def request(self, method: str, path: str, *, body: Any, content_type: str) -> bytes:
+    async def request(self, method: str, path: str, *, body: Any, **_: Any) -> bytes:
         self.begun.append(json.loads(json.dumps(body)))
         await self.go_on.wait()
         self.ended += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -20,6 +21,10 @@ class Faults:
     """What goes wrong now.
 
     Attributes:
+        matches: the requests that the faults concern.
+        share: the share of the matching requests that the faults concern, drawn the same way each time.
+        slow: seconds by which concerned requests are delayed before the API server receives them.
+        expired: every watch is answered with 410.
         status: answered in place of the API server's answer, where ``matches``.
         retry_after: seconds in the header of such an answer.
         lose_answers: how many matching requests are still carried out without an answer.
@@ -27,9 +32,13 @@ class Faults:
         closed: every connection is closed.
         halved: answers end in the middle of what the API server sent, as if that were all, where ``matches``.
         answered: method, path and status of what was answered by the API server.
+        received: method and path of every request.
     """
 
     matches: Matches = lambda method, path: True
+    share: float = 1.0
+    slow: float = 0.0
+    expired: bool = False
     status: int = 0
     retry_after: int | None = None
     lose_answers: int = 0
@@ -37,7 +46,23 @@ class Faults:
     closed: bool = False
     halved: bool = False
     answered: list[tuple[str, str, int]] = field(default_factory=list)
+    received: list[tuple[str, str]] = field(default_factory=list)
     watches: set[asyncio.Transport] = field(default_factory=set)
+    _draws: random.Random = field(default_factory=lambda: random.Random(7))
+
+    def concerns(self, method: str, path: str) -> bool:
+        """Count a request, and return whether the faults concern it."""
+        self.received.append((method, path))
+        if not self.matches(method, path):
+            return False
+        return self._draws.random() < self.share
+
+    def end(self) -> None:
+        """End all faults; the counts stay."""
+        fresh = Faults()
+        for name in ("matches", "share", "slow", "expired", "status", "retry_after", "lose_answers", "cut_before"):
+            setattr(self, name, getattr(fresh, name))
+        self.closed = self.halved = False
 
     def cut_watches(self) -> None:
         """Close the connections of all watches."""
@@ -51,24 +76,67 @@ class Faults:
 
 @dataclass
 class FaultProxy:
-    """Where it listens, and what goes wrong."""
+    """The proxy's address, and its faults."""
 
     url: str
     faults: Faults
+    _runner: web.AppRunner
+    _site: web.TCPSite
+
+    async def refuse(self) -> None:
+        """Refuse connections, and close the open ones."""
+        await self._site.stop()
+        assert self._runner.server is not None
+        for each in self._runner.server.connections:
+            if each.transport is not None:
+                each.transport.abort()
+
+    async def listen(self) -> None:
+        """Accept connections again, on the same port."""
+        self._site = web.TCPSite(self._runner, "127.0.0.1", int(self.url.rpartition(":")[2]), reuse_address=True)
+        await self._site.start()
 
 
 def is_binding(method: str, path: str) -> bool:
     return method == "POST" and path.endswith("/binding")
 
 
+_EXPIRED = {
+    "kind": "Status",
+    "apiVersion": "v1",
+    "status": "Failure",
+    "code": 410,
+    "reason": "Expired",
+    "message": "too old resource version",
+}
+
+
+def is_status(method: str, path: str) -> bool:
+    return method == "PATCH" and path.endswith("/status")
+
+
+def is_event(method: str, path: str) -> bool:
+    return "/events" in path
+
+
+def is_write(method: str, path: str) -> bool:
+    return method != "GET"
+
+
 @asynccontextmanager
-async def fault_proxy(server: str) -> AsyncIterator[FaultProxy]:
-    """A proxy before an API server; plain HTTP to its clients."""
+async def fault_proxy(server: str, token: str = "") -> AsyncIterator[FaultProxy]:
+    """Run a proxy in front of an API server; its clients use plain HTTP.
+
+    Args:
+        server: URL of the API server.
+        token: added to every request, as client-go sends none over plain HTTP; "" keeps the client's own.
+    """
     faults = Faults()
     trust = ssl.create_default_context()
     trust.check_hostname, trust.verify_mode = False, ssl.CERT_NONE
     connector = aiohttp.TCPConnector(limit=0, ssl=trust)
-    async with aiohttp.ClientSession(connector=connector, auto_decompress=False) as session:
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    async with aiohttp.ClientSession(connector=connector, auto_decompress=False, headers=headers) as session:
 
         async def answer(request: web.Request) -> web.StreamResponse:
             return await _answer(request, session, server, faults)
@@ -80,7 +148,7 @@ async def fault_proxy(server: str) -> AsyncIterator[FaultProxy]:
         site = web.TCPSite(runner, "127.0.0.1", 0)
         await site.start()
         assert runner.addresses
-        yield FaultProxy(f"http://127.0.0.1:{runner.addresses[0][1]}", faults)
+        yield FaultProxy(f"http://127.0.0.1:{runner.addresses[0][1]}", faults, runner, site)
         await runner.cleanup()
         await asyncio.sleep(0.1)  # connections that were cut are closed in the next turns of the loop
 
@@ -88,23 +156,30 @@ async def fault_proxy(server: str) -> AsyncIterator[FaultProxy]:
 async def _answer(
     request: web.Request, session: aiohttp.ClientSession, server: str, faults: Faults
 ) -> web.StreamResponse:
-    concerned = faults.matches(request.method, request.path)
+    concerned = faults.concerns(request.method, request.path)
+    if concerned and faults.slow:
+        await asyncio.sleep(faults.slow)
+    if faults.expired and "watch" in request.query:
+        return web.json_response(_EXPIRED, status=410)
     if faults.closed or (concerned and faults.cut_before > 0):
         faults.cut_before -= concerned and not faults.closed
         return _cut(request)
     if concerned and faults.status:
         headers = {} if faults.retry_after is None else {"Retry-After": str(faults.retry_after)}
         return web.Response(status=faults.status, headers=headers, text="a fault of the test")
-    kept = {key: value for key, value in request.headers.items() if key.lower() not in ("host", "content-length")}
+    dropped = ("host", "content-length", "accept-encoding")
+    kept = {key: value for key, value in request.headers.items() if key.lower() not in dropped}
+    kept["Accept-Encoding"] = "identity"
     async with session.request(
         request.method,
         server + request.path_qs,
         headers=kept,
-        data=await request.read(),
+        data=await request.read() or None,
         timeout=aiohttp.ClientTimeout(),
     ) as given:
         faults.answered.append((request.method, request.path, given.status))
-        if concerned and faults.lose_answers > 0:
+        # The fault may have begun since the request arrived: it concerns the requests that match it now.
+        if concerned and faults.lose_answers > 0 and faults.matches(request.method, request.path):
             faults.lose_answers -= 1
             await given.read()
             return _cut(request)

@@ -1,0 +1,48 @@
+"""Exec credential plugins that end with the wait for them: kubernetes_asyncio leaves a hanging plugin running."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from typing import Any
+
+from kubernetes_asyncio.config.config_exception import ConfigException
+from kubernetes_asyncio.config.exec_provider import ExecProvider
+
+
+class EndingExecProvider(ExecProvider):
+    """An `ExecProvider` that kills the plugin if it is cancelled, and reads both outputs at the same time."""
+
+    async def run(self, previous_response: str | None = None) -> Any:
+        """Return the plugin's ``status``.
+
+        Raises:
+            ConfigException: if the plugin fails, or its answer is malformed.
+        """
+        spec = {"interactive": sys.stdout.isatty()} | ({"response": previous_response} if previous_response else {})
+        info = {"apiVersion": self.api_version, "kind": "ExecCredential", "spec": spec}
+        environment, pipe = self.env | {"KUBERNETES_EXEC_INFO": json.dumps(info)}, asyncio.subprocess.PIPE
+        process = await asyncio.create_subprocess_exec(*self.args, env=environment, stdout=pipe, stderr=pipe)
+        try:
+            output, errors = await process.communicate()
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+        if process.returncode:
+            words = errors.decode(errors="replace").strip()
+            raise ConfigException(f"exec: process returned {process.returncode}" + (f". {words}" if words else ""))
+        return self._status(output)
+
+    def _status(self, output: bytes) -> Any:
+        try:
+            data = json.loads(output)
+        except ValueError as error:
+            raise ConfigException(f"exec: failed to decode process output: {error}") from error
+        for key in ("apiVersion", "kind", "status"):
+            if key not in data:
+                raise ConfigException(f"exec: malformed response. missing key '{key}'")
+        if data["apiVersion"] != self.api_version:
+            raise ConfigException(f"exec: plugin api version {data['apiVersion']} does not match {self.api_version}")
+        return data["status"]
