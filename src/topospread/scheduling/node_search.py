@@ -67,17 +67,15 @@ class NodeSearch:
         if chosen is not None:
             return chosen
         view = self._view(pod_class)
-        chosen = self._judged_best(view, key, nominated)
+        if self._sampler is not None:
+            rows = self.sample(view, key, nominated).rows
+            chosen = best_of(view, rows, among=self._among) if len(rows) else None
+        else:
+            chosen = self._nominated_node(view, key, nominated) if nominated else None
+            chosen = self._best_of_all(view, key) if chosen is None else chosen
         if chosen is not None and view.plugins.unjudged:
             raise view.plugins.unjudged[0]
         return chosen
-
-    def _judged_best(self, view: View, key: str, nominated: str) -> Chosen | None:
-        if self._sampler is not None:
-            rows = self.sample(view, key, nominated).rows
-            return best_of(view, rows, among=self._among) if len(rows) else None
-        chosen = self._nominated_node(view, key, nominated) if nominated else None
-        return self._best_of_all(view, key) if chosen is None else chosen
 
     def _only_node(self, tied: PodClass) -> Chosen | None:
         """The node that a DaemonSet's pod is for, where the view of all its pods together shows that it is feasible.
