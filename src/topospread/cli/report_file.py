@@ -9,7 +9,8 @@ import click
 import msgspec
 from msgspec.structs import replace as with_fields
 
-from topospread.errors import InputError, Place, UsageError
+from topospread.atomic_file import write_file
+from topospread.errors import UsageError
 
 from .inputs import PATH
 
@@ -105,8 +106,4 @@ def write_html(given: Mapping[str, Any], wish: ReportWish) -> None:
     )
     served = ServedCluster.begin(wish.inventory, wish.options, InputWords(name, words))
     text = report(served, ReportView(wish.steps, wish.shown))
-    try:
-        with open(given["html"], "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise InputError(f"the report cannot be written: {error.strerror}", Place(source=given["html"])) from None
+    write_file(given["html"], text)

@@ -67,7 +67,7 @@ def test_nobody_is_asked_and_nothing_leads_to_a_server() -> None:
         (["serve", *DEMO, "--hash-names"], "give --export"),
         (
             ["status", *DEMO, "--html", "/nowhere/report.html"],
-            "the report cannot be written: No such file or directory",
+            "cannot be written: No such file or directory",
         ),
         (["drill", *DEMO, "--fail", "zone=eu-west-1a", "--html", "x", "--hash-names"], "name what they happen to"),
         (["serve", *DEMO, "--token", "short", "--port", "0"], "at least 16 characters"),
