@@ -185,7 +185,7 @@ def drill(context: click.Context, /, **given: Any) -> int:
     if found.partial and given["save"]:
         warn([f"--save {given['save']}: not written, as the drill was ended before its end"])
     else:
-        write_saved(found.steps[-1].after, given["save"], by)
+        write_saved(found.steps[-1].after, given, by)
     if given["graph"]:
         from topospread.report.drill_timeline import drill_svg
 
