@@ -100,3 +100,19 @@ def test_hashed_cases_are_judged_alike(flavour: str) -> None:
         assert plain(ours) == expected(judge_case(with_sizes_in_buckets(case)), names), case["name"]
         judged += 1
     assert judged > 5
+
+
+def test_rounded_image_sizes_change_a_score_by_a_point_at_most() -> None:
+    compared = changed = 0
+    for flavour in ("mixed", "spread"):
+        for case in stored(flavour)[0]:
+            if case.get("config"):
+                continue  # a weight multiplies the points
+            exact, rounded = (judge_case(each)["verdicts"][0] for each in (case, with_sizes_in_buckets(case)))
+            for node, points in (exact.get("scores") or {}).items():
+                difference = abs(points["ImageLocality"] - rounded["scores"][node]["ImageLocality"])
+                assert difference <= 1, (case["name"], node)
+                compared += points["ImageLocality"] > 0
+                changed += difference
+    assert compared > 20
+    assert changed > 0

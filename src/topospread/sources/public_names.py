@@ -68,6 +68,6 @@ WORDS_OF_KEYS: Final = _words(
     no aws gce azure eks gke ec2 autoscaler autoscaling scaling karpenter disrupted registered
     mig nvme ssd local device plugin present compute major minor deploy driver
     postgresql monitoring serving minio acid rabbitmq workload
-    kube proxy dns admin scheduler conditions scheduling lock"""
+    kube proxy dns admin scheduler conditions scheduling lock resource authorization rbac networking"""
 )
 """Words of public label keys, resource names and driver names."""

@@ -23,7 +23,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-NAMES: Final = _words("name generateName claimName serviceName")
+NAMES: Final = _words("name generateName claimName serviceName podGroup podGroupName")
 """Fields that hold the name of an object in a namespace, of a container, or of a pod's volume."""
 
 NODES: Final = _words("nodeName nominatedNodeName volume.kubernetes.io/selected-node")
@@ -42,8 +42,10 @@ REVISIONS: Final = _words("currentRevision updateRevision")
 KEYS: Final = _words("""key topologyKey topologyKeys matchLabelKeys mismatchLabelKeys managedBy extendedResourceName""")
 """Fields that hold a label's or taint's key, or another qualified name."""
 
-OPAQUE: Final = _words("""pdName volumeID targetPortal iqn monitors pool diskName diskURI volumeHandle nodeID
-    topospread.dev/max-per-domain topospread.dev/shares topospread.dev/hierarchy topospread.dev/counted""")
+OPAQUE: Final = _words(
+    """podGroupReplicaKey pdName volumeID targetPortal iqn monitors pool diskName diskURI volumeHandle nodeID
+    topospread.dev/max-per-domain topospread.dev/shares topospread.dev/hierarchy topospread.dev/counted"""
+)
 """Fields that name a disk or a machine outside Kubernetes, or hold a text with names in it."""
 
 DRIVERS: Final = frozenset({"driver", "provisioner", "attacher", "pv.kubernetes.io/provisioned-by"})

@@ -28,6 +28,7 @@ from topospread.sources.custom_kinds import shipped_kinds
 from topospread.sources.pseudonyms import Pseudonyms, key_of, size_bucket
 from topospread.sources.snapshot_facts import SnapshotFacts
 from topospread.sources.snapshot_names import hashed, hashed_facts
+from topospread.sources.versions import VERSIONS
 from topospread.workloads.names import made_up_uid
 
 NAMES = Pseudonyms(b"key")
@@ -203,6 +204,12 @@ def test_image_sizes_are_in_buckets_of_16_mebibytes(size: int) -> None:
 
 def test_every_kind_that_is_read_is_public() -> None:
     assert set(KINDS) | {kind for _, kind in shipped_kinds()} <= public_names.KINDS
+
+
+def test_versions_of_every_kind_that_is_read_are_public() -> None:
+    for versions in VERSIONS.values():
+        for version in versions:
+            assert NAMES.api_version(version) == version
 
 
 def test_groups_of_known_custom_kinds_are_public() -> None:
