@@ -130,6 +130,7 @@ lock: ## pin the requirements anew (ARGS="--upgrade" takes newer versions)
 	@$(PIP_COMPILE) $(ARGS) -o requirements/runtime.txt pyproject.toml
 	@$(PIP_COMPILE) $(ARGS) -o requirements/dev.txt -c requirements/runtime.txt --extra live --extra dask --extra solver --extra web pyproject.toml requirements/dev.in
 	@$(PIP_COMPILE) $(ARGS) -o requirements/image.txt -c requirements/dev.txt --extra live --extra solver --extra web pyproject.toml
+	@$(PIP_COMPILE) $(ARGS) -o requirements/build.txt -c requirements/dev.txt requirements/build.in
 	@$(PIP_COMPILE) $(ARGS) -o requirements/release.txt -c requirements/dev.txt requirements/release.in
 	@$(PIP_COMPILE) $(ARGS) -o requirements/site.txt -c requirements/release.txt requirements/site.in
 	@git diff --stat -- requirements

@@ -70,7 +70,7 @@ def test_its_policy_lets_nothing_else_run(page: Page, report: Path) -> None:
 
 def test_names_are_hashed_when_that_is_asked_for(page: Page, tmp_path: Path) -> None:
     path = tmp_path / "hashed.html"
-    run("serve", *DEMO, "--export", str(path), "--hash-names")
+    run("serve", *DEMO, "--export", str(path), "--anonymous")
     text = said(path)
     page.goto(path.as_uri())
 

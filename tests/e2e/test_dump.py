@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -44,11 +44,13 @@ def environment(answers: AnsweringServer) -> dict[str, str]:
     return kept | {"PATH": "/usr/bin:/bin", "KUBECONFIG": str(answers.kubeconfig)}
 
 
-def run(answers: AnsweringServer, *words: str) -> subprocess.CompletedProcess[str]:
+def run(
+    answers: AnsweringServer, *words: str, more: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [TOPOSPREAD, *words],
         cwd=answers.kubeconfig.parent.parent,
-        env=environment(answers),
+        env=environment(answers) | dict(more or {}),
         capture_output=True,
         text=True,
         check=False,
@@ -68,22 +70,48 @@ def test_standard_output_is_the_snapshot_alone(answers: AnsweringServer) -> None
     assert done.stderr == "6 nodes, 11 pods and 9 other objects\n"
 
 
+def items_of(path: Path) -> Any:
+    return json.loads(gzip.decompress(path.read_bytes()))["items"]
+
+
 def test_two_snapshots_have_the_same_words_with_the_same_salt_only(answers: AnsweringServer) -> None:
-    for name, words in (("a", ["--salt", "12345678"]), ("b", ["--salt", "12345678"]), ("c", [])):
-        assert run(answers, "dump", f"{name}.json.gz", "--hash-names", *words).returncode == 0
+    folder = answers.kubeconfig.parent.parent
+    (folder / "salt").write_text("0123456789abcdef\n")
+    for name, words in (("a", ["--salt-file", "salt"]), ("b", ["--salt-file", "salt"]), ("c", [])):
+        assert run(answers, "dump", f"{name}.json.gz", "--anonymous", *words).returncode == 0
+    salted = {"TOPOSPREAD_SALT": "0123456789abcdef"}
+    assert run(answers, "dump", "d.json.gz", "--anonymous", more=salted).returncode == 0
+    a, b, c, d = (items_of(folder / f"{name}.json.gz") for name in "abcd")
+    assert a == b == d != c
 
-    def items(name: str) -> Any:
-        return json.loads(gzip.decompress((answers.kubeconfig.parent.parent / f"{name}.json.gz").read_bytes()))["items"]
 
-    assert items("a") == items("b") != items("c")
+def test_a_file_becomes_anonymous_as_its_cluster_does(answers: AnsweringServer) -> None:
+    folder = answers.kubeconfig.parent.parent
+    salted = {"TOPOSPREAD_SALT": "0123456789abcdef"}
+    assert run(answers, "dump", "plain.json.gz").returncode == 0
+    assert run(answers, "dump", "live.json.gz", "--anonymous", more=salted).returncode == 0
+    done = run(answers, "dump", "file.json.gz", "--from", "plain.json.gz", "--anonymous", more=salted)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert items_of(folder / "file.json.gz") == items_of(folder / "live.json.gz")
+    saved = run(answers, "simulate", "plain.json.gz", "--save", "saved.json.gz", "--anonymous", more=salted)
+    assert saved.returncode in (0, 1), saved.stderr
+    for name in ("file", "saved"):
+        text = gzip.decompress((folder / f"{name}.json.gz").read_bytes()).decode()
+        assert '"hashed":true' in text
+        assert "shop" not in text
+        assert (folder / f"{name}.json.gz").stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["cluster.yaml"], "cluster.yaml: name a file that ends in .json.gz or .json, or - for standard output"),
-        (["--salt", "12345678"], "--salt takes a text of at least 8 characters, together with --hash-names"),
-        (["--hash-names", "--salt", "short"], "--salt takes a text of at least 8 characters"),
+        (["--salt-file", "salt"], "--salt-file requires --anonymous"),
+        (["--anonymous", "--salt-file", "/dev/null"], "/dev/null: the salt must have at least 16 bytes, got 0"),
+        (["--anonymous", "--salt-file", "none"], "none: cannot be read: No such file or directory"),
+        (["--from", "a.json", "--context", "prod"], "--from cannot be combined with options of a live cluster"),
+        (["--hash-names"], "No such option"),
+        (["--anonymous", "--salt", "0123456789abcdef"], "--salt"),
         (["nowhere/c.json"], "nowhere: there is no such folder"),
         (["--chunk-size", "-1"], "--chunk-size"),
     ],

@@ -15,13 +15,13 @@ import pytest
 
 from tests.live.conftest import ControlPlane
 from tests.live.shop import PODS, SECRET
-from topospread.sources.pseudonyms import Pseudonyms
+from topospread.sources.pseudonyms import Pseudonyms, key_of
 from topospread.sources.snapshot_lists import ORDER, ListRequest
 
 Json = dict[str, Any]
 TOPOSPREAD = Path(sys.executable).parent / "topospread"
 KINDS = ",".join(ListRequest(kind).resource for kind in ORDER)
-SALT = "pinch of salt"
+SALT = "a large pinch of salt"
 
 
 def topospread(control_plane: ControlPlane, *words: str, **more: Any) -> subprocess.CompletedProcess[str]:
@@ -81,21 +81,22 @@ def test_it_is_simulated_as_what_kubectl_prints(control_plane: ControlPlane, sna
 
 
 def test_hashed_it_is_simulated_alike(control_plane: ControlPlane, snapshot: Path, tmp_path: Path) -> None:
-    path = tmp_path / "shared.json.gz"
-    done = topospread(control_plane, "dump", str(path), "--hash-names", "--salt", SALT)
+    path, salt = tmp_path / "shared.json.gz", tmp_path / "salt"
+    salt.write_text(SALT)
+    done = topospread(control_plane, "dump", str(path), "--anonymous", "--salt-file", str(salt))
     assert done.returncode == 0, done.stderr
     text = gzip.decompress(path.read_bytes()).decode()
     for word in ("acme", '"shop', '"web', '"node-1"', "zone-a", '"rack-', '"i-1"', '"h-1"', SECRET, SALT):
         assert word not in text
-    names = Pseudonyms(SALT.encode())
+    names = Pseudonyms(key_of(SALT.encode()))
     names.know_nodes(f"node-{number}" for number in range(6))
     plain, hashed = simulated(control_plane, str(snapshot)), simulated(control_plane, str(path))
-    placed = [(each["node"] and names.name(each["node"]), each["score"]) for each in plain["placements"]]
+    placed = [(each["node"] and names.node(each["node"]), each["score"]) for each in plain["placements"]]
     assert [(each["node"], each["score"]) for each in hashed["placements"]] == placed
     for ours, theirs in zip(hashed["workloads"], plain["workloads"], strict=True):
         assert (ours["kind"], ours["name"], ours["placed"]) == (
             theirs["kind"],
-            names.name(theirs["name"]),
+            names.name(theirs["name"], theirs["namespace"]),
             theirs["placed"],
         )
         assert [each["skew"] for each in ours["spread"]] == [each["skew"] for each in theirs["spread"]]

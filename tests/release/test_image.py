@@ -187,11 +187,3 @@ def test_the_webhook_answers(entered: Entered, built: Stage) -> None:
     finally:
         process.terminate()
         process.communicate(timeout=60)
-
-
-def test_workflows_are_what_github_takes(dockerfile: Path) -> None:
-    workflows = sorted((ROOT / ".github/workflows").glob("*.yaml"))
-    assert len(workflows) == 2
-    done = subprocess.run([dockerfile.parent / "actionlint", *workflows], capture_output=True, text=True, check=False)
-    assert done.stdout == ""
-    assert all("run: .ci/run" in path.read_text() for path in workflows)

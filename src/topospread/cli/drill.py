@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from topospread.atomic_file import write_file
 from topospread.errors import UsageError
 
 from . import drill_many
@@ -26,7 +27,7 @@ from .inputs import (
     traffic_options,
 )
 from .live_options import access_options
-from .pictures import check_graph, write_graph
+from .pictures import check_graph
 from .report_file import ReportWish, check_html, html_options, write_html
 from .saved import check_saved, saved_option, write_saved
 from .terminal import layout, progress, show, warn, written
@@ -184,11 +185,11 @@ def drill(context: click.Context, /, **given: Any) -> int:
     if found.partial and given["save"]:
         warn([f"--save {given['save']}: not written, as the drill was ended before its end"])
     else:
-        write_saved(found.steps[-1].after, given["save"], by)
+        write_saved(found.steps[-1].after, given, by)
     if given["graph"]:
         from topospread.report.drill_timeline import drill_svg
 
-        write_graph(drill_svg(found), given["graph"])
+        write_file(given["graph"], drill_svg(found))
     write_html(given, ReportWish(inventory, _options(given, configuration, by), steps))
     moved = [told for each in found.steps if (told := expected_traffic(each.after, asking, by)) is not None]
     try:

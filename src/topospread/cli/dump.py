@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from topospread.errors import UsageError
 
+from .anonymous_options import anonymous_options, read_salt
 from .inputs import PATH
-from .live_options import access_options, read_access
+from .live_options import access_options, named_options, read_access
 from .reading_line import ReadingLine
 from .terminal import warn
 from .usage import Explained
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from topospread.sources.snapshot_take import SnapshotTaking
 
 DEFAULT = "cluster.json.gz"
-_SALT_AT_LEAST = 8
 
 HELP = f"""\
 Write a snapshot of the cluster that kubectl points at; every command reads it.
@@ -34,8 +35,11 @@ Asked for, page by page, are nodes, pods, their owners and whatever else decides
 Secrets and ConfigMaps are never asked for. Of each object only the fields that topospread reads are kept: no
 environment, arguments, commands or addresses, no annotations that no rule reads, no managedFields.
 
---hash-names replaces names, labels' values and images so that a snapshot can be shared: the same name by the same
-word everywhere, so that a simulation gives the same answers. What is kept is told in docs/how-to/snapshot.md.
+--anonymous replaces private names, so that a snapshot can be shared. A simulation of it gives the same answers.
+docs/how-to/snapshot.md lists the names that stay and says what a reader can still learn. The words come from a random
+salt; --salt-file FILE or the environment variable TOPOSPREAD_SALT gives two snapshots the same words.
+
+--from FILE reads a snapshot instead of the cluster.
 
 Lists that may not be read are left out with a warning that says what is lost, which later commands repeat; without
 nodes or pods nothing is written and the exit code is 2.
@@ -44,7 +48,8 @@ nodes or pods nothing is written and the exit code is 2.
 Examples:
   topospread dump
   topospread dump prod.json.gz --context prod
-  topospread dump shared.json.gz --hash-names
+  topospread dump shared.json.gz --anonymous
+  topospread dump shared.json.gz --from prod.json.gz --anonymous
   topospread dump - | jq '.items | length'
   topospread status {DEFAULT}
 """
@@ -54,8 +59,8 @@ Examples:
 @click.argument("path", default=DEFAULT, metavar="[FILE]", type=PATH)
 @access_options
 @click.option("-n", "--namespace", default="", metavar="NAMESPACE", help="Only this namespace's objects, and nodes.")
-@click.option("--hash-names", is_flag=True, help="Replace names, so that the snapshot can be shared.")
-@click.option("--salt", metavar="TEXT", help="Make two snapshots replace a name by the same word; keep it secret.")
+@anonymous_options("Replace private names, so that the snapshot can be shared.")
+@click.option("--from", "source", metavar="FILE", type=PATH, help="Read this snapshot instead of the cluster.")
 @click.option("--chunk-size", type=click.IntRange(min=0), default=500, help="Objects to ask for at once; 0 for all.")
 def dump(**given: Any) -> int:
     """Take the snapshot; 0 also when optional kinds could not be read."""
@@ -64,10 +69,13 @@ def dump(**given: Any) -> int:
     from topospread.sources.snapshot_take import SnapshotTaking
 
     path = given["path"]
-    access = read_access(given)
-    if given["salt"] is not None and (not given["hash_names"] or len(given["salt"]) < _SALT_AT_LEAST):
-        raise UsageError(f"--salt takes a text of at least {_SALT_AT_LEAST} characters, together with --hash-names")
+    salt = read_salt(given)
     check_path(path)
+    if given["source"] is not None:
+        facts = _rewritten(given, salt)
+        click.echo(_summary(path, facts), err=path == "-")
+        return 0
+    access = read_access(given)
     from topospread.live.cluster_lists import WantedLists
     from topospread.live.take_snapshot import take_snapshot
 
@@ -78,11 +86,9 @@ def dump(**given: Any) -> int:
     try:
         with writing(path, sys.stdout.buffer) as writer:
             taking = SnapshotTaking(writer)
-            if given["hash_names"]:
-                _hash_names(taking, given["salt"])
+            hidden = _replace_names(taking, salt) if given["anonymous"] else lambda facts: facts
             facts = take_snapshot(access, WantedLists(given["namespace"], page=given["chunk_size"]), taking, line)
-            facts.hashed = given["hash_names"]
-            writer.end(facts)
+            writer.end(hidden(facts))
     finally:
         line.clear()
     warn(warnings_of(facts))
@@ -90,15 +96,35 @@ def dump(**given: Any) -> int:
     return 0
 
 
-def _hash_names(taking: SnapshotTaking, salt: str | None) -> None:
-    from secrets import token_bytes
+def _rewritten(given: Mapping[str, Any], salt: bytes | None) -> SnapshotFacts:
+    """Write the snapshot of --from to another file."""
+    from topospread.sources.anonymous import anonymous_snapshot
+    from topospread.sources.files import find_sources, read_text
+    from topospread.sources.load import load
+    from topospread.sources.snapshot_facts import FORMAT, SnapshotFacts, facts_of
+    from topospread.sources.snapshot_save import write_snapshot
 
-    from topospread.sources.pseudonyms import Pseudonyms
-    from topospread.sources.snapshot_names import hashed
+    if named_options(given) or given["namespace"]:
+        raise UsageError("--from cannot be combined with options of a live cluster")
+    inventory = load([given["source"]])
+    warn(inventory.warnings)
+    (source, *others) = find_sources(given["source"])
+    facts = (facts_of(read_text(source).data) if not others else None) or SnapshotFacts(format=FORMAT)
+    if given["anonymous"]:
+        inventory, facts = anonymous_snapshot(inventory, facts, salt)
+    write_snapshot(inventory, given["path"], facts)
+    return facts
 
-    names = Pseudonyms(token_bytes(32) if salt is None else salt.encode())
+
+def _replace_names(taking: SnapshotTaking, salt: bytes | None) -> Callable[[SnapshotFacts], SnapshotFacts]:
+    """Make the snapshot anonymous. Return the function that does the same to its facts."""
+    from topospread.sources.pseudonyms import Pseudonyms, key_of
+    from topospread.sources.snapshot_names import hashed, hashed_facts
+
+    names = Pseudonyms(key_of(salt))
     taking.nodes_known = names.know_nodes
     taking.changed = lambda item: hashed(item, names)
+    return lambda facts: hashed_facts(facts, names)
 
 
 def _summary(path: str, facts: SnapshotFacts) -> str:

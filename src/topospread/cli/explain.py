@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from topospread.atomic_file import write_file
 from topospread.errors import InputError, Place, UsageError
 
 from .further import further
@@ -25,7 +26,7 @@ from .inputs import (
     shown_namespace,
 )
 from .live_options import access_options, read_access
-from .pictures import check_graph, write_graph
+from .pictures import check_graph
 from .report_file import ReportWish, check_html, html_options, options_of, write_html
 from .terminal import layout, progress, show, warn, written
 from .usage import Explained
@@ -120,7 +121,7 @@ def explain(**given: Any) -> int:
     if given["graph"]:
         from topospread.report.explanation_graph import explanation_svg
 
-        write_graph(explanation_svg(explanation), given["graph"])
+        write_file(given["graph"], explanation_svg(explanation))
     options = replace(
         options_of(by, configuration),
         scale=scale,

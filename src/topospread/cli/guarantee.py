@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from topospread.atomic_file import write_file
 from topospread.errors import UsageError
 
 from .drill_many import INTERRUPTED
@@ -153,7 +154,7 @@ def _write_drill(found: Guarantee, path: str | None) -> None:
     """Write the first order that there is.
 
     Raises:
-        UsageError: the file cannot be written.
+        InputError: the file cannot be written.
     """
     text = next((each.drill for each in found.answers if each.drill), "")
     if path is None:
@@ -161,11 +162,7 @@ def _write_drill(found: Guarantee, path: str | None) -> None:
     if not text:
         warn([f"--drill {path}: not written, as there is no order that a drill can play"])
         return
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise UsageError(f"--drill {path}: {error.strerror}") from error
+    write_file(path, text)
 
 
 def _text(found: Guarantee, output: str, color: str) -> str:

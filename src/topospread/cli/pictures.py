@@ -1,10 +1,10 @@
-"""``--graph FILE``: which endings are taken, and how a picture is written; what is drawn is told in `report`."""
+"""Checks the file name that ``--graph`` gives; `report` draws the pictures."""
 
 from __future__ import annotations
 
 import os
 
-from topospread.errors import InputError, Place, UsageError
+from topospread.errors import UsageError
 
 
 def check_graph(path: str | None) -> None:
@@ -16,16 +16,3 @@ def check_graph(path: str | None) -> None:
     ending = os.path.splitext(path or "")[1].lower()
     if ending not in ("", ".svg"):
         raise UsageError(f"--graph {path}: pictures are SVG; name a file that ends in .svg, other programs convert it")
-
-
-def write_graph(svg: str, path: str) -> None:
-    """Write a picture.
-
-    Raises:
-        InputError: the file cannot be written.
-    """
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(svg)
-    except OSError as error:
-        raise InputError(f"the picture cannot be written: {error.strerror}", Place(source=path)) from None

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from topospread.atomic_file import write_file
 from topospread.errors import UsageError
 
 from .inputs import PATH, input_options, read_configuration, read_control_plane, read_inventory
-from .pictures import write_graph
 from .terminal import layout, show, warn, written
 from .usage import Explained
 
@@ -76,7 +76,7 @@ def replay(**given: Any) -> int:
         apiserver_gates=by.apiserver,
     )
     if given["graph"]:
-        write_graph(_picture(found, html=ending == ".html"), given["graph"])
+        write_file(given["graph"], _picture(found, html=ending == ".html"))
     show(_text(found, given["output"], given["color"]))
     return 1 if any(not each.placed_on for each in found.refusals) else 0
 

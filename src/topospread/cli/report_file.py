@@ -9,8 +9,10 @@ import click
 import msgspec
 from msgspec.structs import replace as with_fields
 
-from topospread.errors import InputError, Place, UsageError
+from topospread.atomic_file import write_file
+from topospread.errors import UsageError
 
+from .anonymous_options import anonymous_options, read_salt
 from .inputs import PATH
 
 if TYPE_CHECKING:
@@ -21,13 +23,13 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_HASH = click.option("--hash-names", is_flag=True, help="With --html: replace names, so that it can be shared.")
+_ANONYMOUS = anonymous_options("Replace private names in the files that are written.")
 
 
 def html_options(command: F) -> F:
-    """The options of a command that writes a report, too."""
+    """Add the options of a command that also writes a report."""
     option = click.option("--html", metavar="FILE", type=PATH, help="Write a page to look at, as one file, too.")
-    return option(_HASH(command))
+    return option(_ANONYMOUS(command))
 
 
 class ReportWish(msgspec.Struct, frozen=True):
@@ -46,17 +48,19 @@ class ReportWish(msgspec.Struct, frozen=True):
 
 
 def check_html(given: Mapping[str, Any]) -> None:
-    """Whether the report could be written, before anything is worked out.
+    """Check the options for written files before the command computes anything.
 
     Raises:
-        UsageError: the extra is missing, or names are to be hashed in no file.
+        UsageError: if the extra is missing, or --anonymous is given without a file, or the salt is unusable.
+        InputError: if the salt file cannot be read.
     """
+    read_salt(given)
     if given["html"]:
         from topospread.web.extra import require_web
 
         require_web()
-    elif given["hash_names"]:
-        raise UsageError("--hash-names replaces the names of a report: name its file")
+    elif given["anonymous"] and not given.get("save"):
+        raise UsageError("--anonymous requires a file: " + ("--html or --save" if "save" in given else "--html"))
 
 
 def options_of(by: ControlPlane, configuration: Configuration | None) -> SimulationOptions:
@@ -76,7 +80,7 @@ def write_html(given: Mapping[str, Any], wish: ReportWish) -> None:
 
     Raises:
         InputError: the file cannot be written.
-        UsageError: a drill cannot be shown by name where names are hashed.
+        UsageError: a drill's steps have names, which the page of an anonymous cluster cannot show.
     """
     if not given["html"]:
         return
@@ -85,28 +89,22 @@ def write_html(given: Mapping[str, Any], wish: ReportWish) -> None:
     applied = [str(each) for each in wish.steps if isinstance(each, Apply)]
     if applied:
         raise UsageError(f"--html: {applied[0]}: a page plays no steps that apply files")
-    from topospread.web.anonymous import anonymous
+    from topospread.sources.anonymous import anonymous
     from topospread.web.report import ReportView, report
     from topospread.web.served import InputWords, ServedCluster
 
     name = (
         ", ".join(path.rstrip("/").rpartition("/")[2] for path in given["paths"]) or given["cluster"] or "the cluster"
     )
-    if given["hash_names"]:
+    if given["anonymous"]:
         if wish.steps:
-            raise UsageError(
-                "--hash-names: the steps of a drill name what they happen to; dump with --hash-names first"
-            )
+            raise UsageError("--html --anonymous: steps of a drill contain names; make the cluster anonymous first")
         kept = {key: value for key, value in wish.shown.items() if key == "at"}
-        wish = with_fields(wish, inventory=anonymous(wish.inventory), shown=kept)
-        name = "a cluster, its names hashed"
+        wish = with_fields(wish, inventory=anonymous(wish.inventory, read_salt(given)), shown=kept)
+        name = "an anonymous cluster"
     words = (
-        () if given["hash_names"] else (*given["paths"], *(["--cluster", given["cluster"]] if given["cluster"] else []))
+        () if given["anonymous"] else (*given["paths"], *(["--cluster", given["cluster"]] if given["cluster"] else []))
     )
     served = ServedCluster.begin(wish.inventory, wish.options, InputWords(name, words))
     text = report(served, ReportView(wish.steps, wish.shown))
-    try:
-        with open(given["html"], "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise InputError(f"the report cannot be written: {error.strerror}", Place(source=given["html"])) from None
+    write_file(given["html"], text)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from topospread.errors import UsageError
 
+from .anonymous_options import read_salt
 from .inputs import PATH
 
 if TYPE_CHECKING:
@@ -37,14 +38,19 @@ def check_saved(path: str | None) -> None:
     check_path(path)
 
 
-def write_saved(inventory: Inventory | None, path: str | None, by: ControlPlane) -> None:
-    """Write what is there, where that was asked for and there is something, and say on stderr how much it is."""
+def write_saved(inventory: Inventory | None, given: Mapping[str, Any], by: ControlPlane) -> None:
+    """Write the cluster to the file of ``--save``, if there are both, and print a summary to stderr."""
+    path = given["save"]
     if path is None or inventory is None:
         return
+    if given["anonymous"]:
+        from topospread.sources.anonymous import anonymous
+
+        inventory = anonymous(inventory, read_salt(given))
     from topospread.report.paragraphs import counted
     from topospread.sources.snapshot_save import save
 
-    facts = save(inventory, path, kube_version=str(by.scheduler.kube_version))
+    facts = save(inventory, path, kube_version=str(by.scheduler.kube_version), hashed=given["anonymous"])
     others = sum(facts.counts.values()) - facts.counts["Node"] - facts.counts["Pod"]
     nodes, pods = counted(facts.counts["Node"], "node"), counted(facts.counts["Pod"], "pod")
     click.echo(f"{path}: {nodes}, {pods} and {counted(others, 'other object')}", err=True)

@@ -10,6 +10,7 @@ import click
 
 from topospread.errors import UsageError
 
+from .anonymous_options import anonymous_options, read_salt
 from .inputs import (
     PATH,
     input_options,
@@ -41,7 +42,7 @@ workload to see its counts, the minimum and the skew; a pod to see why it waits,
 steps of a drill, or changed objects; each is an address that can be shared, a command, and a file for
 `topospread drill --check`. On the page Write a manifest is linted and placed while it is typed.
 
---export writes the page as one file that opens from a disk and asks nobody; --hash-names replaces the names in it.
+--export writes the page as one file that opens from a disk and asks nobody; --anonymous replaces private names in it.
 
 Only this machine can connect, unless --host names another address. Every request needs a token: the printed URL holds
 it, and the browser then keeps a cookie. Choose your own token with TOPOSPREAD_TOKEN.
@@ -54,7 +55,7 @@ Examples:
   topospread serve cluster.json.gz
   topospread serve app.yaml --cluster zones=3,nodes=12,cpu=8,memory=32Gi
   topospread serve cluster.json.gz --port 9000
-  topospread serve cluster.json.gz --export report.html --hash-names
+  topospread serve cluster.json.gz --export report.html --anonymous
   topospread serve cluster.json.gz --host 0.0.0.0 --known-as desk.example
 """
 
@@ -66,7 +67,7 @@ _TOKEN_AT_LEAST = 16
 @access_options
 @namespace_options("Put objects in")
 @click.option("--export", "html", metavar="FILE", type=PATH, help="Write the page as one file, and serve nothing.")
-@click.option("--hash-names", is_flag=True, help="With --export: replace names, so that it can be shared.")
+@anonymous_options("Replace private names in the file of --export.")
 @click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="The address to listen on.")
 @click.option("--known-as", multiple=True, metavar="NAME", help="Another name by which a browser reaches it.")
 @click.option("--token", metavar="TEXT", envvar="TOPOSPREAD_TOKEN", help="What a browser has to bring, once.")
@@ -77,8 +78,9 @@ def serve(**given: Any) -> int:
 
     require_web()
     token = _token(given["token"])
-    if given["hash_names"] and not given["html"]:
-        raise UsageError("--hash-names replaces the names of a report: give --export, too")
+    read_salt(given)
+    if given["anonymous"] and not given["html"]:
+        raise UsageError("--anonymous requires --export")
     by = read_control_plane(given)
     configuration = read_configuration(given["config_path"], by.scheduler)
     from topospread.simulation.run import SimulationOptions

@@ -130,7 +130,7 @@ def simulate(**given: Any) -> int:
         return _in_orders(given, inventory, side)
     result = _simulated(given, inventory, side)
     if other is None:
-        write_saved(result.after, given["save"], by)
+        write_saved(result.after, given, by)
         write_html(given, ReportWish(inventory, _as_given(given, side), shown={"at": "1"}))
         show(_text(result, given, by))
         return 0 if result.all_placed else 1

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import copy
 import os
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, Final
 
 import msgspec
 
 from topospread.api.inventory import Inventory
+from topospread.atomic_file import write_file
 from topospread.errors import DecodeError, DuplicateError, InputError, Place
 from topospread.sources.files import STANDARD_INPUT, Source
 from topospread.sources.roots import is_within, leaves, root_of
@@ -68,22 +68,9 @@ class Mended(msgspec.Struct, frozen=True):
             if raw.removeprefix(mark) != self.before.encode():
                 words = "not fixed: the file is compressed, or has changed since it was read"
                 raise InputError(words, Place(self.source.name))
-            _replace(path, mark + self.after.encode())
+            write_file(path, mark + self.after.encode())
         except OSError as error:
             raise InputError(f"cannot be written: {error.strerror or error}", Place(self.source.name)) from error
-
-
-def _replace(path: str, data: bytes) -> None:
-    """A file's new content, with the mode it had."""
-    handle, name = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".topospread-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.chmod(name, os.stat(path).st_mode)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
 
 
 def mend(

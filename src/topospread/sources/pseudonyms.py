@@ -1,66 +1,60 @@
-"""Words in place of names: the same name always by the same word, and nobody without the salt can tell which it was.
+"""Replaces private names by words that only the holder of the salt can compute; public names stay.
 
-A name is replaced part by part, so that names made of names stay so: of ``data-web-0``, a claim, the middle part is
-the StatefulSet's word. Kept are small numbers (ordinals), numbers as a whole (node affinity compares them), words that
-everybody's cluster has, and of label keys those of well-known prefixes or of none.
+docs/adr/0009 states the attacker model. Every word is a keyed hash of a name and its context, so the same name in two
+namespaces, or as the value of two labels, gives two words.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from hashlib import blake2b
+from collections.abc import Callable, Iterable
+from hashlib import blake2b, scrypt
+from secrets import token_bytes
 from typing import Final
 
 from topospread.plugins.image_locality import normalized_image_name
+
+from . import public_names as public
 
 _PART: Final = re.compile(r"[A-Za-z0-9]+")
 _INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 _SMALL: Final = re.compile(r"0|[1-9][0-9]{0,4}")
 _ADDRESS: Final = re.compile(r"(?<![0-9])[0-9]{1,3}([-.])[0-9]{1,3}\1[0-9]{1,3}\1[0-9]{1,3}(?![0-9])")
+_RANDOM_UID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+"""A UUID of version 4, which an API server gives."""
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz234567"
 _LENGTH: Final = 8
-_LONGEST_VALUE: Final = 63
-
-_COMMON: Final = frozenset(
-    """default kube system public node lease cluster critical true false yes no none linux windows amd64 arm64 aws vol
-    """.split()  # noqa: SIM905 - to be read as a sentence
-)
-_PUBLIC: Final = (
-    "kubernetes.io",
-    "k8s.io",
-    "karpenter.sh",
-    "amazonaws.com",
-    "aws.com",
-    "k8s.aws",
-    "cloud.google.com",
-    "gke.io",
-    "azure.com",
-    "openshift.io",
-    "openstack.org",
-    "vmware.com",
-    "portworx.com",
-    "ceph.com",
-    "longhorn.io",
-    "helm.sh",
-    "istio.io",
-    "argoproj.io",
-    "nvidia.com",
-    "amd.com",
-    "intel.com",
-)
-"""Domains whose keys and drivers say nothing of whose cluster it is."""
-
 _ANYWHERE: Final = frozenset({"0.0.0.0", "127.0.0.1", "::", "::1"})
+_ZONE_SET: Final = "__"
+"""Separates the zones of a volume that has several (volume-helpers, ``LabelMultiZoneDelimiter``)."""
+
+_SIZE_BUCKET: Final = 16 * 1024 * 1024
+"""Bytes between two image sizes. ImageLocality gives one point for at least 9.77 MiB an image."""
+
+_NAMES_OF_PODS: Final = frozenset({"statefulset.kubernetes.io/pod-name", "job-name", "batch.kubernetes.io/job-name"})
+"""Labels whose value is an object's name in the same namespace."""
+
+
+def key_of(salt: bytes | None) -> bytes:
+    """Return the key that a salt gives, or a random key without one. Computing it takes 64 MiB and about 0.2 s."""
+    if salt is None:
+        return token_bytes(32)
+    return scrypt(salt, salt=b"topospread anonymous", n=2**16, r=8, p=1, maxmem=2**27, dklen=32)
+
+
+def size_bucket(size: int) -> int:
+    """Return an image's size in bytes, rounded to a multiple of 16 MiB."""
+    return (size + _SIZE_BUCKET // 2) // _SIZE_BUCKET * _SIZE_BUCKET
 
 
 class Pseudonyms:
-    """The words for one salt."""
+    """The words for one key."""
 
-    def __init__(self, salt: bytes) -> None:
-        self._key = blake2b(salt, digest_size=32).digest()
-        self._parts: dict[str, str] = {}
-        self._known: dict[str, str] = {}
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+        self._words: dict[tuple[str, str], str] = {}
+        self._names: dict[tuple[str, str], str] = {}
+        self._keys: dict[str, str] = {}
         self._nodes: dict[str, str] = {}
 
     def know_nodes(self, names: Iterable[str]) -> None:
@@ -68,57 +62,108 @@ class Pseudonyms:
         ordered = sorted(names)
         digits = len(str(len(ordered)))
         self._nodes = {
-            name: f"node-{position:0{digits}}-{self._word(name)}" for position, name in enumerate(ordered, 1)
+            name: f"node-{position:0{digits}}-{self._word('node', name)}" for position, name in enumerate(ordered, 1)
         }
-        self._known.clear()
+        self._names.clear()
 
-    def label_value(self, text: str) -> str:
-        """For a label's value: as for a name, but never too long."""
-        replaced = self.name(text)
-        return replaced if len(replaced) <= _LONGEST_VALUE else self._word(text)
+    def name(self, text: str, namespace: str) -> str:
+        """Return the word for an object's, container's or pod volume's name.
 
-    def name(self, text: str) -> str:
-        """For a name."""
-        known = self._known.get(text)
+        Each part of a name is replaced on its own and small numbers stay, because controllers join names: a claim of
+        a StatefulSet is ``TEMPLATE-SET-ORDINAL``.
+        """
+        known = self._names.get((namespace, text))
         if known is None:
-            known = self._known[text] = self._renamed(text)
+            known = self._names[namespace, text] = self._parted(text, namespace)
         return known
 
+    def node(self, text: str) -> str:
+        """Return the word for a node's name."""
+        return self._nodes.get(text) or self.whole("node", text)
+
+    def namespace(self, text: str) -> str:
+        """Return the word for a namespace; Kubernetes' own namespaces stay."""
+        return text if text in public.NAMESPACES else self.whole("namespace", text)
+
+    def class_name(self, text: str) -> str:
+        """Return the word for a class of priority, storage, runtime, volume attributes or devices."""
+        return text if text in public.PRIORITY_CLASSES else self.whole("class", text)
+
+    def whole(self, context: str, text: str) -> str:
+        """Return the word for a text that is only compared as a whole."""
+        return self._word(context, text) if text else text
+
+    def label_value(self, key: str, text: str, namespace: str) -> str:
+        """Return the word for the value of a label or taint. Whole numbers stay: node affinity compares them."""
+        if key in public.KEYS_WITH_PUBLIC_VALUES or text in public.VALUES or _INTEGER.fullmatch(text):
+            return text
+        if key in _NAMES_OF_PODS:
+            return self.name(text, namespace)
+        if key == "kubernetes.io/metadata.name":
+            return self.namespace(text)
+        if key in ("kubernetes.io/hostname", "metadata.name"):
+            return self.node(text)
+        for topology in ("zone", "region"):
+            # Kubernetes compares zones under old, new and CSI drivers' keys with each other.
+            if key.endswith(f"/{topology}"):
+                return _ZONE_SET.join(self.label_value(topology, each, "") for each in text.split(_ZONE_SET))
+        return self.whole(f"label {key}", text)
+
     def key(self, text: str) -> str:
-        """For a key of a label, taint or resource: kept where its prefix is nobody's own."""
-        prefix, slash, _ = text.rpartition("/")
-        return text if not slash or _is_public(prefix) else self.name(text)
+        """Return a key of a label, taint or resource with its private words replaced."""
+        known = self._keys.get(text)
+        if known is None:
+            known = self._keys[text] = self._key_of(text)
+        return known
 
     def driver(self, text: str) -> str:
-        """For what provides volumes: kept where its domain is nobody's own."""
-        return text if _is_public(text.partition("/")[0]) else self.name(text)
+        """Return a volume driver's name with its private words replaced."""
+        domain, slash, name = text.partition("/")
+        return self._domain(domain) + slash + self._public_words(name)
+
+    def uid(self, text: str) -> str:
+        """Return a uid. Random ones stay, because controllers break ties by them; others may be made of names."""
+        return text if _RANDOM_UID.fullmatch(text) else self.whole("uid", text)
+
+    def api_version(self, text: str) -> str:
+        """Return a group and version with the group's private words replaced."""
+        group, slash, version = text.rpartition("/")
+        return self._domain(group) + slash + version
+
+    def kind(self, text: str) -> str:
+        """Return the word for a kind; kinds of Kubernetes and of well-known projects stay."""
+        return text if text in public.KINDS else self.whole("kind", text)
+
+    def scheduler(self, text: str) -> str:
+        """Return the word for a scheduler's name."""
+        return text if text in public.SCHEDULERS else self.whole("scheduler", text)
+
+    def enumerated(self, text: str) -> str:
+        """Return a condition's type or reason, or the type of a field; only Kubernetes' own words stay."""
+        return text if text in public.TYPES_AND_REASONS else self.whole("type", text)
 
     def image(self, text: str) -> str:
-        """For an image, so that one that names no tag stays the same as that of ``latest``."""
-        return f"{self._word(normalized_image_name(text))}:image" if text else text
+        """Return the word for an image. An image without a tag is the same as with the tag ``latest``."""
+        return f"{self._word('image', normalized_image_name(text))}:image" if text else text
 
     def opaque(self, text: str) -> str:
-        """For what is only compared as a whole: disks, targets, handles."""
-        return self._word(text) if text else text
+        """Return the word for a disk, a target or a handle."""
+        return self.whole("opaque", text)
 
     def address(self, text: str) -> str:
-        """For an IP; those that mean every or this host are kept."""
-        return text if text in _ANYWHERE or not text else self._word(text)
+        """Return the word for an IP address; addresses that mean every host or this host stay."""
+        return text if text in _ANYWHERE else self.whole("address", text)
 
-    def _renamed(self, text: str) -> str:
-        node = self._nodes.get(text)
-        if node is not None:
-            return node
-        if _INTEGER.fullmatch(text):
-            return text
+    def _parted(self, text: str, namespace: str) -> str:
+        context = f"name {namespace}"
         head, dash, tail = self._of_a_node(text)
         if dash:
-            return f"{self.name(head)}-{self._nodes[tail]}"
-        plain = _ADDRESS.sub(lambda found: self._word(found[0]), text)
-        return _PART.sub(lambda found: self._part(found[0]), plain)
+            return f"{self.name(head, namespace)}-{self._nodes[tail]}"
+        plain = _ADDRESS.sub(lambda found: self._word(context, found[0]), text)
+        return _replaced(plain, lambda part: part if _SMALL.fullmatch(part) else self._word(context, part))
 
     def _of_a_node(self, text: str) -> tuple[str, str, str]:
-        """A static pod's name in two: it ends in its node's."""
+        """Split the name of a static pod, which ends in its node's name."""
         at = text.find("-")
         while at >= 0:
             if text[at + 1 :] in self._nodes:
@@ -126,15 +171,37 @@ class Pseudonyms:
             at = text.find("-", at + 1)
         return text, "", ""
 
-    def _part(self, part: str) -> str:
-        known = self._parts.get(part)
+    def _key_of(self, text: str) -> str:
+        prefix, slash, name = text.rpartition("/")
+        if slash:
+            return f"{self._domain(prefix)}/{self._public_words(name)}"
+        if text.startswith(public.CSI_LIMIT):
+            return public.CSI_LIMIT + self.driver(text.removeprefix(public.CSI_LIMIT))
+        return text if public.NATIVE_RESOURCE.fullmatch(text) else self._public_words(text)
+
+    def _domain(self, text: str) -> str:
+        """Return a domain; of a well-known one the ending stays, and before it public words."""
+        for known in public.DOMAINS:
+            if text == known:
+                return text
+            if text.endswith(f".{known}"):
+                return f"{self._public_words(text[: -len(known) - 1])}.{known}"
+        return _replaced(text, lambda part: self._word("key", part))
+
+    def _public_words(self, text: str) -> str:
+        def replacement(part: str) -> str:
+            return part if part in public.WORDS_OF_KEYS or _SMALL.fullmatch(part) else self._word("key", part)
+
+        return _replaced(text, replacement)
+
+    def _word(self, context: str, text: str) -> str:
+        """Return eight letters and digits of which the first is a letter: nearly 2**40 different words."""
+        known = self._words.get((context, text))
         if known is None:
-            kept = part in _COMMON or _SMALL.fullmatch(part)
-            known = self._parts[part] = part if kept else self._word(part)
+            known = self._words[context, text] = self._computed(f"{context}\0{text}")
         return known
 
-    def _word(self, text: str) -> str:
-        """Eight letters and digits, the first a letter: nearly 2**40 different ones."""
+    def _computed(self, text: str) -> str:
         number = int.from_bytes(blake2b(text.encode(), key=self._key, digest_size=8).digest(), "big")
         letters = [_LETTERS[number % 26]]
         number //= 26
@@ -144,5 +211,5 @@ class Pseudonyms:
         return "".join(letters)
 
 
-def _is_public(domain: str) -> bool:
-    return any(domain == public or domain.endswith(f".{public}") for public in _PUBLIC)
+def _replaced(text: str, by: Callable[[str], str]) -> str:
+    return _PART.sub(lambda found: by(found[0]), text)

@@ -44,6 +44,10 @@ class SnapshotFacts(KubeStruct):
     missing: dict[str, str] = msgspec.field(default_factory=dict)
 
 
+class _Snapshot(KubeStruct):
+    topospread: msgspec.Raw = msgspec.Raw(b"null")
+
+
 def read_facts(raw: msgspec.Raw) -> SnapshotFacts | None:
     """The snapshot's word; None where there is none, or somebody else's."""
     try:
@@ -51,6 +55,14 @@ def read_facts(raw: msgspec.Raw) -> SnapshotFacts | None:
     except ValueError:
         return None
     return facts if facts is not None and facts.format == FORMAT else None
+
+
+def facts_of(text: bytes) -> SnapshotFacts | None:
+    """Return a snapshot's facts; None if the text is not a snapshot in JSON."""
+    try:
+        return read_facts(msgspec.json.decode(text, type=_Snapshot).topospread)
+    except ValueError:
+        return None
 
 
 def warnings_of(facts: SnapshotFacts) -> list[str]:

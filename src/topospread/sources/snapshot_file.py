@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import gzip
 import os
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import BinaryIO, Final, cast
 
 import msgspec
 
 from topospread.api.meta import KubeObject
+from topospread.atomic_file import replacing
 from topospread.errors import InputError, Place, UsageError
 
 from .files import STANDARD_INPUT
@@ -61,33 +61,19 @@ def check_path(path: str) -> None:
 
 @contextmanager
 def writing(path: str, stdout: BinaryIO) -> Iterator[SnapshotWriter]:
-    """A snapshot under way. When it is left by an error, or interrupted, what stood at the path stands there still.
+    """Yield a writer of a snapshot. The file at `path` changes only when the block ends without an error.
 
     Only its owner may read the file. Standard output is not compressed, and cannot be taken back.
 
     Raises:
-        InputError: it cannot be written.
+        InputError: if the file cannot be written.
     """
     if path == STANDARD_OUTPUT:
         yield SnapshotWriter(stdout)
         stdout.flush()
         return
-    try:
-        handle, part = tempfile.mkstemp(prefix=f".{os.path.basename(path)}.", suffix=".part", dir=_folder(path))
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror or error}", Place(path)) from error
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield from _filled(file, compressed=path.endswith(".gz"))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
-    except BaseException as error:
-        with suppress(OSError):
-            os.unlink(part)
-        if isinstance(error, OSError):
-            raise InputError(f"cannot be written: {error.strerror or error}", Place(path)) from error
-        raise
+    with replacing(path, private=True) as file:
+        yield from _filled(file, compressed=path.endswith(".gz"))
 
 
 def _filled(file: BinaryIO, *, compressed: bool) -> Iterator[SnapshotWriter]:
@@ -96,7 +82,3 @@ def _filled(file: BinaryIO, *, compressed: bool) -> Iterator[SnapshotWriter]:
         return
     with gzip.GzipFile(fileobj=file, mode="wb", compresslevel=_LEVEL, filename="", mtime=0) as packed:
         yield SnapshotWriter(cast(BinaryIO, packed))
-
-
-def _folder(path: str) -> str:
-    return os.path.dirname(path) or "."

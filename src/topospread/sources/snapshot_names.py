@@ -1,6 +1,6 @@
-"""Which fields of an object hold names, and of what sort; the words in their place are `pseudonyms`'.
+"""Tables of the fields that hold names, and of which sort; `pseudonyms` makes the words that replace them.
 
-Fields are told by their names; a test holds the tables to every field that topospread reads.
+A table has fields by name, wherever they occur. A test compares the tables with every field that topospread reads.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from typing import Any, Final
 import msgspec
 
 from topospread.api.meta import KubeObject
+from topospread.api.served import is_namespaced
 
-from .pseudonyms import Pseudonyms
+from .pseudonyms import Pseudonyms, size_bucket
+from .snapshot_facts import SnapshotFacts
 
 Json = dict[str, Any]
 
@@ -21,23 +23,30 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-NAMES: Final = _words(
-    """name generateName namespace nodeName priorityClassName runtimeClassName claimName nominatedNodeName serviceName
-    storageClassName volumeName persistentVolumeName volumeAttributesClassName handler namespaces
-    volume.kubernetes.io/selected-node volume.beta.kubernetes.io/storage-class topospread.dev/made-of"""
+NAMES: Final = _words("name generateName claimName serviceName podGroup podGroupName")
+"""Fields that hold the name of an object in a namespace, of a container, or of a pod's volume."""
+
+NODES: Final = _words("nodeName nominatedNodeName volume.kubernetes.io/selected-node")
+NAMESPACES: Final = _words("namespace namespaces")
+VOLUMES: Final = _words("volumeName persistentVolumeName")
+CLASSES: Final = _words(
+    """priorityClassName runtimeClassName storageClassName volumeAttributesClassName handler
+    volume.beta.kubernetes.io/storage-class"""
 )
-"""Fields that hold the name of an object, a container, a volume, a gate."""
+VALUES: Final = _words("value values")
+"""Fields that hold values of the label or taint whose key is next to them."""
 
-VALUES: Final = frozenset({"value", "values", "currentRevision", "updateRevision"})
-"""Fields that hold a label's or taint's value."""
+REVISIONS: Final = _words("currentRevision updateRevision")
+"""Fields that hold a value of the label controller-revision-hash."""
 
-KEYS: Final = _words("""key topologyKey topologyKeys matchLabelKeys mismatchLabelKeys managedBy type
-    extendedResourceName""")
+KEYS: Final = _words("""key topologyKey topologyKeys matchLabelKeys mismatchLabelKeys managedBy extendedResourceName""")
 """Fields that hold a label's or taint's key, or another qualified name."""
 
-OPAQUE: Final = _words("""pdName volumeID targetPortal iqn monitors pool diskName diskURI volumeHandle nodeID
-    topospread.dev/max-per-domain topospread.dev/shares topospread.dev/hierarchy topospread.dev/counted""")
-"""Fields that name a disk or a machine for others than Kubernetes, or hold a text with names in it."""
+OPAQUE: Final = _words(
+    """podGroupReplicaKey pdName volumeID targetPortal iqn monitors pool diskName diskURI volumeHandle nodeID
+    topospread.dev/max-per-domain topospread.dev/shares topospread.dev/hierarchy topospread.dev/counted"""
+)
+"""Fields that name a disk or a machine outside Kubernetes, or hold a text with names in it."""
 
 DRIVERS: Final = frozenset({"driver", "provisioner", "attacher", "pv.kubernetes.io/provisioned-by"})
 IMAGES: Final = frozenset({"image", "reference", "names"})
@@ -48,12 +57,18 @@ RESOURCES: Final = _words(
 )
 """Fields that hold resources by name."""
 
+ENUMERATED: Final = frozenset({"type", "reason"})
+"""Fields that hold Kubernetes' own words, or words of a private controller."""
+
+OTHERS: Final = _words("uid apiVersion kind schedulerName schedule hostIP clusterIP topospread.dev/made-of")
+"""Fields with a rule of their own."""
+
 KEPT: Final = _words(
-    """apiVersion kind uid resourceVersion creationTimestamp deletionTimestamp operator effect phase reason status
+    """resourceVersion creationTimestamp deletionTimestamp operator effect phase status
     lastHeartbeatTime lastTransitionTime startTime declaredFeatures restartPolicy restartPolicyRules action protocol
-    bindMountOptions schedulerName preemptionPolicy whenUnsatisfiable nodeAffinityPolicy nodeTaintsPolicy resize
+    bindMountOptions preemptionPolicy whenUnsatisfiable nodeAffinityPolicy nodeTaintsPolicy resize
     accessModes volumeMode volumeBindingMode persistentVolumeReclaimPolicy reclaimPolicy podManagementPolicy
-    completionMode completedIndexes failedIndexes completionTime podReplacementPolicy schedule minAvailable
+    completionMode completedIndexes failedIndexes completionTime podReplacementPolicy minAvailable
     maxUnavailable maxSurge
     controller.kubernetes.io/pod-deletion-cost kubernetes.io/config.mirror deployment.kubernetes.io/revision
     deployment.kubernetes.io/desired-replicas kubectl.kubernetes.io/restartedAt
@@ -64,36 +79,60 @@ KEPT: Final = _words(
     trafficDistribution internalTrafficPolicy service.kubernetes.io/topology-aware-hints
     service.kubernetes.io/topology-mode"""
 )
-"""Fields of text that stay as they are: Kubernetes' own words, times, numbers, products."""
+"""Fields of text that stay: Kubernetes' own words, times, numbers, products."""
 
-SAME_EVERYWHERE: Final = _words(
-    """kubernetes.io/os kubernetes.io/arch beta.kubernetes.io/os beta.kubernetes.io/arch
-    node.kubernetes.io/instance-type beta.kubernetes.io/instance-type"""
-)
-"""Labels whose values say nothing of whose cluster it is, and of which kube-scheduler's plugins read some."""
+_SCHEDULE: Final = "0 0 * * *"
+"""Replaces every CronJob's schedule, which no command evaluates."""
 
 _PLAIN_SELECTOR: Final = frozenset({"Service", "ReplicationController"})
 """Kinds whose selector is a plain map of labels."""
 
 
 def hashed(item: KubeObject, names: Pseudonyms) -> Json:
-    """The object as plain data, with words for names."""
-    return _ObjectWalk(names).object(msgspec.to_builtins(item))
+    """Return the object as plain data, with words for private names."""
+    value = msgspec.to_builtins(item)
+    return _ObjectWalk(names, item.namespace if is_namespaced(value["kind"]) else "").object(value)
+
+
+def hashed_facts(facts: SnapshotFacts, names: Pseudonyms) -> SnapshotFacts:
+    """Return a snapshot's facts without names. Messages of the API server name users and namespaces."""
+    missing = {kind: why if why.isalpha() else "not readable" for kind, why in facts.missing.items()}
+    namespace = names.namespace(facts.namespace)
+    return msgspec.structs.replace(facts, namespace=namespace, missing=missing, hashed=True)
 
 
 class _ObjectWalk:
-    """Goes through one object."""
+    """Replaces the names in one object.
 
-    def __init__(self, names: Pseudonyms) -> None:
+    Attributes:
+        namespace: namespace of the names at hand, "" for a cluster-scoped object.
+        key: key of the label or taint whose values are at hand.
+    """
+
+    def __init__(self, names: Pseudonyms, namespace: str) -> None:
         self._names = names
+        self.namespace = namespace
+        self.key = ""
         self._texts: dict[str, Callable[[str], str]] = {
-            **dict.fromkeys(NAMES, names.name),
-            **dict.fromkeys(VALUES, names.label_value),
+            **dict.fromkeys(NAMES, lambda text: names.name(text, self.namespace)),
+            **dict.fromkeys(NODES, names.node),
+            **dict.fromkeys(NAMESPACES, names.namespace),
+            **dict.fromkeys(VOLUMES, lambda text: names.whole("volume", text)),
+            **dict.fromkeys(CLASSES, names.class_name),
+            **dict.fromkeys(VALUES, lambda text: names.label_value(self.key, text, self.namespace)),
+            **dict.fromkeys(REVISIONS, lambda text: names.label_value("controller-revision-hash", text, "")),
             **dict.fromkeys(KEYS, names.key),
             **dict.fromkeys(OPAQUE, names.opaque),
             **dict.fromkeys(DRIVERS, names.driver),
             **dict.fromkeys(IMAGES, names.image),
+            **dict.fromkeys(ENUMERATED, names.enumerated),
             **dict.fromkeys(KEPT, str),
+            "uid": names.uid,
+            "apiVersion": names.api_version,
+            "kind": names.kind,
+            "schedulerName": names.scheduler,
+            "schedule": lambda _: _SCHEDULE,
+            "topospread.dev/made-of": self._made_of,
             "hostIP": names.address,
             "clusterIP": lambda text: text if text == "None" else names.address(text),
             # Of a CSIStorageCapacity; of a volume or node it is a map.
@@ -107,43 +146,64 @@ class _ObjectWalk:
         }
 
     def object(self, value: Json) -> Json:
-        """A whole object."""
+        """Return a whole object with its names replaced."""
         walked = self._fields(value)
-        spec = value.get("spec", {})
-        if value["kind"] in _PLAIN_SELECTOR and spec.get("selector"):
+        kind, name, spec = value["kind"], value["metadata"].get("name"), value.get("spec", {})
+        named: dict[str, Callable[[str], str]] = {
+            "Node": self._names.node,
+            "CSINode": self._names.node,
+            "Namespace": self._names.namespace,
+            "PersistentVolume": lambda text: self._names.whole("volume", text),
+            "CSIDriver": self._names.driver,
+            **dict.fromkeys(("PriorityClass", "StorageClass", "RuntimeClass", "DeviceClass"), self._names.class_name),
+        }
+        if name and kind in named:
+            walked["metadata"]["name"] = named[kind](name)
+        if kind in _PLAIN_SELECTOR and spec.get("selector"):
             walked["spec"]["selector"] = self._labels(spec["selector"])
-        if value["kind"] == "CSINode":
+        if kind == "CSINode":
             for before, after in zip(spec.get("drivers", ()), walked["spec"].get("drivers", ()), strict=True):
                 after["name"] = self._names.driver(before["name"])
-        if value["kind"] == "CSIDriver":
-            walked["metadata"]["name"] = self._names.driver(value["metadata"]["name"])
         return walked
 
     def _fields(self, value: Json) -> Json:
-        if value.get("key") in SAME_EVERYWHERE:
-            return value
-        return {field: self._field(field, each) for field, each in value.items()}
+        outer = self.namespace, self.key
+        self.namespace = value.get("namespace") or self.namespace
+        self.key = value.get("key") or self.key
+        walked = {field: self._field(field, each) for field, each in value.items()}
+        if value.get("kind") == "Node" and value.get("name"):  # an owner
+            walked["name"] = self._names.node(value["name"])
+        self.namespace, self.key = outer
+        return walked
 
     def _field(self, field: str, value: Any) -> Any:
         if isinstance(value, dict):
             return self._maps.get(field, self._fields)(value)
         if isinstance(value, list):
             return [self._field(field, each) for each in value]
-        # A field that nobody has decided on is not shown.
+        if field == "sizeBytes" and isinstance(value, int):
+            return size_bucket(value)
+        # No table has the field: it is not shown.
         return self._texts.get(field, self._names.opaque)(value) if isinstance(value, str) else value
 
     def _labels(self, labels: Mapping[str, str]) -> Json:
         return {
-            self._names.key(key): value if key in SAME_EVERYWHERE else self._names.label_value(value)
-            for key, value in labels.items()
+            self._names.key(key): self._names.label_value(key, value, self.namespace) for key, value in labels.items()
         }
 
     def _by_key(self, amounts: Json) -> Json:
         return {self._names.key(name): amount for name, amount in amounts.items()}
 
     def _by_name(self, found: Json) -> Json:
-        return {self._names.name(name): each for name, each in found.items()}
+        return {self._names.name(name, self.namespace): each for name, each in found.items()}
+
+    def _made_of(self, text: str) -> str:
+        """Return ``GROUP/KIND/NAME`` with the words that a reference to the same resource has."""
+        group, _, rest = text.partition("/")
+        kind, _, name = rest.partition("/")
+        words = self._names.api_version(f"{group}/")[:-1], self._names.kind(kind)
+        return "/".join((*words, self._names.name(name, self.namespace)))
 
     def _ceph_image(self, disk: Json) -> Json:
-        """A Ceph image is no container's."""
+        """Return a Ceph disk: its image is a disk, not a container's image."""
         return {**self._fields(disk), "image": self._names.opaque(disk.get("image", ""))}

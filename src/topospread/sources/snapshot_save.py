@@ -13,25 +13,39 @@ from .snapshot_file import check_path, writing
 from .snapshot_lists import ORDER
 
 
-def save(inventory: Inventory, path: str, *, kube_version: str = "") -> SnapshotFacts:
-    """Write the objects of an inventory to a file, as `topospread dump` writes those of a cluster.
+def save(inventory: Inventory, path: str, *, kube_version: str = "", hashed: bool = False) -> SnapshotFacts:
+    """Write the objects of an inventory to a snapshot, in the format of `topospread dump`.
 
     Args:
-        inventory: what `topospread.simulate` left with ``keep_after``, or what was read.
-        path: ends in ``.json.gz`` or ``.json``; ``-`` is standard output.
-        kube_version: ``1.37``, of the cluster that it stands for.
+        inventory: the cluster that `topospread.simulate` leaves with ``keep_after``, or one that was read.
+        path: file that ends in ``.json.gz`` or ``.json``; ``-`` is standard output.
+        kube_version: Kubernetes version of the cluster, such as ``1.37``.
+        hashed: the inventory comes from `topospread.sources.anonymous`.
 
     Raises:
-        InputError: it cannot be written.
-        UsageError: the path has another ending.
+        InputError: if the file cannot be written.
+        UsageError: if the path has another ending.
     """
-    check_path(path)
     facts = SnapshotFacts(
         format=FORMAT,
         taken=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         kube_version=f"v{kube_version}" if kube_version else "",
         simulated=True,
+        hashed=hashed,
     )
+    write_snapshot(inventory, path, facts)
+    return facts
+
+
+def write_snapshot(inventory: Inventory, path: str, facts: SnapshotFacts) -> None:
+    """Write the objects of an inventory and the given facts, in which the objects are counted.
+
+    Raises:
+        InputError: if the file cannot be written.
+        UsageError: if the path has another ending.
+    """
+    check_path(path)
+    facts.counts = {}
     with writing(path, sys.stdout.buffer) as writer:
         for kind in ORDER:
             items = getattr(inventory, KINDS[kind].attribute)
@@ -39,4 +53,3 @@ def save(inventory: Inventory, path: str, *, kube_version: str = "") -> Snapshot
             for item in items:
                 writer.add(item)
         writer.end(facts)
-    return facts

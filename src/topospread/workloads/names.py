@@ -72,9 +72,9 @@ def safe_hash(content: bytes) -> str:
 
 
 def made_up_uid(kind: str, namespace: str, name: str) -> str:
-    """A uid for an object that has none, of the usual form."""
+    """Return a uid for an object that has none: a UUID of version 8, which differs from every uid of an API server."""
     digits = hashlib.sha256(f"{kind}/{namespace}/{name}".encode()).hexdigest()
-    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:32]))
+    return "-".join((digits[:8], digits[8:12], f"8{digits[13:16]}", digits[16:20], digits[20:32]))
 
 
 def parent_and_ordinal(pod_name: str) -> tuple[str, int]:

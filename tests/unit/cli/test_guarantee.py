@@ -60,7 +60,7 @@ def test_no_drill_is_written_where_there_is_no_order(tmp_path: Path) -> None:
     [
         ((), "ask something"),
         (("--survives", "rack"), "--survives"),
-        (("--never-pending", "--drill", "/nowhere/order.yaml"), "--drill /nowhere/order.yaml"),
+        (("--never-pending", "--drill", "/nowhere/order.yaml"), "/nowhere/order.yaml: cannot be written"),
         (("--survives", "zone", "--left", "deploy/none=1"), "there is no such workload"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,14 +11,27 @@ import pytest
 
 from topospread.api.kinds import KINDS
 from topospread.api.meta import ObjectMeta
+from topospread.api.node import Node
 from topospread.api.pod import Pod
-from topospread.api.storage import CSIDriver, CSINode, CSIStorageCapacity, StorageClass
-from topospread.api.workload import Service
+from topospread.api.storage import (
+    CSIDriver,
+    CSINode,
+    CSIStorageCapacity,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    StorageClass,
+)
+from topospread.api.workload import CronJob, Service
+from topospread.sources import public_names
 from topospread.sources import snapshot_names as tables
-from topospread.sources.pseudonyms import Pseudonyms
-from topospread.sources.snapshot_names import hashed
+from topospread.sources.custom_kinds import shipped_kinds
+from topospread.sources.pseudonyms import Pseudonyms, key_of, size_bucket
+from topospread.sources.snapshot_facts import SnapshotFacts
+from topospread.sources.snapshot_names import hashed, hashed_facts
+from topospread.sources.versions import VERSIONS
+from topospread.workloads.names import made_up_uid
 
-NAMES = Pseudonyms(b"salt")
+NAMES = Pseudonyms(b"key")
 NAMES.know_nodes(["node-b", "node-a", "ip-10-0-1-5.acme.example"])
 
 
@@ -48,8 +62,9 @@ def _texts(name: str, given: msgspec.inspect.Type, seen: set[Any]) -> Iterator[s
 def test_of_every_text_that_is_kept_it_is_decided_whether_it_is_hashed() -> None:
     found = {name for how in KINDS.values() for name in text_fields(how.struct, set())}
     decided = (
-        *(tables.NAMES, tables.VALUES, tables.KEYS, tables.OPAQUE, tables.DRIVERS, tables.IMAGES),
-        *(tables.LABELS, tables.RESOURCES, tables.KEPT, {"hostIP", "clusterIP", "selector", "disruptedPods"}),
+        *(tables.NAMES, tables.NODES, tables.NAMESPACES, tables.VOLUMES, tables.CLASSES, tables.VALUES),
+        *(tables.REVISIONS, tables.KEYS, tables.OPAQUE, tables.DRIVERS, tables.IMAGES, tables.LABELS),
+        *(tables.RESOURCES, tables.ENUMERATED, tables.OTHERS, tables.KEPT, {"selector", "disruptedPods"}),
     )
     assert found - set().union(*decided) == set()
     assert sum(map(len, decided)) == len(set().union(*decided)), "a field is in two tables"
@@ -64,42 +79,104 @@ def test_a_headless_service_stays_one_and_addresses_are_hashed() -> None:
     assert address("10.96.0.7") not in ("", "None", "10.96.0.7")
 
 
-def test_the_same_name_is_the_same_word_and_another_salt_another() -> None:
-    assert NAMES.name("web") == Pseudonyms(b"salt").name("web")
-    assert NAMES.name("web") != Pseudonyms(b"pepper").name("web")
-    assert NAMES.name("web") not in ("web", NAMES.name("wed"))
+def test_the_same_name_is_the_same_word_and_another_key_gives_another() -> None:
+    assert NAMES.name("web", "shop") == Pseudonyms(b"key").name("web", "shop")
+    assert NAMES.name("web", "shop") != Pseudonyms(b"other").name("web", "shop")
+    assert NAMES.name("web", "shop") not in ("web", NAMES.name("wed", "shop"))
+
+
+def test_a_salt_gives_one_key_and_no_salt_a_random_one() -> None:
+    assert key_of(b"pinch of salt") == key_of(b"pinch of salt") != key_of(b"other salt")
+    assert key_of(None) != key_of(None)
+
+
+def test_a_word_depends_on_its_context() -> None:
+    words = {
+        NAMES.name("web", "shop"),
+        NAMES.name("web", "blog"),
+        NAMES.namespace("web"),
+        NAMES.class_name("web"),
+        NAMES.label_value("app", "web", "shop"),
+        NAMES.label_value("tier", "web", "shop"),
+        NAMES.kind("web"),
+        NAMES.node("web"),
+        NAMES.key("web"),
+    }
+    assert len(words) == 9
+    assert NAMES.label_value("app", "web", "shop") == NAMES.label_value("app", "web", "blog")
 
 
 def test_names_made_of_names_stay_so() -> None:
-    web, data = NAMES.name("web"), NAMES.name("data")
-    assert NAMES.name("web-0") == f"{web}-0"
-    assert NAMES.name("data-web-0") == f"{data}-{web}-0"
-    assert NAMES.name("web-") == f"{web}-"
+    web, data = NAMES.name("web", "shop"), NAMES.name("data", "shop")
+    assert NAMES.name("web-0", "shop") == f"{web}-0"
+    assert NAMES.name("data-web-0", "shop") == f"{data}-{web}-0"
+    assert NAMES.name("web-", "shop") == f"{web}-"
+    assert NAMES.label_value("statefulset.kubernetes.io/pod-name", "web-0", "shop") == f"{web}-0"
 
 
 def test_words_of_nodes_sort_as_their_names_do() -> None:
     names = ["ip-10-0-1-5.acme.example", "node-a", "node-b"]
-    assert [NAMES.name(name) for name in names] == sorted(NAMES.name(name) for name in names)
+    assert [NAMES.node(name) for name in names] == sorted(NAMES.node(name) for name in names)
+    assert NAMES.label_value("kubernetes.io/hostname", "node-a", "") == NAMES.node("node-a")
 
 
 @pytest.mark.parametrize(
     "text", ["kube-proxy-ip-10-0-1-5.acme.example", "ip-10-0-1-5.acme.example", "x-10.0.1.5", "ip-10-0-1-5-y"]
 )
 def test_no_address_is_left_in_a_name(text: str) -> None:
-    assert "10-0-1-5" not in NAMES.name(text)
-    assert "10.0.1.5" not in NAMES.name(text)
-    assert "acme" not in NAMES.name(text)
+    assert "10-0-1-5" not in NAMES.name(text, "kube-system")
+    assert "10.0.1.5" not in NAMES.name(text, "kube-system")
+    assert "acme" not in NAMES.name(text, "kube-system")
 
 
-@pytest.mark.parametrize("text", ["", "42", "-7", "true", "default", "kube-system", "system-node-critical"])
-def test_what_everybody_has_is_kept(text: str) -> None:
-    assert NAMES.name(text) == text
+def test_zones_are_compared_under_every_key_and_in_sets() -> None:
+    zone = NAMES.label_value("topology.kubernetes.io/zone", "eu-1a", "")
+    other = NAMES.label_value("topology.ebs.csi.aws.com/zone", "eu-1b", "")
+    assert "eu" not in zone.split("-")
+    assert NAMES.label_value("failure-domain.beta.kubernetes.io/zone", "eu-1a__eu-1b", "") == f"{zone}__{other}"
 
 
-def test_keys_are_kept_unless_their_prefix_is_somebodys_own() -> None:
-    for key in ("app", "topology.kubernetes.io/zone", "kubernetes.io/hostname", "nvidia.com/gpu", "cpu"):
-        assert NAMES.key(key) == key
-    assert "acme" not in NAMES.key("acme.example/rack")
+@pytest.mark.parametrize("text", ["", "42", "-7", "true", "linux"])
+def test_values_that_every_cluster_has_are_kept(text: str) -> None:
+    assert NAMES.label_value("acme.example/x", text, "") == text
+
+
+def test_kubernetes_own_names_are_kept() -> None:
+    assert NAMES.namespace("kube-system") == "kube-system"
+    assert NAMES.class_name("system-node-critical") == "system-node-critical"
+    assert NAMES.scheduler("default-scheduler") == "default-scheduler"
+    assert NAMES.enumerated("PodScheduled") == "PodScheduled"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("app", "topology.kubernetes.io/zone", "kubernetes.io/hostname", "nvidia.com/gpu", "cpu", "hugepages-2Mi"),
+        *("failure-domain.beta.kubernetes.io/zone", "topology.ebs.csi.aws.com/zone", "node.kubernetes.io/not-ready"),
+        *("node-role.kubernetes.io/control-plane", "attachable-volumes-aws-ebs", "pod-template-hash", "metadata.name"),
+        *("controller-revision-hash", "statefulset.kubernetes.io/pod-name", "node.kubernetes.io/instance-type"),
+        "attachable-volumes-csi-ebs.csi.aws.com",
+    ],
+)
+def test_public_keys_are_kept(key: str) -> None:
+    assert NAMES.key(key) == key
+
+
+@pytest.mark.parametrize(
+    ("key", "kept"),
+    [
+        ("node-role.kubernetes.io/payments", "node-role.kubernetes.io/"),
+        ("node-restriction.kubernetes.io/payments", "node-restriction.kubernetes.io/"),
+        ("payments.acme.k8s.aws/zone", ".k8s.aws/zone"),
+        ("payments-tier", "-tier"),
+        ("acme.example/payments", "/"),
+        ("attachable-volumes-csi-csi.payments.acme", "attachable-volumes-csi-"),
+    ],
+)
+def test_private_halves_of_keys_are_replaced(key: str, kept: str) -> None:
+    assert kept in NAMES.key(key)
+    assert "payments" not in NAMES.key(key)
+    assert "acme" not in NAMES.key(key)
 
 
 def test_drivers_are_kept_unless_they_are_somebodys_own() -> None:
@@ -111,18 +188,88 @@ def test_drivers_are_kept_unless_they_are_somebodys_own() -> None:
     ):
         assert NAMES.driver(driver) == driver
     assert "acme" not in NAMES.driver("csi.acme.example")
-
-
-def test_a_labels_value_is_never_too_long() -> None:
-    long = "-".join("abcdefghijklmnopqrstuvwxyz")
-    assert len(NAMES.name(long)) > 63
-    assert len(NAMES.label_value(long)) <= 63
-    assert NAMES.label_value("web-0") == NAMES.name("web-0")
+    assert "acme" not in NAMES.driver("acme.csi.aws.com")
 
 
 def test_an_image_without_a_tag_is_that_of_latest() -> None:
     assert NAMES.image("acme.example/web") == NAMES.image("acme.example/web:latest")
     assert NAMES.image("acme.example/web") != NAMES.image("acme.example/web:1")
+
+
+@pytest.mark.parametrize("size", [0, 1, 23 * 2**20, 187_654_321, 1000 * 2**20, 2**40 + 7])
+def test_image_sizes_are_in_buckets_of_16_mebibytes(size: int) -> None:
+    assert size_bucket(size) % 2**24 == 0
+    assert abs(size_bucket(size) - size) <= 2**23
+
+
+def test_every_kind_that_is_read_is_public() -> None:
+    assert set(KINDS) | {kind for _, kind in shipped_kinds()} <= public_names.KINDS
+
+
+def test_versions_of_every_kind_that_is_read_are_public() -> None:
+    for versions in VERSIONS.values():
+        for version in versions:
+            assert NAMES.api_version(version) == version
+
+
+def test_groups_of_known_custom_kinds_are_public() -> None:
+    for group, _ in shipped_kinds():
+        assert NAMES.api_version(f"{group}/v1") == f"{group}/v1"
+
+
+def test_schedules_schedulers_owners_and_image_sizes_are_hidden() -> None:
+    job = CronJob(kind="CronJob", metadata=ObjectMeta(name="payroll", namespace="acme"))
+    job.spec.schedule = "17 3 28 * *"
+    assert hashed(job, NAMES)["spec"]["schedule"] == "0 0 * * *"
+    owner = {"apiVersion": "acme.example/v1", "kind": "AcmeDatabase", "name": "ledger", "uid": "u"}
+    metadata = {"name": "ledger-0", "namespace": "acme", "ownerReferences": [owner]}
+    status = {"reason": "AcmeFailed", "conditions": [{"type": "AcmeReady", "status": "True"}]}
+    value = {"kind": "Pod", "metadata": metadata, "spec": {"schedulerName": "acme-scheduler"}, "status": status}
+    pod = msgspec.convert(value, Pod)
+    assert re.search("acme|ledger", str(hashed(pod, NAMES)), re.IGNORECASE) is None
+    images = [{"names": ["acme/web:1"], "sizeBytes": 187_654_321}]
+    node = msgspec.convert({"kind": "Node", "metadata": {"name": "node-a"}, "status": {"images": images}}, Node)
+    assert hashed(node, NAMES)["status"]["images"][0]["sizeBytes"] == size_bucket(187_654_321)
+
+
+def test_a_custom_resources_stand_in_has_the_words_of_a_reference_to_it() -> None:
+    metadata = {
+        "name": "a",
+        "namespace": "n",
+        "annotations": {"topospread.dev/made-of": "acme.example/Database/ledger"},
+    }
+    found = hashed(msgspec.convert({"kind": "Pod", "metadata": metadata}, Pod), NAMES)
+    group = NAMES.api_version("acme.example/v1").partition("/")[0]
+    words = f"{group}/{NAMES.kind('Database')}/{NAMES.name('ledger', 'n')}"
+    assert found["metadata"]["annotations"]["topospread.dev/made-of"] == words
+
+
+def test_random_uids_stay_and_uids_made_of_names_do_not() -> None:
+    random = "0f3c9f0e-5b7a-4e2d-9c1b-2a6d5e4f3c2b"
+    assert NAMES.uid(random) == random
+    for number in range(200):
+        made = made_up_uid("Pod", "shop", f"web-{number}")
+        assert NAMES.uid(made) != made
+    assert NAMES.uid("namespace-shop") != "namespace-shop"
+
+
+def test_a_volume_and_its_claim_refer_to_each_other() -> None:
+    claim = PersistentVolumeClaim(kind="PersistentVolumeClaim", metadata=ObjectMeta(name="data", namespace="n"))
+    claim.spec.volume_name = "v"
+    reference = {"namespace": "n", "name": "data"}
+    value = {"kind": "PersistentVolume", "metadata": {"name": "v"}, "spec": {"claimRef": reference}}
+    one, other = hashed(claim, NAMES), hashed(msgspec.convert(value, PersistentVolume), NAMES)
+    assert one["spec"]["volumeName"] == other["metadata"]["name"]
+    assert other["spec"]["claimRef"]["name"] == one["metadata"]["name"]
+    assert other["spec"]["claimRef"]["namespace"] == one["metadata"]["namespace"]
+
+
+def test_facts_name_no_namespace_and_no_user() -> None:
+    facts = SnapshotFacts(namespace="shop", missing={"Service": "Forbidden", "Node": 'User "jane" cannot list'})
+    found = hashed_facts(facts, NAMES)
+    assert found.namespace == NAMES.namespace("shop")
+    assert found.missing == {"Service": "Forbidden", "Node": "not readable"}
+    assert found.hashed
 
 
 def test_references_of_a_pod_hold() -> None:
@@ -147,30 +294,33 @@ def test_references_of_a_pod_hold() -> None:
         Pod,
     )
     found = hashed(pod, NAMES)
-    web, node = NAMES.name("web"), NAMES.name("node-a")
-    assert found["metadata"]["labels"] == {"app": web, "kubernetes.io/os": "linux"}
+    app, web, node = NAMES.label_value("app", "web", ""), NAMES.name("web", "shop"), NAMES.node("node-a")
+    assert found["metadata"]["labels"] == {"app": app, "kubernetes.io/os": "linux"}
     assert found["metadata"]["ownerReferences"][0]["name"] == web
     written = found["spec"]["topologySpreadConstraints"][0]
-    assert written["labelSelector"]["matchLabels"] == {"app": web}
-    assert written["labelSelector"]["matchExpressions"][0]["values"] == [web]
+    assert written["labelSelector"]["matchLabels"] == {"app": app}
+    assert written["labelSelector"]["matchExpressions"][0]["values"] == [app]
     assert written["topologyKey"] == NAMES.key("acme.example/rack")
     assert written["matchLabelKeys"] == ["app"]
     term = found["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
     assert term["nodeSelectorTerms"][0]["matchFields"] == [{"key": "metadata.name", "operator": "In", "values": [node]}]
     assert found["spec"]["nodeName"] == node
-    assert found["spec"]["volumes"][0]["persistentVolumeClaim"]["claimName"] == f"{NAMES.name('data')}-{web}-0"
+    assert found["spec"]["volumes"][0]["persistentVolumeClaim"]["claimName"] == f"{NAMES.name('data', 'shop')}-{web}-0"
     assert found["status"] == {"phase": "Running"}
-    assert "web" not in str(found).replace(web, "")
+    assert "web" not in str(found).replace(web, "").replace(app, "")
 
 
 def test_selectors_of_services_and_drivers_of_nodes() -> None:
     service = Service(kind="Service")
     service.spec.selector = {"app": "web", "name": "shop"}
-    assert hashed(service, NAMES)["spec"]["selector"] == {"app": NAMES.name("web"), "name": NAMES.name("shop")}
+    assert hashed(service, NAMES)["spec"]["selector"] == {
+        "app": NAMES.label_value("app", "web", ""),
+        "name": NAMES.label_value("name", "shop", ""),
+    }
     drivers = [{"name": "ebs.csi.aws.com", "nodeID": "i-123", "topologyKeys": ["topology.ebs.csi.aws.com/zone"]}]
     node = msgspec.convert({"kind": "CSINode", "metadata": {"name": "node-a"}, "spec": {"drivers": drivers}}, CSINode)
     found = hashed(node, NAMES)
-    assert found["metadata"]["name"] == NAMES.name("node-a")
+    assert found["metadata"]["name"] == NAMES.node("node-a")
     assert found["spec"]["drivers"][0]["name"] == "ebs.csi.aws.com"
     assert "123" not in found["spec"]["drivers"][0]["nodeID"]
 

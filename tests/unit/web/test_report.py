@@ -63,13 +63,13 @@ def test_nobody_is_asked_and_nothing_leads_to_a_server() -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["status", *DEMO, "--hash-names"], "name its file"),
-        (["serve", *DEMO, "--hash-names"], "give --export"),
+        (["status", *DEMO, "--anonymous"], "--anonymous requires a file: --html"),
+        (["serve", *DEMO, "--anonymous"], "--anonymous requires --export"),
         (
             ["status", *DEMO, "--html", "/nowhere/report.html"],
-            "the report cannot be written: No such file or directory",
+            "cannot be written: No such file or directory",
         ),
-        (["drill", *DEMO, "--fail", "zone=eu-west-1a", "--html", "x", "--hash-names"], "name what they happen to"),
+        (["drill", *DEMO, "--fail", "zone=eu-west-1a", "--html", "x", "--anonymous"], "steps of a drill contain names"),
         (["serve", *DEMO, "--token", "short", "--port", "0"], "at least 16 characters"),
     ],
 )

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import topospread
-from topospread.web.anonymous import anonymous
+from topospread.sources.anonymous import anonymous
 
 ROOT = Path(__file__).parent.parent.parent.parent
 DEMO = [str(ROOT / "examples" / "demo" / name) for name in ("cluster.yaml", "shop.yaml")]

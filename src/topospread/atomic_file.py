@@ -1,0 +1,102 @@
+"""Writes files: all of a file or nothing, and never through a symbolic link that leaves its folder."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import BinaryIO
+
+from .errors import InputError, Place
+
+_PRIVATE = 0o600
+_SHARED = 0o666
+"""Permissions before the umask applies."""
+
+
+@contextmanager
+def replacing(path: str, *, private: bool = False) -> Iterator[BinaryIO]:
+    """Yield a file that replaces the one at `path` when the block ends without an error.
+
+    The content goes into a new file of the same folder, which is then renamed. An error or an interrupt leaves the old
+    file as it was. A device or a pipe at `path` is written directly.
+
+    Args:
+        path: file to write. A symbolic link is followed only inside its folder.
+        private: only the owner may read the new file. Otherwise it keeps the mode of the old file.
+
+    Raises:
+        InputError: if the file cannot be written, or if a symbolic link leads elsewhere.
+    """
+    target = _target(path)
+    try:
+        if _is_special(target):
+            with open(target, "wb") as file:
+                yield file
+            return
+        part = os.path.join(os.path.dirname(target), f".topospread-{secrets.token_hex(8)}.part")
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
+        handle = os.open(part, flags, _PRIVATE if private else _SHARED)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            if not private:
+                with suppress(FileNotFoundError):
+                    os.chmod(part, stat.S_IMODE(os.stat(target).st_mode))
+            os.replace(part, target)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(part)
+            raise
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror or error}", Place(path)) from error
+
+
+def write_file(path: str, data: str | bytes) -> None:
+    """Write a file, all of it or nothing. Text is written as UTF-8.
+
+    Raises:
+        InputError: see `replacing`.
+    """
+    with replacing(path) as file:
+        file.write(data.encode() if isinstance(data, str) else data)
+
+
+def _target(path: str) -> str:
+    """Return the file that `path` names, with symbolic links resolved.
+
+    Raises:
+        InputError: if the link at `path` leaves its folder, or a relative path leaves the working directory by a link.
+    """
+    folder, name = os.path.split(path)
+    real_folder = os.path.realpath(folder or ".")
+    here = os.path.realpath(".")
+    if not os.path.isabs(path) and _is_inside(os.path.normpath(os.path.join(here, folder)), here):
+        _check(path, real_folder, here)
+    target = os.path.realpath(os.path.join(real_folder, name))
+    if os.path.islink(path):
+        _check(path, target, real_folder)
+    return target
+
+
+def _check(path: str, target: str, folder: str) -> None:
+    if not _is_inside(target, folder):
+        words = "cannot be written: a symbolic link leads out of the folder; remove the link, or name its target"
+        raise InputError(words, Place(path))
+
+
+def _is_inside(path: str, folder: str) -> bool:
+    return os.path.commonpath([path, folder]) == folder
+
+
+def _is_special(path: str) -> bool:
+    """Return whether a device, a pipe or a socket is at `path`."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
