@@ -18,7 +18,7 @@ class Base(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the struct as plain data, as ``-o json`` writes it."""
-        built: dict[str, Any] = msgspec.to_builtins(self)
+        built: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
         return built
 
     def to_json(self) -> str:

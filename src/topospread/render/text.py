@@ -101,7 +101,7 @@ class _Writer:
                 words = parts[i][line] if line < len(parts[i]) else ""
                 padded = words.rjust(width) if i in numbers else words.ljust(width)
                 cell = cells[i] if cells else None
-                drawn.append(self._mark(padded, cell.role) if isinstance(cell, Span) and cell.role else padded)
+                drawn.append(self._mark(words, cell.role) + padded[len(words) :] if isinstance(cell, Span) else padded)
             yield _GAP.join(drawn)
 
     def _mark(self, words: str, role: Role) -> str:

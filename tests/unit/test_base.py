@@ -1,0 +1,32 @@
+"""Verdict words combine as in Kleene's logic, and bounds carry what is not known."""
+
+from __future__ import annotations
+
+import pytest
+
+from topospread.base import Bounds, Word, best, worst
+
+
+@pytest.mark.parametrize(
+    ("words", "conjunction", "disjunction"),
+    [
+        ((), "yes", "no"),
+        (("yes", "yes"), "yes", "yes"),
+        (("yes", "unknown"), "unknown", "yes"),
+        (("no", "unknown"), "no", "unknown"),
+        (("no", "unknown", "yes"), "no", "yes"),
+    ],
+)
+def test_unknown_decides_nothing(words: tuple[Word, ...], conjunction: Word, disjunction: Word) -> None:
+    assert (worst(words), best(words)) == (conjunction, disjunction)
+
+
+def test_bounds_answer_yes_or_no_only_if_both_ends_agree() -> None:
+    bounds = Bounds(least=1, most=3)
+    assert [bounds.at_least(number) for number in (1, 2, 4)] == ["yes", "unknown", "no"]
+
+
+def test_bounds_add_up_and_print_one_number_if_both_ends_are_equal() -> None:
+    assert str(Bounds.exactly(2) + Bounds(least=0, most=3)) == "2–5"
+    assert str(Bounds.exactly(2)) == "2"
+    assert Bounds.exactly(2).known
