@@ -55,6 +55,8 @@ def check_html(given: Mapping[str, Any]) -> None:
         InputError: if the salt file cannot be read.
     """
     read_salt(given)
+    if given["anonymous"] and given.get("graph"):
+        raise UsageError("--graph cannot be combined with --anonymous: the picture shows names")
     if given["html"]:
         from topospread.web.extra import require_web
 
