@@ -14,7 +14,7 @@ from .likeness import Likeness, Likenesses
 from .view import Shared, View
 
 _VIEW_MEMORY = 3 << 29
-_BYTES_PER_ROW = 80
+_BYTES_PER_ROW = 24
 _BYTES_PER_VIEW = 1 << 15
 _MANY_VIEWS = 256
 _LOOKED_AT = 4
