@@ -81,7 +81,7 @@ class ComparedKind:
     sink: Sink
 
 
-class _ListedPage(KubeStruct):
+class _RawPage(KubeStruct):
     items: list[msgspec.Raw] | None = None
 
 
@@ -141,7 +141,7 @@ class CacheComparer:
         selector = kind.watched.field_selector
         params = {"fieldSelector": selector} if selector else {}
         async for body in self._client.list_pages(kind.watched.path, params=params):
-            for raw in msgspec.json.decode(body, type=_ListedPage).items or ():
+            for raw in msgspec.json.decode(body, type=_RawPage).items or ():
                 try:
                     item = decoder.decode(raw)
                 except msgspec.ValidationError:  # the reflector reports what it cannot read
@@ -160,7 +160,7 @@ class CacheComparer:
         namespace, name = key
         selector = f"metadata.name={name}" + (f",metadata.namespace={namespace}" if namespace else "")
         async for body in self._client.list_pages(kind.watched.path, params={"fieldSelector": selector}):
-            for raw in msgspec.json.decode(body, type=_ListedPage).items or ():
+            for raw in msgspec.json.decode(body, type=_RawPage).items or ():
                 item: KubeObject = msgspec.json.decode(raw, type=kind.watched.struct)
                 return item
         return None
