@@ -143,19 +143,3 @@ class Answer(Base, frozen=True, kw_only=True):
         from topospread.render.html import fragment
 
         return fragment(self.page())
-
-    def frame(self, table: str) -> Any:
-        """Return one of the answer's lists of structs as a data frame.
-
-        Args:
-            table: name of the field, for example ``placements``.
-
-        Returns:
-            A pandas DataFrame, or a polars DataFrame if only polars is installed.
-
-        Raises:
-            UsageError: if the answer has no such list, or neither pandas nor polars is installed.
-        """
-        from topospread.frames import frame_of
-
-        return frame_of(self, table)

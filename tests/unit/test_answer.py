@@ -7,8 +7,7 @@ import json
 import pytest
 
 from topospread.answer import Answer, Cause, Remedy, Tried, Unjudged
-from topospread.errors import UnknownVerdictError, UsageError
-from topospread.frames import frame_of
+from topospread.errors import UnknownVerdictError
 
 
 def answer(verdict: str = "no", **fields: object) -> Answer:
@@ -34,11 +33,6 @@ def test_the_repr_fits_a_line() -> None:
     long = Answer(verdict="no", says="x" * 500)
     assert repr(answer()) == "<Answer no: shop/web-0 finds no node>"
     assert len(repr(long)) <= 100
-
-
-def test_a_table_that_is_missing_is_named_with_those_that_exist() -> None:
-    with pytest.raises(UsageError, match=r"no table 'placements'; tables are causes, remedies"):
-        frame_of(answer(), "placements")
 
 
 def test_causes_and_remedies_keep_their_numbers() -> None:

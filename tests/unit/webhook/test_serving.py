@@ -68,8 +68,8 @@ def test_a_request_beyond_the_deadline_is_answered_by_the_policy(
 ) -> None:
     async def scenario(client: TestClient[Any, Any], _: JudgingPool) -> None:
         begun = time.monotonic()
-        response = await answered(client, slow(), "100ms")
-        assert time.monotonic() - begun < 1
+        response = await answered(client, slow(), "3s")
+        assert time.monotonic() - begun < 3
         assert response["allowed"] is allowed
         assert "not judged in time" in json.dumps(response)
 
@@ -80,9 +80,9 @@ def test_slow_requests_delay_no_other() -> None:
     """More slow requests than there are processes; each ordinary one is judged long before the slow ones end."""
 
     async def scenario(client: TestClient[Any, Any], pool: JudgingPool) -> None:
-        heavy = [asyncio.create_task(answered(client, slow(), "8s")) for _ in range(ACCEPTING + SLOW + 1)]
+        heavy = [asyncio.create_task(answered(client, slow(), "12s")) for _ in range(ACCEPTING + SLOW + 1)]
         await asyncio.sleep(0.5)
-        for _ in range(20):
+        for _ in range(8):
             assert (await answered(client, review(deployment(WRONG)), "10s"))["status"]["code"] == 403
         assert not all(task.done() for task in heavy)
         for response in await asyncio.gather(*heavy):
