@@ -279,12 +279,22 @@ class ObjectReader:
         return kinds.get((group, kind), ())
 
     def _read_custom(self, value: dict[str, Any], location: Location) -> Iterator[ReadObject]:
-        """What makes the pods of a custom resource, if that is known; else its name, if it has any."""
+        """Yield the objects that make the pods of a custom resource; if they are unknown, note its name.
+
+        Raises:
+            DecodeError: if metadata is not an object, or has a namespace or labels of another type.
+        """
         version, kind = value["apiVersion"], value["kind"]
         if "." not in version.partition("/")[0] or delivery_of(value, version, kind, self.rules.namespace):
             return
         label = printable(label_of(value, kind, self.rules.namespace) or kind)
-        namespace = (value.get("metadata") or {}).get("namespace") or self.rules.namespace
+        metadata = value.get("metadata") or {}
+        if not isinstance(metadata, dict):
+            raise DecodeError(f"expected an object, got {_shown(metadata)}", location.place(field="metadata"))
+        namespace = metadata.get("namespace") or self.rules.namespace
+        if not isinstance(namespace, str):
+            place = location.place(label, "metadata.namespace")
+            raise DecodeError(f"expected a string, got {_shown(namespace)}", place)
         made = [each for how in self._custom(version, kind) for each in made_of(value, how, namespace)]
         if made:
             self.custom[label] = made[0]["kind"]
