@@ -61,7 +61,9 @@ def main() -> int:
             if causes[cause] == 1:
                 where = keep(case, problem)
                 print(f"seed {seed}: {cause} ({where})", flush=True)
-    print(f"{number} cases from seed {given.seed}: {len(causes)} causes; slowest {slowest[0]:.1f} s (seed {slowest[1]})")
+    print(
+        f"{number} cases from seed {given.seed}: {len(causes)} causes; slowest {slowest[0]:.1f} s (seed {slowest[1]})"
+    )
     for cause, times in sorted(causes.items(), key=lambda each: -each[1]):
         print(f"  {times:5}  {cause}")
     return 1 if causes else 0

@@ -141,7 +141,9 @@ def _seeds(name: str) -> list[Any]:
             "namespace": "shop",
             "cluster": "zones=2,nodes=2",
         },
-        "kinds": [{"group": "example.com", "kind": "Shop", "as": "Job", "template": "spec.template", "replicas": "spec.n"}],
+        "kinds": [
+            {"group": "example.com", "kind": "Shop", "as": "Job", "template": "spec.template", "replicas": "spec.n"}
+        ],
     }
     policy = {
         "kubeVersion": "1.33",
@@ -263,7 +265,9 @@ def _file(draw: random.Random, role: str) -> bytes:
 def _objects(draw: random.Random) -> list[Any]:
     """Return objects, each once; half of the lists are as an API server stores them, which skips validation."""
     chosen = [copy.deepcopy(draw.choice(_seeds("objects"))) for _ in range(draw.randint(0, 6))]
-    chosen += [each for each in _seeds("own") if draw.random() < 0.4 or each["kind"] in ("Deployment", "Node", "PriorityClass")]
+    chosen += [
+        each for each in _seeds("own") if draw.random() < 0.4 or each["kind"] in ("Deployment", "Node", "PriorityClass")
+    ]
     found = {json.dumps([each.get("kind"), each.get("metadata", {}).get("name")]): each for each in chosen}
     chosen = copy.deepcopy(list(found.values()))
     if draw.random() < 0.6:
@@ -279,7 +283,9 @@ def _name(draw: random.Random) -> str:
     if draw.random() < 0.9:
         return plain
     text = draw.choice(HOSTILE_TEXTS).replace("/", "_").replace("\0", "")[:200]
-    return f"{text}{plain}".encode("utf-8", "surrogateescape" if "\udc80" <= text[:1] <= "\udcff" else "replace").decode()
+    return f"{text}{plain}".encode(
+        "utf-8", "surrogateescape" if "\udc80" <= text[:1] <= "\udcff" else "replace"
+    ).decode()
 
 
 def _word(draw: random.Random) -> str:
@@ -298,7 +304,10 @@ _PLACING: tuple[Option, ...] = (
     *_READING,
     lambda draw: ["--strict"],
     lambda draw: ["--with-hooks"],
-    lambda draw: ["--feature-gates", draw.choice(("AllBeta=true", "NodeInclusionPolicyInPodTopologySpread=false", _word(draw)))],
+    lambda draw: [
+        "--feature-gates",
+        draw.choice(("AllBeta=true", "NodeInclusionPolicyInPodTopologySpread=false", _word(draw))),
+    ],
 )
 _SCALE = (lambda draw: ["--scale", draw.choice(("deploy/web=5", "sts/db=0", "shop/deploy/web=3", _word(draw)))],)
 _POOLS = (lambda draw: ["--pools", "pools.yaml"],)
@@ -424,7 +433,11 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
         _output("table", "json", "junit", "github"),
     ),
     "capacity": (
-        lambda draw: ["MANIFESTS", "--of", draw.choice(("shop/deploy/web", "shop/deploy/web=2,shop/sts/db", _word(draw)))],
+        lambda draw: [
+            "MANIFESTS",
+            "--of",
+            draw.choice(("shop/deploy/web", "shop/deploy/web=2,shop/sts/db", _word(draw))),
+        ],
         (
             *_PLACING,
             *_COLOUR,
@@ -537,7 +550,9 @@ def draw_case(seed: int, command: str = "") -> Case:
             files[name] = _file(draw, _ROLES[name])
     if "drill.yaml" in files:
         files["web.yaml"] = _file(draw, "objects")
-        files["drill.yaml"] = files["drill.yaml"].replace(b"../web.yaml", b"web.yaml").replace(b"../honor.yaml", b"web.yaml")
+        files["drill.yaml"] = (
+            files["drill.yaml"].replace(b"../web.yaml", b"web.yaml").replace(b"../honor.yaml", b"web.yaml")
+        )
     if arguments[0] == "lint" and draw.random() < 0.2:
         files[".topospread.yaml"] = _file(draw, "settings")
     if draw.random() < 0.5 and arguments[0] not in ("config", "fields", "rules") and "--cluster" not in arguments:
@@ -547,4 +562,6 @@ def draw_case(seed: int, command: str = "") -> Case:
 
 
 def _is_name(name: str) -> bool:
-    return all(part not in ("", ".", "..") and len(part.encode("utf-8", "surrogateescape")) < 250 for part in name.split("/"))
+    return all(
+        part not in ("", ".", "..") and len(part.encode("utf-8", "surrogateescape")) < 250 for part in name.split("/")
+    )

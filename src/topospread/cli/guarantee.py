@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from topospread.errors import UsageError
+from topospread.text import escape_control_characters
 
 from .drill_many import INTERRUPTED
 from .inputs import PATH, input_options, read_configuration, read_control_plane, read_inventory
@@ -163,7 +164,7 @@ def _write_drill(found: Guarantee, path: str | None) -> None:
         return
     try:
         with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+            file.write(escape_control_characters(text))
     except OSError as error:
         raise UsageError(f"--drill {path}: {error.strerror}") from error
 

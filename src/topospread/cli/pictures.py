@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from topospread.errors import InputError, Place, UsageError
+from topospread.text import escape_control_characters
 
 
 def check_graph(path: str | None) -> None:
@@ -26,6 +27,6 @@ def write_graph(svg: str, path: str) -> None:
     """
     try:
         with open(path, "w", encoding="utf-8") as file:
-            file.write(svg)
+            file.write(escape_control_characters(svg))
     except OSError as error:
         raise InputError(f"the picture cannot be written: {error.strerror}", Place(source=path)) from None

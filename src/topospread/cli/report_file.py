@@ -10,6 +10,7 @@ import msgspec
 from msgspec.structs import replace as with_fields
 
 from topospread.errors import InputError, Place, UsageError
+from topospread.text import escape_control_characters
 
 from .inputs import PATH
 
@@ -107,6 +108,6 @@ def write_html(given: Mapping[str, Any], wish: ReportWish) -> None:
     text = report(served, ReportView(wish.steps, wish.shown))
     try:
         with open(given["html"], "w", encoding="utf-8") as file:
-            file.write(text)
+            file.write(escape_control_characters(text))
     except OSError as error:
         raise InputError(f"the report cannot be written: {error.strerror}", Place(source=given["html"])) from None
