@@ -10,7 +10,7 @@ import copy
 import gzip
 import json
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -52,7 +52,7 @@ HOSTILE_TEXTS = (
     "\n::error::forged",
     "::stop-commands::token",
     "##[error]forged",
-    "a\nerror: forged\nb",
+    "a\nFORGED: nothing pending",
     "]]>&<b>\"'",
     "<script>alert(1)</script>",
     "@everyone ![x](https://example.com/x.png) [y](https://example.com) `z` #1",
@@ -109,7 +109,7 @@ def _documents(*patterns: str) -> list[Any]:
 
 
 @cache
-def _seeds(name: str) -> list[Any]:
+def _seeds(name: str) -> list[Any]:  # noqa: PLR0911 - a table
     """Return the documents that a role's files are made of."""
     if name == "objects":
         found = _documents("examples/*/app.yaml", "examples/*/cluster.yaml", "examples/demo/*.yaml")
@@ -171,6 +171,40 @@ def edited(draw: random.Random, value: Any, edits: int) -> Any:
         if inside is not None:
             _edit(draw, *inside)
     return root[0] if root else None
+
+
+def renamed(draw: random.Random, value: Any) -> Any:
+    """Return plain data with a text, wherever it is a key or a value, replaced: references to a name still hold."""
+    found = sorted({text for text in _texts(value) if text and len(text) < 60})
+    for old in draw.sample(found, min(len(found), draw.randint(1, 4))):
+        value = _replaced(value, old, draw.choice((f"{old}{draw.choice(HOSTILE_TEXTS)}", draw.choice(HOSTILE_TEXTS))))
+    return value
+
+
+_KEPT = ("apiVersion", "kind")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            if key not in _KEPT:
+                yield from _texts(each)
+                if key.startswith(("app", "topology", "kubernetes.io", "node")):
+                    yield key
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
+
+
+def _replaced(value: Any, old: str, new: str) -> Any:
+    if isinstance(value, dict):
+        changed = {key: each if key in _KEPT else _replaced(each, old, new) for key, each in value.items()}
+        return {new if key == old else key: each for key, each in changed.items()}
+    if isinstance(value, list):
+        return [_replaced(each, old, new) for each in value]
+    return new if value == old else value
 
 
 def _place(draw: random.Random, root: list[Any]) -> tuple[Any, Any] | None:
@@ -255,7 +289,7 @@ def _file(draw: random.Random, role: str) -> bytes:
         chosen = draw.sample(seeds, min(len(seeds), 12)) if draw.random() < 0.3 else seeds[:40]
     else:
         chosen = seeds
-    changed = edited(draw, chosen, edits)
+    changed = renamed(draw, chosen) if draw.random() < 0.4 else edited(draw, chosen, edits)
     changed = changed if isinstance(changed, list) else [changed]
     if role in ("audit", "events"):
         return _damaged(draw, b"\n".join(json.dumps(each).encode() for each in changed))
@@ -503,6 +537,10 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
     ),
 }
 COMMANDS = tuple(_COMMANDS)
+_WITHOUT_CLUSTER = (
+    *("config", "fields", "rules", "webhook", "scheduler", "extender", "export", "dump"),
+    *("--merge", "--check", "--explain", "--export-policy"),
+)
 _SHORT = ("fields", "rules", "webhook", "scheduler", "extender", "export", "dump", "lint --explain", "drill --merge")
 """Commands of which a few cases show everything."""
 _ROLES = {
@@ -555,9 +593,8 @@ def draw_case(seed: int, command: str = "") -> Case:
         )
     if arguments[0] == "lint" and draw.random() < 0.2:
         files[".topospread.yaml"] = _file(draw, "settings")
-    if draw.random() < 0.5 and arguments[0] not in ("config", "fields", "rules") and "--cluster" not in arguments:
-        if not {"--policy", "--merge", "--check", "--kubeconfig", "--leader-elect", "--explain"} & set(arguments):
-            arguments += ["--cluster", "zones=3,nodes=6"] if "--export-policy" not in arguments else []
+    if not {*_WITHOUT_CLUSTER, "--cluster"} & set(arguments) and draw.random() < 0.5:
+        arguments += ["--cluster", "zones=3,nodes=6"]
     return Case(seed, arguments, {name: data for name, data in files.items() if _is_name(name)}, stdin)
 
 

@@ -122,7 +122,7 @@ def lint(**given: Any) -> int:
         each.write()
         click.echo(f"fixed: {each.source.name}", err=True)
     print_out = show_commands if given["output"] == "github" else show
-    print_out(_text(outcome, given["output"], given["color"]))
+    print_out(_text(outcome.limited(), given["output"], given["color"]))
     return 2 if outcome.read.broken else int(not outcome.passed)
 
 

@@ -61,6 +61,7 @@ class Spread:
         self.rules = rules = settings.rules
         self.pod_class = pod_class = inclusion.pod_class
         self.nodes: NodeTable = cluster.nodes
+        self._having: dict[int, Bools] | None = {}  # while constraints are made, which share their keys
         self.requires_all_keys = settings.requires_all_keys
         self.hard_counts = settings.hard_counts
         self._pods: dict[Selector, MatchingPods] = {}
@@ -69,9 +70,11 @@ class Spread:
                 self._pods[each.selector] = MatchingPods(
                     cluster, pod_class.namespace, each.selector, empty_counts=rules.empty_selector_counts
                 )
-        self.hard = [CountedConstraint(each, self, [c.topology_key for c in hard]) for each in hard]
+        hard_keys = [c.topology_key for c in hard]
+        self.hard = [CountedConstraint(each, self, hard_keys) for each in hard]
         soft_keys = [c.topology_key for c in soft] if self.requires_all_keys else []
         self.soft = [CountedConstraint(each, self, soft_keys) for each in soft]
+        self._having = None
         self._all = (*self.hard, *self.soft)
         self._by_node = any(each.counts is None for each in self.soft)
         # The sum over all nodes counts, or how many domains have feasible nodes: nothing groups nodes then.
@@ -89,10 +92,14 @@ class Spread:
         return codes
 
     def has_keys(self, keys: Iterable[str], rows: Rows) -> Bools:
-        """Whether nodes have all of these keys."""
+        """Return whether nodes have all of these keys."""
+        if self._having is not None and id(keys) in self._having:
+            return self._having[id(keys)]
         result = np.ones(length(rows), dtype=np.bool_)
         for key in keys:
             result &= self.codes(key, rows) >= 0
+        if self._having is not None:
+            self._having[id(keys)] = result
         return result
 
     def concerned(self) -> Iterable[PodClass]:

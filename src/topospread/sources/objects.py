@@ -290,11 +290,11 @@ class ObjectReader:
         label = printable(label_of(value, kind, self.rules.namespace) or kind)
         metadata = value.get("metadata") or {}
         if not isinstance(metadata, dict):
-            raise DecodeError(f"expected an object, got {_shown(metadata)}", location.place(field="metadata"))
+            raise DecodeError(f"expected an object, got {described(metadata)}", location.place(field="metadata"))
         namespace = metadata.get("namespace") or self.rules.namespace
         if not isinstance(namespace, str):
             place = location.place(label, "metadata.namespace")
-            raise DecodeError(f"expected a string, got {_shown(namespace)}", place)
+            raise DecodeError(f"expected a string, got {described(namespace)}", place)
         made = [each for how in self._custom(version, kind) for each in made_of(value, how, namespace)]
         if made:
             self.custom[label] = made[0]["kind"]
