@@ -20,7 +20,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import yaml
-from jsonschema import Draft7Validator, ValidationError
+from jsonschema import Draft4Validator, ValidationError
 
 from topospread.cli.main import main
 
@@ -108,9 +108,9 @@ _GITHUB = re.compile(r"::(error|warning|notice) file=[^:,]*,line=\d+,col=\d+,tit
 
 
 @cache
-def _sarif() -> Draft7Validator:
+def _sarif() -> Draft4Validator:
     schema = Path(__file__).parents[1] / "unit/report/sarif-schema-2.1.0.json"
-    return Draft7Validator(json.loads(schema.read_text()))
+    return Draft4Validator(json.loads(schema.read_text()))
 
 
 def answer_to(case: Case) -> Answer:

@@ -26,6 +26,7 @@ from .custom_kinds import CustomKind, made_of, shipped_kinds
 from .deliveries import delivery_of
 from .json_list import JsonList
 from .json_text import read_value
+from .line_breaks import MAY_HAVE_ONE, line_break_in
 from .locations import Location, label_of
 from .pod_parts import pod_parts
 from .quantities import KnownQuantities
@@ -179,7 +180,7 @@ class ObjectReader:
                 return None
             item.kind = known.kind
             item.api_version = VERSIONS[known.kind][0]
-        if not metadata.name or not self._needs_no_check(item):
+        if not metadata.name or not self._needs_no_check(item) or _has_line_break(raw):
             return None
         if not known.namespaced:
             metadata.namespace = None
@@ -323,6 +324,10 @@ class ObjectReader:
             if similar is not None:
                 self.suspects.setdefault((kind, similar), location.rough(label_of(value, kind, self.rules.namespace)))
         return known
+
+
+def _has_line_break(raw: bytes | msgspec.Raw) -> bool:
+    return MAY_HAVE_ONE(raw) is not None and line_break_in(msgspec.json.decode(raw)) != ""
 
 
 def _how_to_read(version: str, kind: str) -> _Known:
