@@ -24,8 +24,12 @@ BROWSER_SECONDS ?= 900
 # fails twice, or in more than three tests; what a busy machine did does not end a run of hundreds.
 AGAIN := --reruns 1 --max-suite-reruns 3 --rerun-show-tracebacks -r aR
 
+# Seconds that `make fuzz` runs.
+SECONDS ?= 600
+
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test browser faults live parity side-by-side upstream lint format policies bench bench-live bench-quick conformance \
+.PHONY: help setup demo test fuzz browser faults live parity side-by-side upstream lint format policies bench bench-live \
+	bench-quick conformance \
 	release-check site lock clean
 .SUFFIXES:
 
@@ -50,6 +54,9 @@ demo: $(READY) ## place a realistic application and show where it lands
 
 test: $(READY) ## run the tests
 	@$(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal $(if $(SEED),--hypothesis-seed=$(SEED)) $(ARGS)
+
+fuzz: $(READY) ## run all commands on random files for SECONDS (600); SEED=N repeats a run, ARGS=--one only its first case
+	@$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 browser: $(READY) ## run the tests of the page in Chromium, which is installed when it is missing and may be
 	@tests/browser/chromium.sh > /dev/null

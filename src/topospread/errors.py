@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,20 @@ class Place:
 
 
 class TopospreadError(Exception):
-    """Root of all errors that topospread raises on purpose."""
+    """Root of all errors that topospread raises on purpose.
+
+    Errors cross process boundaries: pickle restores their attributes and does not call their constructors again.
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: type[TopospreadError], args: tuple[Any, ...], attributes: dict[str, Any]) -> TopospreadError:
+    """Return an error as it was before it was pickled."""
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(attributes)
+    return error
 
 
 class InputError(TopospreadError):

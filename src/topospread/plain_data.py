@@ -31,10 +31,16 @@ _FORMS = {
 
 
 def json_text(data: object) -> str:
-    """Plain data as the command writes it: indented by two, with a line feed at the end."""
+    """Return plain data as the command writes it: indented by two, with a line feed at the end."""
     import msgspec
 
-    return msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n"
+    try:
+        encoded = msgspec.json.encode(data)
+    except UnicodeEncodeError:  # the name of a file that is not UTF-8; in JSON it has escapes
+        import json
+
+        return json.dumps(msgspec.to_builtins(data), indent=2) + "\n"
+    return msgspec.json.format(encoded, indent=2).decode() + "\n"
 
 
 class PlainData:

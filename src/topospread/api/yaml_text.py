@@ -14,6 +14,7 @@ from yaml.events import CollectionEndEvent, CollectionStartEvent
 from yaml.nodes import MappingNode, Node, ScalarNode
 
 from topospread.errors import DecodeError, DuplicateError, Place
+from topospread.text import escape_commands, one_line
 
 from .yaml_scalars import Scalar, ScalarError, key_text, plain_scalar, tagged_scalar, whole_number
 
@@ -116,11 +117,21 @@ def _check_depth(text: str | bytes) -> None:
             depth -= 1
 
 
+def _text(dumper: _Dumper, text: str) -> Node:
+    """Return a text's node: in double quotes if escapes must keep its meaning, or if it has several lines."""
+    style = '"' if "\n" in text or escape_commands(one_line(text)) != text else None
+    return dumper.represent_scalar(f"{_TAG}str", text, style)
+
+
+_Dumper.add_representer(str, _text)
+
+
 def yaml_text(data: object) -> str:
-    """Plain data as one YAML document in block style, keys in the order they have."""
-    return str(
-        yaml.dump(data, Dumper=_Dumper, sort_keys=False, default_flow_style=False, allow_unicode=True, width=1000)
-    )
+    """Return plain data as one YAML document in block style, keys in the order they have.
+
+    No text is broken into lines, so that none can begin a line of the output.
+    """
+    return str(yaml.dump(data, Dumper=_Dumper, sort_keys=False, default_flow_style=False, allow_unicode=True, width=-1))
 
 
 def _place(mark: yaml.Mark | None) -> Place:

@@ -10,6 +10,7 @@ import click
 
 from topospread.atomic_file import write_file
 from topospread.errors import UsageError
+from topospread.text import escape_control_characters
 
 from . import drill_many
 from .further import is_cheap, moves_that_mend
@@ -189,7 +190,7 @@ def drill(context: click.Context, /, **given: Any) -> int:
     if given["graph"]:
         from topospread.report.drill_timeline import drill_svg
 
-        write_file(given["graph"], drill_svg(found))
+        write_file(given["graph"], escape_control_characters(drill_svg(found)))
     write_html(given, ReportWish(inventory, _options(given, configuration, by), steps))
     moved = [told for each in found.steps if (told := expected_traffic(each.after, asking, by)) is not None]
     try:

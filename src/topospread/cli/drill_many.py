@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from topospread.errors import UsageError
 
-from .terminal import layout, progress, show, written
+from .terminal import layout, progress, show, show_commands, written
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
@@ -131,7 +131,8 @@ def check(given: dict[str, Any], steps: list[Step]) -> int:
 
 
 def _show_check(found: DrillCheck, given: dict[str, Any]) -> int:
-    show(_check_text(found, given["output"], given["color"]))
+    print_out = show_commands if given["output"] == "github" else show
+    print_out(_check_text(found, given["output"], given["color"]))
     return 0 if found.passed else 1
 
 

@@ -10,6 +10,7 @@ import click
 
 from topospread.atomic_file import write_file
 from topospread.errors import InputError, Place, UsageError
+from topospread.text import escape_control_characters
 
 from .further import further
 from .inputs import (
@@ -121,7 +122,7 @@ def explain(**given: Any) -> int:
     if given["graph"]:
         from topospread.report.explanation_graph import explanation_svg
 
-        write_file(given["graph"], explanation_svg(explanation))
+        write_file(given["graph"], escape_control_characters(explanation_svg(explanation)))
     options = replace(
         options_of(by, configuration),
         scale=scale,

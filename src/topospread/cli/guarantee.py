@@ -10,6 +10,7 @@ import click
 
 from topospread.atomic_file import write_file
 from topospread.errors import UsageError
+from topospread.text import escape_control_characters
 
 from .drill_many import INTERRUPTED
 from .inputs import PATH, input_options, read_configuration, read_control_plane, read_inventory
@@ -162,7 +163,7 @@ def _write_drill(found: Guarantee, path: str | None) -> None:
     if not text:
         warn([f"--drill {path}: not written, as there is no order that a drill can play"])
         return
-    write_file(path, text)
+    write_file(path, escape_control_characters(text))
 
 
 def _text(found: Guarantee, output: str, color: str) -> str:

@@ -12,7 +12,7 @@ from topospread.errors import ConfigError, InputError, Place, UsageError
 
 from .inputs import COLOUR, PATH, POOLS, checked_namespace, given_pools, read_rendering, rendering_options
 from .live_options import access_options, is_meant, is_named, read_access, read_live
-from .terminal import layout, progress, show, warn, written
+from .terminal import layout, progress, show, show_commands, warn, written
 from .usage import Explained
 
 if TYPE_CHECKING:
@@ -121,7 +121,8 @@ def lint(**given: Any) -> int:
     for each in mended:
         each.write()
         click.echo(f"fixed: {each.source.name}", err=True)
-    show(_text(outcome, given["output"], given["color"]))
+    print_out = show_commands if given["output"] == "github" else show
+    print_out(_text(outcome.limited(), given["output"], given["color"]))
     return 2 if outcome.read.broken else int(not outcome.passed)
 
 

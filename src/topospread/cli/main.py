@@ -15,10 +15,11 @@ from typing import Any
 import click
 from click.shell_completion import shell_complete
 
-from topospread.errors import TopospreadError, UsageError
+from topospread.errors import InputError, TopospreadError, UsageError
+from topospread.text import one_line
 from topospread.version import __version__
 
-from .terminal import print_anywhere
+from .terminal import OutputError, safe_output
 from .usage import VARIABLE, ExplainedGroup
 
 COMMANDS = {
@@ -126,8 +127,12 @@ def main() -> None:
     """Run a command; whatever goes wrong becomes a line on stderr and an exit code, never a traceback."""
     # Nothing here multiplies matrices, and numpy's library would start threads for that: a tenth of a short command.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    print_anywhere(sys.stdout)
-    print_anywhere(sys.stderr)
+    with safe_output():
+        code = _exit_code()
+    sys.exit(code)
+
+
+def _exit_code() -> int:
     try:
         code = _run()
         sys.stdout.flush()
@@ -137,18 +142,22 @@ def main() -> None:
         code = _say("interrupted", INTERRUPTED)
     except click.ClickException as error:
         code = _say(f"error: {_usage(error)}", BAD_INPUT)
+    except InputError as error:
+        code = _say(f"error: {one_line(str(error))}", BAD_INPUT)
     except TopospreadError as error:
         code = _say(f"error: {error}", BAD_INPUT)
     except BrokenPipeError:
         _discard_output()
         code = PIPE_CLOSED
-    except OSError as error:
-        # What cannot be read is an InputError: only writing is left.
+    except OutputError as error:
         _discard_output()
-        code = _say(f"error: the output cannot be written: {error.strerror}", FAULT)
+        code = _fault(error, f"the output cannot be written: {error.strerror}")
+    except OSError as error:
+        code = _fault(error, _failed(error))
     except Exception as error:
-        code = _fault(error)
-    sys.exit(code)
+        what = one_line(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+        code = _fault(error, f"a fault of topospread, not of what it was given ({what}); {DEBUG}=1 shows where")
+    return code
 
 
 def _run() -> int:
@@ -177,13 +186,19 @@ def _usage(error: click.ClickException) -> str:
     return f"{message}\nTry '{context.command_path} --help'." if context else message
 
 
-def _fault(error: Exception) -> int:
+def _failed(error: OSError) -> str:
+    """Return what the operating system refused, and for which file or program."""
+    names = [one_line(os.fsdecode(each)) for each in (error.filename, error.filename2) if isinstance(each, str | bytes)]
+    why = error.strerror or one_line(str(error)) or type(error).__name__
+    return f"{': '.join([*names, why])}; {DEBUG}=1 shows where"
+
+
+def _fault(error: Exception, words: str) -> int:
     if os.environ.get(DEBUG):
         import traceback
 
-        traceback.print_exc()
-    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return _say(f"error: a fault of topospread, not of what it was given ({what}); {DEBUG}=1 shows where", FAULT)
+        traceback.print_exception(error)
+    return _say(f"error: {words}", FAULT)
 
 
 def _say(text: str, code: int) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import time
 
+from .terminal import draw
+
 _REDRAW = 0.1
 
 
@@ -27,11 +29,11 @@ class ReadingLine:
         left = sum(left for _, left in self._read.values())
         under_way = max(self._read, key=lambda each: self._read[each][1])
         of = f" of {read + left:,}" if left else ""
-        sys.stderr.write(f"\r\x1b[2Kreading the cluster  {read:,}{of} objects ({under_way})")
+        draw(sys.stderr, f"\r\x1b[2Kreading the cluster  {read:,}{of} objects ({under_way})")
         sys.stderr.flush()
 
     def clear(self) -> None:
         """Leave the line empty."""
         if self._drawn:
-            sys.stderr.write("\r\x1b[2K")
+            draw(sys.stderr, "\r\x1b[2K")
             sys.stderr.flush()

@@ -9,6 +9,7 @@ import click
 
 from topospread.atomic_file import write_file
 from topospread.errors import UsageError
+from topospread.text import escape_control_characters
 
 from .inputs import PATH, input_options, read_configuration, read_control_plane, read_inventory
 from .terminal import layout, show, warn, written
@@ -76,7 +77,7 @@ def replay(**given: Any) -> int:
         apiserver_gates=by.apiserver,
     )
     if given["graph"]:
-        write_file(given["graph"], _picture(found, html=ending == ".html"))
+        write_file(given["graph"], escape_control_characters(_picture(found, html=ending == ".html")))
     show(_text(found, given["output"], given["color"]))
     return 1 if any(not each.placed_on for each in found.refusals) else 0
 

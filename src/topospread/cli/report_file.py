@@ -11,6 +11,7 @@ from msgspec.structs import replace as with_fields
 
 from topospread.atomic_file import write_file
 from topospread.errors import UsageError
+from topospread.text import escape_control_characters
 
 from .anonymous_options import anonymous_options, read_salt
 from .inputs import PATH
@@ -109,4 +110,4 @@ def write_html(given: Mapping[str, Any], wish: ReportWish) -> None:
     )
     served = ServedCluster.begin(wish.inventory, wish.options, InputWords(name, words))
     text = report(served, ReportView(wish.steps, wish.shown))
-    write_file(given["html"], text)
+    write_file(given["html"], escape_control_characters(text))

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 
 from topospread.errors import InputError, TopospreadError, UsageError
+from topospread.text import for_terminal, one_line
 
 from .live_options import LIVE, read_access
-from .terminal import width
+from .terminal import draw, width
 
 if TYPE_CHECKING:
     from topospread.api.inventory import Inventory
@@ -168,16 +169,16 @@ class Screen:
     def __init__(self) -> None:
         self._lines: list[str] = []
         self._head = ""
-        sys.stdout.write("\x1b[2J")
+        draw(sys.stdout, "\x1b[2J")
 
     def wait(self, why: str, seconds: float) -> None:
         """See WatchView."""
-        sys.stdout.write(f"\x1b[H{f'{why}, for {seconds:.0f} s'[: width()]}\x1b[K\n\x1b[J")
+        draw(sys.stdout, f"\x1b[H{one_line(f'{why}, for {seconds:.0f} s')[: width()]}\x1b[K\n\x1b[J")
         sys.stdout.flush()
 
     def draw(self, text: str, state: FollowState) -> None:
         """See WatchView."""
-        self._lines = text.splitlines()
+        self._lines = text.rstrip("\n").split("\n")
         self._paint(state)
 
     def mark(self, state: FollowState) -> None:
@@ -194,7 +195,7 @@ class Screen:
         if len(shown) > rows:
             left = len(shown) - rows + 1
             shown = [*shown[: rows - 1], f"… {left} lines more: -o summary, -n and -l show less"]
-        sys.stdout.write("\x1b[H" + "".join(f"{line}\x1b[K\n" for line in shown) + "\x1b[J")
+        draw(sys.stdout, "\x1b[H" + "".join(f"{for_terminal(line)}\x1b[K\n" for line in shown) + "\x1b[J")
         sys.stdout.flush()
 
 

@@ -9,11 +9,12 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, Protocol, TextIO
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 import click
 
 from topospread.report.style import Style
+from topospread.text import escape_commands, escape_control_characters, for_terminal, one_line
 
 if TYPE_CHECKING:
     from topospread.report.layout import Layout
@@ -46,14 +47,86 @@ def layout(colour: str, *, wide: bool = False) -> Layout:
 
 
 def warn(warnings: Iterable[str]) -> None:
-    """Print warnings on stderr, beside a result that does not hold them."""
+    """Print warnings on stderr, a line each."""
     for warning in warnings:
-        click.echo(f"warning: {warning}", err=True)
+        click.echo(f"warning: {one_line(warning)}", err=True)
 
 
 def show(text: str) -> None:
-    """Print a text as it is: whether it is coloured was decided when it was made, `click.echo` would decide again."""
+    """Print a text with the colours that it has; `click.echo` would decide about them again."""
     sys.stdout.write(text)
+
+
+def show_commands(text: str) -> None:
+    """Print workflow commands for GitHub, which other output cannot contain."""
+    draw(sys.stdout, escape_control_characters(text))
+
+
+def draw(stream: TextIO, text: str) -> None:
+    """Write cursor movements and text that is safe already."""
+    (stream.write_unchanged if isinstance(stream, SafeStream) else stream.write)(text)
+
+
+class OutputError(OSError):
+    """A stream of the command cannot be written."""
+
+
+class SafeStream:
+    """A stream of a terminal, a file or a pipeline: text cannot move the cursor, change colours or give commands.
+
+    Everything that a command prints passes through it, errors and logs included.
+    """
+
+    encoding = "utf-8"
+    """Not the encoding of the stream below: click would go round a stream that says ASCII."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write a text, its control characters and commands escaped."""
+        return self.write_unchanged(escape_commands(for_terminal(text)))
+
+    def write_unchanged(self, text: str) -> int:
+        """Write a text as it is; see `draw`."""
+        with _as_output_error():
+            return self._stream.write(text)
+
+    def flush(self) -> None:
+        """Write what is in the buffer."""
+        with _as_output_error():
+            self._stream.flush()
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write several texts."""
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+@contextmanager
+def _as_output_error() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(error.errno, error.strerror) from error
+
+
+@contextmanager
+def safe_output() -> Iterator[None]:
+    """Let stdout and stderr be `SafeStream` meanwhile; a closed stream stays None."""
+    before = sys.stdout, sys.stderr
+    for stream in before:
+        print_anywhere(stream)
+    sys.stdout, sys.stderr = (SafeStream(each) if each is not None else each for each in before)  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
 
 
 def written(data: object, output: str) -> str:
@@ -83,7 +156,7 @@ def progress(what: str) -> Iterator[Bar | None]:
     drawn = 0.0
     shown = False
 
-    def draw(done: int, total: int | None) -> None:
+    def show_bar(done: int, total: int | None) -> None:
         nonlocal drawn, shown
         now = time.monotonic()
         if now - _BEGIN < _PATIENCE or now - drawn < _REDRAW:
@@ -92,15 +165,15 @@ def progress(what: str) -> Iterator[Bar | None]:
         share = min(done / total, 1.0) if total else 0.0
         bar = "█" * int(share * _BAR)
         amount = f"{share:>4.0%}" if total else f"{done >> 20} MiB"
-        sys.stderr.write(f"\r\x1b[2K{what}  {bar:<{_BAR}}  {amount}")
+        draw(sys.stderr, f"\r\x1b[2K{what}  {bar:<{_BAR}}  {amount}")
         sys.stderr.flush()
 
     try:
-        draw(0, 1)
-        yield draw
+        show_bar(0, 1)
+        yield show_bar
     finally:
         if shown:
-            sys.stderr.write("\r\x1b[2K")
+            draw(sys.stderr, "\r\x1b[2K")
             sys.stderr.flush()
 
 

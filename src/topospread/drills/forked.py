@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import os
+import pickle
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
@@ -101,7 +102,16 @@ def _answer(ask: Callable[[Item], Answer], item: Item, connection: Connection) -
     try:
         connection.send((ask(item), None))
     except Exception as error:
-        connection.send((None, error))
+        connection.send((None, _sendable(error)))
+
+
+def _sendable(error: Exception) -> Exception:
+    """Return the error, or a RuntimeError with its words if pickle cannot restore it in the parent process."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error
 
 
 def _received(connection: Connection) -> tuple[Answer, Exception | None] | None:

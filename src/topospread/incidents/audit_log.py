@@ -6,11 +6,12 @@ object, of RequestResponse also the object.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from topospread.errors import InputError, Place
 
@@ -59,22 +60,23 @@ def read_audit_log(path: str | os.PathLike[str]) -> tuple[list[AuditRecord], int
 
 def _records(line: str, place: Place) -> Iterator[AuditRecord]:
     try:
-        event = json.loads(line)
-    except ValueError:
+        event = msgspec.json.decode(line)
+    except (ValueError, RecursionError):
         raise InputError("a line of an audit log is a JSON object", place) from None
     if not isinstance(event, dict) or event.get("kind") != "Event" or "auditID" not in event:
         raise InputError("this is no record of an audit log (kind Event of audit.k8s.io)", place)
     reference, status = _mapping(event, "objectRef"), _mapping(event, "responseStatus")
     done = event.get("stage", "ResponseComplete") == "ResponseComplete"
     code = status.get("code", 0)
-    if not done or not isinstance(code, int) or code >= _FIRST_FAILURE or event.get("verb") not in _CHANGES:
+    verb, resource = str(event.get("verb")), str(reference.get("resource"))
+    if not done or not isinstance(code, int) or code >= _FIRST_FAILURE or verb not in _CHANGES:
         return
-    if reference.get("resource") not in _RESOURCES:
+    if resource not in _RESOURCES:
         return
     yield AuditRecord(
         at=str(event.get("stageTimestamp") or event.get("requestReceivedTimestamp") or ""),
-        verb=event["verb"],
-        resource=reference["resource"],
+        verb=verb,
+        resource=resource,
         subresource=str(reference.get("subresource", "")),
         namespace=str(reference.get("namespace", "")),
         name=str(reference.get("name", "")),

@@ -6,13 +6,13 @@ not ready, went or came; not what an object looked like. What is taken of each r
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+import msgspec
 from msgspec.structs import replace as with_fields
 
 from topospread.api.inventory import Inventory
@@ -63,10 +63,10 @@ def read_events(path: str | os.PathLike[str]) -> tuple[list[ToldEvent], int]:
     """
     name = os.fspath(path)
     try:
-        with open(name, encoding="utf-8") as file:
-            given = json.load(file)
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is no JSON"
+        with open(name, "rb") as file:
+            given = msgspec.json.decode(file.read())
+    except (OSError, ValueError, RecursionError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not JSON"
         raise InputError(f"the events cannot be read: {why}", Place(source=name)) from None
     items = given.get("items") if isinstance(given, dict) else None
     if not isinstance(items, list):

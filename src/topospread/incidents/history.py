@@ -13,6 +13,7 @@ from topospread.api.inventory import Inventory
 from topospread.api.node import Node
 from topospread.api.pod import Pod
 from topospread.errors import DecodeError
+from topospread.sources.quantities import KnownQuantities
 
 from .audit_log import AuditRecord, Json
 from .result import Alteration, NodeAlteration
@@ -166,12 +167,14 @@ def _listed(names: set[str]) -> str:
 
 
 def _typed(data: Json, kind: str, struct: type[Item]) -> Item | None:
+    """Return the object, or None if a field has another type or a quantity is not valid."""
     if data.get("kind", kind) != kind or "spec" not in data:
         return None
     try:
-        return decode(data, struct)
+        item = decode(data, struct)
     except DecodeError:
         return None
+    return item if KnownQuantities().all_valid(item) else None
 
 
 def _name(data: Json) -> str:

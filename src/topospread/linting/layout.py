@@ -26,7 +26,7 @@ from topospread.api.yaml_scalars import ScalarError, key_text, plain_scalar
 from topospread.errors import Place
 from topospread.sources.json_layout import json_root
 from topospread.sources.locations import Location
-from topospread.sources.positions import Path, format_path, parse_path
+from topospread.sources.positions import Path, Position, format_path, parse_path
 from topospread.sources.text import Text, printable
 from topospread.sources.text_value import Form, TextValue
 
@@ -117,6 +117,7 @@ class Layouts:
     def __init__(self) -> None:
         self._known: dict[tuple[int, int], tuple[Text, list[TextValue]]] = {}
         self._in_json: dict[tuple[int, int, int], tuple[Text, TextValue | None]] = {}
+        self._json_positions: dict[tuple[int, int, int], tuple[Text, TextValue | None]] = {}
 
     def documents(self, text: Text) -> list[TextValue]:
         """The documents of a text."""
@@ -151,13 +152,27 @@ class Layouts:
             field: path of the field in the object.
         """
         if location.document is None:
-            return location.place(label, field)
+            return self._place_in_json(location, label, field)
         shown = field if label else format_path(location.path) + ("." if location.path and field else "") + field
         place = Place(location.text.name, location.document, printable(label), printable(shown))
         node, _ = self.nearest(location, parse_path(field))
         if node is None:
             return replace(place, line=location.line or 1, column=None if location.line else 1)
         return replace(place, line=node.line, column=node.column)
+
+    def _place_in_json(self, location: Location, label: str, field: str) -> Place:
+        text, start, end = location.text, location.start, location.end
+        key = (id(text), start, end)
+        if key not in self._json_positions:
+            root = json_root(text.data[start:end], as_yaml=False)
+            self._json_positions[key] = (text, self._root_in_json(location) if root is None else root)
+        node = self._json_positions[key][1]
+        for step in parse_path(field):
+            below = node.child(step) if node is not None else None
+            if below is None:
+                break
+            node = below
+        return location.json_place(Position(node.line, node.column) if node is not None else None, label, field)
 
     def _root_in_json(self, location: Location) -> TextValue | None:
         text, start, end = location.text, location.start, location.end

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import BinaryIO, Final, overload
@@ -35,6 +36,8 @@ from .settings import Settings
 from .worlds import worlds_of
 
 NOTHING: Final = "no object of Kubernetes stands here"
+MOST_ALIKE: Final = 20
+"""Findings of one rule for one object that are shown."""
 ClusterReading = Callable[[Read], Inventory]
 """Reads what manifests are held against; is told of them, so that nothing else is asked for than that needs."""
 
@@ -92,6 +95,25 @@ class LintReport(PlainData, Sequence[Finding]):
         """The same with the findings that are at least so bad."""
         worst = SEVERITIES[: SEVERITIES.index(severity) + 1]
         return replace(self, judged=[each for each in self.judged if each.finding.severity in worst])
+
+    def limited(self, most: int = MOST_ALIKE) -> LintReport:
+        """Return the report with at most `most` findings of a rule for one object; the last one says how many follow.
+
+        The fixes of the findings that are left out stay out, too.
+        """
+        counts = Counter((each.finding.rule, id(each.subject)) for each in self.judged)
+        seen: Counter[tuple[str, int]] = Counter()
+        kept = []
+        for each in self.judged:
+            key = each.finding.rule, id(each.subject)
+            seen[key] += 1
+            more = counts[key] - most
+            if seen[key] == most and more > 0:
+                text = f"{each.finding.message} (and {more} more findings of this rule in the object)"
+                each = with_fields(each, finding=replace(each.finding, message=text))  # noqa: PLW2901
+            if seen[key] <= most:
+                kept.append(each)
+        return replace(self, judged=kept)
 
     @property
     def passed(self) -> bool:

@@ -199,16 +199,30 @@ def spread_arithmetic(
 
 
 def arithmetic_as_counted(spread: Spread) -> tuple[ConstraintArithmetic, ...]:
-    """The same, from counts that are kept up to date; it does not change with them."""
-    return tuple(arithmetic_of(each, spread) for each in (*spread.hard, *spread.soft))
+    """Return the arithmetic of counts that are kept up to date; it does not change with them."""
+    excluded: LeftOutOf = {}
+    return tuple(arithmetic_of(each, spread, excluded) for each in (*spread.hard, *spread.soft))
 
 
-def arithmetic_of(counted: CountedConstraint, spread: Spread) -> ConstraintArithmetic:
-    """The arithmetic of one constraint from its counts."""
+LeftOutOf = dict[tuple[tuple[str, ...], bool, bool], tuple[LeftOut, ...]]
+"""Keys and policies of a constraint → the nodes that take no part in it; constraints of one pod mostly share them."""
+
+
+def arithmetic_of(
+    counted: CountedConstraint, spread: Spread, excluded: LeftOutOf | None = None
+) -> ConstraintArithmetic:
+    """Return the arithmetic of one constraint from its counts; `excluded` is shared by the constraints of a pod."""
+    excluded = {} if excluded is None else excluded
     constraint = counted.constraint
     column = spread.nodes.labels(constraint.topology_key)
     counts = counted.counts_by_domain()
     minimum = minimum_in_force(counts.domains, counts.minimum, constraint.min_domains)
+    taking_no_part: tuple[LeftOut, ...] = ()
+    if not counts.membership.is_of_all_nodes:
+        policies = tuple(counted.keys), constraint.honors_affinity, constraint.honors_taints
+        if policies not in excluded:
+            excluded[policies] = left_out(constraint, counted.keys, spread)
+        taking_no_part = excluded[policies]
     highest = constraint.max_skew if constraint.when_unsatisfiable == "DoNotSchedule" else None
     return ConstraintArithmetic(
         topology_key=constraint.topology_key,
@@ -221,7 +235,7 @@ def arithmetic_of(counted: CountedConstraint, spread: Spread) -> ConstraintArith
         min_domains=constraint.min_domains,
         domains=Domains(column, counts, skew_of(0, counted.counts_itself, minimum), highest),
         minimum=minimum,
-        left_out=() if counts.membership.is_of_all_nodes else left_out(constraint, counted.keys, spread),
+        left_out=taking_no_part,
         selects=constraint.selector,
     )
 

@@ -74,7 +74,8 @@ class Spread:
         self.requires_all_keys = settings.requires_all_keys
         self.hard_counts = settings.hard_counts
         self.cluster = cluster
-        self.hard = [CountedConstraint(each, self, [c.topology_key for c in hard]) for each in hard]
+        hard_keys = [c.topology_key for c in hard]
+        self.hard = [CountedConstraint(each, self, hard_keys) for each in hard]
         soft_keys = [c.topology_key for c in soft] if self.requires_all_keys else []
         self.soft = [CountedConstraint(each, self, soft_keys) for each in soft]
         self._all = (*self.hard, *self.soft)
@@ -94,7 +95,7 @@ class Spread:
         return codes
 
     def has_keys(self, keys: Iterable[str], rows: Rows) -> Bools:
-        """Whether nodes have all of these keys."""
+        """Return whether nodes have all of these keys."""
         result = np.ones(length(rows), dtype=np.bool_)
         for key in keys:
             result &= self.codes(key, rows) >= 0

@@ -58,7 +58,7 @@ def _table(table: Table, top: int) -> tuple[list[str], int, float]:
     lengths = [max(len(cell_text(row[i])) for row in (table.heads, *table.rows)) for i in range(len(table.heads))]
     has_bar = [any(isinstance(row[i], Bar) for row in table.rows) for i in range(len(table.heads))]
     bars = [cell for row in table.rows for cell in row if isinstance(cell, Bar)]
-    largest = max(1, *(max(each.value, each.limit or 0) for each in bars))
+    largest = max([1, *(max(each.value, each.limit or 0) for each in bars)])
     lefts, left = [], float(_LEFT)
     for i, length in enumerate(lengths):
         lefts.append(left)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from textwrap import wrap
 
 from topospread.base import Bounds
+from topospread.text import colour_mark
 
 from .blocks import Bar, Cell, Code, Fact, Page, Part, Role, Section, Span, Table, Verdict, cell_text
 
@@ -105,7 +106,7 @@ class _Writer:
             yield _GAP.join(drawn)
 
     def _mark(self, words: str, role: Role) -> str:
-        return f"\x1b[{_COLOURS[role]}m{words}\x1b[0m" if self._colour and role else words
+        return f"{colour_mark(_COLOURS[role])}{words}{colour_mark('0')}" if self._colour and role else words
 
 
 def shown_length(line: str) -> int:

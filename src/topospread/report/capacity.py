@@ -110,7 +110,7 @@ def _losses(report: CapacityReport, layout: Layout) -> Iterator[str]:
     """A line each: what fits after a zone's loss, and what ends it then."""
     if not report.losses:
         return
-    name = max(len("after the loss of"), *(len(each.target) for each in report.losses))
+    name = max([len("after the loss of"), *(len(each.target) for each in report.losses)])
     head = f"{'after the loss of':<{name}}  {'more':>5}  {'pending':>7}"
     yield layout.style(head, "bold")
     for each in report.losses:
@@ -127,8 +127,8 @@ def _purchases(report: CapacityReport, layout: Layout) -> Iterator[str]:
     if not report.purchases:
         return
     shown = report.purchases if layout.wide else report.purchases[:_PURCHASES]
-    zone = max(len("zone"), *(len(each.zone) for each in shown))
-    longest = max(len("one more node"), *(len(each.shape) for each in shown))
+    zone = max([len("zone"), *(len(each.zone) for each in shown)])
+    longest = max([len("one more node"), *(len(each.shape) for each in shown)])
     shape = min(longest, layout.width - zone - len("    more fit"))
     yield layout.style(f"{'one more node':<{shape}}  {'zone':<{zone}}  more fit", "bold")
     for each in shown:

@@ -26,7 +26,7 @@ def each_text(drill: EachDrill, layout: Layout) -> str:
     rows = [
         (each.target, str(each.pending), str(each.lost), clock(each.settled), _short(each, layout)) for each in shown
     ]
-    name = min(max(len(drill.kind), *(len(row[0]) for row in rows)), layout.width // 2)
+    name = min(max([len(drill.kind), *(len(row[0]) for row in rows)]), layout.width // 2)
     lines = [layout.style(f"{drill.kind:<{name}}{_figures(('', *_HEAD))}", "bold").rstrip()]
     for row in rows:
         *above, figures = named_row(row[0], name, _figures(row))

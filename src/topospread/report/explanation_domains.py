@@ -59,7 +59,7 @@ def _rows(
 ) -> Iterator[str]:
     """A row a domain: nodes that take part, pods, pods with this one, the skew that makes, and a bar of the pods."""
     columns = [[row.name, *map(str, (row.nodes, row.matching, row.after, row.skew))] for row in rows]
-    widths = [max(len(head), *(len(row[i]) for row in columns)) for i, head in enumerate(_HEADS)]
+    widths = [max([len(head), *(len(row[i]) for row in columns)]) for i, head in enumerate(_HEADS)]
     widths[0] = min(widths[0], max(layout.width - len(_cells(["", *_HEADS[1:]], [0, *widths[1:]])), len(_HEADS[0])))
     yield _cells(_HEADS, widths).rstrip()
     most = max(row.after for row in rows)

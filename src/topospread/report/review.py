@@ -93,7 +93,7 @@ def _row(change: WorkloadChange, review: Review) -> str:
         str(after) if before == after else f"{before} → {after}",
         str(elsewhere or ""),
         "<br>".join(skews),
-        _plain(why),
+        _code(why) if why else "",
     )
     return f"| {' | '.join(cells)} |"
 
@@ -115,24 +115,18 @@ def _pending(comparison: Comparison) -> list[str]:
         number = sum((group.namespace, name) in pods for name in group.pods)
         if number:
             name = f"{group.namespace}/{group.workload.rpartition('/')[2]}"
-            lines.append(f"- {_code(name)}, {counted(number, 'pod')}: {_plain(group.message)}")
+            lines.append(f"- {_code(name)}, {counted(number, 'pod')}: {_code(group.message)}")
     return lines
 
 
 def _finding(finding: Finding) -> str:
-    place = (
-        f"{_code(where(finding))}, {_plain(finding.place.object)}" if finding.place.object else _code(where(finding))
-    )
-    return f"- {finding.severity} {_code(finding.rule)} at {place}: {_plain(finding.message)}"
+    place = f"{_code(where(finding))}, {_code(finding.place.object)}" if finding.place.object else _code(where(finding))
+    return f"- {finding.severity} {_code(finding.rule)} at {place}: {_code(finding.message)}"
 
 
 def _code(text: str) -> str:
-    """Text as code, which no Markdown is read in."""
-    return f"`{text.replace('`', chr(39))}`".replace("|", "\\|")
+    """Return text of the input as a code span: GitHub and GitLab read no mention, link, image or HTML in it.
 
-
-def _plain(text: str) -> str:
-    """Text without what Markdown or HTML would take for a sign."""
-    for sign in ("\\", "`", "*", "_", "[", "]", "|"):
-        text = text.replace(sign, f"\\{sign}")
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace("\n", " ")
+    A backtick would end the span and a bar the cell of a table, so that other signs take their places.
+    """
+    return f"`{' '.join(text.split()).replace('`', chr(39)).replace('|', '¦') or ' '}`"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from topospread.text import colour_mark
+
 _CODES = {"bold": "1", "red": "31"}
 
 
@@ -16,7 +18,7 @@ class Style(NamedTuple):
         """The text with marks, bold and red: both can be read on dark and on light."""
         if not self.colour or not text:
             return text
-        return f"\x1b[{';'.join(_CODES[mark] for mark in marks)}m{text}\x1b[0m"
+        return f"{colour_mark(';'.join(_CODES[mark] for mark in marks))}{text}{colour_mark('0')}"
 
 
 PLAIN = Style()

@@ -18,6 +18,7 @@ from topospread.errors import DecodeError, InvalidError
 
 from .custom_kinds import Kinds
 from .json_text import too_deep
+from .line_breaks import line_break_in
 from .locations import Location, label_of
 from .text import printable
 from .versions import to_current, was_known
@@ -69,6 +70,9 @@ def admit(value: dict[str, Any], kind: str, location: Location, rules: Rules) ->
         current = _placed(to_current(value, kind), namespace)
         checked = _checked(current, kind, location, label)
         _require_name(checked, location)
+        broken = line_break_in(checked)
+        if broken:
+            raise InvalidError([f"{printable(broken)}: Invalid value: a name has one line"], location.place(label))
         if not is_stored(checked):
             _validate(current, checked, location, label, rules)
         return msgspec.json.decode(_ENCODER.encode(checked), type=how.struct)

@@ -206,8 +206,9 @@ def _labelled(template: Mapping[str, Any], how: CustomKind, words: Mapping[str, 
     """The template with the labels that the controller adds."""
     given = template.get("metadata")
     metadata = dict(given) if isinstance(given, Mapping) else {}
-    labels = dict(metadata.get("labels") or {}) | {key: _filled(text, words) for key, text in how.labels.items()}
-    metadata["labels"] = labels or {"topospread.dev/made-by": words["name"]}
+    own, added = metadata.get("labels") or {}, {key: _filled(text, words) for key, text in how.labels.items()}
+    # Labels of another type are left as they are: the API server's rules for the pods refuse them.
+    metadata["labels"] = own | added or {"topospread.dev/made-by": words["name"]} if isinstance(own, dict) else own
     return {"metadata": metadata, "spec": {name: _mounting_nothing(each) for name, each in template["spec"].items()}}
 
 

@@ -9,10 +9,11 @@ compressed with gzip is unpacked. Which folders are charts and kustomizations is
 from __future__ import annotations
 
 import codecs
+import io
 import os
 import stat
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import BinaryIO, ClassVar, Final, NamedTuple, Protocol
 
 import msgspec
@@ -24,8 +25,12 @@ from .text import Text, place_of_byte, shown_path
 
 STANDARD_INPUT: Final = "-"
 ENDINGS: Final = (".yaml", ".yml", ".json", ".yaml.gz", ".yml.gz", ".json.gz")
-MAX_BYTES: Final = 8 << 30
-"""More than this from one source is taken for an endless stream or a gzip bomb."""
+MAX_JSON: Final = 1 << 30
+"""Bytes of JSON from one source, unpacked: a snapshot of a cluster."""
+MAX_OTHER: Final = 64 << 20
+"""Bytes of any other text from one source, unpacked: manifests as YAML."""
+MAX_RATIO: Final = 250
+"""Times that gzip may have made a text smaller which is larger than `MAX_OTHER`; a bomb reaches 1000."""
 
 _CHUNK: Final = 4 << 20
 _GZIP: Final = b"\x1f\x8b"
@@ -168,46 +173,70 @@ def read_text(source: Source, stdin: BinaryIO | None = None) -> Text:
                 data = _read_all(file, source)
     except OSError as error:
         raise unreadable(error, source.path) from error
-    if data.startswith(_GZIP):
-        data = _unpacked(data, source)
     return checked_utf8(data, source)
 
 
 def _read_all(file: BinaryIO, source: Source) -> bytes:
-    """What a file holds; of a stream that is no text not more than shows it."""
-    if source.size is not None:
-        if source.size > MAX_BYTES:
-            raise _endless(source)
-        return file.read()
-    chunks: list[bytes] = []
-    size = 0
-    while chunk := file.read(_CHUNK):
-        chunks.append(chunk)
-        size += len(chunk)
-        if b"\0" in chunk and not chunks[0].startswith(_GZIP):
-            break
-        if size > MAX_BYTES:
-            raise _endless(source)
-    return b"".join(chunks)
+    """Return the bytes of a file or a stream, unpacked; of binary data only its beginning.
+
+    Raises:
+        InputError: if the text is larger than its limit, or the gzip file is damaged.
+    """
+    begin = file.read(_CHUNK)
+    packed = _Chunks(begin, file)
+    is_gzip = begin.startswith(_GZIP)
+    whole = io.BytesIO()  # its value is not copied
+    limit = 0
+    for chunk in _inflated(packed, source) if is_gzip else packed:
+        limit = limit or (MAX_JSON if chunk.removeprefix(codecs.BOM_UTF8).lstrip()[:1] in (b"{", b"[") else MAX_OTHER)
+        whole.write(chunk)
+        if b"\0" in chunk:
+            break  # `checked_utf8` says that it is binary
+        size = whole.tell()
+        if size > limit or (is_gzip and size > max(MAX_OTHER, MAX_RATIO * packed.size)):
+            raise _too_large(source, limit if size > limit else MAX_OTHER)
+    return whole.getvalue()
 
 
-def _unpacked(data: bytes, source: Source) -> bytes:
-    """Contents of a gzip file, all its members one after another."""
-    parts: list[bytes] = []
-    room = MAX_BYTES
+class _Chunks:
+    """The chunks of a file, and how many bytes were read so far."""
+
+    def __init__(self, begin: bytes, file: BinaryIO) -> None:
+        self._next = begin
+        self._file = file
+        self.size = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        while self._next:
+            self.size += len(self._next)
+            yield self._next
+            self._next = self._file.read(_CHUNK)
+
+
+def _inflated(chunks: Iterable[bytes], source: Source) -> Iterator[bytes]:
+    """Yield the contents of a gzip file in pieces of at most a chunk, all its members one after another."""
+    inflater = None
     try:
-        while data:
-            inflater = zlib.decompressobj(wbits=31)
-            parts.append(inflater.decompress(data, room + 1))
-            room -= len(parts[-1])
-            if room < 0:
-                raise _endless(source)
-            if not inflater.eof:
-                raise InputError("this gzip file ends too early: it was cut off", _at(source.path))
-            data = inflater.unused_data.lstrip(b"\0")
+        for chunk in chunks:
+            left = chunk
+            while left or inflater is not None:
+                if inflater is None:
+                    left = left.lstrip(b"\0")  # padding between members
+                    if not left:
+                        break
+                    inflater = zlib.decompressobj(wbits=31)
+                piece = inflater.decompress(left, _CHUNK)
+                if piece:
+                    yield piece
+                left = inflater.unused_data if inflater.eof else inflater.unconsumed_tail
+                if inflater.eof:
+                    inflater = None
+                elif not left and len(piece) < _CHUNK:
+                    break  # the next chunk goes on
     except zlib.error as error:
         raise InputError(f"this gzip file is damaged: {error}", _at(source.path)) from error
-    return b"".join(parts)
+    if inflater is not None:
+        raise InputError("this gzip file ends too early: it was cut off", _at(source.path))
 
 
 def checked_utf8(data: bytes, source: Source) -> Text:
@@ -259,8 +288,10 @@ def _at(path: str) -> Place:
     return Place(shown_path(path))
 
 
-def _endless(source: Source) -> InputError:
-    return InputError(f"this is more than {MAX_BYTES >> 30} GiB; split it into several files", _at(source.path))
+def _too_large(source: Source, limit: int) -> InputError:
+    size = f"{limit >> 30} GiB" if limit >> 30 else f"{limit >> 20} MiB"
+    hint = "split it into several files" if limit == MAX_JSON else "split it into several files, or write it as JSON"
+    return InputError(f"the text is larger than {size}; {hint}", _at(source.path))
 
 
 def unreadable(error: OSError, path: str) -> InputError:

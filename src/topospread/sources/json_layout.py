@@ -23,16 +23,16 @@ _FORMS: Final[dict[str, Form]] = {"{": "mapping", "[": "list"}
 _READ: Final = json.JSONDecoder(strict=False).raw_decode
 
 
-def json_root(data: bytes) -> TextValue | None:
-    """The value of a JSON text of one; None where it is none, or where YAML would count lines otherwise."""
+def json_root(data: bytes, *, as_yaml: bool = True) -> TextValue | None:
+    """Return the only value of a JSON text; None if the text is not JSON.
+
+    Args:
+        data: the text.
+        as_yaml: return None, too, if the text has characters that only YAML counts as line breaks.
+    """
     try:
         text = data.decode()
-    except UnicodeDecodeError:
-        return None
-    if _OTHER_BREAKS.search(text):
-        return None
-    try:
-        return _JsonText(text).root()
+        return None if as_yaml and _OTHER_BREAKS.search(text) else _JsonText(text).root()
     except (ValueError, IndexError, RecursionError):
         return None
 

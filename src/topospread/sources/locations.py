@@ -11,7 +11,7 @@ from msgspec.structs import replace as with_fields
 from topospread.errors import Place
 
 from .json_layout import locate_in_json
-from .positions import Path, format_path, locate, parse_path
+from .positions import Path, Position, format_path, locate, parse_path
 from .text import Text, place_of_byte, printable
 
 
@@ -53,18 +53,27 @@ class Location(msgspec.Struct, frozen=True):
             name: the object as errors call it; "" for one without a name, whose field is given from the document.
             field: path of the field in the object.
         """
-        shown = field if name else format_path(self.path) + ("." if self.path and field else "") + field
-        place = Place(self.text.name, self.document, printable(name), printable(shown))
         if self.document is None:
-            return self._in_json(place, parse_path(field))
+            found = locate_in_json(self.text.data[self.start : self.end], parse_path(field))
+            return self.json_place(found, name, field)
+        place = self._named(name, field)
         path = (*self.path, *parse_path(field))
         found = locate(self.text.data, self.document, path)
         place = replace(place, line=found.line, column=found.column) if found else replace(place, line=self.line)
         return self.text.origins.place(self.document, path, place) if self.text.origins else place
 
-    def _in_json(self, place: Place, path: Path) -> Place:
-        begin = place_of_byte(self.text, self.start)
-        found = locate_in_json(self.text.data[self.start : self.end], path)
+    def _named(self, name: str, field: str) -> Place:
+        shown = field if name else format_path(self.path) + ("." if self.path and field else "") + field
+        return Place(self.text.name, self.document, printable(name), printable(shown))
+
+    def json_place(self, found: Position | None, name: str = "", field: str = "") -> Place:
+        """Return the place of a field in JSON.
+
+        Args:
+            found: the field's line and column, counted from the beginning of the object; None if they are unknown.
+            name, field: as for `place`.
+        """
+        place, begin = self._named(name, field), place_of_byte(self.text, self.start)
         if found is None or begin.line is None or begin.column is None:
             return replace(place, line=begin.line, column=begin.column)
         column = found.column + (begin.column - 1 if found.line == 1 else 0)

@@ -26,6 +26,7 @@ from .custom_kinds import CustomKind, made_of, shipped_kinds
 from .deliveries import delivery_of
 from .json_list import JsonList
 from .json_text import read_value
+from .line_breaks import MAY_HAVE_ONE, line_break_in
 from .locations import Location, label_of
 from .pod_parts import pod_parts
 from .quantities import KnownQuantities
@@ -179,7 +180,7 @@ class ObjectReader:
                 return None
             item.kind = known.kind
             item.api_version = VERSIONS[known.kind][0]
-        if not metadata.name or not self._needs_no_check(item):
+        if not metadata.name or not self._needs_no_check(item) or _has_line_break(raw):
             return None
         if not known.namespaced:
             metadata.namespace = None
@@ -279,12 +280,22 @@ class ObjectReader:
         return kinds.get((group, kind), ())
 
     def _read_custom(self, value: dict[str, Any], location: Location) -> Iterator[ReadObject]:
-        """What makes the pods of a custom resource, if that is known; else its name, if it has any."""
+        """Yield the objects that make the pods of a custom resource; if they are unknown, note its name.
+
+        Raises:
+            DecodeError: if metadata is not an object, or has a namespace or labels of another type.
+        """
         version, kind = value["apiVersion"], value["kind"]
         if "." not in version.partition("/")[0] or delivery_of(value, version, kind, self.rules.namespace):
             return
         label = printable(label_of(value, kind, self.rules.namespace) or kind)
-        namespace = (value.get("metadata") or {}).get("namespace") or self.rules.namespace
+        metadata = value.get("metadata") or {}
+        if not isinstance(metadata, dict):
+            raise DecodeError(f"expected an object, got {described(metadata)}", location.place(field="metadata"))
+        namespace = metadata.get("namespace") or self.rules.namespace
+        if not isinstance(namespace, str):
+            place = location.place(label, "metadata.namespace")
+            raise DecodeError(f"expected a string, got {described(namespace)}", place)
         made = [each for how in self._custom(version, kind) for each in made_of(value, how, namespace)]
         if made:
             self.custom[label] = made[0]["kind"]
@@ -313,6 +324,10 @@ class ObjectReader:
             if similar is not None:
                 self.suspects.setdefault((kind, similar), location.rough(label_of(value, kind, self.rules.namespace)))
         return known
+
+
+def _has_line_break(raw: bytes | msgspec.Raw) -> bool:
+    return MAY_HAVE_ONE(raw) is not None and line_break_in(msgspec.json.decode(raw)) != ""
 
 
 def _how_to_read(version: str, kind: str) -> _Known:

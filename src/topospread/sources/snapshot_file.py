@@ -13,6 +13,7 @@ import msgspec
 from topospread.api.meta import KubeObject
 from topospread.atomic_file import replacing
 from topospread.errors import InputError, Place, UsageError
+from topospread.text import escape_control_bytes
 
 from .files import STANDARD_INPUT
 from .snapshot_facts import FIELD, SnapshotFacts
@@ -33,12 +34,12 @@ class SnapshotWriter:
 
     def add(self, item: KubeObject | dict[str, object]) -> None:
         """One object, typed or as plain data."""
-        self._file.write(self._between + _ENCODER.encode(item))
+        self._file.write(self._between + escape_control_bytes(_ENCODER.encode(item)))
         self._between = b",\n"
 
     def end(self, facts: SnapshotFacts) -> None:
         """What the snapshot says of itself; nothing may follow."""
-        self._file.write(b'\n],"%s":%s}\n' % (FIELD.encode(), _ENCODER.encode(facts)))
+        self._file.write(b'\n],"%s":%s}\n' % (FIELD.encode(), escape_control_bytes(_ENCODER.encode(facts))))
 
 
 def check_path(path: str) -> None:

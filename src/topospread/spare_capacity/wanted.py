@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from dataclasses import replace as with_fields
 from fractions import Fraction
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -32,6 +34,9 @@ class Share:
     number: int = 1
 
 
+_PERCENTAGE: Final = re.compile(r"\s*([0-9]{1,9}(?:\.[0-9]{0,9})?)\s*%")
+
+
 def read_shares(texts: Iterable[str], namespace: str | None = None) -> tuple[Share, ...]:
     """``deploy/web=2,deploy/api=1``; what names no namespace is of ``namespace``.
 
@@ -56,14 +61,10 @@ def read_headroom(text: str) -> Fraction:
     Raises:
         UsageError: not a percentage.
     """
-    number = text.removesuffix("%").strip()
-    try:
-        share = Fraction(number) / 100
-    except (ValueError, ZeroDivisionError):
-        share = Fraction(-1)
-    if share < 0 or not text.endswith("%") or "/" in text:
+    number = _PERCENTAGE.fullmatch(text)
+    if number is None:
         raise UsageError(f"--headroom {text}: write a percentage of the replicas, for example 20%")
-    return share
+    return Fraction(number[1]) / 100
 
 
 def check_shares(shares: Iterable[Share], there: Iterable[WorkloadKey]) -> dict[Share, WorkloadKey]:

@@ -142,7 +142,7 @@ def test_what_nobody_knows_is_counted_and_said(tmp_path: Path) -> None:
 def test_what_is_no_list_of_events_is_refused_with_its_place(tmp_path: Path) -> None:
     path = tmp_path / "events"
     for text, words in (
-        ("{", "it is no JSON"),
+        ("{", "it is not JSON"),
         ("[]", "this is no list of events"),
         ('{"items": [1]}', r"this is no event"),
         ('{"items": [{"reason": "Scheduled"}]}', "an event without a time"),

@@ -19,6 +19,7 @@ from topospread.report.paragraphs import shown_length
 from topospread.report.style import Style
 from topospread.simulation import Eviction
 from topospread.simulation.comparison import Comparison, compare
+from topospread.text import for_terminal
 
 REFERENCE = Path(__file__).parent.parent.parent.parent / "docs/reference"
 SETTING = Difference("default-scheduler", "score TaintToleration", "weight 3", "weight 7")
@@ -84,7 +85,7 @@ def test_lines_fit(width: int, colour: bool) -> None:
 
 
 def test_colour_tells_nothing_alone() -> None:
-    text = comparison_text(everything(), Layout(style=Style(True)))
+    text = for_terminal(comparison_text(everything(), Layout(style=Style(True))))
     plain = text.replace("\x1b[1m", "").replace("\x1b[1;31m", "").replace("\x1b[0m", "")
     assert plain == comparison_text(everything(), Layout())
 

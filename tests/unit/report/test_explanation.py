@@ -24,6 +24,7 @@ from topospread.explanation import Explanation
 from topospread.report.explanation import explanation_text
 from topospread.report.layout import Layout
 from topospread.report.style import Style
+from topospread.text import for_terminal
 
 OF = spec(constraint())
 CODE = re.compile(r"\x1b\[[0-9;]*m")
@@ -376,7 +377,7 @@ def test_lines_fit_the_width_unless_a_word_does_not(make: object, width: int) ->
 @pytest.mark.parametrize("make", [pending, placed])
 def test_colour_adds_nothing_that_is_not_said(make: object) -> None:
     assert callable(make)
-    coloured = explanation_text(make(), Layout(style=Style(colour=True)))
+    coloured = for_terminal(explanation_text(make(), Layout(style=Style(colour=True))))
     assert "\x1b[1m" in coloured
     assert CODE.sub("", coloured) == explanation_text(make(), Layout())
 

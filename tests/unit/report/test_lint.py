@@ -21,6 +21,7 @@ from topospread.report.lint_rule import rule_page, rule_text
 from topospread.report.lint_sarif import lint_sarif, uri
 from topospread.report.lint_text import left_out, lint_lines, lint_text, rules_text
 from topospread.report.style import Style
+from topospread.text import for_terminal
 
 __all__ = ["programs"]
 
@@ -182,7 +183,7 @@ def test_what_was_judged_is_counted_as_people_count_it(tmp_path: Path, programs:
 
 
 def test_colour_adds_marks_and_nothing_else(outcome: LintReport) -> None:
-    coloured = lint_text(outcome, Layout(style=Style(colour=True)))
+    coloured = for_terminal(lint_text(outcome, Layout(style=Style(colour=True))))
     assert "\x1b[1;31merror" in coloured
     for code in ("\x1b[1m", "\x1b[1;31m", "\x1b[0m"):
         coloured = coloured.replace(code, "")

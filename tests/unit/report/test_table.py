@@ -29,6 +29,7 @@ from topospread.report.layout import Layout
 from topospread.report.style import Style
 from topospread.report.table import summary, table
 from topospread.simulation import Eviction, Simulation
+from topospread.text import for_terminal
 
 FULL_ZONE = "0/9 nodes are available: 3 Insufficient cpu, 6 node(s) didn't match pod topology spread constraints."
 
@@ -451,7 +452,7 @@ def test_lines_stay_within_the_width(width: int) -> None:
 
 
 def test_colour_adds_nothing_but_codes() -> None:
-    coloured = table(checkout(), Layout(style=Style(colour=True)))
+    coloured = for_terminal(table(checkout(), Layout(style=Style(colour=True))))
     assert "\x1b[1;31m2 pending\x1b[0m" in coloured
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == table(checkout(), Layout())
 

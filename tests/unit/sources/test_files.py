@@ -1,7 +1,9 @@
 import gzip
 import io
 import os
+import random
 import threading
+import tracemalloc
 
 import pytest
 
@@ -138,13 +140,31 @@ class TestText:
         assert (caught.value.place.line, caught.value.place.column) == (line, column)
 
     def test_endless_input_is_given_up(self, monkeypatch):
-        monkeypatch.setattr(files, "MAX_BYTES", 1000)
+        monkeypatch.setattr(files, "MAX_OTHER", 1 << 20)
         with open("/dev/zero", "rb") as zeros, pytest.raises(DecodeError, match="NUL"):
             read_text(Source("-", None), zeros)
-        with pytest.raises(InputError, match="is more than"):
-            read_text(Source("-", None), io.BytesIO(b"a" * 1001))
-        with pytest.raises(InputError, match="is more than"):
-            read_text(Source("-", None), io.BytesIO(gzip.compress(b"a" * 1001)))
+        for data in (b"a" * 1_048_577, gzip.compress(random.Random(1).randbytes(600_000).hex().encode())):
+            with pytest.raises(InputError, match="the text is larger than 1 MiB; split it"):
+                read_text(Source("-", None), io.BytesIO(data))
+
+    def test_json_may_be_larger_than_yaml(self, monkeypatch):
+        monkeypatch.setattr(files, "MAX_OTHER", 1 << 20)
+        monkeypatch.setattr(files, "MAX_JSON", 2 << 20)
+        data = b'{"a":"' + random.Random(1).randbytes(600_000).hex().encode() + b'"}'
+        assert read_text(Source("-", None), io.BytesIO(gzip.compress(data))).data == data
+        with pytest.raises(InputError, match="larger than 2 MiB"):
+            read_text(Source("-", None), io.BytesIO(data + b" " * (1 << 20)))
+
+    @pytest.mark.parametrize("begin", [b"{", b"a: "])
+    def test_a_gzip_bomb_is_given_up_before_it_fills_the_memory(self, begin):
+        packed = gzip.compress(begin + b" " * (200 << 20), 9)
+        assert len(packed) < 300_000
+        tracemalloc.start()
+        with pytest.raises(InputError, match="the text is larger than 64 MiB"):
+            read_text(Source("-", None), io.BytesIO(packed))
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert most < 200 << 20
 
 
 def test_paths_are_shown_on_one_line():

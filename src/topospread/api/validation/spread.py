@@ -5,6 +5,7 @@ Source: validateTopologySpreadConstraints in pkg/apis/core/validation/validation
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -18,12 +19,14 @@ ACTIONS: Final = ("DoNotSchedule", "ScheduleAnyway")
 
 
 def check_spread_constraints(path: str, constraints: Sequence[Json]) -> Iterator[FieldError]:
-    """``topologySpreadConstraints``; no two may have the same topologyKey and whenUnsatisfiable."""
+    """Check ``topologySpreadConstraints``; no two may have the same topologyKey and whenUnsatisfiable."""
+    left = Counter(map(_kind, constraints))
     for index, constraint in enumerate(constraints):
         inner = f"{path}[{index}]"
         yield from _check_constraint(inner, constraint)
         kind = _kind(constraint)
-        if any(_kind(later) == kind for later in constraints[index + 1 :]):
+        left[kind] -= 1
+        if left[kind]:
             yield duplicate(f"{inner}.{{topologyKey, whenUnsatisfiable}}", f"{{{kind[0]}, {kind[1]}}}")
 
 

@@ -45,8 +45,11 @@ def _unknown_field(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
 
 
 def _meant(kind: str, path: str) -> str:
-    """The known field that an unknown one is probably misspelt from, or misplaced from."""
-    *above, name = parse_path(path)
+    """Return a hint at the known field that an unknown field may be misspelt or misplaced from."""
+    steps = parse_path(path)
+    if not steps:  # a key without a letter, such as "" or "["
+        return ""
+    *above, name = steps
     known = fields_of(STRUCT_OF_ANY[kind], above)
     lower = {each.lower(): each for each in known}
     close = get_close_matches(str(name).lower(), lower, 1, cutoff=0.75)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:  # The engine is loaded by who needs it: without nodes nobody 
 
 _MOST_PODS_AGAIN = 20_000
 """So many pods are placed again at most to see which constraints it takes."""
+_MOST_CONSTRAINTS = 16
+"""A workload with more hard constraints is not placed again without each of them: the cost grows with their cube."""
 
 
 def _deadlocks(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
@@ -50,7 +52,8 @@ def _may_deadlock(template: TemplateOnNodes) -> bool:
     from topospread.linting.trial_placement import MOST_PODS
 
     replicas = template.pods.replicas
-    several = len({held.counts.topology_key for held in _hard(template)}) > 1
+    hard = _hard(template)
+    several = len(hard) <= _MOST_CONSTRAINTS and len({held.counts.topology_key for held in hard}) > 1
     return several and not isinstance(template.pods.item, CronJob) and (replicas is None or replicas <= MOST_PODS)
 
 

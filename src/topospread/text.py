@@ -1,0 +1,74 @@
+"""Text that is safe to show: control characters are escaped, and only this process can colour it.
+
+The escapes ``\\uXXXX`` keep the meaning of a JSON string and of a YAML string in double quotes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Final
+
+_CONTROL: Final = re.compile(
+    "\r(?!\n)|[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # C0 except tab and newline, DEL, C1
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # directions of text
+    "\u2028\u2029\ufeff\ufff9-\ufffb\ufffe\uffff"  # line and paragraph separators, signs that XML or editors refuse
+    "\ud800-\udfff]"  # half characters
+)
+_CONTROL_IN_UTF_8: Final = re.compile(
+    rb"\x7f|\xc2[\x80-\x9f]|\xd8\x9c|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]|\xef\xbb\xbf|\xef\xbf[\xb9-\xbb\xbe\xbf]"
+)
+"""The same in JSON, which has escapes for C0 and half characters already."""
+_COMMAND: Final = re.compile(r"^([^\S\n]*):(?=:)|##(?=\[|vso\[|teamcity\[)", re.MULTILINE)
+"""How a line begins that GitHub, Azure Pipelines or TeamCity reads as a command."""
+_KEY: Final = int.from_bytes(os.urandom(7), "big")
+_COLOUR: Final = re.compile(rf"\x1b\[([0-9;]*);{_KEY}m")
+
+
+def escape_control_characters(text: str) -> str:
+    r"""Return the text with ``\uXXXX`` for each character that a terminal or a parser would act on.
+
+    Tabs and line ends (``\n`` and ``\r\n``) stay.
+
+    >>> escape_control_characters("a\x1b[31mb")
+    'a\\u001b[31mb'
+    """
+    return _CONTROL.sub(_escaped, text)
+
+
+def escape_control_bytes(data: bytes) -> bytes:
+    """Return JSON as UTF-8 with its control characters escaped; fast for the usual text without any."""
+    return escape_control_characters(data.decode()).encode() if _CONTROL_IN_UTF_8.search(data) else data
+
+
+def one_line(text: str) -> str:
+    r"""Return the text on one line: control characters, tabs and line ends are escaped."""
+    return escape_control_characters(text).replace("\r", "\\r").replace("\n", "\\n").replace("\t", "\\t")
+
+
+def escape_commands(text: str) -> str:
+    r"""Return the text without commands to the pipeline that shows it, such as a line that starts with ``::``."""
+    return _COMMAND.sub(lambda found: f"{found[1]}\\u003a" if found[1] is not None else "#\\u0023", text)
+
+
+def colour_mark(codes: str) -> str:
+    """Return a mark that `for_terminal` makes an ANSI colour code of; other text cannot contain it.
+
+    Args:
+        codes: parameters of the code, ``1;31``; ``0`` ends a colour.
+    """
+    return f"\x1b[{codes};{_KEY}m"
+
+
+def for_terminal(text: str) -> str:
+    """Return the text with colour marks as ANSI codes and every other control character escaped."""
+    if "\x1b" not in text:
+        return escape_control_characters(text)
+    parts = _COLOUR.split(text)  # text, codes, text, codes, …
+    parts[::2] = map(escape_control_characters, parts[::2])
+    parts[1::2] = [f"\x1b[{codes}m" for codes in parts[1::2]]
+    return "".join(parts)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"

@@ -1,0 +1,186 @@
+"""Names, settings and files of a stranger: they colour nothing, begin no line and give no command to a pipeline."""
+
+import json
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+from jsonschema import Draft4Validator
+
+from topospread.cli.main import main
+from topospread.linting.run import MOST_ALIKE
+
+SCHEMA = json.loads((Path(__file__).parents[1] / "unit/report/sarif-schema-2.1.0.json").read_text())
+EVIL = "\x1b[31m\x07\x9b1m\u202e\u2028\r"
+STORED = {"uid": "1", "resourceVersion": "1", "creationTimestamp": "2026-01-01T00:00:00Z"}
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, tmp_path):
+    """Run a command in a folder of its own; the exit code, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+
+    def command(*arguments: str) -> tuple[object, str, str]:
+        monkeypatch.setattr(sys, "argv", ["topospread", *arguments])
+        with pytest.raises(SystemExit) as left:
+            main()
+        said = capsys.readouterr()
+        return left.value.code, said.out, said.err
+
+    return command
+
+
+def is_safe(text: str) -> bool:
+    lines = text.split("\n")
+    return all(each.isprintable() for line in lines for each in line.replace("\t", "")) and not any(
+        line.lstrip().startswith("::") for line in lines
+    )
+
+
+def node(name: str, zone: str) -> dict:
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": {"topology.kubernetes.io/zone": zone}, **STORED},
+        "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "9"}},
+    }
+
+
+def pod(name: str, message: str = "") -> dict:
+    spread = {
+        "maxSkew": 1,
+        "topologyKey": "topology.kubernetes.io/zone",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": "shop", "labels": {"app": "web"}, **STORED},
+        "spec": {
+            "containers": [{"name": "c", "image": "c", "resources": {"requests": {"cpu": "9"}}}],
+            "topologySpreadConstraints": [spread],
+        },
+        "status": {"conditions": [{"type": "PodScheduled", "status": "False", "message": message}]},
+    }
+
+
+def write(name: str, *objects: dict) -> None:
+    Path(name).write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+
+
+COMMANDS = [
+    *(["simulate", "h.json", "-o", form] for form in ("table", "wide", "summary", "json", "yaml", "name")),
+    *(["status", "h.json", "-o", form] for form in ("table", "wide", "summary", "json", "yaml")),
+    *(["explain", "shop/{pod}", "h.json", "-o", form] for form in ("table", "wide", "summary", "json", "yaml")),
+    *(["lint", "h.json", "-o", form] for form in ("text", "line", "json", "sarif", "junit", "github")),
+    *(["drill", "h.json", "--each", "node", "-o", form] for form in ("table", "json", "yaml")),
+    *(["plan", "h.json", "h.json", "-o", form] for form in ("table", "json", "yaml", "markdown")),
+    ["rebalance", "h.json", "-o", "commands"],
+    ["guarantee", "h.json", "--never-pending", "--states", "20"],
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_stored_names_with_control_characters_are_escaped_in_every_format(run, command):
+    evil = f"p{EVIL}::error::"
+    write("h.json", node(f"n{EVIL}", f"z{EVIL}"), node("b", "b"), pod(evil, f"m{EVIL}\n::error::x\n"))
+    code, out, err = run(*(each.format(pod=evil) for each in command))
+    assert code in (0, 1), err
+    form = command[-1]
+    assert is_safe(err)
+    assert is_safe(out) or form == "github"
+    match form:
+        case "json":
+            json.loads(out)
+        case "yaml":
+            yaml.safe_load(out)
+        case "sarif":
+            Draft4Validator(SCHEMA).validate(json.loads(out))
+        case "junit":
+            ElementTree.fromstring(out)
+        case "github":
+            assert all(line.startswith(("::error file=", "::warning file=", "::notice ")) for line in out.splitlines())
+
+
+@pytest.mark.parametrize("form", ["json", "yaml"])
+def test_plain_data_keeps_what_is_escaped(run, form):
+    write("h.json", node("a", "z"), pod(f"p{EVIL}"))
+    _, out, _ = run("simulate", "h.json", "-o", form)
+    placed = (json.loads(out) if form == "json" else yaml.safe_load(out))["placements"]
+    assert [each["name"] for each in placed] == [f"p{EVIL}"]
+
+
+def test_a_name_of_two_lines_is_refused_where_it_is_read(run):
+    write("h.json", node("a\n0 pods pending", "z"))
+    code, out, err = run("simulate", "h.json")
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert "metadata.name: Invalid value: a name has one line" in err
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "arguments"),
+    [
+        (".topospread.yaml", 'lint: {kube-version: "1\\n::error::x\\e[31m"}', ["lint", "."]),
+        (".topospread.yaml", 'lint: {"a\\n::error::x\\e": 1}', ["lint", "."]),
+        ("config.yaml", 'kind: "\\e]0;x\\a\\n::x"\napiVersion: x/v1', ["config", "validate", "config.yaml"]),
+        ("config.yaml", 'kind: "\\e\\n::x"\napiVersion: x/v1', ["simulate", "h.json", "--config", "config.yaml"]),
+        ("pools.yaml", 'kind: "\\e\\n::x"\napiVersion: x/v1', ["simulate", "h.json", "--pools", "pools.yaml"]),
+        ("drill.yaml", 'apiVersion: topospread.dev/v1alpha1\nkind: Drill\n"\\e\\n::x": 1', ["drill", "--check", "."]),
+        ("audit.jsonl", '{"kind":"\\u001b[31m","auditID":"\\n::x"}', ["replay", "h.json", "--audit", "audit.jsonl"]),
+        ("::stop-commands::tok/x.yaml", "a: [", ["lint", "::stop-commands::tok"]),
+        ("::stop-commands::tok/x.yaml", "a: [", ["simulate", "::stop-commands::tok"]),
+        ("\x1b[31m\u202e.yaml", "a: [", ["simulate", "\x1b[31m\u202e.yaml"]),
+    ],
+)
+def test_files_of_every_kind_forge_no_error(run, name, text, arguments):
+    write("h.json", node("a", "z"))
+    Path(name).parent.mkdir(exist_ok=True)
+    Path(name).write_text(text)
+    code, out, err = run(*arguments)
+    assert code == 2
+    assert is_safe(out)
+    assert is_safe(err)
+
+
+def test_markdown_shows_text_of_manifests_as_code_alone(run):
+    evil = "@everyone ![x](https://example.com/x.png) <img src=x> | `#1"
+    write("old.json", node("a", "z"))
+    write("new.json", node("a", "z"), pod(f"p {evil}"))
+    code, out, err = run("plan", "old.json", "new.json", "-o", "markdown")
+    assert code == 1, err
+    assert "everyone" in out
+    for line in out.splitlines():
+        outside = "".join(line.split("`")[::2])
+        assert not any(each in outside for each in ("everyone", "![", "<img", "example.com", "#1")), line
+        assert line.count("`") % 2 == 0
+
+
+def test_findings_of_one_rule_in_one_object_are_limited_and_counted(run):
+    item = pod("p")
+    item["metadata"] = {"name": "p"}
+    spread = item["spec"]["topologySpreadConstraints"][0]
+    item["spec"]["topologySpreadConstraints"] = [{**spread, "topologyKey": f"k{i}", "maxSkew": 0} for i in range(50)]
+    write("app.json", item)
+    code, out, _ = run("lint", "app.json", "-o", "json", "--select", "validation")
+    found = json.loads(out)["findings"]
+    assert code == 1
+    assert len(found) == MOST_ALIKE
+    assert found[-1]["message"].endswith("(and 30 more findings of this rule in the object)")
+
+
+def test_an_output_that_cannot_be_written_is_told_from_other_failures(run, monkeypatch):
+    monkeypatch.delenv("TOPOSPREAD_DEBUG", raising=False)
+
+    def fail(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied", "/run/x\x1b")
+
+    monkeypatch.setattr("topospread.sources.load.load", fail)
+    code, _, err = run("simulate", "h.json", "--cluster", "nodes=1")
+    assert (code, err) == (3, "error: /run/x\\u001b: Permission denied; TOPOSPREAD_DEBUG=1 shows where\n")
+    monkeypatch.setenv("TOPOSPREAD_DEBUG", "1")
+    _, _, err = run("simulate", "h.json", "--cluster", "nodes=1")
+    assert "Traceback (most recent call last)" in err

@@ -1,0 +1,27 @@
+import pytest
+
+from topospread.drills.forked import answers
+from topospread.errors import InvalidError, Place
+
+
+class LocalError(Exception):
+    def __init__(self, one: str, two: str) -> None:
+        super().__init__(f"{one} {two}")
+
+
+def test_an_error_of_a_process_is_raised_here_with_all_it_says() -> None:
+    def refuse(_: int) -> None:
+        raise InvalidError(["one", "two"], Place("a.yaml"))
+
+    with pytest.raises(InvalidError) as caught:
+        answers(refuse, [1, 2], 2)
+    assert caught.value.problems == ("one", "two")
+    assert str(caught.value) == "a.yaml: one; two"
+
+
+def test_an_error_that_pickle_cannot_restore_is_told_in_words() -> None:
+    def fail(_: int) -> None:
+        raise LocalError("one", "two")
+
+    with pytest.raises(RuntimeError, match="LocalError: one two"):
+        answers(fail, [1], 1)

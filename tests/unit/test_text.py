@@ -1,0 +1,90 @@
+import json
+import unicodedata
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from topospread.api.yaml_text import parse_yaml, yaml_text
+from topospread.plain_data import json_text
+from topospread.text import (
+    colour_mark,
+    escape_commands,
+    escape_control_bytes,
+    escape_control_characters,
+    for_terminal,
+    one_line,
+)
+
+CONTROLS = [
+    *(chr(code) for code in (*range(9), *range(0x0B, 0x20), *range(0x7F, 0xA0))),
+    *"\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029\ud800\udfff\ufffe\uffff",
+]
+texts = st.text(st.sampled_from([*CONTROLS, *"\n\t\\\"':# -ab[]é→"]), max_size=30)
+whole = texts.map(lambda text: text.encode("utf-8", "replace").decode())
+
+
+@pytest.mark.parametrize("control", CONTROLS)
+def test_every_control_character_is_escaped(control: str) -> None:
+    assert escape_control_characters(f"a{control}b") == f"a\\u{ord(control):04x}b"
+
+
+def test_line_ends_tabs_and_letters_stay() -> None:
+    text = "a\tb\r\nc\nß→é𝄞 ✅"
+    assert escape_control_characters(text) == text
+
+
+def test_every_character_of_unicode_that_moves_a_cursor_or_turns_text_is_escaped() -> None:
+    for code in range(0x110000):
+        sign = chr(code)
+        acts = unicodedata.category(sign) in ("Cc", "Cs", "Zl", "Zp") or unicodedata.bidirectional(sign) in (
+            *("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"),
+        )
+        if acts and sign not in "\n\t":
+            assert escape_control_characters(sign) != sign, hex(code)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("::error::x", "\\u003a:error::x"),
+        ("a\n  ::stop-commands::x", "a\n  \\u003a:stop-commands::x"),
+        ("a ::b", "a ::b"),
+        ("a ##[error]b", "a #\\u0023[error]b"),
+        ("##vso[task.setvariable]", "#\\u0023vso[task.setvariable]"),
+        ("## title", "## title"),
+    ],
+)
+def test_no_line_is_a_command_to_a_pipeline(text: str, shown: str) -> None:
+    assert escape_commands(text) == shown
+
+
+def test_only_marks_of_this_process_become_colours() -> None:
+    marked = f"{colour_mark('1;31')}a\x1b[31m{colour_mark('0')}"
+    assert for_terminal(marked) == "\x1b[1;31ma\\u001b[31m\x1b[0m"
+
+
+@given(texts)
+def test_escaping_twice_changes_nothing_more(text: str) -> None:
+    once = escape_control_characters(text)
+    assert escape_control_characters(once) == once
+    assert "\n" not in one_line(text)
+
+
+@given(whole)
+def test_json_keeps_its_meaning(text: str) -> None:
+    written = json_text({text: [text]})
+    assert json.loads(escape_commands(escape_control_characters(written))) == {text: [text]}
+    assert json.loads(escape_control_bytes(written.encode())) == {text: [text]}
+
+
+@given(whole.filter(lambda text: "\r" not in text))
+def test_yaml_keeps_its_meaning_and_no_line_of_it_is_a_command(text: str) -> None:
+    written = yaml_text({text or "a": [text, f"x\n::error::{text}", f"##[{text}", "b " * 600 + "::c"]})
+    shown = escape_commands(escape_control_characters(written))
+    assert parse_yaml(shown) == parse_yaml(written) == yaml.safe_load(shown)
+
+
+def test_json_of_a_file_name_that_is_not_utf_8_can_be_read() -> None:
+    assert json.loads(json_text({"file": "a\udcff"})) == {"file": "a\udcff"}
