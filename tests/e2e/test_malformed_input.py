@@ -68,7 +68,8 @@ def test_a_key_without_a_letter(run, key):
 
 
 def test_one_of_two_drills_has_no_cluster(run):
-    drill = "apiVersion: topospread.dev/v1alpha1\nkind: Drill\nmetadata: {name: x}\nspec: {steps: [{wait: 1m}], expect: {pending: 0}}\n"
+    head = "apiVersion: topospread.dev/v1alpha1\nkind: Drill\nmetadata: {name: x}\n"
+    drill = f"{head}spec: {{steps: [{{wait: 1m}}], expect: {{pending: 0}}}}\n"
     Path("a.yaml").write_text(drill)
     Path("b.yaml").write_text(drill.replace("steps", "cluster: 'zones=2,nodes=2', steps"))
     code, _, err = run("drill", "--check", "a.yaml", "b.yaml", "--workers", "2")
