@@ -224,7 +224,7 @@ def _failed_create(controller: Controller, pod: Pod, message: str) -> str:
     """
     if controller.kind == "StatefulSet":
         created = f"{pod.metadata.generate_name}…"
-        return f"FailedCreate: create Pod {created} in StatefulSet {controller.name} failed error: {message}"
+        return f"FailedCreate: Create Pod {created} in StatefulSet {controller.name} failed error: {message}"
     return f"FailedCreate: Error creating: {message}"
 
 

@@ -103,7 +103,7 @@ class TestPods:
             ("DaemonSet", 'FailedCreate: Error creating: pods "web-…" is forbidden: '),
             (
                 "StatefulSet",
-                'FailedCreate: create Pod web-… in StatefulSet web failed error: pods "web-…" is forbidden: ',
+                'FailedCreate: Create Pod web-… in StatefulSet web failed error: pods "web-…" is forbidden: ',
             ),
         ],
     )
