@@ -81,7 +81,7 @@ def test_a_default_limit_below_a_request(own_plane: ControlPlane, tmp_path: Path
     assert our_message(POD, tmp_path) == f'Pod "p" is invalid: [{", ".join(errors)}]'
     kinds = {"ReplicaSet": "Deployment", "StatefulSet": "StatefulSet", "DaemonSet": "DaemonSet"}
     own_plane.create([workload(kind) for kind in kinds.values()])
-    manager = [own_plane.programs / "kube-controller-manager", "--kubeconfig", own_plane.kubeconfig]
+    manager = [str(own_plane.programs / "kube-controller-manager"), "--kubeconfig", str(own_plane.kubeconfig)]
     manager += ["--leader-elect=false", "--secure-port", str(free_port())]
     manager += ["--controllers=deployment-controller,replicaset-controller,statefulset-controller,daemonset-controller"]
     with (tmp_path / "manager.log").open("w") as log:

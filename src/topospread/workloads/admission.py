@@ -21,6 +21,7 @@ from topospread.api.meta import ResourceList
 from topospread.api.pod import Container, Pod, PodSpec, ResourceRequirements
 from topospread.api.policy import LimitRange, LimitRangeItem, PriorityClass, RuntimeClass
 from topospread.api.quantity import QuantityError, parse_quantity
+from topospread.api.validation.defaults import default_pod_level
 from topospread.api.validation.field import Named, not_supported, report
 from topospread.api.validation.resources import check_resources
 from topospread.api.validation.schema import decoded
@@ -139,10 +140,9 @@ class Admission:
         spec = with_default_toleration_seconds(spec)
         spec = self._with_runtime_class(spec, lenient)
         spec = with_label_keys_merged(spec, pod.labels, self._gates)
-        spec = with_defaults_after_admission(spec, self._gates)
         if must_validate:
             _refuse_invalid_resources(spec)
-        return spec
+        return with_defaults_after_admission(spec, self._gates)
 
     def _with_priority(self, spec: PodSpec, lenient: bool) -> PodSpec:
         found = self._class_of(spec, lenient)
@@ -250,9 +250,15 @@ def _refuse_comparison_operators(spec: PodSpec, gates: Gates) -> None:
 def _refuse_invalid_resources(spec: PodSpec) -> None:
     """Raise the errors of validation in the spec's resources, as the API server aggregates them.
 
+    The pod's own limits are completed here, because `with_defaults_after_admission` leaves most of them out.
     Source: NewInvalid in k8s.io/apimachinery/pkg/api/errors/errors.go.
     """
-    errors = report(check_resources("spec", decoded(msgspec.to_builtins(spec, enc_hook=str), "PodSpec")))
+    if spec.resources is not None:
+        amounts = {"requests": rounded(spec.resources.requests), "limits": rounded(spec.resources.limits)}
+        spec = replace(spec, resources=replace(spec.resources, **amounts))
+    whole = decoded(msgspec.to_builtins(spec, enc_hook=str), "PodSpec")
+    default_pod_level(whole)
+    errors = report(check_resources("spec", whole))
     if errors:
         messages = [each.message for each in errors]
         words = messages[0] if len(messages) == 1 else f"[{', '.join(messages)}]"
