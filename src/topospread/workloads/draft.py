@@ -102,12 +102,16 @@ class Draft:
         return replicas
 
     def admitted(self, controller: Controller, pod: Pod, *, needed: bool) -> Pod:
-        """A pod of a controller's template after admission.
+        """Return a pod of a controller's template after admission.
 
         Raises:
-            InvalidError: the API server would refuse it, and pods of it are ``needed``.
+            InvalidError: if the pod is ``needed`` and the API server denies it. The message is that of the
+                controller's FailedCreate event.
         """
-        return self.admission.admit(pod, controller.place, "spec.template.", lenient=not needed)
+        try:
+            return self.admission.admit(pod, controller.place, "spec.template.", lenient=not needed)
+        except InvalidError as error:
+            raise InvalidError([_failed_create(controller, pod, error.message)], error.place) from None
 
     def keep(self, row: Workload, pods: Iterable[Pod]) -> None:
         """Pods of a workload that are there: on nodes, waiting, or on their way out. Finished ones are left out."""
@@ -211,6 +215,17 @@ def _is_finished(pod: Pod) -> bool:
 
 def _named(pod: Pod, name: str) -> Pod:
     return pod if pod.metadata.name == name else replace(pod, metadata=replace(pod.metadata, name=name))
+
+
+def _failed_create(controller: Controller, pod: Pod, message: str) -> str:
+    """Return the text of the FailedCreate event that the controller emits.
+
+    Sources: pkg/controller/controller_utils.go, pkg/controller/statefulset/stateful_pod_control.go.
+    """
+    if controller.kind == "StatefulSet":
+        created = f"{pod.metadata.generate_name}…"
+        return f"FailedCreate: Create Pod {created} in StatefulSet {controller.name} failed error: {message}"
+    return f"FailedCreate: Error creating: {message}"
 
 
 def _note(row: Workload, sentence: str) -> None:

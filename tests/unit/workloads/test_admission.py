@@ -20,6 +20,11 @@ CONSTRAINT: Json = {
     "labelSelector": {},
     "matchLabelKeys": ["app"],
 }
+LIMIT_RANGE: Json = {
+    "kind": "LimitRange",
+    "metadata": {"name": "l", "namespace": "default"},
+    "spec": {"limits": [{"type": "Container", "default": {"cpu": "1"}}]},
+}
 KATA = {"kind": "RuntimeClass", "metadata": {"name": "kata"}, "overhead": {"podFixed": {"cpu": "250m"}}}
 
 
@@ -78,7 +83,7 @@ class TestPriority:
         place = Place("app.yaml", 1, "Pod default/p")
         with pytest.raises(InvalidError) as caught:
             admission().admit(typed(priorityClassName="gone"), place, "spec.template.")
-        assert caught.value.message == "no PriorityClass with name gone was found"
+        assert caught.value.message == 'pods "p" is forbidden: no PriorityClass with name gone was found'
         assert caught.value.place == place.at("spec.template.spec.priorityClassName")
 
     def test_classes_that_every_cluster_has(self):
@@ -194,6 +199,38 @@ def test_limit_ranges_are_of_their_namespace():
     limits = {"type": "Container", "default": {"memory": "1Gi"}}
     limit_range = {"kind": "LimitRange", "metadata": {"name": "l", "namespace": "other"}, "spec": {"limits": [limits]}}
     assert admission(limit_range).admit(typed()).spec.containers[0].resources.requests is None
+
+
+class TestValidationAfterLimitRanges:
+    @pytest.mark.parametrize("field", ["containers", "initContainers"])
+    def test_a_default_limit_below_a_request_is_refused(self, field):
+        item = typed(**{"containers": [container()], field: [container(requests={"cpu": "2"})]})
+        with pytest.raises(InvalidError) as caught:
+            admission(LIMIT_RANGE).admit(item, Place("app.yaml"))
+        path = f"spec.{field}[0].resources.requests"
+        assert caught.value.place.field == path
+        assert caught.value.message == (
+            f'Pod "p" is invalid: {path}: Invalid value: "2": must be less than or equal to cpu limit of 1'
+        )
+
+    def test_several_problems_are_listed_in_brackets(self):
+        with pytest.raises(InvalidError, match=r'Pod "p" is invalid: \[spec.*limit of 1, spec.*limit of 1\]$'):
+            admission(LIMIT_RANGE).admit(
+                typed(containers=[container(requests={"cpu": "2"}), container(requests={"cpu": "3"})])
+            )
+
+    def test_a_default_limit_above_the_pods_own_limit_is_refused(self):
+        item = typed(containers=[container(requests={"cpu": "100m"})], resources={"limits": {"cpu": "500m"}})
+        with pytest.raises(InvalidError, match="must be less than or equal to pod limits of 500m"):
+            admission(LIMIT_RANGE).admit(item)
+
+    def test_a_default_limit_equal_to_the_request_is_accepted(self):
+        made = admission(LIMIT_RANGE).admit(typed(containers=[container(requests={"cpu": "1"})])).spec
+        assert made.containers[0].resources.limits == {"cpu": "1"}
+
+    def test_a_pod_on_a_node_is_kept(self):
+        item = typed(nodeName="n", containers=[container(requests={"cpu": "2"})])
+        assert admission(LIMIT_RANGE).admit(item, lenient=True).spec.containers[0].resources.limits == {"cpu": "1"}
 
 
 def test_what_is_no_quantity_has_its_place():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace as with_fields
 
-from tests.unit.workloads.manifests import Json, inventory, names, pod, row, workload
+from tests.unit.workloads.manifests import Json, inventory, names, node, pod, row, workload
 from topospread.errors import InvalidError
 from topospread.workloads.control_plane import ControlPlane
 from topospread.workloads.planner import plan
@@ -87,13 +87,30 @@ class TestPods:
         with pytest.raises(InvalidError) as caught:
             plan(inventory(pod("a"), pod("p", priorityClassName="gone")))
         assert str(caught.value) == (
-            "app.yaml: document 1: Pod default/p: spec.priorityClassName: no PriorityClass with name gone was found"
+            "app.yaml: document 1: Pod default/p: spec.priorityClassName: "
+            'pods "p" is forbidden: no PriorityClass with name gone was found'
         )
 
     def test_templates_refused_have_their_place(self):
         with pytest.raises(InvalidError) as caught:
             plan(inventory(workload("Deployment", "web", pod={"priorityClassName": "gone"})))
         assert caught.value.place.field == "spec.template.spec.priorityClassName"
+
+    @pytest.mark.parametrize(
+        ("kind", "event"),
+        [
+            ("ReplicaSet", 'FailedCreate: Error creating: pods "web-…" is forbidden: '),
+            ("DaemonSet", 'FailedCreate: Error creating: pods "web-…" is forbidden: '),
+            (
+                "StatefulSet",
+                'FailedCreate: Create Pod web-… in StatefulSet web failed error: pods "web-…" is forbidden: ',
+            ),
+        ],
+    )
+    def test_refused_templates_are_reported_in_the_words_of_the_controllers_event(self, kind, event):
+        with pytest.raises(InvalidError) as caught:
+            plan(inventory(node("n"), workload(kind, "web", pod={"priorityClassName": "gone"})))
+        assert caught.value.message == event + "no PriorityClass with name gone was found"
 
     def test_templates_are_not_refused_when_all_replicas_are_there(self):
         mine = pod("web-1", "ReplicaSet/web", "n", labels={"app": "web"})

@@ -54,7 +54,7 @@ def default_pod(pod: Json) -> None:
     _drop_disabled(spec, metadata)
     _merge_label_keys(spec, metadata.get("labels", {}))
     _copy_app_armor_annotations(spec, metadata.get("annotations", {}))
-    _default_pod_level(spec)
+    default_pod_level(spec)
 
 
 def default_template(template: Json) -> None:
@@ -219,8 +219,8 @@ def _app_armor_profile(annotation: str) -> Json | None:
     return {"type": "Localhost", "localhostProfile": profile}
 
 
-def _default_pod_level(spec: Json) -> None:
-    """``spec.resources`` is completed from the containers' (DefaultPodLevelResources)."""
+def default_pod_level(spec: Json) -> None:
+    """Complete ``spec.resources`` from the containers' resources (DefaultPodLevelResources)."""
     resources = spec.get("resources", {})
     if not resources.get("requests") and not resources.get("limits"):
         return

@@ -27,6 +27,17 @@ Json = dict[str, Any]
 NameCheck = Callable[[str, str], Iterator[FieldError]]
 
 
+def check_resources(path: str, spec: Json) -> Iterator[FieldError]:
+    """Yield the errors in the resources of a pod's containers and of the pod as a whole; claims are not checked."""
+    for kind in ("initContainers", "containers"):
+        for index, container in enumerate(spec.get(kind, ())):
+            resources = container.get("resources", {})
+            yield from _check_requirements(f"{path}.{kind}[{index}].resources", resources, check_container_resource)
+    if "resources" in spec:
+        yield from _check_requirements(f"{path}.resources", spec["resources"], check_pod_resource)
+        yield from _check_consistency(f"{path}.resources", spec)
+
+
 def check_container_resources(path: str, resources: Json, claims: Sequence[str]) -> Iterator[FieldError]:
     """``resources`` of a container; ``claims`` are the names in the pod's resourceClaims."""
     yield from _check_requirements(path, resources, check_container_resource)
