@@ -47,9 +47,9 @@ def layout(colour: str, *, wide: bool = False) -> Layout:
 
 
 def warn(warnings: Iterable[str]) -> None:
-    """Print warnings on stderr, a line each."""
+    """Print warnings on stderr, a line each; parts of a warning follow on indented lines."""
     for warning in warnings:
-        click.echo(f"warning: {one_line(warning)}", err=True)
+        click.echo("warning: " + "\n  ".join(map(one_line, warning.split("\n  "))), err=True)
 
 
 def show(text: str) -> None:

@@ -61,7 +61,7 @@ def test_wide_sections_are_shown_on_request() -> None:
 
 def test_colours_add_no_words() -> None:
     plain, coloured = text(page(ZONES)), text(page(ZONES), colour=True)
-    assert "\x1b[1;31mno:\x1b[0m" in coloured
+    assert coloured.startswith("\x1b[1;31;")
     assert [shown_length(line) for line in coloured.splitlines()] == [len(line) for line in plain.splitlines()]
 
 

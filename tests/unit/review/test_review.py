@@ -106,4 +106,4 @@ def test_markdown_says_what_moves_and_nothing_is_taken_for_a_sign() -> None:
     assert text.startswith("### topospread plan: `old` → `new`\n\n**⚠️ worse: 1 pod newly pending, 1 skew grown")
     assert "| `shop/web` Deployment | 1 → 0 |" in text
     assert f"`{ZONE}` 0 → 3 (maxSkew 1) ⚠️" in text
-    assert "- warning `selector-empty` at `a.yaml:3:1`, Pod a: a\\|b &lt;i&gt; \\`c\\` \\[d\\] \\*e\\*" in text
+    assert "- warning `selector-empty` at `a.yaml:3:1`, `Pod a`: `a¦b <i> 'c' [d] *e*`" in text
