@@ -122,7 +122,7 @@ def safe_output() -> Iterator[None]:
     before = sys.stdout, sys.stderr
     for stream in before:
         print_anywhere(stream)
-    sys.stdout, sys.stderr = (SafeStream(each) if each is not None else each for each in before)  # type: ignore[assignment]
+    sys.stdout, sys.stderr = (SafeStream(each) if each is not None else each for each in before)
     try:
         yield
     finally:
