@@ -74,6 +74,7 @@ class Spread:
         self.requires_all_keys = settings.requires_all_keys
         self.hard_counts = settings.hard_counts
         self.cluster = cluster
+        self._key_sets: dict[int, tuple[Sequence[str], frozenset[str]]] = {}
         hard_keys = [c.topology_key for c in hard]
         self.hard = [CountedConstraint(each, self, hard_keys) for each in hard]
         soft_keys = [c.topology_key for c in soft] if self.requires_all_keys else []
@@ -88,6 +89,13 @@ class Spread:
         """Return the pods that count for a selector."""
         namespace, empty_counts = self.pod_class.namespace, self.rules.empty_selector_counts
         return matching_pods(self.cluster, namespace, selector, empty_counts=empty_counts)
+
+    def key_set(self, keys: Sequence[str]) -> frozenset[str]:
+        """Return the keys as a set, which is made once for the list that constraints share."""
+        known = self._key_sets.get(id(keys))
+        if known is None:
+            known = self._key_sets[id(keys)] = (keys, frozenset(keys))
+        return known[1]
 
     def codes(self, key: str, rows: Rows) -> Codes:
         """Domains of nodes, −1 where the key is missing."""
@@ -183,7 +191,7 @@ class CountedConstraint:
         constraint, spread = self.constraint, self._spread
         inclusion = spread.inclusion
         included = inclusion.key(honors_affinity=constraint.honors_affinity, honors_taints=constraint.honors_taints)
-        key = (constraint.topology_key, *sorted({*self.keys}), included, spread.nodes.numbering)
+        key = (constraint.topology_key, spread.key_set(self.keys), included, spread.nodes.numbering)
         return spread.cluster.journal.shared(
             key, lambda: Membership(spread.cluster, self.column, _Inclusive(constraint, inclusion, self.keys))
         )
@@ -246,6 +254,8 @@ class _Inclusive:
         constraint, inclusion = self._constraint, self._inclusion
         included = inclusion(rows, honors_affinity=constraint.honors_affinity, honors_taints=constraint.honors_taints)
         for key in self._keys:
+            if not included.any():
+                break  # a pod may have thousands of constraints whose keys no node has
             included &= inclusion.nodes.labels(key).codes[rows] >= 0
         return included
 
