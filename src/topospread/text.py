@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
+from collections.abc import Iterable
 from typing import Final
 
 _CONTROL: Final = re.compile(
@@ -44,6 +46,16 @@ def escape_control_bytes(data: bytes) -> bytes:
 def one_line(text: str) -> str:
     r"""Return the text on one line: control characters, tabs and line ends are escaped."""
     return escape_control_characters(text).replace("\r", "\\r").replace("\n", "\\n").replace("\t", "\\t")
+
+
+def shell_line(words: Iterable[str]) -> str:
+    r"""Return words as one line for a shell; control characters and line ends are written as in ``$'a\nb'``."""
+    return " ".join(map(_shell_word, words))
+
+
+def _shell_word(word: str) -> str:
+    shown = one_line(word.replace("\\", "\\\\"))
+    return shlex.quote(word) if one_line(word) == word else "$'" + shown.replace("'", "\\'") + "'"
 
 
 def escape_commands(text: str) -> str:

@@ -184,3 +184,12 @@ def test_an_output_that_cannot_be_written_is_told_from_other_failures(run, monke
     monkeypatch.setenv("TOPOSPREAD_DEBUG", "1")
     _, _, err = run("simulate", "h.json", "--cluster", "nodes=1")
     assert "Traceback (most recent call last)" in err
+
+
+def test_the_name_of_a_profile_begins_no_line(run):
+    profile = {"schedulerName": "a\nFORGED\x1b"}
+    config = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+    Path("config.json").write_text(json.dumps(config | {"profiles": [profile]}))
+    code, out, _ = run("config", "show", "config.json")
+    assert code == 0
+    assert "profile a\\nFORGED\\u001b\n" in out

@@ -68,8 +68,8 @@ def test_a_key_without_a_letter(run, key):
 
 
 def test_one_of_two_drills_has_no_cluster(run):
-    head = "apiVersion: topospread.dev/v1alpha1\nkind: Drill\nmetadata: {name: x}\n"
-    drill = f"{head}spec: {{steps: [{{wait: 1m}}], expect: {{pending: 0}}}}\n"
+    spec = "spec: {steps: [{wait: 1m}], expect: {pending: 0}}\n"
+    drill = f"apiVersion: topospread.dev/v1alpha1\nkind: Drill\nmetadata: {{name: x}}\n{spec}"
     Path("a.yaml").write_text(drill)
     Path("b.yaml").write_text(drill.replace("steps", "cluster: 'zones=2,nodes=2', steps"))
     code, _, err = run("drill", "--check", "a.yaml", "b.yaml", "--workers", "2")
@@ -103,6 +103,21 @@ def test_a_list_of_events_with_half_a_character(run):
 
 def test_a_percentage_of_endless_digits(run):
     assert run("capacity", "--of", "a/b", "--headroom", "1e999999999%", "--cluster", "nodes=1")[0] == 2
+
+
+def test_a_stored_pod_of_a_controller_with_a_bad_quantity(run):
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "r", "uid": "2", "controller": True}
+    container = {"name": "c", "image": "c", "resources": {"requests": {"memory": "much"}}}
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "a", "uid": "1", "ownerReferences": [owner]},
+        "spec": {"nodeName": "node-1", "containers": [container]},
+    }
+    Path("a.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [pod]}))
+    code, out, _ = run("lint", "a.json", "-o", "json", "--cluster", "zones=3,nodes=6")
+    assert code == 1
+    assert "quantities must match" in out
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.yaml"])

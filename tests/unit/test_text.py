@@ -1,4 +1,5 @@
 import json
+import subprocess
 import unicodedata
 
 import pytest
@@ -15,6 +16,7 @@ from topospread.text import (
     escape_control_characters,
     for_terminal,
     one_line,
+    shell_line,
 )
 
 CONTROLS = [
@@ -63,6 +65,15 @@ def test_no_line_is_a_command_to_a_pipeline(text: str, shown: str) -> None:
 def test_only_marks_of_this_process_become_colours() -> None:
     marked = f"{colour_mark('1;31')}a\x1b[31m{colour_mark('0')}"
     assert for_terminal(marked) == "\x1b[1;31ma\\u001b[31m\x1b[0m"
+
+
+@pytest.mark.parametrize("words", [["a", "b c", "d'e"], ["a\nb'\\c", "\t", "é\x1b"], [""]])
+def test_a_shell_reads_the_words_of_a_line(words: list[str]) -> None:
+    line = shell_line(words)
+    assert "\n" not in line
+    script = f"printf '%s\\0' {line}"
+    ran = subprocess.run(["bash", "-c", script], env={"LC_ALL": "C.UTF-8"}, capture_output=True, check=True)
+    assert ran.stdout.decode().split("\0")[:-1] == words
 
 
 @given(texts)

@@ -7,6 +7,7 @@ import json
 import click
 
 from topospread.errors import Place
+from topospread.text import one_line
 
 from .inputs import COLOUR, PATH, read_configuration, read_gates
 from .standard_input import standard_input
@@ -58,11 +59,11 @@ def validate(file: str, kube_version: str, feature_gates: str) -> int:
         configuration = read_configuration(file, read_gates(kube_version, feature_gates))
     except RefusedConfigurationError as refused:
         for problem, place in refused.listed:
-            click.echo(f"error: {place}: {problem}", err=True)
+            click.echo(f"error: {one_line(f'{place}: {problem}')}", err=True)
         return 2
     assert configuration is not None
     warn(configuration.warnings)
-    click.echo(f"{file} is a valid {configuration.api_version} configuration")
+    click.echo(f"{one_line(file)} is a valid {configuration.api_version} configuration")
     return 0
 
 

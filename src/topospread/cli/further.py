@@ -53,11 +53,11 @@ def moves_that_mend(given: Mapping[str, Any], inventory: Inventory) -> Rebalance
 
 def _beside(command: str, given: Mapping[str, Any], *paths: str) -> str:
     """``topospread COMMAND``, as it is typed for the same input."""
-    from shlex import join
+    from topospread.text import shell_line
 
     words = ["topospread", command, *(paths or given["paths"]), *live_words(given)]
     words += [] if given["cluster"] is None else ["--cluster", given["cluster"]]
     words += [] if given["config_path"] is None else ["--config", given["config_path"]]
     words += [] if given["namespace"] is None else ["-n", given["namespace"]]
     words += ["-l", given["selector"]] if given.get("selector") and command == "rebalance" else []
-    return join(words)
+    return shell_line(words)

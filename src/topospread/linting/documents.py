@@ -17,6 +17,7 @@ from topospread.errors import DecodeError, DuplicateError
 from topospread.sources.json_list import JsonList
 from topospread.sources.json_text import is_meant_as_json, looks_like_json, read_value, split_documents
 from topospread.sources.locations import Location
+from topospread.sources.quantities import KnownQuantities
 from topospread.sources.text import Text
 from topospread.sources.yaml import read_documents
 
@@ -74,10 +75,10 @@ def _is_meant_as_json(text: Text) -> bool:
 
 def _in_list(listed: JsonList) -> Iterator[tuple[Any, Location]]:
     """The items of a JSON list."""
-    of = _item_type(listed.kind, listed.api_version)
+    of, quantities = _item_type(listed.kind, listed.api_version), KnownQuantities()
     for index, raw in enumerate(listed.items):
         location = listed.spot_of(index)
-        pod = _owned_pod(raw, of)
+        pod = _owned_pod(raw, of, quantities)
         if pod is not None:
             yield pod, location
             continue
@@ -85,14 +86,15 @@ def _in_list(listed: JsonList) -> Iterator[tuple[Any, Location]]:
         yield from _objects({**of, **value} if isinstance(value, dict) else value, location)
 
 
-def _owned_pod(raw: msgspec.Raw, of: dict[str, Any]) -> Pod | None:
-    """A stored pod with a controller; None for everything else, and for what does not decode at once."""
+def _owned_pod(raw: msgspec.Raw, of: dict[str, Any], quantities: KnownQuantities) -> Pod | None:
+    """Return a stored pod with a controller; None for other objects, and for pods that need a closer look."""
     try:
         head = _HEAD.decode(raw)
         metadata = head.metadata
         is_pod = (head.api_version or of.get("apiVersion"), head.kind or of.get("kind")) == ("v1", "Pod")
         if is_pod and metadata.uid and metadata.name and metadata.controller is not None:
-            return _POD.decode(raw)
+            pod = _POD.decode(raw)
+            return pod if quantities.all_valid(pod) else None
     except (ValueError, RecursionError):
         pass  # A closer look finds the place.
     return None

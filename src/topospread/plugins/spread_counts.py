@@ -74,7 +74,7 @@ class Spread:
         self.requires_all_keys = settings.requires_all_keys
         self.hard_counts = settings.hard_counts
         self.cluster = cluster
-        self._sorted_keys: dict[int, tuple[str, ...]] = {}
+        self._key_sets: dict[int, tuple[Sequence[str], frozenset[str]]] = {}
         hard_keys = [c.topology_key for c in hard]
         self.hard = [CountedConstraint(each, self, hard_keys) for each in hard]
         soft_keys = [c.topology_key for c in soft] if self.requires_all_keys else []
@@ -90,12 +90,12 @@ class Spread:
         namespace, empty_counts = self.pod_class.namespace, self.rules.empty_selector_counts
         return matching_pods(self.cluster, namespace, selector, empty_counts=empty_counts)
 
-    def sorted_keys(self, keys: Sequence[str]) -> tuple[str, ...]:
-        """Return the distinct keys of a list that a constraint holds, sorted once for all its constraints."""
-        known = self._sorted_keys.get(id(keys))
+    def key_set(self, keys: Sequence[str]) -> frozenset[str]:
+        """Return the keys as a set, which is made once for the list that constraints share."""
+        known = self._key_sets.get(id(keys))
         if known is None:
-            known = self._sorted_keys[id(keys)] = tuple(sorted({*keys}))
-        return known
+            known = self._key_sets[id(keys)] = (keys, frozenset(keys))
+        return known[1]
 
     def codes(self, key: str, rows: Rows) -> Codes:
         """Domains of nodes, −1 where the key is missing."""
@@ -191,7 +191,7 @@ class CountedConstraint:
         constraint, spread = self.constraint, self._spread
         inclusion = spread.inclusion
         included = inclusion.key(honors_affinity=constraint.honors_affinity, honors_taints=constraint.honors_taints)
-        key = (constraint.topology_key, spread.sorted_keys(self.keys), included, spread.nodes.numbering)
+        key = (constraint.topology_key, spread.key_set(self.keys), included, spread.nodes.numbering)
         return spread.cluster.journal.shared(
             key, lambda: Membership(spread.cluster, self.column, _Inclusive(constraint, inclusion, self.keys))
         )
@@ -255,7 +255,7 @@ class _Inclusive:
         included = inclusion(rows, honors_affinity=constraint.honors_affinity, honors_taints=constraint.honors_taints)
         for key in self._keys:
             if not included.any():
-                break
+                break  # a pod may have thousands of constraints whose keys no node has
             included &= inclusion.nodes.labels(key).codes[rows] >= 0
         return included
 

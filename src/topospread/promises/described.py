@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from shlex import join
 
 from topospread.spread_status import WorkloadStatus
+from topospread.text import shell_line
 
 from .workload_drills import WorkloadDrills
 
@@ -30,4 +30,4 @@ class DescribedWorkload:
 
     def command(self, *words: str) -> str:
         """A command of topospread on the same input."""
-        return join(["topospread", words[0], *self.typed, *words[1:]])
+        return shell_line(["topospread", words[0], *self.typed, *words[1:]])

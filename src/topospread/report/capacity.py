@@ -68,9 +68,9 @@ def _key(key: KeyRoom, layout: Layout) -> Iterator[str]:
     if not layout.few(len(rows)):
         yield from _summed_up(key, rows, layout)
         return
-    name = max(len(row[0]) for row in rows)
-    more = max(len(str(row[1])) for row in rows)
-    nodes = max(len(counted(row[2], "node")) for row in rows)
+    name = max((len(row[0]) for row in rows), default=0)
+    more = max((len(str(row[1])) for row in rows), default=0)
+    nodes = max((len(counted(row[2], "node")) for row in rows), default=0)
     for row in sorted(rows, key=lambda row: natural(row[0])):
         number = f"  {counted(row[2], 'node'):>{nodes}}" if key.topology_key != _HOSTNAME else ""
         begin = f"{_ROW}{row[0]:<{name}}  {'+' + str(row[1]):>{more + 1}}{number}  "

@@ -15,7 +15,8 @@ class Style(NamedTuple):
     colour: bool = False
 
     def __call__(self, text: str, *marks: str) -> str:
-        """The text with marks, bold and red: both can be read on dark and on light."""
+        """Return the text on one line with marks, bold and red, which can be read on dark and on light."""
+        text = text.replace("\n", "\\n")  # a name would begin a line of the report
         if not self.colour or not text:
             return text
         return f"{colour_mark(';'.join(_CODES[mark] for mark in marks))}{text}{colour_mark('0')}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from shlex import join
 from typing import Any
 
 from topospread.api.yaml_text import yaml_text
@@ -15,6 +14,7 @@ from topospread.report.explanation_json import explanation_json
 from topospread.report.explanation_suggestions import command_lines, outcome_words
 from topospread.report.layout import Layout
 from topospread.report.style import Style
+from topospread.text import shell_line
 
 from .served import ServedCluster
 from .trials import PatchedObject, TrialStep
@@ -75,7 +75,7 @@ class Why:
                 "why": written,
                 "suggestions": suggestions,
                 "rejected": _by_reason(found),
-                "command": join(["topospread", "explain", target, *self._served.input.words]),
+                "command": shell_line(["topospread", "explain", target, *self._served.input.words]),
             },
         )
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 import zipfile
-from shlex import join
 from typing import Any
 
 from topospread.api.yaml_text import yaml_text
 from topospread.drills import steps
 from topospread.drills.drill_file import API_VERSION
+from topospread.text import shell_line
 
 from .served import ServedCluster
 from .timeline import Timeline
@@ -25,7 +25,7 @@ def as_command(timeline: Timeline, served: ServedCluster) -> str:
     words = ["topospread", "drill", *served.input.words]
     for number, step in enumerate(timeline.steps):
         words += _option(step, number)
-    return join(words)
+    return shell_line(words)
 
 
 def _option(step: TrialStep, number: int) -> list[str]:
@@ -94,18 +94,18 @@ def as_copies(step: TrialStep, number: int, served: ServedCluster) -> tuple[str,
     match step:
         case PatchedObject():
             words = [*_of(step.namespace), "patch", step.kind.lower(), step.name, "--type", "json"]
-            return yaml_text(step.operations), join(["kubectl", *words, "--patch-file", "patch.yaml"])
+            return yaml_text(step.operations), shell_line(["kubectl", *words, "--patch-file", "patch.yaml"])
         case steps.Scale():
             words = [*_named("scale", step.target), "--replicas", str(step.replicas)]
-            return _replacing("/spec/replicas", step.replicas), join(words)
+            return _replacing("/spec/replicas", step.replicas), shell_line(words)
         case steps.Rollout() if not step.path and not step.turns:
-            return "", join(_named("rollout restart", step.target))
+            return "", shell_line(_named("rollout restart", step.target))
         case steps.Cordon() | steps.Uncordon() | steps.Drain():
             verb = type(step).__name__.lower()
             more = ["--ignore-daemonsets"] if verb == "drain" else []
             patch = "" if verb == "drain" else _replacing("/spec/unschedulable", verb == "cordon")
-            return patch, join(["kubectl", verb, *_chosen(step.nodes), *more])
-    return "", join(["topospread", "drill", *served.input.words, *_option(step, number)])
+            return patch, shell_line(["kubectl", verb, *_chosen(step.nodes), *more])
+    return "", shell_line(["topospread", "drill", *served.input.words, *_option(step, number)])
 
 
 def _replacing(path: str, value: object) -> str:
