@@ -22,6 +22,7 @@ Printed from the command's own help by `python docs/reference/write_cli.py`.
 | 1 | the answer is no: pods stay pending, whether `-n` shows them or not |
 | 2 | bad input or usage: one message on stderr that names the place, nothing on stdout |
 | 3 | a fault of topospread itself (with `TOPOSPREAD_DEBUG=1` it shows where), or output that cannot be written |
+| 4 | the answer is unknown: topospread does not model a part of a pod that decides (`simulate`) |
 | 130 | interrupted |
 | 141 | whoever read the output stopped reading |
 

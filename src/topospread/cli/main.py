@@ -55,7 +55,7 @@ ABOUT = """\
 \b
 Kubernetes topology spread, decided as kube-scheduler decides it, explained.
   topospread simulate app.yaml --cluster zones=3,nodes=12,cpu=8,memory=32Gi
-Exit codes: 0 yes, 1 no, 2 bad input or usage. COMMAND --help says more.
+Exit codes: 0 yes, 1 no, 2 bad input, 4 unknown. COMMAND --help says more.
 """
 
 BAD_INPUT = 2

@@ -10,6 +10,7 @@ import click
 
 from topospread.errors import UsageError
 
+from .exit_code import allow_unknown_option, exit_code
 from .inputs import (
     AUTOSCALE,
     POOLS,
@@ -54,7 +55,7 @@ Without PATH, or where PATHs are manifests alone, the cluster is read that kubec
 The table shows each workload, its spread constraints with the pods of each domain before → after, and for pods that
 stay pending the sum that forbids each domain. Of more than ten workloads those that are pending, skewed or at risk come
 first, the others in a line each; many domains are summed up. -o wide shows all, -o summary only who is in trouble. The
-exit code is 1 when pods stay pending.
+exit code is 1 when pods stay pending, and 4 when topospread cannot judge whether they do.
 
 All namespaces take part. As with kubectl, -n is where objects go that name no namespace (without it: default), and what
 is shown; -A shows all.
@@ -106,6 +107,7 @@ def _grammar() -> str:
 @traffic_options
 @html_options
 @saved_option("Write the cluster with what was placed, as a snapshot.")
+@allow_unknown_option
 @namespace_options("Show")
 @click.option("-o", "--output", type=FORMATS, default="table", help="How to show the result.")
 def simulate(**given: Any) -> int:
@@ -133,7 +135,7 @@ def simulate(**given: Any) -> int:
         write_saved(result.after, given, by)
         write_html(given, ReportWish(inventory, _as_given(given, side), shown={"at": "1"}))
         show(_text(result, given, by))
-        return 0 if result.all_placed else 1
+        return exit_code(result.verdict, allow_unknown=given["allow_unknown"])
     from topospread.config.difference import differences
     from topospread.simulation.causes import to_watch, with_causes
     from topospread.simulation.comparison import compare
@@ -200,7 +202,7 @@ def _in_orders(given: dict[str, Any], inventory: Inventory, side: Side) -> int:
     else:
         write = orders_summary if output == "summary" else orders_text
         show(write(found, layout(given["color"], wide=output == "wide"), namespace))
-    return int(found.pending.high > 0)
+    return exit_code(found.verdict, allow_unknown=given["allow_unknown"])
 
 
 def _in_force(side: Side) -> Configuration:

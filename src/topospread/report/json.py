@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from topospread.base import Bounds
+
 from .namespace import in_namespace
 from .pools import pool_json
 from .sums import plain_sum
@@ -39,9 +41,12 @@ def simulation_json(simulation: Simulation, namespace: str | None = None) -> Jso
     return {
         "apiVersion": API_VERSION,
         "kind": "Simulation",
+        "verdict": simulation.verdict,
+        "unjudged": [each.to_dict() for each in shown.unjudged],
+        "openPods": list(shown.open_pods),
         "nodes": shown.nodes,
         "placements": [_placement(each) for each in shown.placements],
-        "workloads": [_workload(each) for each in shown.workloads],
+        "workloads": [_workload(each, shown) for each in shown.workloads],
         "pending": [pending_json(each) for each in shown.pending],
         "evictions": [eviction_json(each) for each in shown.evictions],
         "removed": [{"pod": pod, "node": node or None} for pod, node in shown.removed.items()],
@@ -87,7 +92,8 @@ def _placement(each: PodPlacement) -> Json:
     }
 
 
-def _workload(each: WorkloadResult) -> Json:
+def _workload(each: WorkloadResult, simulation: Simulation) -> Json:
+    bounds = simulation.bounds.get(f"{each.namespace}/{each.kind}/{each.name}", Bounds.exactly(each.placed))
     return {
         "kind": each.kind,
         "namespace": each.namespace,
@@ -96,6 +102,7 @@ def _workload(each: WorkloadResult) -> Json:
         "autoscaler": _autoscaler(each.autoscaling) if each.autoscaling is not None else None,
         "existing": each.existing,
         "placed": each.placed,
+        "placedBounds": bounds.to_dict(),
         "pending": each.pending,
         "spread": [spread_json(spread) for spread in each.spread],
         "notes": list(each.notes),

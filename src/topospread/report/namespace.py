@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from topospread.errors import UsageError
 
 if TYPE_CHECKING:
@@ -35,4 +37,11 @@ def in_namespace(simulation: Simulation, namespace: str) -> Simulation:
         pending=tuple(each for each in simulation.pending if each.namespace == namespace),
         evictions=tuple(each for each in simulation.evictions if namespace == each.namespace or inside(each.preemptor)),
         removed={pod: node for pod, node in simulation.removed.items() if inside(pod)},
+        unjudged=tuple(
+            msgspec.structs.replace(each, pods=pods)
+            for each in simulation.unjudged
+            if (pods := tuple(filter(inside, each.pods)))
+        ),
+        open_pods=tuple(filter(inside, simulation.open_pods)),
+        bounds={workload: each for workload, each in simulation.bounds.items() if inside(workload)},
     )

@@ -10,6 +10,7 @@ from .layout import Layout
 from .namespace import in_namespace
 from .paragraphs import counted, hanging, in_order, together
 from .rows import Row, row_lines
+from .unjudged import part_lines
 
 if TYPE_CHECKING:
     from topospread.simulation.orders import Orders, Range, SpreadRange, WorkloadRange
@@ -30,7 +31,8 @@ def orders_text(orders: Orders, layout: Layout, namespace: str | None = None) ->
     for each in _shown(orders, namespace):
         (same if each.same and not each.pending.high and not layout.wide else blocks).append(each)
     others = [] if layout.few(len(blocks)) else [each for each in blocks if not _may_be_in_trouble(each)]
-    texts = ["\n".join(_workload(each, layout)) for each in blocks if each not in others]
+    texts = ["\n".join(lines)] if (lines := list(_unknown(orders, layout))) else []
+    texts += ["\n".join(_workload(each, layout)) for each in blocks if each not in others]
     texts += ["\n".join(row_lines([_row(each) for each in others], layout))] if others else []
     if same:
         names = layout.names([f"{each.workload.namespace}/{each.workload.name}" for each in same], 6)
@@ -48,10 +50,18 @@ def orders_summary(orders: Orders, layout: Layout, namespace: str | None = None)
         UsageError: there is nothing in the namespace.
     """
     rows = [_row(each) for each in _shown(orders, namespace) if _may_be_in_trouble(each)]
-    lines = list(row_lines(rows, layout))
+    lines = [*_unknown(orders, layout), *row_lines(rows, layout)]
     for warning in orders.given.warnings:
         lines += hanging("warning: ", warning, layout.width, 2)
     return "\n".join([*lines, *hanging("", _summary(orders), layout.width, 2)]) + "\n"
+
+
+def _unknown(orders: Orders, layout: Layout) -> Iterator[str]:
+    """Yield the unknown verdict and its cause; nothing if every pod is judged."""
+    if orders.unjudged:
+        pods = len({pod for part in orders.unjudged for pod in part.pods})
+        yield from hanging("unknown: ", f"{counted(pods, 'pod')} cannot be judged", layout.width, 2)
+        yield from part_lines(orders.unjudged, layout)
 
 
 def _may_be_in_trouble(each: WorkloadRange) -> bool:
@@ -121,6 +131,8 @@ def orders_json(orders: Orders, namespace: str | None = None) -> Json:
     return {
         "apiVersion": API_VERSION,
         "kind": "Orders",
+        "verdict": orders.verdict,
+        "unjudged": [each.to_dict() for each in orders.unjudged],
         "orders": orders.orders,
         "seed": orders.seed,
         "pending": _range(orders.pending),

@@ -5,15 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from topospread.base import Bounds
+
 from .layout import Layout
 from .namespace import in_namespace
 from .paragraphs import counted, hanging
 from .pending import pending_lines
 from .pools import pool_lines
+from .unjudged import unknown_lines
 from .workloads import trouble_lines, workload_blocks
 
 if TYPE_CHECKING:
     from topospread.simulation import Simulation
+
+_NOT_MODELLED = (
+    "DeviceTaintRule",
+    "NodePool",
+    "PodGroup",
+    "ResourceClaim",
+    "ResourceClaimTemplate",
+    "ResourceSlice",
+    "Workload",
+)
+"""Kinds that may decide where pods run, and that topospread does not model."""
 
 __all__ = ["Layout", "summary", "table"]
 
@@ -25,7 +39,8 @@ def table(simulation: Simulation, layout: Layout, namespace: str | None = None) 
         UsageError: there is nothing in the namespace.
     """
     shown = simulation if namespace is None else in_namespace(simulation, namespace)
-    blocks = list(workload_blocks(shown, layout))
+    opened = "\n".join(unknown_lines(shown, layout))
+    blocks = [*([opened] if opened else []), *workload_blocks(shown, layout)]
     if shown.pending:
         blocks.append("\n".join(pending_lines(shown.pending, layout)))
     sections = (
@@ -46,7 +61,7 @@ def summary(simulation: Simulation, layout: Layout, namespace: str | None = None
         UsageError: there is nothing in the namespace.
     """
     shown = simulation if namespace is None else in_namespace(simulation, namespace)
-    lines = list(trouble_lines(shown.workloads, layout))
+    lines = [*unknown_lines(shown, layout), *trouble_lines(shown.workloads, layout)]
     lines += layout.remarks(shown.warnings)
     return "\n".join([*lines, _summary(shown, simulation, layout)]) + "\n"
 
@@ -89,8 +104,13 @@ def _remarks(simulation: Simulation, layout: Layout) -> Iterator[str]:
         for scheduler, count in sorted(simulation.foreign.items())
     ]
     if simulation.skipped:
-        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(simulation.skipped.items()))
-        notes.append(f"kinds that play no part were skipped: {kinds}")
+        kinds = sorted(simulation.skipped.items())
+        playing = [f"{count} {kind}" for kind, count in kinds if kind.partition(".")[0] in _NOT_MODELLED]
+        others = [f"{count} {kind}" for kind, count in kinds if kind.partition(".")[0] not in _NOT_MODELLED]
+        if playing:
+            notes.append(f"kinds that topospread does not model: {', '.join(playing)}")
+        if others:
+            notes.append(f"kinds that play no part were skipped: {', '.join(others)}")
     yield from layout.remarks(simulation.warnings, notes)
 
 
@@ -101,8 +121,14 @@ def _summary(shown: Simulation, simulation: Simulation, layout: Layout) -> str:
     if not shown.placements:
         text = f"no pod was to be placed on {nodes}"
     else:
-        waiting = layout.style(f"{pending} pending", "bold", "red") if pending else "nothing pending"
-        text = f"{counted(placed, 'pod')} placed on {nodes}, {waiting}"
+        opened = set(shown.open_pods)
+        with_node = {f"{each.namespace}/{each.name}" for each in shown.placements if each.node is not None}
+        total = placed + pending
+        found = Bounds(least=len(with_node - opened), most=min(total, len(with_node | opened)))
+        left = Bounds(least=total - found.most, most=total - found.least)
+        waiting = layout.style(f"{left} pending", "bold", "red") if left.most else "nothing pending"
+        pods = counted(placed, "pod") if found.known else f"{found} pods"
+        text = f"{pods} placed on {nodes}, {waiting}"
     elsewhere = _numbers(simulation)[1] - pending
     return text + (f" (in other namespaces {elsewhere} pending)" if elsewhere else "")
 

@@ -12,15 +12,18 @@ import random
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory
+from topospread.base import Word
 from topospread.errors import UsageError
 from topospread.plain_data import NamespacedData
 from topospread.workloads.planned import QueuedPod
 
 from .outcome import result_of
 from .placing import place_all
-from .result import Simulation, WorkloadResult, WorkloadSpread
+from .result import PendingGroup, Simulation, WorkloadResult, WorkloadSpread
 from .run import SimulationOptions, prepare
+from .unknown import is_unjudged, unjudged_parts
 
 Progress = Callable[[int, int], None]
 """Told how many orders of how many were tried."""
@@ -96,6 +99,7 @@ class Orders(NamespacedData):
         pending: pods that are not placed.
         evicted: pods that are evicted.
         all_placed: in how many orders nothing is pending.
+        unjudged: parts of pods that are not modelled and alone kept the pods from a node in some order.
     """
 
     given: Simulation
@@ -105,6 +109,14 @@ class Orders(NamespacedData):
     pending: Range
     evicted: Range
     all_placed: int
+    unjudged: tuple[Unjudged, ...] = ()
+
+    @property
+    def verdict(self) -> Word:
+        """Whether every pod finds a node in every order; unknown if some pod is not judged."""
+        if self.unjudged:
+            return "unknown"
+        return "no" if self.pending.high else "yes"
 
 
 def simulate_orders(
@@ -129,10 +141,12 @@ def simulate_orders(
     source = random.Random(seed)
     found: list[Simulation] = []
     tallies: list[_Tally] = []
+    unjudged: list[PendingGroup] = []
     for number in range(orders):
         result = _simulated(inventory, options, source, number)
         found += [result] if not found else []
         tallies.append(_Tally.of_simulation(result))
+        unjudged += filter(is_unjudged, result.pending)
         if progress is not None:
             progress(number + 1, orders)
     return Orders(
@@ -143,6 +157,7 @@ def simulate_orders(
         pending=Range.of(each.pending for each in tallies),
         evicted=Range.of(each.evicted for each in tallies),
         all_placed=sum(each.pending == 0 for each in tallies),
+        unjudged=unjudged_parts(unjudged),
     )
 
 

@@ -16,7 +16,9 @@ from typing import Literal, overload
 import msgspec
 import numpy as np
 
+from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory
+from topospread.base import Bounds, Word
 from topospread.cluster.arrays import Codes
 from topospread.plain_data import NamespacedData
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic, Domain, Domains, counts_of
@@ -311,6 +313,9 @@ class Simulation(NamespacedData):
         verdicts: on the pods that were watched, ``namespace/name`` → every node under every plugin.
         after: the cluster as it is then, where that was asked for: another simulation can start from it.
         pools: those that were given, by name.
+        unjudged: parts of pending pods that topospread does not model, which alone keep those pods from a node.
+        open_pods: pods, ``namespace/name``, whose outcome depends on these parts: their own and their neighbours'.
+        bounds: workload, ``namespace/Deployment/name`` → how many of its pods have a node; empty if all is judged.
     """
 
     placements: tuple[PodPlacement, ...]
@@ -327,6 +332,18 @@ class Simulation(NamespacedData):
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     after: Inventory | None = None
     pools: tuple[PoolUse, ...] = ()
+    unjudged: tuple[Unjudged, ...] = ()
+    open_pods: tuple[str, ...] = ()
+    bounds: Mapping[str, Bounds] = field(default_factory=dict)
+
+    @cached_property
+    def verdict(self) -> Word:
+        """Whether every pod finds a node; unknown if only open pods may find none."""
+        opened = set(self.open_pods)
+        judged = (f"{each.namespace}/{name}" for each in self.pending for name in each.pods)
+        if any(pod not in opened for pod in judged):
+            return "no"
+        return "unknown" if opened else "yes"
 
     @cached_property
     def all_placed(self) -> bool:

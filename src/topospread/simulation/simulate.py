@@ -18,8 +18,9 @@ from topospread.simulation import Simulation
 from topospread.simulation.aftermath import inventory_after
 from topospread.simulation.outcome import result_of
 from topospread.simulation.placing import Progress, place_all
-from topospread.simulation.run import Sampling, SimulationOptions, prepare
+from topospread.simulation.run import Run, Sampling, SimulationOptions, prepare
 from topospread.simulation.scaling import scaled_up
+from topospread.simulation.unknown import bracketed, has_open_pods
 from topospread.sources.inputs import Input, inventory_of
 from topospread.workloads.autoscaling import AutoscaleChoice
 
@@ -86,9 +87,15 @@ def simulate(  # noqa: PLR0913 - keyword arguments of the public API
     )
     inventory = inventory_of(inputs, cluster, options.apiserver_gates)
     run = prepare(inventory, options)
-    if pools:
-        result = scaled_up(run, progress)
-    else:
-        place_all(run, progress)
-        result = result_of(run)
+    result = _result(run, progress)
+    if has_open_pods(result):
+        result = bracketed(result, _result(prepare(inventory, replace(options, assumes_unjudged=True)), progress))
     return replace(result, after=inventory_after(run)) if keep_after else result
+
+
+def _result(run: Run, progress: Progress | None) -> Simulation:
+    """Place the pods of a run, on more nodes if it has pools."""
+    if run.options.pools:
+        return scaled_up(run, progress)
+    place_all(run, progress)
+    return result_of(run)

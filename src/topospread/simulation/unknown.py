@@ -1,0 +1,90 @@
+"""What a simulation cannot know because some pods have parts that topospread does not model.
+
+Filters only reject nodes. Such a pod is therefore simulated twice: once without a node, and once as if the filters
+that are not modelled let every node pass. Pods whose outcome differs between the two simulations are open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from topospread.answer import Unjudged
+from topospread.base import Bounds
+from topospread.plugins.interface import NotJudgedError
+
+from .result import PendingGroup, Simulation
+
+TO_KNOW = {
+    "resourceClaims": "kubectl get resourceslices,resourceclaims -A",
+    "extendedResources": "kubectl get deviceclasses,resourceslices",
+    "podGroups": "kubectl get podgroups,workloads -A",
+}
+"""Key of a part that is not modelled → command that shows the objects that decide it."""
+
+
+def has_open_pods(simulation: Simulation) -> bool:
+    """Return whether a pending pod was not judged."""
+    return any(map(is_unjudged, simulation.pending))
+
+
+def is_unjudged(group: PendingGroup) -> bool:
+    """Return whether nodes are feasible for the group but for a filter that topospread does not model."""
+    return group.verdict is not None and bool(group.verdict.error and group.verdict.unjudged)
+
+
+def bracketed(without: Simulation, assumed: Simulation) -> Simulation:
+    """Return the first simulation with the counts, pods and parts that are not known.
+
+    Args:
+        without: the simulation in which unjudged pods take no node.
+        assumed: the simulation in which filters that topospread does not model let every node pass.
+    """
+    nodes = {f"{each.namespace}/{each.name}": each.node for each in without.placements}
+    nodes_assumed = {f"{each.namespace}/{each.name}": each.node for each in assumed.placements}
+    unjudged = {pod for group in without.pending if is_unjudged(group) for pod in _pods(group)}
+    waits = {(each.namespace, each.workload) for each in without.pending if is_unjudged(each)}
+    # A StatefulSet creates no pod before the unjudged one has a node.
+    unjudged |= {
+        pod
+        for group in without.pending
+        if group.verdict is None and (group.namespace, group.workload) in waits and "not created" in group.message
+        for pod in _pods(group)
+    }
+    both = {**nodes_assumed, **nodes}
+    differs = {pod for pod in both if (nodes.get(pod) is None) != (nodes_assumed.get(pod) is None)}
+    most = {(each.kind, each.namespace, each.name): each.placed for each in assumed.workloads}
+    bounds = {}
+    for each in without.workloads:
+        other = most.get((each.kind, each.namespace, each.name), each.placed)
+        key = f"{each.namespace}/{each.kind}/{each.name}"
+        bounds[key] = Bounds(least=min(each.placed, other), most=max(each.placed, other))
+    return replace(
+        without,
+        unjudged=unjudged_parts(without.pending),
+        open_pods=tuple(pod for pod in both if pod in unjudged or pod in differs),
+        bounds=bounds,
+    )
+
+
+def unjudged_parts(pending: Iterable[PendingGroup]) -> tuple[Unjudged, ...]:
+    """Return each part that is not modelled and alone keeps pods from a node, with these pods."""
+    parts: dict[str, tuple[NotJudgedError, list[str]]] = {}
+    for group in filter(is_unjudged, pending):
+        assert group.verdict is not None
+        for part in group.verdict.unjudged:
+            parts.setdefault(part.what, (part, []))[1].extend(_pods(group))
+    return tuple(
+        Unjudged(
+            what=what,
+            because=f"topospread does not model {part.message}",
+            pods=tuple(dict.fromkeys(pods)),
+            field=part.field,
+            to_know=TO_KNOW.get(what, ""),
+        )
+        for what, (part, pods) in parts.items()
+    )
+
+
+def _pods(group: PendingGroup) -> Iterator[str]:
+    return (f"{group.namespace}/{name}" for name in group.pods)
