@@ -121,10 +121,10 @@ def _summary(shown: Simulation, simulation: Simulation, layout: Layout) -> str:
     if not shown.placements:
         text = f"no pod was to be placed on {nodes}"
     else:
-        opened = set(shown.open_pods)
+        opened = {f"{each.namespace}/{each.name}" for each in shown.placements}.intersection(shown.open_pods)
         with_node = {f"{each.namespace}/{each.name}" for each in shown.placements if each.node is not None}
         total = placed + pending
-        found = Bounds(least=len(with_node - opened), most=min(total, len(with_node | opened)))
+        found = Bounds(least=len(with_node - opened), most=len(with_node | opened))
         left = Bounds(least=total - found.most, most=total - found.least)
         waiting = layout.style(f"{left} pending", "bold", "red") if left.most else "nothing pending"
         pods = counted(placed, "pod") if found.known else f"{found} pods"

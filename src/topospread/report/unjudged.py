@@ -10,7 +10,7 @@ from .paragraphs import counted, hanging
 
 if TYPE_CHECKING:
     from topospread.answer import Unjudged
-    from topospread.simulation import Simulation, WorkloadResult
+    from topospread.simulation import Simulation
 
 
 def unknown_lines(shown: Simulation, layout: Layout) -> Iterator[str]:
@@ -18,15 +18,19 @@ def unknown_lines(shown: Simulation, layout: Layout) -> Iterator[str]:
     if not shown.open_pods:
         return
     head = layout.style(f"{shown.verdict}: ", "bold")
+    opened = set(shown.open_pods)
     if shown.verdict == "no":
-        opened = set(shown.open_pods)
         judged = sum(f"{each.namespace}/{name}" not in opened for each in shown.pending for name in each.pods)
         yield from hanging(head, f"{counted(judged, 'pod')} find{'s' if judged == 1 else ''} no node", layout.width, 2)
         head = layout.style("unknown: ", "bold")
+    workloads = {
+        (each.namespace, each.workload) for each in shown.placements if f"{each.namespace}/{each.name}" in opened
+    }
     parts = []
     for each in shown.workloads:
-        bounds = shown.bounds.get(f"{each.namespace}/{each.kind}/{each.name}")
-        if bounds is not None and any(pod in shown.open_pods for pod in _pods_of(shown, each)):
+        workload = f"{each.kind}/{each.name}"
+        if (each.namespace, workload) in workloads:
+            bounds = shown.bounds[f"{each.namespace}/{workload}"]
             name = f"{each.namespace}/{each.name}"
             parts.append(f"{bounds} of {counted(each.placed + each.pending, 'pod')} of {name} find nodes")
     yield from hanging(head, "; ".join(parts), layout.width, 2)
@@ -44,11 +48,3 @@ def part_lines(parts: Iterable[Unjudged], layout: Layout) -> Iterator[str]:
         yield from hanging("not judged: ", text, layout.width, 2)
         if part.to_know:
             yield from hanging("what decides: ", part.to_know, layout.width, 2)
-
-
-def _pods_of(shown: Simulation, workload: WorkloadResult) -> Iterator[str]:
-    """Yield the pods of a workload that were to be placed, NAMESPACE/NAME."""
-    name = f"{workload.kind}/{workload.name}"
-    for each in shown.placements:
-        if (each.namespace, each.workload) == (workload.namespace, name):
-            yield f"{each.namespace}/{each.name}"

@@ -40,8 +40,7 @@ def bracketed(without: Simulation, assumed: Simulation) -> Simulation:
         without: the simulation in which unjudged pods take no node.
         assumed: the simulation in which filters that topospread does not model let every node pass.
     """
-    nodes = {f"{each.namespace}/{each.name}": each.node for each in without.placements}
-    nodes_assumed = {f"{each.namespace}/{each.name}": each.node for each in assumed.placements}
+    placed, placed_assumed = _is_placed(without), _is_placed(assumed)
     unjudged = {pod for group in without.pending if is_unjudged(group) for pod in _pods(group)}
     waits = {(each.namespace, each.workload) for each in without.pending if is_unjudged(each)}
     # A StatefulSet creates no pod before the unjudged one has a node.
@@ -51,8 +50,9 @@ def bracketed(without: Simulation, assumed: Simulation) -> Simulation:
         if group.verdict is None and (group.namespace, group.workload) in waits and "not created" in group.message
         for pod in _pods(group)
     }
-    both = {**nodes_assumed, **nodes}
-    differs = {pod for pod in both if (nodes.get(pod) is None) != (nodes_assumed.get(pod) is None)}
+    both = {**placed, **placed_assumed}
+    # Preemption may evict other pods, which their controllers create anew under other names.
+    opened = unjudged | {pod for pod in both if placed.get(pod) != placed_assumed.get(pod)}
     most = {(each.kind, each.namespace, each.name): each.placed for each in assumed.workloads}
     bounds = {}
     for each in without.workloads:
@@ -62,9 +62,15 @@ def bracketed(without: Simulation, assumed: Simulation) -> Simulation:
     return replace(
         without,
         unjudged=unjudged_parts(without.pending),
-        open_pods=tuple(pod for pod in both if pod in unjudged or pod in differs),
+        open_pods=tuple(pod for pod in both if pod in opened),
         bounds=bounds,
     )
+
+
+def _is_placed(simulation: Simulation) -> dict[str, bool]:
+    """Return whether each pod that was to be placed, or was evicted, has a node at the end."""
+    evicted = {f"{each.namespace}/{each.name}": False for each in simulation.evictions}
+    return evicted | {f"{each.namespace}/{each.name}": each.node is not None for each in simulation.placements}
 
 
 def unjudged_parts(pending: Iterable[PendingGroup]) -> tuple[Unjudged, ...]:

@@ -103,6 +103,33 @@ def test_a_stateful_set_that_waits_for_an_unjudged_pod_is_open(tmp_path: Path) -
     assert (result.verdict, len(result.open_pods)) == ("unknown", 3)
 
 
+def test_a_pod_that_only_an_unjudged_pod_evicts_is_open(tmp_path: Path) -> None:
+    urgent = {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": "urgent"},
+        "value": 10,
+    }
+    node = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "node-1"},
+        "status": {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "9"}},
+    }
+    old = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "old"},
+        "spec": {"nodeName": "node-1", **deployment("old", 1, "2")["spec"]["template"]["spec"]},
+    }
+    infer = deployment("infer", 1, "2", resourceClaims=CLAIMS)
+    more = deployment("more", 1, "4", priorityClassName="urgent", resourceClaims=CLAIMS)
+    result = topospread.simulate(manifest(tmp_path, urgent, node, old, infer, more))
+    assert result.verdict == "unknown"
+    assert not result.evictions
+    assert "default/old" in result.open_pods
+
+
 def test_kinds_that_are_not_modelled_are_never_said_to_play_no_part(tmp_path: Path) -> None:
     group = {"apiVersion": "scheduling.k8s.io/v1alpha2", "kind": "PodGroup", "metadata": {"name": "g"}}
     pool = {"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "p"}}
