@@ -4,11 +4,6 @@ from topospread.drills.forked import answers
 from topospread.errors import InvalidError, Place
 
 
-class LocalError(Exception):
-    def __init__(self, one: str, two: str) -> None:
-        super().__init__(f"{one} {two}")
-
-
 def test_an_error_of_a_process_is_raised_here_with_all_it_says() -> None:
     def refuse(_: int) -> None:
         raise InvalidError(["one", "two"], Place("a.yaml"))
@@ -20,8 +15,11 @@ def test_an_error_of_a_process_is_raised_here_with_all_it_says() -> None:
 
 
 def test_an_error_that_pickle_cannot_restore_is_told_in_words() -> None:
+    class LocalError(Exception):
+        """pickle finds no class that is defined in a function."""
+
     def fail(_: int) -> None:
-        raise LocalError("one", "two")
+        raise LocalError("one two")
 
     with pytest.raises(RuntimeError, match="LocalError: one two"):
         answers(fail, [1], 1)
