@@ -1,32 +1,24 @@
 """Answers: a verdict, one sentence, causes, tried remedies, what was not judged, and the evidence of one command.
 
-An answer is its own JSON: `Answer.to_json` writes the struct, and `topospread.schema` writes the schema of the struct.
-Drawing an answer is the job of `topospread.render`.
+An answer is its own JSON: `Answer.to_json` writes the struct. The formats of its blocks are in `topospread.render`.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, field
 
 from topospread.base import API_VERSION, Base, Word
 from topospread.errors import UnknownVerdictError
 
-if TYPE_CHECKING:
-    from topospread.render.blocks import Page
-
 _REPR_LENGTH = 100
-
-Ground = Literal["seen", "played", "drawn", "proved"]
-"""What a figure rests on: the current state, one simulated course, random courses, or every order and every score."""
 
 
 class Cause(Base, frozen=True, kw_only=True):
     """One reason for the verdict."""
 
-    code: Annotated[str, Meta(description="Stable key, for example `spread-domain-full`; see `topospread explain`.")]
+    code: Annotated[str, Meta(description="Stable key, for example `spread-domain-full`.")]
     says: Annotated[str, Meta(description="The cause in one sentence, with its numbers.")]
     nodes: Annotated[int | None, Meta(description="Number of nodes that the cause concerns.")] = None
     objects: Annotated[tuple[str, ...], Meta(description="Nodes, domains or objects that the cause names.")] = ()
@@ -92,9 +84,6 @@ class Answer(Base, frozen=True, kw_only=True):
         UnknownVerdictError: if ``bool()`` is applied to an unknown verdict.
     """
 
-    page_module: ClassVar[str] = ""
-    """Module of `topospread.render.pages` whose function `page` draws the answer."""
-
     api_version: Annotated[str, Meta(description="Version of this format.")] = API_VERSION
     kind: Annotated[str, Meta(description="Kind of answer, for example `Why`.")] = ""
     verdict: Annotated[Word, Meta(description="The answer to the command's question.")]
@@ -116,30 +105,3 @@ class Answer(Base, frozen=True, kw_only=True):
     def __repr__(self) -> str:
         text = f"<{type(self).__name__} {self.verdict}: {self.says}"
         return f"{text[: _REPR_LENGTH - 2]}…>" if len(text) >= _REPR_LENGTH else f"{text}>"
-
-    def page(self) -> Page:
-        """Return the answer as blocks that every output format can draw."""
-        page: Page = import_module(f"topospread.render.pages.{self.page_module}").page(self)
-        return page
-
-    def text(self, *, width: int = 80, wide: bool = False) -> str:
-        """Return the text that the command prints, without colours.
-
-        Args:
-            width: columns of the screen.
-            wide: include the sections that only ``-o wide`` shows.
-        """
-        from topospread.render.text import text
-
-        return text(self.page(), width=width, wide=wide)
-
-    def markdown(self) -> str:
-        """Return the answer as GitHub Markdown."""
-        from topospread.render.markdown import markdown
-
-        return markdown(self.page())
-
-    def _repr_html_(self) -> str:
-        from topospread.render.html import fragment
-
-        return fragment(self.page())

@@ -73,4 +73,10 @@ def best(words: Iterable[Word]) -> Word:
 
 def json_text(data: object) -> str:
     """Return data as JSON text, indented by two spaces, with a final newline."""
-    return msgspec.json.format(msgspec.json.encode(data), indent=2).decode() + "\n"
+    try:
+        encoded = msgspec.json.encode(data)
+    except UnicodeEncodeError:  # the name of a file that is not UTF-8; in JSON it has escapes
+        import json
+
+        return json.dumps(msgspec.to_builtins(data), indent=2) + "\n"
+    return msgspec.json.format(encoded, indent=2).decode() + "\n"

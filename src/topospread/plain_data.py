@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from topospread.base import json_text
+
 _FORMS = {
     "CapacityReport": ("capacity_json", "capacity_json"),
     "Comparison": ("comparison_json", "comparison_json"),
@@ -28,19 +30,6 @@ _FORMS = {
     "SpreadStatus": ("status_json", "status_json"),
 }
 """Class → the module of `report` and its function."""
-
-
-def json_text(data: object) -> str:
-    """Return plain data as the command writes it: indented by two, with a line feed at the end."""
-    import msgspec
-
-    try:
-        encoded = msgspec.json.encode(data)
-    except UnicodeEncodeError:  # the name of a file that is not UTF-8; in JSON it has escapes
-        import json
-
-        return json.dumps(msgspec.to_builtins(data), indent=2) + "\n"
-    return msgspec.json.format(encoded, indent=2).decode() + "\n"
 
 
 class PlainData:

@@ -1,7 +1,6 @@
 """Names, settings and files of a stranger: they colour nothing, begin no line and give no command to a pipeline."""
 
 import json
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -9,7 +8,6 @@ import pytest
 import yaml
 from jsonschema import Draft4Validator
 
-from topospread.cli.main import main
 from topospread.linting.run import MOST_ALIKE
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "unit/report/sarif-schema-2.1.0.json").read_text())
@@ -18,18 +16,8 @@ STORED = {"uid": "1", "resourceVersion": "1", "creationTimestamp": "2026-01-01T0
 
 
 @pytest.fixture
-def run(monkeypatch, capsys, tmp_path):
-    """Run a command in a folder of its own; the exit code, stdout and stderr."""
-    monkeypatch.chdir(tmp_path)
-
-    def command(*arguments: str) -> tuple[object, str, str]:
-        monkeypatch.setattr(sys, "argv", ["topospread", *arguments])
-        with pytest.raises(SystemExit) as left:
-            main()
-        said = capsys.readouterr()
-        return left.value.code, said.out, said.err
-
-    return command
+def run(in_process):
+    return in_process
 
 
 def is_safe(text: str) -> bool:

@@ -1,13 +1,10 @@
 """Malformed input that once ended a command with a fault: each is answered with exit code 0, 1 or 2."""
 
 import json
-import sys
 import time
 from pathlib import Path
 
 import pytest
-
-from topospread.cli.main import main
 
 ROLLOUT = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout", "metadata": {"name": "r"}}
 TEMPLATE = {"metadata": {"labels": {"app": "r"}}, "spec": {"containers": [{"name": "c", "image": "c"}]}}
@@ -29,16 +26,11 @@ RECORD = {
 
 
 @pytest.fixture
-def run(monkeypatch, capsys, tmp_path):
-    monkeypatch.chdir(tmp_path)
-
+def run(in_process):
     def command(*arguments: str) -> tuple[object, str, str]:
-        monkeypatch.setattr(sys, "argv", ["topospread", *arguments])
-        with pytest.raises(SystemExit) as left:
-            main()
-        said = capsys.readouterr()
-        assert left.value.code in (0, 1, 2), said.err
-        return left.value.code, said.out, said.err
+        code, out, err = in_process(*arguments)
+        assert code in (0, 1, 2), err
+        return code, out, err
 
     return command
 

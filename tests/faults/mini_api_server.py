@@ -173,7 +173,7 @@ class MiniApiServer:
                 raise Refusal(409, "the object has been modified")
             return self.put(resource, body | {"metadata": metadata | {"uid": item["metadata"]["uid"]}})
         changed = json.loads(json.dumps(item))
-        _merge(changed, body)
+        merge_patch(changed, body)
         return self.put(resource, changed)
 
     def _create(self, resource: str, namespace: str, body: Json) -> Json:
@@ -195,7 +195,7 @@ class MiniApiServer:
             raise Refusal(409, f"pod {pod['metadata']['name']} is being deleted")
         changed = json.loads(json.dumps(pod))
         changed["spec"]["nodeName"] = node
-        _merge(changed, {"status": {"conditions": [{"type": "PodScheduled", "status": "True"}]}})
+        merge_patch(changed, {"status": {"conditions": [{"type": "PodScheduled", "status": "True"}]}})
         self.bound[pod["metadata"]["uid"]].append(node)
         self.put("pods", changed)
         return {"kind": "Status", "status": "Success"}
@@ -293,14 +293,14 @@ def _parts(path: str) -> tuple[str, str, str, str]:
     return namespace, resource, name, subresource
 
 
-def _merge(target: Json, patch: Json) -> None:
+def merge_patch(target: Json, patch: Json) -> None:
     """Apply a merge patch; conditions are merged by type, as a strategic merge patch does it."""
     for key, value in patch.items():
         if key == "conditions":
             types = {each["type"] for each in value}
             target[key] = [each for each in target.get(key) or () if each["type"] not in types] + value
         elif isinstance(value, dict):
-            _merge(target.setdefault(key, {}), value)
+            merge_patch(target.setdefault(key, {}), value)
         elif value is None:
             target.pop(key, None)
         else:

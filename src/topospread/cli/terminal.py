@@ -135,7 +135,7 @@ def written(data: object, output: str) -> str:
         from topospread.api.yaml_text import yaml_text
 
         return yaml_text(data)
-    from topospread.plain_data import json_text
+    from topospread.base import json_text
 
     return json_text(data)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from topospread.base import API_VERSION
 from topospread.config.args import PLUGINS, DefaultConstraint
 from topospread.config.expansion import WEIGHED
 from topospread.config.profile import EXTENSION_POINTS, Configuration, EnabledPlugin, Profile
@@ -24,7 +25,7 @@ def describe(configuration: Configuration, standard: Configuration | None = None
     """
     usual = standard.profiles[0].plugins if standard is not None else {}
     return {
-        "apiVersion": "topospread.dev/v1",
+        "apiVersion": API_VERSION,
         "kind": "EffectiveSchedulerConfiguration",
         "configurationVersion": configuration.api_version,
         "profiles": [_profile(profile, usual) for profile in configuration.profiles],

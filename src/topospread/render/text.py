@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from textwrap import wrap
 
@@ -17,7 +16,6 @@ _LONGEST_BAR = 24
 _NARROWEST = 16
 """Columns that a wrapped cell keeps at least."""
 _GAP = "  "
-_MARK = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def text(page: Page, *, width: int = 80, wide: bool = False, colour: bool = False) -> str:
@@ -107,11 +105,6 @@ class _Writer:
 
     def _mark(self, words: str, role: Role) -> str:
         return f"{colour_mark(_COLOURS[role])}{words}{colour_mark('0')}" if self._colour and role else words
-
-
-def shown_length(line: str) -> int:
-    """Return the number of columns that a line takes without its colours."""
-    return len(_MARK.sub("", line))
 
 
 def _wrapped(words: str, width: int, hang: int) -> list[str]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from topospread.base import API_VERSION
+
 from .capacity_ends import what_ends
-from .json import API_VERSION, pending_json
+from .json import pending_json
 from .layout import Layout
 
 if TYPE_CHECKING:

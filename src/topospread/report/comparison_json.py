@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from topospread.base import API_VERSION
+
 from .comparison import restricted
-from .json import API_VERSION, eviction_json, simulation_json
+from .json import eviction_json, simulation_json
 
 if TYPE_CHECKING:
     from topospread.simulation import WorkloadSpread

@@ -6,7 +6,8 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from .json import API_VERSION
+from topospread.base import API_VERSION
+
 from .layout import Layout
 from .paragraphs import counted
 

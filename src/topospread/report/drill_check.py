@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
+from topospread.base import API_VERSION
+
 from .drill_each import part_json
 from .github import workflow_command
-from .json import API_VERSION
 from .junit import junit_text, xml_safe
 from .layout import Layout
 from .paragraphs import counted, hanging

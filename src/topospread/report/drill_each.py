@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from topospread.base import API_VERSION
 from topospread.drills.remarks import STATEFUL_SETS_WAIT
 
 from .drill_events import clock
-from .json import API_VERSION
 from .layout import Layout
 from .paragraphs import counted, hanging, named_row
 

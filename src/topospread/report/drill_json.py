@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .json import API_VERSION, pending_json, spread_json
+from topospread.base import API_VERSION
+
+from .json import pending_json, spread_json
 from .pools import pool_json
 
 if TYPE_CHECKING:

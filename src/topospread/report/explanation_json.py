@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .json import API_VERSION, constraint_json, left_out_json, rejections_json
+from topospread.base import API_VERSION
+
+from .json import constraint_json, left_out_json, rejections_json
 from .sums import plain_sum
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .json import API_VERSION
+from topospread.base import API_VERSION
 
 if TYPE_CHECKING:
     from topospread.guarantees import Guarantee, GuaranteeAnswer

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from .json import API_VERSION
+from topospread.base import API_VERSION
+
 from .layout import Layout
 from .paragraphs import counted, hanging
 from .pending import pending_lines

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from topospread.base import Bounds
+from topospread.base import API_VERSION, Bounds
 
 from .namespace import in_namespace
 from .pools import pool_json
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from topospread.workloads.autoscaling import Autoscaling
     from topospread.workloads.dropped_fields import UnusedField
 
-API_VERSION = "topospread.dev/v1"
 Json = dict[str, Any]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from topospread.base import API_VERSION
 from topospread.errors import Place
 from topospread.linting.rule import Finding, Rule
 from topospread.linting.rules import BY_ID
@@ -12,7 +13,6 @@ from topospread.linting.run import LintReport
 
 from .github import workflow_command
 
-API_VERSION = "topospread.dev/v1"
 GITHUB_LEVELS = {"error": "error", "warning": "warning", "hint": "notice"}
 
 

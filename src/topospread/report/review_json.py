@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from topospread.base import API_VERSION
+
 from .comparison_json import comparison_json
-from .json import API_VERSION
 from .lint_json import finding_json
 
 if TYPE_CHECKING:

@@ -16,10 +16,10 @@ from typing import Any, Final
 import msgspec
 
 from topospread.api.inventory import Inventory
+from topospread.base import API_VERSION
 from topospread.errors import InputError, Place, UsageError
 from topospread.linting.reading import Question
 from topospread.linting.run import LintReport, run
-from topospread.report.json import API_VERSION
 from topospread.report.lint_json import finding_json
 from topospread.simulation import Simulation
 from topospread.simulation.outcome import result_of

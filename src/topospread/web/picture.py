@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from topospread.api.node import Node
+from topospread.base import API_VERSION
 from topospread.plugins.spread_arithmetic import ConstraintArithmetic
-from topospread.report.json import API_VERSION
 
 from .standing import ClusterStanding
 

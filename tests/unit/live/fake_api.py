@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from tests.faults.mini_api_server import merge_patch
 from topospread.live.api_error import ApiError, ApiUnreachable
 from topospread.live.rest import Rest
 
@@ -195,7 +196,7 @@ class FakeApi:
         changed = json.loads(json.dumps(item))
         annotations = body.get("metadata", {}).get("annotations")
         metadata = {"metadata": {"annotations": annotations}} if annotations else {}
-        _merge(changed, {key: value for key, value in body.items() if key != "metadata"} | metadata)
+        merge_patch(changed, {key: value for key, value in body.items() if key != "metadata"} | metadata)
         return self.put(collection, changed)
 
     def _bind(self, pod: Json, body: Json) -> Json:
@@ -213,19 +214,6 @@ class FakeApi:
 def _key(metadata: Json) -> str:
     namespace = metadata.get("namespace", "")
     return f"{namespace}/{metadata['name']}" if namespace else metadata["name"]
-
-
-def _merge(target: Json, patch: Json) -> None:
-    for key, value in patch.items():
-        if key == "conditions":
-            kept = [each for each in target.get(key, ()) if each["type"] != value[0]["type"]]
-            target[key] = [*kept, *value]
-        elif isinstance(value, dict):
-            _merge(target.setdefault(key, {}), value)
-        elif value is None:
-            target.pop(key, None)
-        else:
-            target[key] = value
 
 
 def node(name: str, cpu: str = "4", **labels: str) -> Json:

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from topospread.base import Bounds
 from topospread.render.blocks import Bar, Code, Fact, Page, Section, Span, Table, Verdict
-from topospread.render.text import shown_length, text
+from topospread.render.text import text
+from topospread.report.paragraphs import shown_length
 
 COMMAND = 'kubectl -n shop patch deployment checkout --type json -p \'[{"op":"replace","path":"/spec"}]\''
 ZONES = Table(

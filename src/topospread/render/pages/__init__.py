@@ -1,1 +1,0 @@
-"""One page a command: a page picks the fields of an answer and computes nothing."""
