@@ -58,6 +58,17 @@ def _shell_word(word: str) -> str:
     return shlex.quote(word) if one_line(word) == word else "$'" + shown.replace("'", "\\'") + "'"
 
 
+def message_lines(text: str) -> str:
+    r"""Return a message whose further lines are indented by two spaces; all other line ends are escaped.
+
+    So text of the input never begins a line.
+
+    >>> message_lines("rights are missing:\n  list nodes\nyes: all is well")
+    'rights are missing:\n  list nodes\\nyes: all is well'
+    """
+    return "\n  ".join(map(one_line, text.split("\n  ")))
+
+
 def escape_commands(text: str) -> str:
     r"""Return the text without commands to the pipeline that shows it, such as a line that starts with ``::``."""
     return _COMMAND.sub(lambda found: f"{found[1]}\\u003a" if found[1] is not None else "#\\u0023", text)

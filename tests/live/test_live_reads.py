@@ -167,7 +167,7 @@ def _watched_while_it_stands_still(plane: ControlPlane, told: Path, *, before: b
         else:
             await eventually(lambda: "up to date" in shown.read_text(), PATIENCE)
             server.signal(signal.SIGSTOP)
-            await eventually(lambda: "s: API server: it does not answer" in told.read_text(), PATIENCE)
+            await eventually(lambda: "Z; API server: it does not answer" in told.read_text(), PATIENCE)
         server.signal(signal.SIGCONT)
         await eventually(lambda: "up to date" in (shown if before else told).read_text().split("not up")[-1], PATIENCE)
 

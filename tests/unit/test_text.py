@@ -8,13 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from topospread.api.yaml_text import parse_yaml, yaml_text
-from topospread.plain_data import json_text
+from topospread.base import json_text
 from topospread.text import (
     colour_mark,
     escape_commands,
     escape_control_bytes,
     escape_control_characters,
     for_terminal,
+    message_lines,
     one_line,
     shell_line,
 )
@@ -99,3 +100,8 @@ def test_yaml_keeps_its_meaning_and_no_line_of_it_is_a_command(text: str) -> Non
 
 def test_json_of_a_file_name_that_is_not_utf_8_can_be_read() -> None:
     assert json.loads(json_text({"file": "a\udcff"})) == {"file": "a\udcff"}
+
+
+def test_only_indented_lines_continue_a_message() -> None:
+    text = "rights are missing:\n  list nodes\nyes: all is well\n ::error::x\r\n  end"
+    assert message_lines(text) == ("rights are missing:\n  list nodes\\nyes: all is well\\n ::error::x\\r\n  end")

@@ -16,7 +16,7 @@ import click
 from click.shell_completion import shell_complete
 
 from topospread.errors import InputError, TopospreadError, UsageError
-from topospread.text import one_line
+from topospread.text import message_lines, one_line
 from topospread.version import __version__
 
 from .terminal import OutputError, safe_output
@@ -143,7 +143,7 @@ def _exit_code() -> int:
     except click.ClickException as error:
         code = _say(f"error: {_usage(error)}", BAD_INPUT)
     except InputError as error:
-        code = _say(f"error: {one_line(str(error))}", BAD_INPUT)
+        code = _say(f"error: {message_lines(str(error))}", BAD_INPUT)
     except TopospreadError as error:
         code = _say(f"error: {error}", BAD_INPUT)
     except BrokenPipeError:

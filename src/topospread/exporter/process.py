@@ -187,5 +187,5 @@ async def _check_rights(client: ApiClient, connection: Connection) -> None:
     if lacking:
         words = "\n  ".join(["rights that the exporter needs are missing:", *listed(lacking)])
         raise InputError(
-            f"{words}\ndeploy/prometheus/rbac.yaml grants them and the others", Place(source=connection.source)
+            f"{words}\n  deploy/prometheus/rbac.yaml grants them and the others", Place(source=connection.source)
         )

@@ -262,7 +262,7 @@ async def _check_rights(wanted: Launch, client: ApiClient, connection: Connectio
     if lacking:
         words = "\n  ".join(["rights that a scheduler needs are missing:", *listed(lacking)])
         raise InputError(
-            f"{words}\ndocs/how-to/second-scheduler.md has the RBAC file that grants them",
+            f"{words}\n  docs/how-to/second-scheduler.md has the RBAC file that grants them",
             Place(source=connection.source),
         )
     log.log(
