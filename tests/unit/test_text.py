@@ -104,4 +104,4 @@ def test_json_of_a_file_name_that_is_not_utf_8_can_be_read() -> None:
 
 def test_only_indented_lines_continue_a_message() -> None:
     text = "rights are missing:\n  list nodes\nyes: all is well\n ::error::x\r\n  end"
-    assert message_lines(text) == ("rights are missing:\n  list nodes\\nyes: all is well\\n ::error::x\\r\n  end")
+    assert message_lines(text) == "rights are missing:\n  list nodes\\nyes: all is well\\n ::error::x\\u000d\n  end"
