@@ -16,7 +16,7 @@ from topospread.cluster import Cluster
 from topospread.config.gates import gates_for
 from topospread.config.version_rules import rules_for
 from topospread.live.kinds import ReadPod
-from topospread.live.pods import Pods
+from topospread.live.pods import Assumption, Pods
 from topospread.plugins.cluster_event import ASSIGNED_POD_DELETE, ClusterEvent
 from topospread.scheduling.queue import SchedulingQueue
 from topospread.scheduling.requeueing import RequeueingRules
@@ -125,6 +125,7 @@ class Scene:
         for name in NODES:
             self.cluster.put_node(msgspec.convert(node(name), Node))
         self.queue = SchedulingQueue(lambda: 0, lambda pod: None)
+        self.attempts: list[Assumption] = []
         self.pods = Pods(self.cluster, self.queue, lambda pod: pod.spec.scheduler_name == "ours")
 
     def relist(self, truths: dict[str, Truth]) -> None:
@@ -153,14 +154,16 @@ class Scene:
         if pod is not None and key not in self.pods.assumed and not pod.terminating and not pod.spec.scheduling_gates:
             self.queue.delete(key)
             self.cluster.bind(key, self.cluster.pod_class(pod), 0)
-            self.pods.assume(key, pod, NODES[0])
+            self.attempts.append(self.pods.assume(key, pod, NODES[0]))
 
     def forget_assumed(self) -> None:
-        """Give up all bindings, so that only the API server's state is left."""
-        for each in list(self.pods.assumed.values()):
+        """Let all bindings fail, so that only the API server's state is left."""
+        for each in self.attempts:
             self.pods.forget(each)
-            self.queue.add(self.pods.waiting[each.key], each.key)
-            self.pods.promise(each.key, None)
+            pod = self.pods.waiting.get(each.key)
+            if pod is not None and pod.metadata.uid == each.pod.metadata.uid and each.key not in self.pods.assumed:
+                self.queue.add(pod, each.key)
+                self.pods.promise(each.key, None)
 
     def known(self) -> tuple[object, ...]:
         """Return everything that decides on later placements."""
