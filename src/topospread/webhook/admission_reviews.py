@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -19,6 +19,7 @@ from topospread.linting.rule import SEVERITIES, Finding
 from topospread.linting.run import run
 from topospread.linting.settings import Settings
 from topospread.sources.files import STANDARD_INPUT
+from topospread.workloads.controller_accounts import CONTROLLER_MANAGER, CREATORS
 
 from .policy import ASKED, AdmissionPolicy, Json, WorkloadDefaults
 
@@ -31,19 +32,7 @@ _MOST_WARNINGS: Final = 50
 _NO_CHANGE: Final[Json] = {}
 API_VERSION: Final = "admission.k8s.io/v1"
 
-_CONTROLLERS: Final[Mapping[tuple[str, str], str]] = {
-    ("Pod", "ReplicaSet"): "replicaset-controller",
-    ("Pod", "ReplicationController"): "replication-controller",
-    ("Pod", "StatefulSet"): "statefulset-controller",
-    ("Pod", "DaemonSet"): "daemon-set-controller",
-    ("Pod", "Job"): "job-controller",
-    ("ReplicaSet", "Deployment"): "deployment-controller",
-    ("Job", "CronJob"): "cronjob-controller",
-}
-"""(kind, kind of its owner) → the service account in kube-system of the controller that creates it."""
 _FORGEABLE: Final = ("ownerReferences", "deletionTimestamp")
-_CONTROLLER_MANAGER: Final = "system:kube-controller-manager"
-"""The user of every controller if kube-controller-manager runs without --use-service-account-credentials."""
 
 
 class ReviewHead(msgspec.Struct):
@@ -212,9 +201,9 @@ def _is_from_controller(request: Json) -> bool:
     user = (request.get("userInfo") or {}).get("username", "")
     kind = (request.get("kind") or {}).get("kind", "")
     for owner in (request["object"].get("metadata") or {}).get("ownerReferences") or ():
-        account = _CONTROLLERS.get((kind, owner.get("kind", "")))
-        if account and owner.get("controller"):
-            return user in (f"system:serviceaccount:kube-system:{account}", _CONTROLLER_MANAGER)
+        creator = CREATORS.get((kind, owner.get("kind", "")))
+        if creator and owner.get("controller"):
+            return user in (creator, CONTROLLER_MANAGER)
     return False
 
 

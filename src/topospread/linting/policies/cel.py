@@ -18,6 +18,7 @@ from topospread.linting.pod_source import HASH, HOSTNAME
 from topospread.linting.rules.constraint_fields import ADDED_BY_CONTROLLERS, OF_ONE_POD, RENAMED
 from topospread.linting.rules.pod_spec import PART_OF
 from topospread.linting.rules.selectors import OF_ONE_WORKLOAD
+from topospread.workloads.controller_accounts import CONTROLLER_MANAGER, CREATORS
 
 SCALED: Final = ("Deployment", "ReplicaSet", "StatefulSet", "ReplicationController")
 KINDS: Final = (*SCALED, "DaemonSet", "Job", "CronJob", "Pod")
@@ -234,8 +235,17 @@ def not_ignored(rule: str) -> str:
     return f"!({there} && {annotations}['{ANNOTATION}'].matches(r'{pattern}'))"
 
 
-NOT_OF_A_CONTROLLER: Final = (
-    "!has(object.metadata.ownerReferences) || "
-    "!object.metadata.ownerReferences.exists(o, has(o.controller) && o.controller)"
+_USER = "request.userInfo.username"
+_CREATIONS = _listed(f"{owner}/{kind} {user}" for (kind, owner), user in CREATORS.items())
+NOT_BY_CONTROLLER: Final = (
+    f"!has(object.metadata.ownerReferences) || !has({_USER}) || !object.metadata.ownerReferences.exists(o, "
+    f"has(o.controller) && o.controller && ({_USER} == '{CONTROLLER_MANAGER}' || "
+    f"o.kind + '/' + object.kind + ' ' + {_USER} in {_CREATIONS}))"
 )
-"""True unless a controller made the object: only the owner's template is judged then."""
+"""True unless a built-in controller sends an object that it controls: its template was judged before.
+
+The owner reference alone proves nothing: everybody can write one. Kyverno's background scans have no user.
+"""
+
+NOT_BEING_DELETED: Final = "oldObject == null || !has(oldObject.metadata.deletionTimestamp)"
+"""True unless the API server waits for finalizers to delete the object; to refuse their removal would keep it."""

@@ -15,7 +15,7 @@ from topospread.linting.rule import SEVERITIES, Rule, Severity
 from topospread.linting.rules import RULES
 from topospread.linting.settings import Settings
 
-from .cel import EXPRESSED, NOT_OF_A_CONTROLLER, VARIABLES, Expressed, not_ignored
+from .cel import EXPRESSED, NOT_BEING_DELETED, NOT_BY_CONTROLLER, VARIABLES, Expressed, not_ignored
 from .not_in_cel import NOT_IN_CEL
 
 Engine = Literal["vap", "kyverno"]
@@ -55,7 +55,7 @@ def policies(rules: Sequence[tuple[Rule, Severity]], engine: Engine) -> list[Jso
     """The objects to be applied, in the order of the rules: a policy and its binding each, or one for Kyverno."""
     if engine == "kyverno":
         return [_kyverno(rule, severity) for rule, severity in rules]
-    return [made for rule, severity in rules for made in (_policy(rule), _binding(rule, severity))]
+    return [made for rule, severity in rules for made in (_policy(rule, severity), _binding(rule, severity))]
 
 
 def name_of(rule: str) -> str:
@@ -67,11 +67,13 @@ def _message(rule: Rule) -> str:
     return f"{rule.sentence} {rule.why} [{rule.id}]"
 
 
-def _conditions(rule: str) -> list[Json]:
-    return [
-        {"name": "not-of-a-controller", "expression": NOT_OF_A_CONTROLLER},
-        {"name": "not-ignored", "expression": not_ignored(rule)},
+def _conditions(rule: str, severity: Severity) -> list[Json]:
+    """Return the conditions under which a rule is asked. An author's annotation lifts no denial."""
+    found = [
+        {"name": "not-by-controller", "expression": NOT_BY_CONTROLLER},
+        {"name": "not-being-deleted", "expression": NOT_BEING_DELETED},
     ]
+    return found if severity == "error" else [*found, {"name": "not-ignored", "expression": not_ignored(rule)}]
 
 
 def _variables(expressed: Expressed) -> list[Json]:
@@ -84,7 +86,7 @@ def _variables(expressed: Expressed) -> list[Json]:
     return wanted[::-1]
 
 
-def _policy(rule: Rule) -> Json:
+def _policy(rule: Rule, severity: Severity) -> Json:
     expressed = EXPRESSED[rule.id]
     return {
         "apiVersion": "admissionregistration.k8s.io/v1",
@@ -100,7 +102,7 @@ def _policy(rule: Rule) -> Json:
                 },
                 "resourceRules": _resource_rules(expressed.kinds),
             },
-            "matchConditions": _conditions(rule.id),
+            "matchConditions": _conditions(rule.id, severity),
             "variables": _variables(expressed),
             "validations": [{"expression": f"!({expressed.finding})", "message": _message(rule)}],
         },
@@ -150,7 +152,7 @@ def _kyverno(rule: Rule, severity: Severity) -> Json:
                     "name": rule.id,
                     "match": {"any": [{"resources": {"kinds": kinds, "operations": _OPERATIONS[:]}}]},
                     "exclude": {"any": [{"resources": {"namespaces": list(LEFT_OUT)}}]},
-                    "celPreconditions": _conditions(rule.id),
+                    "celPreconditions": _conditions(rule.id, severity),
                     "validate": {
                         "failureAction": "Enforce" if severity == "error" else "Audit",
                         "cel": {
