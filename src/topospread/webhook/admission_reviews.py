@@ -36,9 +36,15 @@ _FORGEABLE: Final = ("ownerReferences", "deletionTimestamp")
 
 
 class ReviewHead(msgspec.Struct):
-    """The part of a request that an answer needs when nothing judged the request."""
+    """The part of a request that the server reads itself.
+
+    Attributes:
+        uid: the request's id, which the answer repeats.
+        namespace: the namespace of the object; "" without one.
+    """
 
     uid: str
+    namespace: str = ""
 
 
 class _Review(msgspec.Struct, rename="camel"):

@@ -1,7 +1,8 @@
 """Processes that judge admission requests off the event loop, so that a slow request delays no other request.
 
 A request that takes long is demoted: its process gets the lowest priority, and a new process takes its place among
-those that accept requests. `SLOW` demoted processes may run at a time; then the one that has run longest is ended.
+those that accept requests. `SLOW` demoted processes may run at a time; then one of the namespace with most of them is
+ended. One namespace holds at most `SHARE` of the processes that accept requests, the ones being replaced included.
 """
 
 from __future__ import annotations
@@ -12,18 +13,22 @@ import os
 import pickle
 import sys
 from asyncio.subprocess import PIPE, Process
+from collections import Counter
 from contextlib import suppress
 from typing import Final
 
 import msgspec
 
+from .fair_queue import FairQueue
 from .judging_process import LENGTH, READY, Judgement, framed
 from .policy import AdmissionPolicy
 
 log = logging.getLogger(__name__)
 
-ACCEPTING: Final = 3
+ACCEPTING: Final = 4
 """Processes that accept requests."""
+SHARE: Final = ACCEPTING - 1
+"""Processes that one namespace may hold: one is left for the requests of all other namespaces."""
 SLOW: Final = 2
 """Demoted processes that may run at a time."""
 SLOW_AFTER: Final = 0.1
@@ -46,7 +51,7 @@ class JudgingPool:
 
     def __init__(self, policy: AdmissionPolicy) -> None:
         self._policy = pickle.dumps(policy)
-        self._accepting: asyncio.Queue[_JudgingProcess] = asyncio.Queue()
+        self._accepting: FairQueue[_JudgingProcess] = FairQueue(SHARE)
         self._demoted: list[_JudgingProcess] = []
         self._workers: set[_JudgingProcess] = set()
         self._places: list[asyncio.Task[None]] = []
@@ -59,7 +64,8 @@ class JudgingPool:
     async def start(self) -> None:
         """Start the processes and wait until one accepts requests."""
         self._places = [asyncio.create_task(self._keep_one()) for _ in range(ACCEPTING)]
-        self._accepting.put_nowait(await self._accepting.get())
+        self._accepting.put(await self._accepting.take(""))
+        self._accepting.release("")
 
     async def close(self) -> None:
         """End every process."""
@@ -70,11 +76,12 @@ class JudgingPool:
             worker.end()
             await worker.exited
 
-    async def judge(self, path: str, review: bytes, until: float) -> Judgement:
+    async def judge(self, path: str, namespace: str, review: bytes, until: float) -> Judgement:
         """Return the judgement of an AdmissionReview.
 
         Args:
             path: "validate" or "mutate".
+            namespace: the namespace of the request; "" for an object without one.
             review: the AdmissionReview as JSON.
             until: the deadline, in the event loop's time.
 
@@ -83,16 +90,17 @@ class JudgingPool:
         """
         try:
             async with asyncio.timeout_at(until):
-                judgement = await self._ask(path.encode() + b"\n" + review)
+                judgement = await self._ask(namespace, path.encode() + b"\n" + review)
         except TimeoutError:
             raise NotJudgedError("it was not judged in time") from None
         if judgement.error:
             raise NotJudgedError(f"judging failed: {judgement.error}")
         return judgement
 
-    async def _ask(self, request: bytes) -> Judgement:
-        while (worker := await self._accepting.get()).exited.done():
-            pass
+    async def _ask(self, namespace: str, request: bytes) -> Judgement:
+        while (worker := await self._accepting.take(namespace)).exited.done():
+            self._accepting.release(namespace)
+        worker.holder = namespace
         demotion = asyncio.get_running_loop().call_later(SLOW_AFTER, self._demote, worker)
         try:
             answer = await worker.ask(request)
@@ -104,18 +112,24 @@ class JudgingPool:
         if worker.replaced.is_set():
             worker.end()
         else:
-            self._accepting.put_nowait(worker)
+            worker.holder = None
+            self._accepting.put(worker)
+            self._accepting.release(namespace)
         return msgspec.msgpack.decode(answer, type=Judgement)
 
     def _demote(self, worker: _JudgingProcess) -> None:
         worker.lower_priority()
         worker.replaced.set()
         self._demoted = [each for each in self._demoted if not each.exited.done()] + [worker]
-        for each in self._demoted[:-SLOW]:
-            each.end()
+        if len(self._demoted) > SLOW:
+            holders = Counter(each.holder for each in self._demoted)
+            ended = max(self._demoted, key=lambda each: holders[each.holder])  # the oldest of those
+            self._demoted.remove(ended)
+            ended.end()
 
     async def _keep_one(self) -> None:
         """Keep one process that accepts requests: start another one whenever it exits or is demoted."""
+        holder = None
         while True:
             worker = await _JudgingProcess.start()
             self._workers.add(worker)
@@ -126,20 +140,25 @@ class JudgingPool:
                 log.error("a process that judges ended before it accepted requests")
                 await asyncio.sleep(_START_AGAIN)
                 continue
-            self._accepting.put_nowait(worker)
+            self._accepting.put(worker)
+            if holder is not None:
+                self._accepting.release(holder)
             await worker.replaced.wait()
+            holder = worker.holder
 
 
 class _JudgingProcess:
     """One process.
 
     Attributes:
+        holder: the namespace of the request that the process judges, or judged when it ended.
         exited: done when the process has ended.
         replaced: set when another process has to take its place.
     """
 
     def __init__(self, process: Process) -> None:
         self._process = process
+        self.holder: str | None = None
         self.replaced = asyncio.Event()
         self.exited = asyncio.create_task(process.wait())
         self.exited.add_done_callback(lambda _: self.replaced.set())

@@ -122,7 +122,7 @@ class _ReviewAnswers:
         except ValueError as error:
             return web.Response(status=400, text=f"{error}\n")
         try:
-            judgement = await self._pool.judge(path, data, until)
+            judgement = await self._pool.judge(path, head.namespace, data, until)
             body, result = judgement.body, judgement.result
         except NotJudgedError as error:
             log.warning("a request to /%s was not judged: %s", path, error)

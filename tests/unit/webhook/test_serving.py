@@ -42,9 +42,10 @@ def review(made: Json) -> bytes:
     return json.dumps({"apiVersion": "admission.k8s.io/v1", "request": request(made)}).encode()
 
 
-def slow() -> bytes:
-    """A request that takes far longer than any deadline here: a Deployment with 30,000 constraints."""
-    return review(deployment(*[WRONG | {"topologyKey": f"example.com/{number}"} for number in range(30_000)]))
+def slow(constraints: int = 30_000, namespace: str = "shop") -> bytes:
+    """Return a request that takes far longer than any deadline here."""
+    wrong = [WRONG | {"topologyKey": f"example.com/{number}"} for number in range(constraints)]
+    return review(deployment(*wrong, namespace=namespace))
 
 
 async def answered(client: TestClient[Any, Any], data: bytes, timeout: str = "5s") -> Json:
@@ -87,6 +88,23 @@ def test_slow_requests_delay_no_other() -> None:
         assert not all(task.done() for task in heavy)
         for response in await asyncio.gather(*heavy):
             assert response["allowed"] is False
+
+    play(scenario)
+
+
+def test_slow_requests_of_one_namespace_delay_no_other_namespace() -> None:
+    """A hundred slow requests would take more than all of the time that the ordinary ones have."""
+
+    async def scenario(client: TestClient[Any, Any], _: JudgingPool) -> None:
+        heavy = slow(5_000, "attacker")
+        attack = [asyncio.create_task(answered(client, heavy, "30s")) for _ in range(100)]
+        await asyncio.sleep(0.5)
+        for _ in range(4):
+            assert (await answered(client, review(deployment(WRONG)), "10s"))["status"]["code"] == 403
+        assert sum(task.done() for task in attack) < len(attack) // 2
+        for task in attack:
+            task.cancel()
+        await asyncio.gather(*attack, return_exceptions=True)
 
     play(scenario)
 
