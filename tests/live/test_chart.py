@@ -81,12 +81,25 @@ def test_helm_finds_nothing(helm: Path) -> None:
         "image.tga=1",
         "webhook.enabled=true",
         "extender.enabled=true",
+        "webhook.clientCA=ca.crt",
     ],
 )
 def test_wrong_values_are_refused(helm: Path, value: str) -> None:
     done = subprocess.run([helm, "template", CHART, "--set", value], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "values don't meet the specifications of the schema" in done.stderr
+
+
+def test_the_webhook_requires_a_client_certificate_of_the_given_authority(helm: Path, tmp_path: Path) -> None:
+    authority = tmp_path / "ca.crt"
+    authority.write_text("-----BEGIN CERTIFICATE-----\nTm9uZQ==\n-----END CERTIFICATE-----\n")
+    items = {key(each): each for each in rendered(helm, *WEBHOOK, "--set-file", f"webhook.clientCA={authority}")}
+    pods = items["Deployment", "topospread-webhook"]["spec"]["template"]["spec"]
+    assert "--client-ca-file=/etc/topospread/client-ca.crt" in pods["containers"][0]["args"]
+    assert {"name": "policy", "mountPath": "/etc/topospread", "readOnly": True} in pods["containers"][0]["volumeMounts"]
+    assert items["ConfigMap", "topospread-webhook"]["data"]["client-ca.crt"] == authority.read_text()
+    without = {key(each): each for each in rendered(helm, *WEBHOOK)}
+    assert "client-ca" not in json.dumps(without["Deployment", "topospread-webhook"])
 
 
 def test_our_own_linter_finds_nothing(helm: Path, tmp_path: Path) -> None:

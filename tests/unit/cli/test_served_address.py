@@ -1,0 +1,25 @@
+"""Where servers listen unless an option says otherwise."""
+
+from __future__ import annotations
+
+import click
+import pytest
+
+from topospread.cli.export import export
+from topospread.cli.extender import extender
+from topospread.cli.scheduler import scheduler
+from topospread.cli.webhook import webhook
+from topospread.live.serving import Address
+
+
+@pytest.mark.parametrize("command", [scheduler, export, extender], ids=lambda command: command.name)
+def test_servers_without_authentication_listen_on_loopback_by_default(command: click.Command) -> None:
+    (host,) = (option.default for option in command.params if option.name == "bind_address")
+    assert Address(str(host)).shows_metrics
+
+
+@pytest.mark.parametrize("command", [scheduler, webhook], ids=lambda command: command.name)
+def test_metrics_have_no_address_that_others_reach_by_default(command: click.Command) -> None:
+    (metrics,) = (option.default for option in command.params if option.name == "metrics")
+    assert metrics is None or not isinstance(metrics, tuple)
+    assert not Address("0.0.0.0").shows_metrics
