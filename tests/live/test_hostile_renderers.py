@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import threading
@@ -178,6 +179,51 @@ def test_a_base_does_not_leave_the_repository(renderers: Path, checkout: Path) -
         done = run(checkout, renderers, "simulate", ".", *CLUSTER)
         assert (done.returncode, done.stdout) == (2, "")
         assert f"leaves {checkout}" in done.stderr
+
+
+def test_without_a_repository_a_base_does_not_leave_the_folder_that_is_named(renderers: Path, tmp_path: Path) -> None:
+    base = {"base/kustomization.yaml": "resources: [pod.yaml]\n", "base/pod.yaml": POD % "-hunter2"}
+    write(tmp_path, base | {"overlay/kustomization.yaml": "resources: [../base]\n"})
+    done = run(tmp_path, renderers, "simulate", "overlay", *CLUSTER)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"../base leaves {tmp_path}/overlay; name a folder that holds both" in " ".join(done.stderr.split())
+    assert run(tmp_path, renderers, "simulate", ".", *CLUSTER).returncode == 0
+
+
+def chart_with_schema(reference: str) -> dict[str, str]:
+    """A chart whose schema for values refers to something else."""
+    return {
+        "charts/web/Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.0.0\n",
+        "charts/web/values.yaml": "a: 1\n",
+        "charts/web/values.schema.json": json.dumps({"properties": {"a": {"$ref": reference}}}),
+        "charts/web/templates/pod.yaml": POD % "",
+    }
+
+
+@pytest.mark.parametrize("path", ["charts/web", "web-1.0.0.tgz", "."])
+def test_a_schema_for_values_reads_no_file_and_no_server(
+    renderers: Path, checkout: Path, server: tuple[str, list[str]], path: str
+) -> None:
+    url, asked = server
+    secret = checkout.parent / "secret.json"
+    secret.write_text('{"const": "hunter2"}')
+    for reference in (f"file://{secret}", url):
+        write(checkout, chart_with_schema(reference) | {"kustomization.yaml": "helmCharts: [{name: web}]\n"})
+        subprocess.run([renderers / "helm", "package", "charts/web"], cwd=checkout, check=True, capture_output=True)
+        done = run(checkout, renderers, "simulate", path, *CLUSTER, "--render-helm")
+        assert (done.returncode, asked) == (0, []), done.stderr
+        assert "hunter2" not in done.stdout + done.stderr
+        if path != ".":
+            assert "values are not validated" in " ".join(done.stdout.split())
+
+
+def test_a_schema_for_values_is_still_enforced(renderers: Path, checkout: Path) -> None:
+    write(checkout, chart_with_schema("#/$defs/a"))
+    schema = {"properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"const": 2}}}
+    (checkout / "charts/web/values.schema.json").write_text(json.dumps(schema))
+    done = run(checkout, renderers, "simulate", "charts/web", *CLUSTER)
+    assert done.returncode == 2
+    assert "values don't meet the specifications of the schema" in " ".join(done.stderr.split())
 
 
 def test_a_link_in_a_chart_does_not_leave_the_repository(renderers: Path, checkout: Path) -> None:

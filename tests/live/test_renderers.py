@@ -66,6 +66,7 @@ CHART = {
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
+    (tmp_path / ".git").mkdir()
     for name, text in (TREE | CHART).items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)

@@ -17,9 +17,10 @@ import msgspec
 
 from topospread.errors import InputError, Place
 
+from .chart_schemas import PACKED, has_outside_references
 from .files import Source, entries, find_sources, note_links_out, nothing_to_read, unreadable
 from .kustomizations import Kustomization, kustomization_in
-from .rendering import CHART, PACKED, ChartUnit, KustomizationUnit, Rendering, chart_field
+from .rendering import CHART, ChartUnit, KustomizationUnit, Rendering, chart_field
 from .roots import check_inside_repository, root_of
 from .text import shown_path
 
@@ -59,7 +60,8 @@ def look_into(path: str, rendering: Rendering, *, to_apply: bool = False) -> Pat
         return PathContents(found, warnings=[note_links_out(links_out)] if links_out else ())
     check_inside_repository(path)
     if is_packed:
-        return PathContents([Source(path, 0, ChartUnit(path, root_of(path), rendering))])
+        packed = [Source(path, 0, ChartUnit(path, root_of(path), rendering))]
+        return PathContents(packed, _notes_on_schemas(packed))
     try:
         tree = _Tree(path, rendering, alone=to_apply)
     except OSError as error:
@@ -170,7 +172,7 @@ class _Tree:
         own = kustomization_in(folder.path)
         if own is not None:
             self.built[own.folder] = own
-            self.sources.append(Source(folder.path, 0, KustomizationUnit(folder.path, own, self.rendering)))
+            self.sources.append(Source(folder.path, 0, KustomizationUnit(folder.path, self.limit, own, self.rendering)))
         elif os.path.isfile(os.path.join(folder.path, CHART)):
             self._note_chart(folder.path)
             return []
@@ -278,11 +280,19 @@ class _Tree:
             ("not built, it is a component that nothing here refers to", alone),
             ("not rendered, it is a library of other charts", list(map(shown_path, self.libraries))),
         )
-        return [f"{_listed(names)}: {words}" for words, names in told if names]
+        return [f"{_listed(names)}: {words}" for words, names in told if names] + _notes_on_schemas(kept)
 
 
 def _kustomization_of(source: Source) -> Kustomization | None:
     return source.unit.kustomization if isinstance(source.unit, KustomizationUnit) else None
+
+
+def _notes_on_schemas(sources: Sequence[Source]) -> list[str]:
+    """Return a note about the charts whose values Helm does not validate."""
+    charts = [each for each in sources if isinstance(each.unit, ChartUnit)]
+    names = [each.name for each in charts if has_outside_references(each.path)]
+    words = "values are not validated, values.schema.json refers to other files or servers"
+    return [f"{_listed(names)}: {words}"] if names else []
 
 
 def _listed(names: Sequence[str]) -> str:

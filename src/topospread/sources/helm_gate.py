@@ -15,6 +15,7 @@ from typing import Final
 
 from topospread.errors import InputError, UsageError
 
+from .chart_schemas import NO_VALIDATION, has_outside_references
 from .roots import check_links, is_within
 from .text import shown_path
 
@@ -58,15 +59,15 @@ def main() -> None:
     """Replace this process by Helm if the call is allowed; otherwise say why not and exit with 1."""
     folder, helm, root, network, *words = sys.argv[1:]
     try:
-        check_call(words, (root, folder), network=bool(network))
+        words += check_call(words, (root, folder), network=bool(network))
     except (InputError, UsageError) as error:
         sys.exit(f"Error: {error}")
     homes = {name: os.path.join(folder, name.lower()) for name in HELM_HOMES}
     os.execve(helm, [helm, *words], {**os.environ, **homes})
 
 
-def check_call(words: Sequence[str], roots: Sequence[str], *, network: bool) -> None:
-    """Refuse a call of Helm that a kustomization must not make.
+def check_call(words: Sequence[str], roots: Sequence[str], *, network: bool) -> list[str]:
+    """Refuse a call of Helm that a kustomization must not make, and return the options that it lacks.
 
     Args:
         words: the words after ``helm``.
@@ -99,3 +100,4 @@ def check_call(words: Sequence[str], roots: Sequence[str], *, network: bool) -> 
             raise UsageError(f"{shown_path(path)} is outside {shown_path(roots[0])}")
     for chart in charts:
         check_links(chart, roots[0])
+    return [NO_VALIDATION] if any(map(has_outside_references, charts)) else []

@@ -1,7 +1,6 @@
-"""Checks what kustomize would read for a kustomization: only its repository, and the network only on request.
+"""Checks what kustomize would read for a kustomization: only the root's files, and the network only on request.
 
 kustomize keeps files inside the folder of their kustomization, but takes bases from any folder of the machine.
-Outside a repository bases may lie anywhere, because an overlay that is named has its bases beside it.
 Source: sigs.k8s.io/kustomize/api/internal/loader/fileloader.go.
 """
 
@@ -16,7 +15,7 @@ from topospread.errors import InputError, Place
 
 from .files import Source, read_text
 from .kustomizations import FOLDER_FIELDS, KUSTOMIZATIONS
-from .roots import is_within, repository_of
+from .roots import is_within
 from .text import Text, shown_path
 from .yaml import read_documents
 
@@ -30,20 +29,17 @@ _PLUGINS: Final = frozenset({"generators", "transformers", "validators", "config
 NEEDS_NETWORK: Final = "kustomize would fetch this from the network; add --render-network to allow it"
 
 
-def check_reach(folder: str, *, network: bool) -> str:
-    """Refuse a kustomization that reads outside its repository, or the network unless that is allowed.
+def check_reach(folder: str, root: str, *, network: bool) -> None:
+    """Refuse a kustomization that reads outside its root, or the network unless that is allowed.
 
     Args:
         folder: the folder of the kustomization.
+        root: real path of the folder that the kustomization and its bases lie in (`roots`).
         network: whether kustomize may fetch bases and files.
-
-    Returns:
-        The real path of a folder that holds the kustomization and all its bases: the repository, if there is one.
 
     Raises:
         InputError: if it does, or a kustomization cannot be read; its place is the kustomization's file.
     """
-    root = repository_of(folder)
     visited: set[str] = set()
     waiting = [folder]
     while waiting:
@@ -51,13 +47,12 @@ def check_reach(folder: str, *, network: bool) -> str:
         if each not in visited:
             visited.add(each)
             waiting += _ReachCheck(each, root, network).checked()
-    return root or os.path.commonpath(visited)
 
 
 class _ReachCheck:
     """Checks the references of one kustomization."""
 
-    def __init__(self, folder: str, root: str | None, network: bool) -> None:
+    def __init__(self, folder: str, root: str, network: bool) -> None:
         self._folder = folder
         self._root = root
         self._network = network
@@ -120,5 +115,6 @@ class _ReachCheck:
             raise InputError(f"{shown_path(value)}: {NEEDS_NETWORK}", self._place)
 
     def _check_inside(self, path: str, given: str) -> None:
-        if self._root is not None and not is_within(path, self._root):
-            raise InputError(f"{shown_path(given)} leaves {shown_path(self._root)}; move it below", self._place)
+        if not is_within(path, self._root):
+            words = f"{shown_path(given)} leaves {shown_path(self._root)}; name a folder that holds both"
+            raise InputError(words, self._place)

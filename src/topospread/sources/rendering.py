@@ -13,6 +13,7 @@ from topospread.api.served import kinds_served
 from topospread.config.versions import KubeVersion
 from topospread.errors import InputError, Place
 
+from .chart_schemas import NO_VALIDATION, PACKED, has_outside_references
 from .files import Source, checked_utf8, read_text
 from .helm_gate import write_gate
 from .kustomization_reach import check_reach
@@ -24,8 +25,6 @@ from .text import Text, shown_path
 from .yaml import read_documents
 
 CHART: Final = "Chart.yaml"
-PACKED: Final = ".tgz"
-"""How the file of a packed chart ends."""
 
 _RELEASE: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _LONGEST_RELEASE: Final = 53
@@ -115,6 +114,7 @@ class ChartUnit(msgspec.Struct, frozen=True):
         words += [f"--values={each}" for each in how.helm_values]
         words += [f"--set={each}" for each in how.helm_set]
         words += _capabilities(how.kube_version)
+        words += [NO_VALIDATION] if has_outside_references(self.path) else []
         with scrubbed_environment(network=how.network) as (_, environment):
             data = find_renderer(HELM, self._place).run(words, self._place, environment)
         text = checked_utf8(data, Source(self.path, None))
@@ -133,12 +133,14 @@ class KustomizationUnit(msgspec.Struct, frozen=True):
 
     Attributes:
         path: as it was given.
+        root: real path of the folder that it and its bases must not leave.
         kustomization: its contents.
         rendering: how it is built.
     """
 
     noun: ClassVar[str] = "kustomization"
     path: str
+    root: str
     kustomization: Kustomization
     rendering: Rendering = msgspec.field(default_factory=Rendering)
 
@@ -151,18 +153,14 @@ class KustomizationUnit(msgspec.Struct, frozen=True):
 
         Raises:
             InputError: if a program is missing, Helm is needed and not allowed, or the kustomization reads outside
-                its repository or, when that is not allowed, the network.
+                its root or, when that is not allowed, the network.
         """
-        self._root()
-
-    def _root(self) -> str:
-        """Return the real path of the folder that everything it is built of lies in; raises as `check`."""
         find_renderer(KUSTOMIZE, self._place)
         if self.kustomization.chart_home and not self.rendering.helm_in_kustomizations:
             raise InputError(RENDER_HELM, self._place)
         if self.kustomization.chart_home:
             find_renderer(HELM, self._place)
-        return check_reach(self.path, network=self.rendering.network)
+        check_reach(self.path, self.root, network=self.rendering.network)
 
     def render(self) -> Text:
         """Return the output of ``kustomize build``.
@@ -172,10 +170,10 @@ class KustomizationUnit(msgspec.Struct, frozen=True):
         Raises:
             InputError: if kustomize is missing or fails, or `check` refuses the kustomization.
         """
-        root = self._root()
+        self.check()
         renderer = find_renderer(KUSTOMIZE, self._place)
         with scrubbed_environment(network=self.rendering.network) as (home, environment):
-            options = self._helm_options(home, root)
+            options = self._helm_options(home)
             folder = os.path.join(home, "build")
             os.mkdir(folder)
             with open(os.path.join(folder, "kustomization.yaml"), "w", encoding="utf-8") as file:
@@ -191,16 +189,16 @@ class KustomizationUnit(msgspec.Struct, frozen=True):
         text = checked_utf8(data, Source(self.path, None))
         plain, annotated = without_origins(text.data)
         origins = KustomizationOrigins(
-            self.path, file=self.kustomization.file, folder=folder, data=plain, annotated=annotated, root=root
+            self.path, file=self.kustomization.file, folder=folder, data=plain, annotated=annotated, root=self.root
         )
         return Text(text.name, plain, origins)
 
-    def _helm_options(self, folder: str, root: str) -> list[str]:
+    def _helm_options(self, folder: str) -> list[str]:
         """Return the options that let kustomize run Helm through the gate; nothing if Helm is not allowed."""
         if not self.rendering.helm_in_kustomizations:
             return []
         helm = find_renderer(HELM, self._place).program
-        gate = write_gate(folder, helm, root, network=self.rendering.network)
+        gate = write_gate(folder, helm, self.root, network=self.rendering.network)
         return ["--enable-helm", f"--helm-command={gate}"]
 
 

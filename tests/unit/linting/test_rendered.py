@@ -109,6 +109,7 @@ def test_an_ignore_that_is_of_no_use_stands_in_the_template(chart: Path, program
 
 
 def test_what_two_overlays_have_of_one_base_is_one_finding(tmp_path: Path, programs: FakePrograms) -> None:
+    (tmp_path / ".git").mkdir()
     (tmp_path / "base").mkdir()
     (tmp_path / "base" / "pod.yaml").write_text(POD)
     built = (

@@ -90,6 +90,7 @@ def chart(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def overlay(tmp_path: Path) -> Path:
+    (tmp_path / ".git").mkdir()
     (tmp_path / "base").mkdir()
     (tmp_path / "base" / "pod.yaml").write_text(BASE)
     (tmp_path / "prod").mkdir()

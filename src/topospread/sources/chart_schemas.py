@@ -1,0 +1,88 @@
+"""Finds charts whose values.schema.json refers to other files or to servers, which Helm would read.
+
+Helm does not validate the values of such a chart here. Its manifests are the same.
+Source: helm.sh/helm/v4/pkg/chart/common/util/jsonschema.go.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import tarfile
+from collections.abc import Iterator
+from typing import IO, Any, Final
+
+PACKED: Final = ".tgz"
+"""The end of the name of a packed chart."""
+NO_VALIDATION: Final = "--skip-schema-validation"
+"""The option that keeps Helm from reading schemas."""
+
+_SCHEMA: Final = "values.schema.json"
+_MAX_UNPACKED: Final = 64 << 20
+_REFERENCES: Final = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
+_BASES: Final = frozenset({"$id", "id"})
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_KNOWN_DRAFT: Final = re.compile(r"https?://json-schema\.org/[A-Za-z0-9./-]*#?")
+
+
+def has_outside_references(chart: str) -> bool:
+    """Return whether a schema of a chart, or of a chart in it, refers to something outside itself.
+
+    A schema or a packed chart that cannot be read counts as such.
+
+    Args:
+        chart: a folder, or a packed chart.
+    """
+    try:
+        return any(map(_refers_out, _schemas(chart)))
+    except (OSError, EOFError, ValueError, tarfile.TarError, RecursionError):
+        return True
+
+
+def _schemas(chart: str) -> Iterator[bytes]:
+    if os.path.isfile(chart):
+        with open(chart, "rb") as packed:
+            yield from _packed_schemas(packed)
+        return
+    for folder, _, names in os.walk(chart, followlinks=True):
+        for name in names:
+            path = os.path.join(folder, name)
+            if name == _SCHEMA:
+                with open(path, "rb") as file:
+                    yield file.read(_MAX_UNPACKED)
+            elif name.endswith(PACKED):
+                yield from _schemas(path)
+
+
+def _packed_schemas(packed: IO[bytes]) -> Iterator[bytes]:
+    left = _MAX_UNPACKED
+    with tarfile.open(fileobj=packed, mode="r|gz") as archive:
+        for member in archive:
+            left -= member.size
+            if left < 0:
+                raise ValueError("the packed chart is too large")
+            content = archive.extractfile(member) if member.name.endswith((_SCHEMA, PACKED)) else None
+            if content is not None and member.name.endswith(_SCHEMA):
+                yield content.read()
+            elif content is not None:
+                yield from _packed_schemas(io.BytesIO(content.read()))
+
+
+def _refers_out(schema: bytes) -> bool:
+    """Return whether a schema has a reference, a base or a draft that Helm would have to read."""
+    # Of a field that is given twice, each value counts.
+    fields: list[tuple[str, Any]] = []
+    root = json.loads(schema, object_pairs_hook=lambda pairs: fields.extend(pairs) or dict(pairs))
+    own = root.get("$id") if isinstance(root, dict) else None
+    for name, value in fields:
+        if not isinstance(value, str):
+            continue
+        if name in _REFERENCES and not value.startswith("#"):
+            return True
+        if name == "$schema" and not _KNOWN_DRAFT.fullmatch(value):
+            return True
+        if name in _BASES and value != own and _SCHEME.match(value):
+            return True
+    return False
