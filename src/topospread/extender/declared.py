@@ -30,6 +30,11 @@ EVERY_OTHER: Final = "*"
 """In place of a domain: each that is not named."""
 
 WHOLE: Final = 100
+MOST: Final = 16
+"""Rules of one annotation, and levels of one hierarchy: the extender judges every node by each of them."""
+MOST_VALUES: Final = 64
+"""Values of the selector: the extender compares the labels of every pod of the namespace with them."""
+_DIGITS: Final = 10
 _KEY: Final = re.compile(r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 _VALUE: Final = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?|\*")
 _PREFER: Final = re.compile(r"prefer\s+(.*)", re.DOTALL)
@@ -116,6 +121,7 @@ def declared(texts: Mapping[str, str]) -> tuple[DeclaredSpread, list[AnnotationP
     if COUNTED in texts:
         try:
             counted = parse_selector(texts[COUNTED])
+            _check_count(sum(len(each.values) or 1 for each in counted.requirements), "values", MOST_VALUES)
         except UsageError as error:
             problems.append(AnnotationProblem(COUNTED, str(error)))
         if not any(name in texts for name in _PARSERS):
@@ -129,6 +135,7 @@ def _entries(text: str | None, parse: Callable[[str, bool], DomainRule]) -> Iter
     entries = [entry.strip() for entry in re.split(r"[;\n]", text) if entry.strip()]
     if not entries:
         raise UsageError("it is empty")
+    _check_count(len(entries), "rules")
     keys = set()
     for entry in entries:
         preferred = _PREFER.fullmatch(entry)
@@ -138,6 +145,11 @@ def _entries(text: str | None, parse: Callable[[str, bool], DomainRule]) -> Iter
             raise UsageError(f"{first} stands there twice")
         keys.add(first)
         yield rule
+
+
+def _check_count(count: int, what: str, most: int = MOST) -> None:
+    if count > most:
+        raise UsageError(f"it has {count:,} {what}; at most {most} are allowed")
 
 
 def _caps(entry: str, preferred: bool) -> DomainCaps:
@@ -158,7 +170,9 @@ def _shares(entry: str, preferred: bool) -> DomainShares:
 
 def _hierarchy(entry: str, preferred: bool) -> DomainHierarchy:
     levels = []
-    for word in entry.split(">"):
+    words = entry.split(">")
+    _check_count(len(words), "levels")
+    for word in words:
         key, equals, skew = (part.strip() for part in word.partition("="))
         levels.append((_key(key), _number(skew, key, least=1) if equals else 1))
     if len(levels) < 2 or len({key for key, _ in levels}) < len(levels):
@@ -192,7 +206,8 @@ def _numbers(words: str, key: str) -> dict[str, int]:
 
 
 def _number(text: str, what: str, least: int = 0) -> int:
-    if not text.isascii() or not text.isdecimal() or not least <= int(text) < 2**31:
+    is_number = text.isascii() and text.isdecimal() and len(text) <= _DIGITS
+    if not is_number or not least <= int(text) < 2**31:
         raise UsageError(f"{what}: '{text}' is no number of {least} or more")
     return int(text)
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator
 
 from .blocks import Bar, Cell, Code, Fact, Page, Part, Section, Span, Table, Verdict, cell_text
 
 _SIGNS = {"yes": "✅", "no": "❌", "unknown": "❔"}
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!@&])")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!&])")
+_WORD = re.compile(r"([\s`|])")
+_LINKED = re.compile(r"@|://|www\.", re.IGNORECASE)
+"""The part of a word by which GitHub makes a mention or a link of it, even if the characters are escaped."""
 _FENCE = re.compile(r"`{3,}")
 
 
@@ -34,7 +38,7 @@ def _part(part: Part) -> Iterator[str]:
             yield from ("| " + " | ".join(map(_cell, row)) + " |" for row in part.rows)
         case Section():
             yield (
-                f"\n<details><summary>{escaped(part.title)}</summary>\n" if part.wide else f"\n{escaped(part.title)}\n"
+                f"\n<details><summary>{_summary(part.title)}</summary>\n" if part.wide else f"\n{escaped(part.title)}\n"
             )
             for each in part.parts:
                 yield from _part(each)
@@ -52,10 +56,22 @@ def _cell(cell: Cell) -> str:
 
 
 def escaped(words: str) -> str:
-    """Return words on one line that Markdown shows literally: no link, image, HTML, mention or table border."""
-    plain = " ".join(words.split())
-    # A zero-width joiner would change names that are copied; the entity of @ prevents a mention and is shown as @.
-    return _SPECIAL.sub(r"\\\1", plain).replace("\\@", "&#64;").replace("\\<", "&lt;").replace("\\&", "&amp;")
+    """Return words on one line that Markdown shows literally: no link, image, HTML, mention or table border.
+
+    Mentions, addresses and URLs become code: GitHub makes links in all other text, escaped or not.
+    """
+    parts = _WORD.split(" ".join(words.split()))
+    return "".join(f"`{each}`" if _LINKED.search(each) else _plain(each) for each in parts)
+
+
+def _plain(word: str) -> str:
+    return _SPECIAL.sub(r"\\\1", word).replace("\\<", "&lt;").replace("\\&", "&amp;")
+
+
+def _summary(title: str) -> str:
+    """Return the title as HTML: Markdown is not read there."""
+    words = (html.escape(each) for each in title.split())
+    return " ".join(f"<code>{each}</code>" if _LINKED.search(each) else each for each in words)
 
 
 def _code(command: str) -> str:

@@ -19,9 +19,9 @@ def test_the_verdict_is_a_heading_with_a_sign() -> None:
 @pytest.mark.parametrize(
     ("hostile", "raw"),
     [
-        ("@everyone", "@everyone"),
-        ("![x](http://evil)", "!["),
-        ("[x](http://evil)", "[x]("),
+        ("@everyone", " @everyone"),
+        ("![x](http://evil)", " !["),
+        ("[x](http://evil)", " [x]("),
         ("<img src=x>", "<img"),
         ("a | b", "a | b"),
         ("a\n# b", "\n# b"),
@@ -31,6 +31,30 @@ def test_the_verdict_is_a_heading_with_a_sign() -> None:
 def test_text_of_the_input_is_shown_literally(hostile: str, raw: str) -> None:
     assert raw not in shown(Fact("why", hostile)).replace("**why:**", "")
     assert raw not in shown(Table(("NAME",), ((Span(hostile, "bad"),),))).split("|---|\n| ")[1].rstrip(" |\n")
+
+
+@pytest.mark.parametrize(
+    "linked",
+    [
+        "@everyone",
+        "web@example.com",
+        "http://evil.example",
+        "see:https://evil.example/a_b",
+        "www.evil.example",
+        "WWW.x",
+    ],
+)
+def test_mentions_and_addresses_are_code(linked: str) -> None:
+    assert f"and `{linked}` \\_x" in shown(Fact("why", f"and {linked} _x"))
+    assert f"a \\`\\|`{linked}`\\`" in shown(Fact("why", f"a `|{linked}`"))
+    found = shown(Section(f"<a> {linked} _x", (), wide=True))
+    assert f"<summary>&lt;a&gt; <code>{linked}</code> _x</summary>" in found
+
+
+def test_ordinary_text_stays_as_it_is() -> None:
+    assert "**why:** 3 of 4 pods: shop/web-0 needs cpu 1.5 (zone-a, w.x)  " in shown(
+        Fact("why", "3 of 4 pods: shop/web-0 needs cpu 1.5 (zone-a, w.x)")
+    )
 
 
 def test_code_cannot_end_its_own_fence() -> None:
