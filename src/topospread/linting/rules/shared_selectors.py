@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from functools import reduce
+from itertools import accumulate, islice
+from operator import and_, or_
+from typing import Final, NamedTuple
+from weakref import WeakKeyDictionary
 
 import msgspec
 
-from topospread.api.labels import InvalidSelectorError, Selector
+from topospread.api.labels import InvalidSelectorError, Requirement, Selector
 from topospread.api.pod import Pod
 from topospread.api.spread import DO_NOT_SCHEDULE, TopologySpreadConstraint
 from topospread.api.workload import CronJob, Job
@@ -17,7 +22,6 @@ from topospread.linting.examples import constraint, deployment
 from topospread.linting.lint_input import LintInput, LintSubject, Manifest
 from topospread.linting.neighbours import autoscaled, cluster_sources
 from topospread.linting.pod_source import PodSource
-from topospread.linting.pods_by_label import PodsByLabel
 from topospread.linting.problem import Problem
 from topospread.linting.rule import Example, Rule
 
@@ -26,6 +30,8 @@ from .selectors import SPREAD
 
 _DEFAULTS = f"{SPREAD}#cluster-level-default-constraints"
 _NAMED = 2
+_DIFFERING: Final = 20
+"""Workloads that differ from one constraint and are named."""
 
 
 def counted_of_others(pods: PodSource, each: TopologySpreadConstraint) -> Selector | None:
@@ -42,34 +48,114 @@ def counted_of_others(pods: PodSource, each: TopologySpreadConstraint) -> Select
     return None if selector.selects_nothing or selector.empty else selector
 
 
+_Meaning = tuple[tuple[str, object], ...]
+
+
 class _Workload(msgspec.Struct, frozen=True, eq=False):
     """A workload among others of its namespace.
 
     Attributes:
         manifest: that of a workload that is judged; None for one of the cluster.
         constraints: each with its path and what it counts of others' pods.
+        by_key: topology key → the constraints over it that count others' pods, each with its selector.
     """
 
     manifest: Manifest | None
     pods: PodSource
     constraints: list[tuple[str, TopologySpreadConstraint, Selector | None]] = []
+    by_key: dict[str | None, list[tuple[TopologySpreadConstraint, Selector]]] = {}
 
     @property
     def name(self) -> str:
         """``Deployment web``."""
         return f"{type(self.pods.item).__name__} {self.pods.item.name}"
 
-    def counting(self, other: _Workload, key: str | None) -> list[TopologySpreadConstraint]:
-        """The constraints over a key that count another workload's pods."""
-        labels = other.pods.labels
-        return [
-            each
-            for _, each, selector in self.constraints
-            if each.topology_key == key and selector is not None and selector.matches(labels)
-        ]
+    def add(self, path: str, each: TopologySpreadConstraint) -> None:
+        """Add a constraint."""
+        selector = counted_of_others(self.pods, each)
+        self.constraints.append((path, each, selector))
+        if selector is not None:
+            self.by_key.setdefault(each.topology_key, []).append((each, selector))
+
+    def counting(self, other: _Workload, key: str | None) -> Iterator[TopologySpreadConstraint]:
+        """Yield the constraints over a key that count another workload's pods."""
+        return (each for each, selector in self.by_key.get(key, ()) if selector.matches(other.pods.labels))
 
 
-def _workloads(given: LintInput) -> Iterator[tuple[PodSource, _Workload]]:
+class _Namespace:
+    """The workloads of one namespace. Bit n of a number that is a set stands for the n-th of them.
+
+    Sets of numbers keep the rules fast where thousands of workloads count each other's pods.
+    """
+
+    def __init__(self, workloads: Sequence[_Workload]) -> None:
+        self.workloads = workloads
+        self._every = (1 << len(workloads)) - 1
+        self._with: dict[tuple[str, str], int] = {}
+        self._labelled: dict[str, int] = {}
+        for position, one in enumerate(workloads):
+            for label in one.pods.labels.items():
+                self._with[label] = self._with.get(label, 0) | 1 << position
+                self._labelled[label[0]] = self._labelled.get(label[0], 0) | 1 << position
+        self._selected: dict[Selector, int] = {}
+        self._counting: list[dict[str | None, dict[_Meaning, int]]] = [{} for _ in workloads]
+        self._note_counting()
+        by_order = sorted((each.manifest.order if each.manifest else -1, at) for at, each in enumerate(workloads))
+        self._orders = [order for order, _ in by_order]
+        self._up_to = list(accumulate((1 << at for _, at in by_order), or_))
+
+    def _note_counting(self) -> None:
+        owners: dict[tuple[str | None, _Meaning, Selector], int] = {}
+        for position, one in enumerate(self.workloads):
+            for _, each, selector in one.constraints:
+                if selector is not None:
+                    alike = each.topology_key, _meaning(each), selector
+                    owners[alike] = owners.get(alike, 0) | 1 << position
+        for (key, meaning, selector), those in owners.items():
+            for position in _positions(self.selected(selector)):
+                found = self._counting[position].setdefault(key, {})
+                found[meaning] = found.get(meaning, 0) | those
+
+    def selected(self, selector: Selector) -> int:
+        """Return the set of the workloads whose pods a selector matches."""
+        found = self._selected.get(selector)
+        if found is None:
+            parts = map(self._fulfilling, selector.requirements)
+            found = self._selected[selector] = 0 if selector.selects_nothing else reduce(and_, parts, self._every)
+        return found
+
+    def _fulfilling(self, each: Requirement) -> int:
+        """Return the set of the workloads whose labels fulfil a requirement; see `Requirement.matches`."""
+        if each.operator == "Exists":
+            return self._labelled.get(each.key, 0)
+        if each.operator == "DoesNotExist":
+            return self._every & ~self._labelled.get(each.key, 0)
+        within = reduce(or_, (self._with.get((each.key, value), 0) for value in each.values), 0)
+        return self._every & ~within if each.operator == "NotIn" else within
+
+    def counting(self, position: int, key: str | None) -> Mapping[_Meaning, int]:
+        """Return the sets of the workloads whose constraints over a key count a workload's pods, by their meaning."""
+        return self._counting[position].get(key, {})
+
+    def up_to(self, order: int) -> int:
+        """Return the set of the workloads of the cluster, and of manifests up to one."""
+        return self._up_to[bisect_right(self._orders, order) - 1]
+
+    def named(self, those: int) -> str:
+        """Return the first names of a set, and the number of the others."""
+        names = [self.workloads[at].name for at in islice(_positions(those), _NAMED)]
+        more = those.bit_count() - len(names)
+        return " and ".join([", ".join(names), f"{more} more"]) if more else " and ".join(names)
+
+
+def _positions(those: int) -> Iterator[int]:
+    while those:
+        lowest = those & -those
+        yield lowest.bit_length() - 1
+        those ^= lowest
+
+
+def _workloads(given: LintInput) -> Iterator[_Workload]:
     """The workloads of the manifests and of the cluster that are not scaled to nothing."""
     around: Iterator[tuple[Manifest | None, PodSource]] = ((None, pods) for pods in cluster_sources(given))
     for manifest, pods in (*around, *given.sources):
@@ -77,56 +163,78 @@ def _workloads(given: LintInput) -> Iterator[tuple[PodSource, _Workload]]:
             continue
         found = _Workload(manifest, pods)
         for path, each in pods.constraints():
-            found.constraints.append((path, each, counted_of_others(pods, each)))
-        yield pods, found
+            found.add(path, each)
+        yield found
 
 
 class _Reach(NamedTuple):
-    """A constraint of a workload that is judged, and the other workloads whose pods it counts."""
+    """A constraint of a workload that is judged, and the set of other workloads whose pods it counts.
+
+    Attributes:
+        counting: the sets of workloads that count this one's pods over the same key, by their constraint's meaning.
+    """
 
     manifest: Manifest
     one: _Workload
     path: str
     each: TopologySpreadConstraint
-    others: list[_Workload]
+    space: _Namespace
+    others: int
+    counting: Mapping[_Meaning, int]
 
 
-def _reaching(given: LintInput) -> Iterator[_Reach]:
-    index = PodsByLabel(_workloads(given))
-    for one in index:
-        for path, each, selector in one.constraints:
-            selected = index.selected(one.pods.item.namespace, selector) if selector is not None else []
-            others = [other for other in selected if other is not one]
-            if others and one.manifest is not None:
-                yield _Reach(one.manifest, one, path, each, others)
+_REACHING: MutableMapping[LintInput, list[_Reach]] = WeakKeyDictionary()
+
+
+def _reaching(given: LintInput) -> list[_Reach]:
+    if given not in _REACHING:
+        _REACHING[given] = list(_find_reaching(given))
+    return _REACHING[given]
+
+
+def _find_reaching(given: LintInput) -> Iterator[_Reach]:
+    # Of each kind, namespace and name the last one counts.
+    named = {(type(each.pods.item), each.pods.item.namespace, each.pods.item.name): each for each in _workloads(given)}
+    spaces: dict[str, list[_Workload]] = {}
+    for (_, space, _), one in named.items():
+        spaces.setdefault(space, []).append(one)
+    for workloads in spaces.values():
+        space = _Namespace(workloads)
+        for position, one in enumerate(workloads):
+            for path, each, selector in one.constraints if one.manifest is not None else ():
+                others = space.selected(selector) & ~(1 << position) if selector is not None else 0
+                if others and one.manifest is not None:
+                    counting = space.counting(position, each.topology_key)
+                    yield _Reach(one.manifest, one, path, each, space, others, counting)
 
 
 def counts_of_others(given: LintInput) -> dict[int, set[str]]:
     """Order of a manifest → paths of its constraints that count pods of other workloads."""
     found: dict[int, set[str]] = {}
-    for manifest, _, path, _, _ in _reaching(given):
-        found.setdefault(manifest.order, set()).add(path)
+    for reach in _reaching(given):
+        found.setdefault(reach.manifest.order, set()).add(reach.path)
     return found
 
 
 def _counts_others(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
-    for manifest, one, path, each, others in _reaching(given):
-        strangers = [other for other in others if not other.counting(one, each.topology_key)]
+    for reach in _reaching(given):
+        strangers = reach.others & ~reduce(or_, reach.counting.values(), 0)
         if strangers:
-            message = f"it counts the pods of {_listed(strangers)} as well, which do not spread with these"
-            yield manifest, Problem(f"{path}.labelSelector", message)
+            names = reach.space.named(strangers)
+            message = f"it counts the pods of {names} as well, which do not spread with these"
+            yield reach.manifest, Problem(f"{reach.path}.labelSelector", message)
 
 
 def _shared(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
-    for manifest, one, path, each, others in _reaching(given):
-        if _most(given, one) == 1:
+    for reach in _reaching(given):
+        if _most(given, reach.one) == 1:
             continue
-        here = _meaning(each)
-        alike = [other for other in others if here in map(_meaning, other.counting(one, each.topology_key))]
+        alike = reach.others & reach.counting.get(_meaning(reach.each), 0)
         if alike:
-            message = f"it counts the pods of {_listed(alike)} as well, as theirs counts these: all together are even, "
-            message += f"and those of {one.name} alone may stand in one domain"
-            yield manifest, Problem(f"{path}.labelSelector", message)
+            names = reach.space.named(alike)
+            message = f"it counts the pods of {names} as well, as theirs counts these: all together are even, "
+            message += f"and those of {reach.one.name} alone may stand in one domain"
+            yield reach.manifest, Problem(f"{reach.path}.labelSelector", message)
 
 
 def _most(given: LintInput, one: _Workload) -> int | None:
@@ -135,35 +243,32 @@ def _most(given: LintInput, one: _Workload) -> int | None:
     return one.pods.replicas if bounds is None else bounds.most
 
 
-def _listed(workloads: Sequence[_Workload]) -> str:
-    names = [each.name for each in workloads[:_NAMED]]
-    more = len(workloads) - len(names)
-    return " and ".join([", ".join(names), f"{more} more"]) if more else " and ".join(names)
-
-
 def _differs(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
-    for manifest, one, path, each, others in _reaching(given):
-        here = _meaning(each)
-        for other in others:
-            if other.manifest is not None and other.manifest.order > manifest.order:
-                continue  # It is said once, of the later one.
-            theirs = [_meaning(their) for their in other.counting(one, each.topology_key)]
-            if theirs and here not in theirs:
-                there = theirs[0]
-                differing = [name for name in here if here[name] != there[name]]
-                what = ", ".join(f"{name} {here[name]} here and {there[name]} there" for name in differing)
-                message = f"it counts the pods of {other.name} as theirs counts these: {what}"
-                yield manifest, Problem(path, message)
+    for reach in _reaching(given):
+        here = _meaning(reach.each)
+        differing = reach.others & reduce(or_, reach.counting.values(), 0) & ~reach.counting.get(here, 0)
+        differing &= reach.space.up_to(reach.manifest.order)  # It is said once, of the later one.
+        more = differing.bit_count() - _DIFFERING
+        for number, position in enumerate(islice(_positions(differing), _DIFFERING), 1):
+            other = reach.space.workloads[position]
+            there = dict(_meaning(next(other.counting(reach.one, reach.each.topology_key))))
+            what = ", ".join(
+                f"{name} {value} here and {there[name]} there" for name, value in here if value != there[name]
+            )
+            message = f"it counts the pods of {other.name} as theirs counts these: {what}"
+            if more > 0 and number == _DIFFERING:
+                message += f"; {more} more workloads differ as well"
+            yield reach.manifest, Problem(reach.path, message)
 
 
-def _meaning(each: TopologySpreadConstraint) -> dict[str, object]:
-    return {
-        "maxSkew": each.max_skew,
-        "whenUnsatisfiable": each.when_unsatisfiable,
-        "minDomains": each.effective_min_domains,
-        "nodeAffinityPolicy": each.effective_node_affinity_policy,
-        "nodeTaintsPolicy": each.effective_node_taints_policy,
-    }
+def _meaning(each: TopologySpreadConstraint) -> _Meaning:
+    return (
+        ("maxSkew", each.max_skew),
+        ("whenUnsatisfiable", each.when_unsatisfiable),
+        ("minDomains", each.effective_min_domains),
+        ("nodeAffinityPolicy", each.effective_node_affinity_policy),
+        ("nodeTaintsPolicy", each.effective_node_taints_policy),
+    )
 
 
 def _configurations(given: LintInput) -> list[Configuration]:
