@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import ceil
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 from topospread.api.labels import InvalidSelectorError, Selector
@@ -20,7 +20,36 @@ from topospread.linting.rule import Example, Rule
 
 _DISRUPTIONS = "https://kubernetes.io/docs/concepts/workloads/pods/disruptions/"
 _BUDGETS = "https://kubernetes.io/docs/tasks/run-application/configure-pdb/"
+_NAMED: Final = 20
+"""Workloads with two budgets that are named."""
 _KNOWN_SIZE = (Deployment, ReplicaSet, StatefulSet, ReplicationController)
+
+
+class SelectedPods(NamedTuple):
+    """The pods that a selector matches. Budgets with one selector share it.
+
+    Attributes:
+        pods: the pods and templates.
+        replicas: the number of pods at least; None where that is not known.
+        spread: whether any of them has constraints.
+        evicted: whether drains evict any of them.
+    """
+
+    pods: list[PodSource]
+    replicas: int | None
+    spread: bool
+    evicted: bool
+
+    @classmethod
+    def of(cls, given: LintInput, pods: list[PodSource]) -> SelectedPods:
+        """Return pods with the facts that rules ask for."""
+        sizes = [size_of(given, each) for each in pods]
+        return cls(
+            pods,
+            None if None in sizes else sum(size for size in sizes if size is not None),
+            any(each.spec.topology_spread_constraints for each in pods),
+            any(not isinstance(each.item, DaemonSet | Job) for each in pods),
+        )
 
 
 class Selected(NamedTuple):
@@ -28,7 +57,7 @@ class Selected(NamedTuple):
 
     manifest: Manifest | None
     budget: PodDisruptionBudget
-    pods: list[PodSource]
+    found: SelectedPods
 
 
 _SELECTED: WeakKeyDictionary[LintInput, list[Selected]] = WeakKeyDictionary()
@@ -50,12 +79,16 @@ def _selected(given: LintInput) -> Iterator[Selected]:
             budgets[each.item.namespace, each.item.name] = each, each.item
     known = [*cluster_sources(given), *(pods for _, pods in given.sources)] if budgets else []
     index = PodsByLabel((pods, pods) for pods in known)
+    alike: dict[tuple[str, Selector], SelectedPods] = {}
     for manifest, budget in budgets.values():
         try:
             selector = Selector.from_label_selector(budget.spec.selector)
         except InvalidSelectorError:
             continue  # Validation says so.
-        yield Selected(manifest, budget, index.selected(budget.namespace, selector))
+        key = budget.namespace, selector
+        if key not in alike:
+            alike[key] = SelectedPods.of(given, index.selected(*key))
+        yield Selected(manifest, budget, alike[key])
 
 
 def size_of(given: LintInput, pods: PodSource) -> int | None:
@@ -91,12 +124,10 @@ def _scaled(value: int | str, replicas: int) -> int | None:
 
 def _blocks(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     for manifest, budget, found in selected(given):
-        sizes = [size_of(given, pods) for pods in found]
-        spread = [pods for pods in found if pods.spec.topology_spread_constraints]
-        if manifest is None or not spread or None in sizes:
+        replicas = found.replicas
+        if manifest is None or not found.spread or replicas is None:
             continue
-        replicas = sum(size for size in sizes if size is not None)
-        if replicas >= len(found) + 1 and allowed(budget, replicas) == 0:
+        if replicas >= len(found.pods) + 1 and allowed(budget, replicas) == 0:
             field, value = value_of(budget)
             message = f"{field} {value} of {replicas} replicas lets none be evicted, so that none can be moved"
             yield manifest, Problem(f"spec.{field}", message)
@@ -104,25 +135,28 @@ def _blocks(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
 
 def _several(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     first: dict[int, str] = {}
+    noted: set[int] = set()
     for manifest, budget, found in selected(given):
-        for pods in found:
-            other = first.setdefault(id(pods), budget.name)
-            if other != budget.name and manifest is not None:
-                what = f"{type(pods.item).__name__} {pods.item.name}"
-                message = f"the pods of {what} have the budget {other} already: with two they cannot be evicted at all"
-                yield manifest, Problem("spec.selector", message)
+        pods = found.pods
+        if id(found) not in noted:  # each pod of a known selection has a budget already
+            noted.add(id(found))
+            pods = [each for each in pods if first.setdefault(id(each), budget.name) != budget.name]
+        more = len(pods) - _NAMED
+        for number, each in enumerate(pods[:_NAMED] if manifest is not None else (), 1):
+            what, other = f"{type(each.item).__name__} {each.item.name}", first[id(each)]
+            message = f"the pods of {what} have the budget {other} already: with two they cannot be evicted at all"
+            if more > 0 and number == _NAMED:
+                message += f"; {more} more workloads have a budget already"
+            yield manifest, Problem("spec.selector", message)
 
 
 def _blocks_drains(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     for manifest, budget, found in selected(given):
-        evicted = [pods for pods in found if not isinstance(pods.item, DaemonSet | Job)]
-        if manifest is None or not evicted:
+        if manifest is None or not found.evicted:
             continue
-        sizes = [size_of(given, pods) for pods in found]
-        replicas = None if None in sizes else sum(size for size in sizes if size is not None)
+        replicas = found.replicas
         field, value = value_of(budget)
-        spread = any(pods.spec.topology_spread_constraints for pods in found)
-        if replicas is not None and replicas > len(found) and spread:
+        if replicas is not None and replicas > len(found.pods) and found.spread:
             continue  # The rule about rebalancing says so.
         everything = str(value) in (("0", "0%") if field == "maxUnavailable" else ("100%",))
         if everything if replicas is None else replicas and allowed(budget, replicas) == 0:
@@ -136,7 +170,7 @@ def _selects_nothing(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     unknown = {_space(each) for each in given.others if "." in str(each.value.get("apiVersion", "")).partition("/")[0]}
     for manifest, budget, found in selected(given):
         here = budget.namespace
-        if manifest is not None and not found and here in spaces and here not in unknown:
+        if manifest is not None and not found.pods and here in spaces and here not in unknown:
             yield manifest, Problem("spec.selector", "it selects the pods of nothing that is given: it protects none")
 
 
@@ -145,7 +179,8 @@ def _space(subject: LintSubject) -> str:
 
 
 def _without_budget(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
-    protected = {id(pods) for _, _, found in selected(given) for pods in found}
+    distinct = {id(found): found.pods for _, _, found in selected(given)}
+    protected = {id(each) for pods in distinct.values() for each in pods}
     for manifest, pods in given.sources:
         replicas = size_of(given, pods)
         if isinstance(pods.item, WITH_REPLICAS) and replicas is not None and replicas > 1 and id(pods) not in protected:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from functools import reduce
 from itertools import accumulate, islice
@@ -98,23 +99,24 @@ class _Namespace:
                 self._with[label] = self._with.get(label, 0) | 1 << position
                 self._labelled[label[0]] = self._labelled.get(label[0], 0) | 1 << position
         self._selected: dict[Selector, int] = {}
-        self._counting: list[dict[str | None, dict[_Meaning, int]]] = [{} for _ in workloads]
+        self._owners: dict[tuple[str | None, _Meaning], dict[Selector, int]] = {}
+        self._counting: list[dict[str | None, int]] = [{} for _ in workloads]
         self._note_counting()
         by_order = sorted((each.manifest.order if each.manifest else -1, at) for at, each in enumerate(workloads))
         self._orders = [order for order, _ in by_order]
         self._up_to = list(accumulate((1 << at for _, at in by_order), or_))
 
     def _note_counting(self) -> None:
-        owners: dict[tuple[str | None, _Meaning, Selector], int] = {}
-        for position, one in enumerate(self.workloads):
-            for _, each, selector in one.constraints:
-                if selector is not None:
-                    alike = each.topology_key, _meaning(each), selector
-                    owners[alike] = owners.get(alike, 0) | 1 << position
-        for (key, meaning, selector), those in owners.items():
-            for position in _positions(self.selected(selector)):
-                found = self._counting[position].setdefault(key, {})
-                found[meaning] = found.get(meaning, 0) | those
+        over: dict[tuple[str | None, Selector], int] = {}
+        for at, one in enumerate(self.workloads):
+            for key, constraints in one.by_key.items():
+                for each, selector in constraints:
+                    owners = self._owners.setdefault((key, _meaning(each)), {})
+                    owners[selector] = owners.get(selector, 0) | 1 << at
+                    over[key, selector] = over.get((key, selector), 0) | 1 << at
+        for (key, selector), owning in over.items():
+            for at in _positions(self.selected(selector)):
+                self._counting[at][key] = self._counting[at].get(key, 0) | owning
 
     def selected(self, selector: Selector) -> int:
         """Return the set of the workloads whose pods a selector matches."""
@@ -133,9 +135,14 @@ class _Namespace:
         within = reduce(or_, (self._with.get((each.key, value), 0) for value in each.values), 0)
         return self._every & ~within if each.operator == "NotIn" else within
 
-    def counting(self, position: int, key: str | None) -> Mapping[_Meaning, int]:
-        """Return the sets of the workloads whose constraints over a key count a workload's pods, by their meaning."""
-        return self._counting[position].get(key, {})
+    def counting(self, at: int, key: str | None) -> int:
+        """Return the set of the workloads with constraints over a key that count the pods of workload ``at``."""
+        return self._counting[at].get(key, 0)
+
+    def counting_alike(self, at: int, each: TopologySpreadConstraint) -> int:
+        """Return those of `counting` whose constraints also mean the same as this one."""
+        owners = self._owners.get((each.topology_key, _meaning(each)), {})
+        return reduce(or_, (those for selector, those in owners.items() if self.selected(selector) >> at & 1), 0)
 
     def up_to(self, order: int) -> int:
         """Return the set of the workloads of the cluster, and of manifests up to one."""
@@ -171,7 +178,8 @@ class _Reach(NamedTuple):
     """A constraint of a workload that is judged, and the set of other workloads whose pods it counts.
 
     Attributes:
-        counting: the sets of workloads that count this one's pods over the same key, by their constraint's meaning.
+        counting: the set of workloads that count this one's pods over the same key.
+        alike: those of them whose constraints mean the same.
     """
 
     manifest: Manifest
@@ -180,7 +188,8 @@ class _Reach(NamedTuple):
     each: TopologySpreadConstraint
     space: _Namespace
     others: int
-    counting: Mapping[_Meaning, int]
+    counting: int
+    alike: int
 
 
 _REACHING: MutableMapping[LintInput, list[_Reach]] = WeakKeyDictionary()
@@ -200,12 +209,12 @@ def _find_reaching(given: LintInput) -> Iterator[_Reach]:
         spaces.setdefault(space, []).append(one)
     for workloads in spaces.values():
         space = _Namespace(workloads)
-        for position, one in enumerate(workloads):
-            for path, each, selector in one.constraints if one.manifest is not None else ():
-                others = space.selected(selector) & ~(1 << position) if selector is not None else 0
+        for at, one in enumerate(workloads):
+            for path, each, selector in one.constraints:
+                others = space.selected(selector) & ~(1 << at) if selector is not None else 0
                 if others and one.manifest is not None:
-                    counting = space.counting(position, each.topology_key)
-                    yield _Reach(one.manifest, one, path, each, space, others, counting)
+                    counting, alike = space.counting(at, each.topology_key), space.counting_alike(at, each)
+                    yield _Reach(one.manifest, one, path, each, space, others, counting, alike)
 
 
 def counts_of_others(given: LintInput) -> dict[int, set[str]]:
@@ -218,7 +227,7 @@ def counts_of_others(given: LintInput) -> dict[int, set[str]]:
 
 def _counts_others(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     for reach in _reaching(given):
-        strangers = reach.others & ~reduce(or_, reach.counting.values(), 0)
+        strangers = reach.others & ~reach.counting
         if strangers:
             names = reach.space.named(strangers)
             message = f"it counts the pods of {names} as well, which do not spread with these"
@@ -229,7 +238,7 @@ def _shared(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     for reach in _reaching(given):
         if _most(given, reach.one) == 1:
             continue
-        alike = reach.others & reach.counting.get(_meaning(reach.each), 0)
+        alike = reach.others & reach.alike
         if alike:
             names = reach.space.named(alike)
             message = f"it counts the pods of {names} as well, as theirs counts these: all together are even, "
@@ -246,7 +255,7 @@ def _most(given: LintInput, one: _Workload) -> int | None:
 def _differs(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     for reach in _reaching(given):
         here = _meaning(reach.each)
-        differing = reach.others & reduce(or_, reach.counting.values(), 0) & ~reach.counting.get(here, 0)
+        differing = reach.others & reach.counting & ~reach.alike
         differing &= reach.space.up_to(reach.manifest.order)  # It is said once, of the later one.
         more = differing.bit_count() - _DIFFERING
         for number, position in enumerate(islice(_positions(differing), _DIFFERING), 1):
@@ -287,17 +296,22 @@ def _listed_defaults(given: LintInput, pods: PodSource) -> tuple[DefaultConstrai
 
 
 def _nothing_groups(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
-    services: dict[str, list[Selector]] = {}
-    for service in given.inventory.services:
-        if service.spec.selector:
-            services.setdefault(service.namespace, []).append(Selector.from_set(service.spec.selector))
+    selectors = [(each.namespace, each.spec.selector) for each in given.inventory.services if each.spec.selector]
+    usual = Counter((space, label) for space, selector in selectors for label in selector.items())
+    # Each is looked up by its rarest label only.
+    services: dict[tuple[str, tuple[str, str]], list[Mapping[str, str]]] = {}
+    for space, selector in selectors:
+        rarest = min(((space, label) for label in selector.items()), key=usual.__getitem__)
+        services.setdefault(rarest, []).append(selector)
     for manifest, pods in given.sources:
         item = pods.item
         if pods.spec.topology_spread_constraints or pods.spec.node_name or not isinstance(item, Pod | Job | CronJob):
             continue
         if not _several(item) and not _listed_defaults(given, pods):
             continue
-        if not any(selector.matches(pods.labels) for selector in services.get(item.namespace, ())):
+        labels = pods.labels.items()
+        near = (each for label in labels for each in services.get((item.namespace, label), ()))
+        if not any(selector.items() <= labels for selector in near):
             message = "no Service selects these pods, and a Job does not group them: no default constraint applies"
             if isinstance(item, Pod):
                 message = "no Service selects this pod and nothing owns it: no default constraint applies"
