@@ -74,7 +74,12 @@ def _refers_out(schema: bytes) -> bool:
     """Return whether a schema has a reference, a base or a draft that Helm would have to read."""
     # Of a field that is given twice, each value counts.
     fields: list[tuple[str, Any]] = []
-    root = json.loads(schema, object_pairs_hook=lambda pairs: fields.extend(pairs) or dict(pairs))
+
+    def noted(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        fields.extend(pairs)
+        return dict(pairs)
+
+    root = json.loads(schema, object_pairs_hook=noted)
     own = root.get("$id") if isinstance(root, dict) else None
     for name, value in fields:
         if not isinstance(value, str):

@@ -30,7 +30,7 @@ class FairQueue(Generic[T]):
 
     async def take(self, namespace: str) -> T:
         """Wait for the namespace's turn and return an item, which it holds until `release`."""
-        turn = asyncio.get_running_loop().create_future()
+        turn: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(namespace, deque()).append(turn)
         self._hand_out()
         try:

@@ -141,8 +141,10 @@ def _several(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         if id(found) not in noted:  # each pod of a known selection has a budget already
             noted.add(id(found))
             pods = [each for each in pods if first.setdefault(id(each), budget.name) != budget.name]
+        if manifest is None:
+            continue
         more = len(pods) - _NAMED
-        for number, each in enumerate(pods[:_NAMED] if manifest is not None else (), 1):
+        for number, each in enumerate(pods[:_NAMED], 1):
             what, other = f"{type(each.item).__name__} {each.item.name}", first[id(each)]
             message = f"the pods of {what} have the budget {other} already: with two they cannot be evicted at all"
             if more > 0 and number == _NAMED:

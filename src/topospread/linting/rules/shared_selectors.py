@@ -141,8 +141,11 @@ class _Namespace:
 
     def counting_alike(self, at: int, each: TopologySpreadConstraint) -> int:
         """Return those of `counting` whose constraints also mean the same as this one."""
-        owners = self._owners.get((each.topology_key, _meaning(each)), {})
-        return reduce(or_, (those for selector, those in owners.items() if self.selected(selector) >> at & 1), 0)
+        found = 0
+        for selector, owners in self._owners.get((each.topology_key, _meaning(each)), {}).items():
+            if self.selected(selector) >> at & 1:
+                found |= owners
+        return found
 
     def up_to(self, order: int) -> int:
         """Return the set of the workloads of the cluster, and of manifests up to one."""
@@ -205,8 +208,8 @@ def _find_reaching(given: LintInput) -> Iterator[_Reach]:
     # Of each kind, namespace and name the last one counts.
     named = {(type(each.pods.item), each.pods.item.namespace, each.pods.item.name): each for each in _workloads(given)}
     spaces: dict[str, list[_Workload]] = {}
-    for (_, space, _), one in named.items():
-        spaces.setdefault(space, []).append(one)
+    for (_, name, _), one in named.items():
+        spaces.setdefault(name, []).append(one)
     for workloads in spaces.values():
         space = _Namespace(workloads)
         for at, one in enumerate(workloads):
