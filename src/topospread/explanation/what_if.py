@@ -102,7 +102,7 @@ class WhatIf:
     def _carried_out(self, change: Change) -> Suggestion | None:
         simulation = self.simulation
         simulation.placed += _OVERHEAD
-        there = len(self.workload.existing)
+        there, template = len(self.workload.existing), self.workload.template
         queue, kept, wanted = simulation.queue, there, self.baseline.wanted
         try:
             for node in change.nodes:
@@ -116,10 +116,13 @@ class WhatIf:
                 simulation.withdraw([each for each in queue if each.workload is self.workload])
                 queue, kept = new.queue, new.kept
                 wanted = kept + len(new.made)
+                if template is not None:  # a controller replaces an evicted pod by one of the changed template
+                    self.workload.template = change.of_pod(template)
             run = simulation.carry_out(queue)
             evicted = there - len(self.workload.existing)
             return self._outcome(change, run, kept - evicted, wanted)
         finally:
+            self.workload.template = template
             simulation.restore()
 
     def _outcome(self, change: Change, run: Run, kept: int, wanted: int) -> Suggestion | None:

@@ -169,3 +169,12 @@ def test_effort_is_bounded_and_what_was_not_tried_is_counted(monkeypatch: pytest
 def test_nothing_is_tried_when_nothing_is_asked() -> None:
     explanation = explained("deploy/web", *TAINTED, workload("Deployment", 3, OF), suggest=False)
     assert (explanation.suggestions, explanation.untried) == ((), 0)
+
+
+def test_a_pod_that_is_evicted_during_a_trial_is_replaced_by_one_of_the_changed_template() -> None:
+    urgent = pod("urgent", of=spec(cpu="700m", priority=10, nodeSelector={ZONE: "zone-a"}), labels={"app": "urgent"})
+    owner = ("ReplicaSet", "web")
+    nodes = [node("a", "zone-a", cpu="1"), node("bare", cpu="1")]
+    there = [workload("ReplicaSet", 2, OF), pod("web-0", "a", OF, owner=owner)]
+    found = by_kind(explained("rs/web", *nodes, *there, urgent))["whenUnsatisfiable"]
+    assert (found.placed, found.wanted, found.evicted) == (2, 2, 1)
