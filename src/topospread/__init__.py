@@ -151,6 +151,7 @@ def load(  # noqa: PLR0913 - keyword arguments
     comparison_operators: bool = False,
     rendering: Rendering | None = None,
     with_hooks: bool = False,
+    allow_empty: bool = False,
 ) -> Inventory:
     """Read files and folders, in their order; what they hold is what a simulation starts from.
 
@@ -163,9 +164,10 @@ def load(  # noqa: PLR0913 - keyword arguments
             TaintTolerationComparisonOperators is on.
         rendering: how folders that are charts and kustomizations become manifests.
         with_hooks: keep the Pods and Jobs that Helm runs as hooks, and workloads that are there for tests alone.
+        allow_empty: accept paths without any object.
 
     Raises:
-        InputError: something cannot be read or used; its place says where.
+        InputError: if something cannot be read or used, or no path holds an object.
     """
     import sys
 
@@ -181,6 +183,7 @@ def load(  # noqa: PLR0913 - keyword arguments
         comparison_operators=comparison_operators,
         rendering=rendering,
         with_hooks=with_hooks,
+        allow_empty=allow_empty,
     )
 
 

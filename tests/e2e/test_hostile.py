@@ -54,8 +54,9 @@ def test_the_command_exits_with_2(name, monkeypatch, capsys):
     [
         (["gone.yaml"], "gone.yaml: cannot be read: No such file or directory"),
         (["."], "no file in this folder ends in .yaml"),
-        (["empty.yaml"], "no nodes are given"),
-        (["comments.yaml"], "no nodes are given"),
+        (["empty.yaml"], "error: empty.yaml holds no object (--allow-empty accepts that)"),
+        (["comments.yaml", "--cluster", "zones=3,nodes=3"], "error: comments.yaml holds no object"),
+        (["empty.yaml", "--allow-empty"], "no nodes are given"),
         (["-", "-"], "- is given twice"),
         ([], "name files or folders to read"),
         (["empty.yaml", "--cluster", "zonse=3"], "zonse is not a key (is zones meant?)"),

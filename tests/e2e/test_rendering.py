@@ -89,3 +89,12 @@ def test_raw_and_how_to_render_contradict_each_other(folder: Path) -> None:
     done = run(folder, "simulate", "chart", "--cluster", "nodes=1", "--raw", "--helm-set", "a=b")
     assert done.returncode == 2
     assert "--raw renders no chart" in done.stderr
+
+
+def test_values_are_for_the_state_of_a_plan_that_has_a_chart(folder: Path, programs: FakePrograms) -> None:
+    programs.install("helm", f"---\n# Source: web/templates/web.yaml\n{WEB}")
+    words = ("plan", "app.yaml", "chart", "--cluster", "nodes=1", "--helm-set", "a=b")
+    assert run(folder, *words).returncode in (0, 1)
+    assert programs.calls("helm")
+    refused = run(folder, "plan", "app.yaml", "app.yaml", "--cluster", "nodes=1", "--helm-set", "a=b")
+    assert (refused.returncode, refused.stderr) == (2, "error: --helm-set: none of the paths is a chart\n")

@@ -71,3 +71,18 @@ KINDS: dict[str, Kind] = {
     "RuntimeClass": Kind(RuntimeClass, "runtime_classes"),
 }
 """Kind name → how it is read. A kind of the same name in another group (a CRD) plays no part."""
+
+_NOT_MODELLED = """
+DeviceTaintRule ResourceClaim ResourceClaimTemplate ResourceSlice
+CompositePodGroup PodGroup Workload
+EC2NodeClass NodeClaim NodeClass NodeOverlay NodePool Provisioner ProvisioningRequest
+MachineAutoscaler MachineDeployment MachinePool MachineSet
+ClusterQueue Cohort ElasticQuota LocalQueue Queue ResourceFlavor ResourceQuota Topology
+ScaledObject VerticalPodAutoscaler
+MutatingAdmissionPolicy MutatingAdmissionPolicyBinding MutatingWebhookConfiguration
+ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration
+ClusterPolicy MutatingPolicy Policy ValidatingPolicy
+NodeFeatureRule NodeResourceTopology PodUnavailableBudget WorkloadSpread
+"""
+NOT_MODELLED = frozenset(_NOT_MODELLED.split())
+"""Kinds of any group that can decide on pods or nodes, and that topospread does not read."""

@@ -32,6 +32,11 @@ def parse_selector(text: str) -> Selector:
         raise UsageError(f'"{text}" is no label selector: {error}') from None
 
 
+def nothing_selected(selector: Selector) -> UsageError:
+    """Return the error for a selector that selects no workload."""
+    return UsageError(f"-l {selector} selects no workload (--allow-empty accepts that)")
+
+
 class _SelectorParser:
     """Reads one text from left to right."""
 

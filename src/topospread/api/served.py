@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from difflib import get_close_matches
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
@@ -76,6 +77,21 @@ def versions_of(kind: str) -> tuple[str, ...]:
     known = [version for version, kinds in _printed().items() if kind in kinds]
     older = [version for version, kinds in (*_GONE.items(), *_OFF.items()) if kind in kinds.split()]
     return (*sorted(known, key=_priority, reverse=True), *older)
+
+
+@lru_cache(maxsize=512)
+def similar_kind(kind: str, api_version: str) -> str | None:
+    """Return the built-in kind that a kind without a meaning is probably misspelt from; None if none is near.
+
+    A kind of another API group may have any name, and a kind that Kubernetes ever served is not misspelt.
+    """
+    group = api_version.rpartition("/")[0]
+    groups = {version.rpartition("/")[0] for version in (*_printed(), *_GONE, *_OFF)}
+    known = {each for kinds in _printed().values() for each in kinds}
+    if group not in groups or kind in known:
+        return None
+    close = get_close_matches(kind, known, 1, cutoff=0.85)
+    return close[0] if close else None
 
 
 @lru_cache(maxsize=512)

@@ -47,6 +47,7 @@ def moves_that_mend(given: Mapping[str, Any], inventory: Inventory) -> Rebalance
         gates=by.scheduler,
         apiserver_gates=by.apiserver,
         seconds=0.0,
+        allow_empty=True,
     )
     return None if found.unmet or found.impossible or not found.moves else found
 

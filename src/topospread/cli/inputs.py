@@ -51,6 +51,8 @@ GATE_OPTIONS = (
 
 _GATE_NAMES = ("feature_gates", "apiserver_feature_gates", "scheduler_feature_gates")
 
+ALLOW_EMPTY = click.option("--allow-empty", is_flag=True, help="Accept input without objects or matches.")
+
 RENDERING_OPTIONS = (
     click.option(
         "--helm-values", multiple=True, metavar="FILE", type=PATH, help="Values of the charts among the PATHs."
@@ -85,6 +87,7 @@ def input_options(command: Command) -> Command:
         *RENDERING_OPTIONS,
         click.option("--with-hooks", is_flag=True, help="Place Helm's hooks too: Jobs before an installation, tests …"),
         click.option("--strict", is_flag=True, help="Refuse fields that Kubernetes does not know."),
+        ALLOW_EMPTY,
         click.option("--color", type=COLOUR, default="auto", help="Colours: on a terminal, always or never."),
     ]
     for decorator in reversed(decorators):
@@ -241,6 +244,7 @@ def _loaded(
             rendering=read_rendering(given, given["kube_version"].strip()),
             comparison_operators=any(each.apiserver.enabled("TaintTolerationComparisonOperators") for each in by),
             live=live,
+            allow_empty=given["allow_empty"],
             progress=bar if live is None else None,
         )
 
@@ -264,7 +268,7 @@ def retyped(given: Mapping[str, Any], *paths: str) -> list[str]:
             words += ["--config" if option == "config_path" else f"--{option.replace('_', '-')}", given[option]]
     for option in ("helm_values", "helm_set"):
         words += [word for each in given[option] for word in (f"--{option.replace('_', '-')}", each)]
-    flags = ("raw", "render_helm", "render_network", "with_hooks", "strict")
+    flags = ("raw", "render_helm", "render_network", "with_hooks", "strict", "allow_empty")
     return words + [f"--{each.replace('_', '-')}" for each in flags if given[each]]
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from topospread.errors import ConfigError, InputError, Place, UsageError
+from topospread.errors import ConfigError, Place, UsageError
 
-from .inputs import COLOUR, PATH, POOLS, checked_namespace, given_pools, read_rendering, rendering_options
+from .inputs import ALLOW_EMPTY, COLOUR, PATH, POOLS, checked_namespace, given_pools, read_rendering, rendering_options
 from .live_options import access_options, is_meant, is_named, read_access, read_live
 from .terminal import layout, progress, show, show_commands, warn, written
 from .usage import Explained
@@ -91,7 +91,7 @@ def _completed(context: click.Context, parameter: click.Parameter, incomplete: s
     flag_value="vap",
     help="Print the rules that CEL can say as ValidatingAdmissionPolicies (vap) or for Kyverno.",
 )
-@click.option("--allow-empty", is_flag=True, help="Do not mind when there is nothing to lint.")
+@ALLOW_EMPTY
 @click.option("-o", "--output", type=FORMATS, default="text", help="How to show the findings.")
 @click.option("--color", type=COLOUR, default="auto", help="Colours: on a terminal, always or never.")
 def lint(**given: Any) -> int:
@@ -246,9 +246,8 @@ def _say_what_was_not_linted(outcome: LintReport, question: Question, *, allow_e
     Raises:
         InputError: nothing was linted at all, and that was not expected.
     """
-    from topospread.linting.run import NOTHING
     from topospread.report.lint_text import left_out
-    from topospread.report.paragraphs import listed
+    from topospread.sources.files import no_object
 
     for error in outcome.read.broken:
         click.echo(f"error: {error}", err=True)
@@ -257,7 +256,7 @@ def _say_what_was_not_linted(outcome: LintReport, question: Question, *, allow_e
     for note in _namesakes(outcome):
         click.echo(f"note: {note}", err=True)
     if not outcome.read.subjects and not outcome.read.broken and not allow_empty:
-        raise InputError(f"{NOTHING}; --allow-empty does not mind", Place(listed(question.paths, 3)))
+        raise no_object(question.paths)
 
 
 def _namesakes(outcome: LintReport) -> Iterable[str]:

@@ -105,14 +105,27 @@ def _review(given: dict[str, Any], states: Sequence[State], paths: Sequence[Sequ
     given = {**given, "settings_from": states[0].folder}
     by = read_control_plane(given)
     configuration = read_configuration(given["config_path"], by.scheduler)
-    inventories = [_read(given, state, each, by) for state, each in zip(states, paths, strict=True)]
+    options = [_options_for(given, each, paths) for each in paths]
+    inventories = [_read(own, state, each, by) for own, state, each in zip(options, states, paths, strict=True)]
     comparison = _compared(given, inventories, by, configuration, (states[0].name, states[1].name))
     findings: list[list[Finding]] = [[], []]
     if not given["no_lint"]:
-        findings = [_linted(given, states[0], state, each) for state, each in zip(states, paths, strict=True)]
+        findings = [
+            _linted(own, states[0], state, each) for own, state, each in zip(options, states, paths, strict=True)
+        ]
     return Review(
         replace(comparison, counts_new=True), only_in(findings[1], findings[0]), only_in(findings[0], findings[1])
     )
+
+
+def _options_for(given: dict[str, Any], paths: Sequence[str], every: Sequence[Sequence[str]]) -> dict[str, Any]:
+    """Return the options for one state: Helm's options apply to the state that has a chart."""
+    from topospread.sources.folders import has_chart
+
+    rendering = read_rendering(given, given["kube_version"])
+    if has_chart(paths, rendering) or not any(has_chart(each, rendering) for each in every):
+        return given
+    return {**given, "helm_values": (), "helm_set": (), "helm_release": ""}
 
 
 def _read(given: dict[str, Any], state: State, paths: Sequence[str], by: ControlPlane) -> Inventory:

@@ -120,6 +120,7 @@ def _found(
                 gates=by.scheduler,
                 apiserver_gates=by.apiserver,
                 seconds=given["seconds"],
+                allow_empty=given["allow_empty"],
                 progress=bar,
             )
     except Interrupted as interrupted:

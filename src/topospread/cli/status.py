@@ -120,6 +120,7 @@ def _found(
             kube_version=str(by.scheduler.kube_version),
             gates=by.scheduler,
             apiserver_gates=by.apiserver,
+            allow_empty=given["allow_empty"] or given["watch"],
             progress=bar,
         )
 

@@ -12,6 +12,7 @@ from topospread.api.pools import NodePool
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
 from topospread.drills import Drill
+from topospread.errors import InputError, Place
 from topospread.simulation.run import SimulationOptions
 from topospread.sources.inputs import Input, inventory_of
 from topospread.sources.load import load
@@ -93,16 +94,19 @@ class BegunDrill:
 
 
 def applied_manifests(steps: Sequence[Step], namespace: str | None) -> Manifests:
-    """What stands in the files that steps apply.
+    """Return the objects of the files that steps apply.
 
     Raises:
-        InputError: one cannot be read or used.
+        InputError: if a file cannot be read or used, or holds no object.
     """
-    return {
-        each.path: load([each.path], namespace=namespace or "default", needs_nodes=False)
-        for each in steps
-        if isinstance(each, Apply | Rollout) and each.path
-    }
+    found = {}
+    for step in steps:
+        if isinstance(step, Apply | Rollout) and step.path:
+            read = load([step.path], namespace=namespace or "default", needs_nodes=False, allow_empty=True)
+            if not any(True for _ in read.objects()):
+                raise InputError("holds no object to apply", Place(step.path))
+            found[step.path] = read
+    return found
 
 
 def play_runs(

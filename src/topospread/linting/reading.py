@@ -324,7 +324,7 @@ def read(
         InputError: there is no such path, or no program that makes manifests of what stands there. What is broken is
             noted, and the rest is read.
     """
-    paths = [look_into(path, question.how) for path in question.paths]
+    paths = [look_into(path, question.how, allow_empty=True) for path in question.paths]
     found = Read(gates, question.namespace, notes=[note for each in paths for note in (*each.warnings, *each.notes)])
     sources = {source.path: source for each in paths for source in each.sources}
     asked = [source for source in sources.values() if not question.settings.excludes(source.path)]

@@ -15,14 +15,15 @@ from msgspec.structs import replace as with_fields
 from topospread.api.inventory import Inventory
 from topospread.config.gates import Gates, gates_for
 from topospread.config.profile import Configuration
-from topospread.errors import InputError, Place, UsageError
+from topospread.errors import UsageError
 from topospread.plain_data import PlainData
-from topospread.sources.files import STANDARD_INPUT
+from topospread.sources.files import STANDARD_INPUT, no_object
+from topospread.sources.folders import check_charts, for_chart
 from topospread.sources.inputs import Input, paths_of
 from topospread.sources.load import ReadFrom, load, no_garbage_collection
 from topospread.sources.positions import parse_path
 from topospread.sources.rendering import Rendering
-from topospread.sources.text import Text, printable, shown_path
+from topospread.sources.text import Text, printable
 
 from .ignores import Ignores, unused
 from .lint_input import CustomManifest, LintInput, LintSubject
@@ -35,7 +36,6 @@ from .rules.manifests import UNKNOWN_PLUGIN, VALIDATION
 from .settings import Settings
 from .worlds import worlds_of
 
-NOTHING: Final = "no object of Kubernetes stands here"
 MOST_ALIKE: Final = 20
 """Findings of one rule for one object that are shown."""
 ClusterReading = Callable[[Read], Inventory]
@@ -169,7 +169,7 @@ def lint(  # noqa: PLR0913 - keyword arguments of the public API
     for error in outcome.read.broken:
         raise error
     if not outcome.read.subjects:
-        raise InputError(NOTHING, Place(", ".join(map(shown_path, read_from.paths))))
+        raise no_object(read_from.paths)
     return outcome
 
 
@@ -211,6 +211,8 @@ def run(
     if [*question.paths, question.cluster, question.config].count(STANDARD_INPUT) > 1:
         raise UsageError("- is given twice, and standard input can be read once")
     gates = gates_for(question.kube_version)
+    in_files = [question.cluster] if question.cluster and os.path.exists(question.cluster) else []
+    check_charts([*question.paths, *in_files], question.how)
     with no_garbage_collection():
         tell = progress or untold
         found = read(question, gates, stdin, instead, lambda done, total: tell(done, 2 * total))
@@ -218,7 +220,11 @@ def run(
             cluster = cluster(found)
         elif question.cluster and cluster is None:
             cluster = load(
-                (), cluster=question.cluster, stdin=stdin, namespace=question.namespace, rendering=question.how
+                (),
+                cluster=question.cluster,
+                stdin=stdin,
+                namespace=question.namespace,
+                rendering=for_chart(in_files, question.how),
             )
         configuration = question.config
         if isinstance(configuration, str):

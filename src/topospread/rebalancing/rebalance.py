@@ -14,6 +14,7 @@ import msgspec
 
 from topospread.api.inventory import Inventory
 from topospread.api.labels import Selector
+from topospread.api.selector_text import nothing_selected
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
 from topospread.drills.interruption import Interrupted
@@ -49,12 +50,14 @@ class RebalanceOptions(msgspec.Struct, frozen=True):
         namespace, selector: of the workloads that are to be mended; the others are only not to get worse.
         max_skew: the skew that soft constraints are to have at most; ``None`` leaves them as they are.
         seconds: how long the integer program may take.
+        allow_empty: whether a selector may select no workload.
     """
 
     namespace: str | None = None
     selector: Selector | None = None
     max_skew: int | None = None
     seconds: float = 10.0
+    allow_empty: bool = False
 
 
 class RebalancePlan(msgspec.Struct):
@@ -97,6 +100,7 @@ def rebalance(  # noqa: PLR0913 - keyword arguments of the public API
     gates: Gates | None = None,
     apiserver_gates: Gates | None = None,
     seconds: float = 10.0,
+    allow_empty: bool = False,
     progress: Progress | None = None,
 ) -> Rebalance:
     """Which pods to evict, in which order, so that kube-scheduler's own placement mends the constraints.
@@ -113,11 +117,12 @@ def rebalance(  # noqa: PLR0913 - keyword arguments of the public API
         gates: kube-scheduler's feature gates; by default the version's.
         apiserver_gates: the API server's, which decide what fields its objects keep; by default the version's.
         seconds: how long the integer program may take for its bound, where the extra ``solver`` is installed.
+        allow_empty: accept a selector that selects no workload.
         progress: told how many constraints of how many are mended.
 
     Raises:
         InputError: an object that the API server would refuse, or a path that cannot be read.
-        UsageError: there is nothing in the namespace, or the selector is none.
+        UsageError: if nothing is in the namespace, or the selector is invalid or selects nothing.
         topospread.drills.interruption.Interrupted: Ctrl-C, a KeyboardInterrupt; with the evictions that were found.
     """
     if isinstance(selector, str):
@@ -125,7 +130,7 @@ def rebalance(  # noqa: PLR0913 - keyword arguments of the public API
 
         selector = parse_selector(selector)
     options = replace(SimulationOptions.of_version(kube_version, config, gates, apiserver_gates), preemption=False)
-    wished = RebalanceOptions(namespace, selector, max_skew, seconds)
+    wished = RebalanceOptions(namespace, selector, max_skew, seconds, allow_empty)
     return _rebalanced(inventory_of(inputs, cluster, options.apiserver_gates, namespace), options, wished, progress)
 
 
@@ -214,7 +219,7 @@ def _chosen(world: World, wished: RebalanceOptions) -> list[Workload]:
     """The workloads that are to be mended.
 
     Raises:
-        UsageError: there is none in the namespace.
+        UsageError: if there is none in the namespace, or the selector selects none.
     """
     every = world.run.plan.workloads
     found = [each for each in every if wished.namespace in (None, each.namespace)]
@@ -225,7 +230,10 @@ def _chosen(world: World, wished: RebalanceOptions) -> list[Workload]:
     selector = wished.selector
     if selector is None:
         return found
-    return [each for each in found if each.template is not None and selector.matches(each.template.labels)]
+    selected = [each for each in found if each.template is not None and selector.matches(each.template.labels)]
+    if not selected and not wished.allow_empty:
+        raise nothing_selected(selector)
+    return selected
 
 
 def _plan(plan: RebalancePlan, begun: _Begun, wished: RebalanceOptions, progress: Progress | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from topospread.api.kinds import NOT_MODELLED
 from topospread.base import Bounds
 
 from .layout import Layout
@@ -17,17 +18,6 @@ from .workloads import trouble_lines, workload_blocks
 
 if TYPE_CHECKING:
     from topospread.simulation import Simulation
-
-_NOT_MODELLED = (
-    "DeviceTaintRule",
-    "NodePool",
-    "PodGroup",
-    "ResourceClaim",
-    "ResourceClaimTemplate",
-    "ResourceSlice",
-    "Workload",
-)
-"""Kinds that may decide where pods run, and that topospread does not model."""
 
 __all__ = ["Layout", "summary", "table"]
 
@@ -105,8 +95,8 @@ def _remarks(simulation: Simulation, layout: Layout) -> Iterator[str]:
     ]
     if simulation.skipped:
         kinds = sorted(simulation.skipped.items())
-        playing = [f"{count} {kind}" for kind, count in kinds if kind.partition(".")[0] in _NOT_MODELLED]
-        others = [f"{count} {kind}" for kind, count in kinds if kind.partition(".")[0] not in _NOT_MODELLED]
+        playing = [f"{count} {kind}" for kind, count in kinds if kind.partition(".")[0] in NOT_MODELLED]
+        others = [f"{count} {kind}" for kind, count in kinds if kind.partition(".")[0] not in NOT_MODELLED]
         if playing:
             notes.append(f"kinds that topospread does not model: {', '.join(playing)}")
         if others:

@@ -6,6 +6,7 @@ of its fields are checked. Everything else has to be what an API server would le
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -13,8 +14,8 @@ import msgspec
 
 from topospread.api.kinds import KINDS
 from topospread.api.meta import KubeObject
-from topospread.api.validation.schema import STRUCT_OF_ANY, WrongTypeError, decoded, unknown_fields
-from topospread.errors import DecodeError, InvalidError
+from topospread.api.validation.schema import STRUCT_OF_ANY, WrongTypeError, decoded, unknown_fields, wrong_case_fields
+from topospread.errors import DecodeError, InvalidError, Place
 
 from .custom_kinds import Kinds
 from .json_text import too_deep
@@ -69,17 +70,35 @@ def admit(value: dict[str, Any], kind: str, location: Location, rules: Rules) ->
             _refuse_unknown(value, kind, location, label)
         current = _placed(to_current(value, kind), namespace)
         checked = _checked(current, kind, location, label)
+        stored = is_stored(checked)
+        wrong = {} if stored else wrong_case_fields(current, STRUCT_OF_ANY[kind])
+        if wrong:
+            raise wrong_case(wrong, location)
         _require_name(checked, location)
         broken = line_break_in(checked)
         if broken:
             raise InvalidError([f"{printable(broken)}: Invalid value: a name has one line"], location.place(label))
-        if not is_stored(checked):
+        if not stored:
             _validate(current, checked, location, label, rules)
         return msgspec.json.decode(_ENCODER.encode(checked), type=how.struct)
     except RecursionError:
         raise too_deep(location.rough(label)) from None
     except msgspec.ValidationError as error:
         raise _undecodable(error, location, label) from error
+
+
+def wrong_case(fields: Mapping[str, str], location: Location) -> InvalidError:
+    """Return the error for fields whose letters have the wrong case.
+
+    Args:
+        fields: path of each such field → the field's name in Kubernetes.
+        location: the object's location.
+    """
+    place = location.place(field=next(iter(fields)))
+    words = [f"{path.rpartition('.')[2]}: write {name}" for path, name in fields.items()]
+    return InvalidError(
+        [printable(each) for each in dict.fromkeys(words)], Place(place.source, line=place.line, column=place.column)
+    )
 
 
 def is_stored(value: dict[str, Any]) -> bool:

@@ -33,6 +33,7 @@ MAX_RATIO: Final = 250
 """Times that gzip may have made a text smaller which is larger than `MAX_OTHER`; a bomb reaches 1000."""
 
 _CHUNK: Final = 4 << 20
+_PATHS_SHOWN: Final = 3
 _GZIP: Final = b"\x1f\x8b"
 _FOREIGN_ENCODINGS: Final = {
     codecs.BOM_UTF32_LE: "UTF-32",
@@ -80,41 +81,65 @@ class Source(msgspec.Struct, frozen=True):
         return shown_path(self.path)
 
 
-def find_sources(path: str, links_out: list[str] | None = None) -> list[Source]:
+class SkippedLinks(msgspec.Struct):
+    """Symbolic links below a folder that are not read.
+
+    Attributes:
+        outside: links whose targets are outside the folder's root.
+        dangling: links whose targets do not exist.
+    """
+
+    outside: list[str] = msgspec.field(default_factory=list)
+    dangling: list[str] = msgspec.field(default_factory=list)
+
+    def warnings(self) -> list[str]:
+        """Return a warning for each of the two reasons that applies."""
+        found = []
+        if self.outside:
+            found.append(
+                f"{listed_paths(self.outside)}: not read, the symbolic link leaves the root; name its target to read it"
+            )
+        if self.dangling:
+            found.append(f"{listed_paths(self.dangling)}: link to nowhere, skipped")
+        return found
+
+
+def find_sources(path: str, skipped: SkippedLinks | None = None, *, allow_empty: bool = False) -> list[Source]:
     """Return the files of a path given by the user, as they are.
 
     Args:
         path: a file, a folder, or ``-``.
-        links_out: receives the links below the folder that leave its root; they are not read.
+        skipped: receives the links below the folder that are not read.
+        allow_empty: accept a folder that holds no file to read.
 
     Raises:
-        InputError: if nothing exists there, it cannot be read, or a folder holds no file to read.
+        InputError: if the path does not exist, cannot be read, or is an empty folder that is not accepted.
     """
     if path == STANDARD_INPUT:
         return [Source(path, None)]
     if "\0" in path or not path:
         raise InputError("this is no path", Place(shown_path(path) or '""'))
     check_inside_repository(path)
-    links_out = [] if links_out is None else links_out
+    skipped = SkippedLinks() if skipped is None else skipped
     try:
         status = os.stat(path)
         if not stat.S_ISDIR(status.st_mode):
             return [Source(path, status.st_size if stat.S_ISREG(status.st_mode) else None)]
-        found = [Source(file, os.stat(file).st_size) for file in _files_below(path, links_out)]
+        found = [Source(file, os.stat(file).st_size) for file in _files_below(path, skipped)]
     except OSError as error:
         raise unreadable(error, path) from error
-    if not found:
-        raise nothing_to_read(path, links_out)
+    if not found and not allow_empty:
+        raise nothing_to_read(path, skipped)
     return found
 
 
-def _files_below(folder: str, links_out: list[str]) -> Iterator[str]:
+def _files_below(folder: str, skipped: SkippedLinks) -> Iterator[str]:
     """Yield the files to read, depth first, each folder in the order of its names."""
     root, waiting = root_of(folder), [PathEntry(folder, True)]
     while waiting:
         entry = waiting.pop()
         if entry.is_folder:
-            waiting += reversed(entries(entry.path, root, links_out))
+            waiting += reversed(entries(entry.path, root, skipped))
         else:
             yield entry.path
 
@@ -126,16 +151,16 @@ class PathEntry(NamedTuple):
     is_folder: bool
 
 
-def entries(folder: str, root: str, links_out: list[str]) -> list[PathEntry]:
+def entries(folder: str, root: str, skipped: SkippedLinks) -> list[PathEntry]:
     """Return the entries of a folder that are read or searched, in the order of their names.
 
     Args:
         folder: the folder.
         root: real path that links must not leave.
-        links_out: receives the links to files that leave it.
+        skipped: receives the links to files that are not read.
 
     Raises:
-        OSError: if the folder cannot be read, or a link is broken.
+        OSError: if the folder cannot be read.
     """
     inside = []
     with os.scandir(folder) as found:
@@ -146,7 +171,9 @@ def entries(folder: str, root: str, links_out: list[str]) -> list[PathEntry]:
                 inside.append(PathEntry(each.path, True))
             elif each.name.lower().endswith(ENDINGS):
                 if each.is_symlink() and not is_within(each.path, root):
-                    links_out.append(each.path)
+                    skipped.outside.append(each.path)
+                elif each.is_symlink() and not os.path.exists(each.path):
+                    skipped.dangling.append(each.path)
                 elif stat.S_ISREG(os.stat(each.path).st_mode):
                     inside.append(PathEntry(each.path, False))
     return inside
@@ -271,16 +298,30 @@ def total_size(sources: Sequence[Source]) -> int | None:
     return None if None in sizes else sum(size for size in sizes if size is not None)
 
 
-def note_links_out(links_out: Sequence[str]) -> str:
-    """Return the warning about links that were not read."""
-    names = ", ".join(map(shown_path, links_out[:3])) + (f" and {len(links_out) - 3} more" if links_out[3:] else "")
-    return f"{names}: not read, the symbolic link leaves the root; name its target to read it"
+def listed_paths(paths: Sequence[str]) -> str:
+    """Return the first paths, and the number of further ones."""
+    more = len(paths) - _PATHS_SHOWN
+    return ", ".join(map(shown_path, paths[:_PATHS_SHOWN])) + (f" and {more} more" if more > 0 else "")
 
 
-def nothing_to_read(path: str, links_out: Sequence[str] = ()) -> InputError:
+def no_object(paths: Sequence[str], which: str = "", notes: Sequence[str] = ()) -> InputError:
+    """Return the error for paths without an object.
+
+    Args:
+        paths: files and folders.
+        which: restriction on the objects.
+        notes: sentences about objects that are not read.
+    """
+    names = "standard input" if list(paths) == [STANDARD_INPUT] else listed_paths(paths)
+    verb = "holds" if len(paths) == 1 else "hold"
+    return InputError("; ".join([f"{names} {verb} no object{which} (--allow-empty accepts that)", *notes]))
+
+
+def nothing_to_read(path: str, skipped: SkippedLinks) -> InputError:
     """Return the error for a folder that holds no file to read."""
-    if links_out:
-        return InputError(f"no file in this folder can be read. {note_links_out(links_out)}", _at(path))
+    warnings = skipped.warnings()
+    if warnings:
+        return InputError(f"no file in this folder can be read. {'. '.join(warnings)}", _at(path))
     return InputError(f"no file in this folder ends in {', '.join(ENDINGS[:3])} (or one of these and .gz)", _at(path))
 
 

@@ -9,22 +9,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
-from topospread.errors import InputError, Place
+from topospread.errors import InputError, Place, UsageError
 
 from .chart_schemas import PACKED, has_outside_references
-from .files import Source, entries, find_sources, note_links_out, nothing_to_read, unreadable
+from .files import SkippedLinks, Source, entries, find_sources, listed_paths, nothing_to_read, unreadable
 from .kustomizations import Kustomization, kustomization_in
 from .rendering import CHART, ChartUnit, KustomizationUnit, Rendering, chart_field
 from .roots import check_inside_repository, root_of
 from .text import shown_path
 
-_NAMES_SHOWN: Final = 3
+_WITHOUT_CHART: Final[dict[str, Any]] = {"helm_values": (), "helm_set": (), "helm_release": ""}
+"""Option that says how charts are rendered → its value if nothing is said."""
 
 
 class PathContents(msgspec.Struct, frozen=True):
@@ -33,7 +34,7 @@ class PathContents(msgspec.Struct, frozen=True):
     Attributes:
         sources: what is read, in order.
         notes: what a person should know of what is not, and of what is rendered.
-        warnings: links that are not read, because they leave the root.
+        warnings: links that are not read.
     """
 
     sources: Sequence[Source]
@@ -41,7 +42,7 @@ class PathContents(msgspec.Struct, frozen=True):
     warnings: Sequence[str] = ()
 
 
-def look_into(path: str, rendering: Rendering, *, to_apply: bool = False) -> PathContents:
+def look_into(path: str, rendering: Rendering, *, to_apply: bool = False, allow_empty: bool = False) -> PathContents:
     """What a path given by the user stands for.
 
     Args:
@@ -49,15 +50,16 @@ def look_into(path: str, rendering: Rendering, *, to_apply: bool = False) -> Pat
         rendering: how charts and kustomizations are rendered.
         to_apply: a folder with a kustomization is that kustomization and nothing beside it, as ``kubectl apply -k``
             takes it; otherwise charts and kustomizations below that it does not refer to are found too.
+        allow_empty: accept a folder that holds no file to read.
 
     Raises:
-        InputError: nothing is there, it may not be read, or a folder holds nothing to read.
+        InputError: if the path does not exist, cannot be read, or is an empty folder that is not accepted.
     """
-    links_out: list[str] = []
+    skipped = SkippedLinks()
     is_packed = path.endswith(PACKED) and os.path.isfile(path)
     if rendering.raw or not (is_packed or os.path.isdir(path)):
-        found = find_sources(path, links_out)
-        return PathContents(found, warnings=[note_links_out(links_out)] if links_out else ())
+        found = find_sources(path, skipped, allow_empty=allow_empty)
+        return PathContents(found, warnings=skipped.warnings())
     check_inside_repository(path)
     if is_packed:
         packed = [Source(path, 0, ChartUnit(path, root_of(path), rendering))]
@@ -67,8 +69,8 @@ def look_into(path: str, rendering: Rendering, *, to_apply: bool = False) -> Pat
     except OSError as error:
         raise unreadable(error, path) from error
     contents = tree.found()
-    if not contents.sources:
-        raise nothing_to_read(path, tree.links_out)
+    if not contents.sources and not allow_empty:
+        raise nothing_to_read(path, tree.skipped)
     return contents
 
 
@@ -93,6 +95,28 @@ def wholes_of(paths: Sequence[str], rendering: Rendering) -> list[str]:
         found = [name for name, parts in units if any(each.has(real) for each in parts)] if os.path.isfile(path) else []
         wholes |= dict.fromkeys(found or [path])
     return list(wholes)
+
+
+def has_chart(paths: Sequence[str], rendering: Rendering) -> bool:
+    """Return whether one of the paths is a chart, or holds one."""
+    found = (look_into(path, rendering, to_apply=True, allow_empty=True) for path in paths)
+    return any(isinstance(source.unit, ChartUnit) for each in found for source in each.sources)
+
+
+def for_chart(paths: Sequence[str], rendering: Rendering) -> Rendering:
+    """Return the rendering; if no path is a chart, return it without the options for charts."""
+    return rendering if has_chart(paths, rendering) else replace(rendering, **_WITHOUT_CHART)
+
+
+def check_charts(paths: Sequence[str], rendering: Rendering) -> None:
+    """Refuse options that say how charts are rendered if no path is a chart.
+
+    Raises:
+        UsageError: if no path is a chart.
+    """
+    given = [each for each in _WITHOUT_CHART if getattr(rendering, each)]
+    if given and not has_chart(paths, rendering):
+        raise UsageError(f"--{given[0].replace('_', '-')}: none of the paths is a chart")
 
 
 def check_programs(sources: Sequence[Source]) -> None:
@@ -142,7 +166,7 @@ class _Tree:
         built: real path of a folder → its kustomization.
         unbuilt: files below kustomizations, which nobody may refer to.
         libraries: charts that only other charts use.
-        links_out: links to files that leave the limit.
+        skipped: links to files that are not read.
         limit: real path of the folder that reading must not leave (`roots`).
     """
 
@@ -154,7 +178,7 @@ class _Tree:
     built: dict[str, Kustomization] = field(default_factory=dict)
     unbuilt: list[str] = field(default_factory=list)
     libraries: list[str] = field(default_factory=list)
-    links_out: list[str] = field(default_factory=list)
+    skipped: SkippedLinks = field(default_factory=SkippedLinks)
     limit: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -178,7 +202,7 @@ class _Tree:
             return []
         within = own or folder.within
         inside: list[_Folder | str] = []
-        for entry in entries(folder.path, self.limit, self.links_out):
+        for entry in entries(folder.path, self.limit, self.skipped):
             if entry.is_folder:
                 inside.append(_Folder(entry.path, within))
             elif within is None:
@@ -225,8 +249,7 @@ class _Tree:
             words = "this is a Component of Kustomize, which is nothing alone: name the kustomization that has it"
             raise InputError(words, Place(shown_path(self.root)))
         kept = self.kept()
-        warnings = [note_links_out(self.links_out)] if self.links_out else []
-        return PathContents(kept, self._notes(kept), warnings)
+        return PathContents(kept, self._notes(kept), self.skipped.warnings())
 
     def kept(self) -> list[Source]:
         """The sources that are no part of others."""
@@ -274,13 +297,13 @@ class _Tree:
         told = (
             ("built with kustomize", [each.name for each in kept if isinstance(each.unit, KustomizationUnit)]),
             ("rendered with `helm template`", [each.name for each in kept if isinstance(each.unit, ChartUnit)]),
-            ("not read, no kustomization refers to it", list(map(shown_path, unread))),
+            ("not read, no kustomization refers to it", unread),
             (f"not built, it is made of {shown_path(self.root)}; name it instead to have it", above),
             (f"left out, as {shown_path(self.root)} does not refer to it; name it to have it", beside),
             ("not built, it is a component that nothing here refers to", alone),
-            ("not rendered, it is a library of other charts", list(map(shown_path, self.libraries))),
+            ("not rendered, it is a library of other charts", self.libraries),
         )
-        return [f"{_listed(names)}: {words}" for words, names in told if names] + _notes_on_schemas(kept)
+        return [f"{listed_paths(names)}: {words}" for words, names in told if names] + _notes_on_schemas(kept)
 
 
 def _kustomization_of(source: Source) -> Kustomization | None:
@@ -292,9 +315,4 @@ def _notes_on_schemas(sources: Sequence[Source]) -> list[str]:
     charts = [each for each in sources if isinstance(each.unit, ChartUnit)]
     names = [each.name for each in charts if has_outside_references(each.path)]
     words = "values are not validated, values.schema.json refers to other files or servers"
-    return [f"{_listed(names)}: {words}"] if names else []
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - _NAMES_SHOWN
-    return ", ".join(names[:_NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    return [f"{listed_paths(names)}: {words}"] if names else []

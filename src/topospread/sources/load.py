@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain
 from typing import BinaryIO, Final
 
 import msgspec
@@ -19,8 +20,8 @@ from .admit import Rules
 from .collection import Collection
 from .custom_kinds import Kinds, notes_on_custom
 from .deliveries import note_of_deliveries
-from .files import STANDARD_INPUT, ReadingProgress, Source, read_text, total_size
-from .folders import PathContents, check_programs, look_into
+from .files import STANDARD_INPUT, ReadingProgress, Source, listed_paths, no_object, read_text, total_size
+from .folders import PathContents, check_charts, check_programs, look_into
 from .hooks import HooksLeftOut
 from .json_list import JsonList
 from .json_text import is_meant_as_json, looks_like_json, split_documents
@@ -96,6 +97,7 @@ def load(  # noqa: PLR0913 - keyword arguments
     kinds: Kinds | None = None,
     live: LiveObjects | LiveReading | None = None,
     needs_nodes: bool = True,
+    allow_empty: bool = False,
     progress: ReadingProgress | None = None,
 ) -> Inventory:
     """Read everything that is given; nothing is decided, and no pod is made of a workload yet.
@@ -115,20 +117,25 @@ def load(  # noqa: PLR0913 - keyword arguments
         live: what was read of a cluster itself, or reads it, which the paths are applied to; then there is no
             ``cluster``.
         needs_nodes: refuse what holds none; manifests that are added to a cluster need not.
+        allow_empty: accept paths without any object.
         progress: is told how many bytes are dealt with.
 
     Raises:
-        InputError: something cannot be read or used; its place says where.
-        UsageError: standard input is asked for twice, or there is none.
+        InputError: if something cannot be read or used, or no path holds an object.
+        UsageError: if standard input is read twice, does not exist, or options are for a chart and there is none.
     """
-    found = _found(_with_cluster_file(paths, cluster), replace(rendering or Rendering(), namespace=namespace))
+    paths_read = _with_cluster_file(paths, cluster)
+    rendered = replace(rendering or Rendering(), namespace=namespace)
+    found = _found(paths_read, rendered, allow_empty=allow_empty)
     every = [each.sources for each in found]
     meter = _Meter(progress, total_size([source for sources in every for source in sources]))
     reader = ObjectReader(Rules(strict, namespace, comparison_operators, kinds))
     collection = Collection()
     hooks = HooksLeftOut()
     with no_garbage_collection():
-        read: list[Iterable[ReadObject]] = [_read(sources, stdin, reader, meter) for sources in every]
+        read: list[Iterable[ReadObject]] = [
+            _read(path, sources, stdin, reader, meter) for path, sources in zip(paths_read, every, strict=True)
+        ]
         if live is not None:
             if callable(live):
                 read = [list(objects) for objects in read]
@@ -139,12 +146,25 @@ def load(  # noqa: PLR0913 - keyword arguments
             collection.add_path(ReadObject("Node", node, place) for node, place in made_up_nodes(cluster))
             classes = made_up_storage_classes(cluster)
             collection.add_path(ReadObject("StorageClass", item, place) for item, place in classes)
-        for objects in read:
-            collection.add_path(objects if with_hooks else hooks.without(objects))
+        empty = []
+        for path, objects in zip(paths_read, read, strict=True):
+            begun = iter(objects)
+            first = next(begun, None)
+            if first is None:
+                empty.append(path)
+            else:
+                whole = chain([first], begun)
+                collection.add_path(whole if with_hooks else hooks.without(whole))
+        # Manifests without an object are a mistake beside a cluster, too.
+        judged = list(paths) or paths_read
+        if judged and not allow_empty and set(judged) <= set(empty):
+            raise _without_objects(judged, reader)
         inventory = _inventory(collection, reader, needs_nodes=needs_nodes)
         inventory.read_from = ReadFrom(tuple(paths), cluster, namespace, rendering or Rendering(), live is not None)
         inventory.warnings += [warning for each in found for warning in each.warnings]
         inventory.notes += [*hooks.notes(), *(note for each in found for note in each.notes)]
+        if reader.foreign:
+            inventory.notes.append(f"{listed_paths(reader.foreign)}: not a Kubernetes object, skipped")
         if cluster is not None and is_made_up(cluster):
             _leave_out_unasked_class(inventory, cluster)
         return inventory
@@ -161,9 +181,23 @@ def _with_cluster_file(paths: Sequence[str], cluster: str | None) -> list[str]:
     return [cluster, *paths]
 
 
-def _found(paths: Sequence[str], rendering: Rendering) -> list[PathContents]:
+def _without_objects(paths: Sequence[str], reader: ObjectReader) -> InputError:
+    """Return the error for paths without any object that topospread reads."""
+    if reader.misspelt:
+        (kind, similar), place = next(iter(reader.misspelt.items()))
+        return InputError(f"kind {kind} is unknown; {similar}?", place)
+    if reader.configurations:
+        _, place = reader.configurations[0]
+        return InputError("a KubeSchedulerConfiguration is not applied; give it with --config", place)
+    skipped = ", ".join(f"{count} {kind}" for kind, count in sorted(reader.skipped.items()))
+    which = f" that topospread reads, only {skipped}" if skipped else ""
+    return no_object(paths, which, [*note_of_deliveries(reader.deliveries), *notes_on_custom({}, reader.unknown_pods)])
+
+
+def _found(paths: Sequence[str], rendering: Rendering, *, allow_empty: bool) -> list[PathContents]:
     """What each path stands for, when all of it can be read."""
-    found = [look_into(path, rendering, to_apply=True) for path in paths]
+    found = [look_into(path, rendering, to_apply=True, allow_empty=allow_empty) for path in paths]
+    check_charts(paths, rendering)
     sources = [source for each in found for source in each.sources]
     if sum(source.path == STANDARD_INPUT for source in sources) > 1:
         raise UsageError("- is given twice, and standard input can be read once")
@@ -206,15 +240,28 @@ class _Meter(msgspec.Struct):
 
 
 def _read(
-    sources: Sequence[Source], stdin: BinaryIO | None, reader: ObjectReader, meter: _Meter
+    path: str,
+    sources: Sequence[Source],
+    stdin: BinaryIO | None,
+    reader: ObjectReader,
+    meter: _Meter,
 ) -> Iterator[ReadObject]:
-    """The objects of one path."""
+    """Yield the objects of one path; note the files of a folder that belong to another program."""
     for source in sources:
         text = read_text(source, stdin)
         meter.begin(len(text.data) if source.size is None else source.size, len(text.data))
-        yield from read_objects(text, reader, meter.advance)
+        if source.path != path and _is_foreign(text):
+            reader.foreign.append(source.path)
+        else:
+            yield from read_objects(text, reader, meter.advance)
         reader.repeats += text.repeats
         meter.end()
+
+
+def _is_foreign(text: Text) -> bool:
+    """Return whether a text is another program's JSON, such as package.json: neither a type nor a kind is in it."""
+    is_json = text.name.lower().endswith((".json", ".json.gz"))
+    return is_json and b'"apiVersion"' not in text.data and b'"kind"' not in text.data and bool(text.data.strip())
 
 
 def read_objects(text: Text, reader: ObjectReader, progress: Callable[[int], None]) -> Iterator[ReadObject]:
@@ -273,8 +320,8 @@ def _inventory(collection: Collection, reader: ObjectReader, *, needs_nodes: boo
     for configuration, place in reader.configurations:
         inventory.configurations.append(configuration)
         inventory.notes.append(f"{place}: this KubeSchedulerConfiguration is not applied; give it with --config")
-    for (kind, similar), place in reader.suspects.items():
-        inventory.warnings.append(f"{place}: {kind} is no kind of Kubernetes and is skipped; is {similar} meant?")
+    for (kind, similar), place in reader.misspelt.items():
+        inventory.warnings.append(f"{place}: kind {kind} is unknown, its objects are skipped; {similar}?")
     for facts, place in reader.snapshots:
         inventory.notes.append(f"{place}: {note_of(facts)}")
         inventory.warnings += [

@@ -19,9 +19,10 @@ from topospread.api.kinds import KINDS
 from topospread.api.label_syntax import label_key_problems, label_value_problems
 from topospread.api.meta import KubeObject, KubeStruct
 from topospread.api.pod import Pod
+from topospread.api.served import similar_kind
 from topospread.errors import DecodeError, InvalidError, Place
 
-from .admit import Rules, admit
+from .admit import Rules, admit, wrong_case
 from .custom_kinds import CustomKind, made_of, shipped_kinds
 from .deliveries import delivery_of
 from .json_list import JsonList
@@ -32,7 +33,7 @@ from .pod_parts import pod_parts
 from .quantities import KnownQuantities
 from .snapshot_facts import SnapshotFacts
 from .text import described, printable
-from .versions import VERSIONS, NoMatchError, resolve_kind, similar_kind
+from .versions import VERSIONS, NoMatchError, resolve_kind
 
 _CONFIGURATION_GROUP: Final = "kubescheduler.config.k8s.io/"
 _TYPE: Final = re.compile(rb'\s*\{\s*"apiVersion"\s*:\s*"([^"\\]*)"\s*,\s*"kind"\s*:\s*"([^"\\]*)"')
@@ -100,12 +101,13 @@ class ObjectReader:
     Attributes:
         skipped: kind → how many objects play no part.
         configurations: KubeSchedulerConfigurations and where they stand.
-        suspects: a kind that plays no part and the kind it may be misspelt from → the first such object's place.
+        misspelt: kind that no Kubernetes version has and the kind it is near → place of its first object.
         snapshots: what snapshots say of themselves, and where they stand.
         deliveries: objects by which others fetch manifests from elsewhere.
         custom: custom resources whose pods are known, each with the built-in kind that makes such pods.
         unknown_pods: custom resources that hold pods of which nobody knows how many there are.
         repeats: keys that charts give twice, a sentence each.
+        foreign: paths of files in folders that belong to another program.
         placed: keys of the named objects that name no namespace, with the one that they were put into; not of pods on
             nodes.
     """
@@ -114,13 +116,14 @@ class ObjectReader:
         self.rules = rules
         self.skipped: Counter[str] = Counter()
         self.configurations: list[tuple[dict[str, object], Place]] = []
-        self.suspects: dict[tuple[str, str], Place] = {}
+        self.misspelt: dict[tuple[str, str], Place] = {}
         self.snapshots: list[tuple[SnapshotFacts, Place]] = []
         self.placed: dict[ObjectKey, None] = {}
         self.deliveries: list[str] = []
         self.custom: dict[str, str] = {}
         self.unknown_pods: list[str] = []
         self.repeats: list[str] = []
+        self.foreign: list[str] = []
         self._types: dict[tuple[bytes, bytes], _Known] = {}
         self._alike: set[bytes] = set()
         self._labels: set[tuple[str, str]] = set()
@@ -319,10 +322,12 @@ class ObjectReader:
         if delivery:
             self.deliveries.append(printable(delivery))
         elif known is None and not self._custom(version, kind):
-            self.skipped[_told_apart(kind, version)] += 1
-            similar = similar_kind(kind) if kind not in KINDS and "." not in version else None
-            if similar is not None:
-                self.suspects.setdefault((kind, similar), location.rough(label_of(value, kind, self.rules.namespace)))
+            similar = similar_kind(kind, version)
+            if similar is None:
+                self.skipped[_told_apart(kind, version)] += 1
+            elif (kind, similar) not in self.misspelt:
+                place = location.place()
+                self.misspelt[kind, similar] = Place(place.source, line=place.line)
         return known
 
 
@@ -358,6 +363,9 @@ def _type_of(value: dict[str, Any], location: Location, of: _Type) -> tuple[str,
     for field, default in (("apiVersion", of.api_version), ("kind", of.kind)):
         text = value.get(field) or default
         if not text:
+            written = next((each for each in value if isinstance(each, str) and each.lower() == field.lower()), None)
+            if written is not None:
+                raise wrong_case({written: field}, location)
             hint = _not_a_manifest(location.text.name)
             raise InvalidError([f"{field} is missing{hint}"], location.place(_unfinished_label(value)))
         if not isinstance(text, str):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any, Final
 
 from topospread.api.kinds import KINDS
@@ -84,12 +83,6 @@ def resolve_kind(api_version: str, kind: str) -> str | None:
     if api_version not in VERSIONS[kind]:
         raise NoMatchError(_no_match(api_version, kind) + f"; it is of {VERSIONS[kind][0]}")
     return kind
-
-
-def similar_kind(kind: str) -> str | None:
-    """The kind that a kind unknown to topospread may be misspelt from."""
-    close = get_close_matches(kind, KINDS, 1, cutoff=0.85)
-    return close[0] if close else None
 
 
 def _no_match(api_version: str, kind: str) -> str:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from msgspec.structs import replace as with_fields
 
 from topospread.api.labels import Selector
+from topospread.api.selector_text import nothing_selected
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
 from topospread.errors import UsageError
@@ -33,6 +34,7 @@ class LookedFor(NamedTuple):
     namespace: str | None
     selector: Selector | None
     keys: Collection[str]
+    allow_empty: bool
 
 
 def status(  # noqa: PLR0913 - keyword arguments of the public API
@@ -46,6 +48,7 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
     kube_version: str = "1.37",
     gates: Gates | None = None,
     apiserver_gates: Gates | None = None,
+    allow_empty: bool = False,
     progress: Progress | None = None,
 ) -> SpreadStatus:
     """How every workload's pods are spread now, and what is at risk.
@@ -63,11 +66,12 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
         kube_version: the Kubernetes version to act as.
         gates: kube-scheduler's feature gates; by default the version's.
         apiserver_gates: the API server's, which decide what fields its objects keep; by default the version's.
+        allow_empty: accept a selector that selects no workload.
         progress: told how many workloads of how many were looked at.
 
     Raises:
         InputError: an object that the API server would refuse, or a path that cannot be read.
-        UsageError: there is nothing in the namespace, the selector is none, or no node has a key.
+        UsageError: if nothing is in the namespace, the selector is invalid or selects nothing, or no node has a key.
     """
     if isinstance(selector, str):
         from topospread.api.selector_text import parse_selector
@@ -78,7 +82,7 @@ def status(  # noqa: PLR0913 - keyword arguments of the public API
     run = prepare(inventory_of(inputs, cluster, options.apiserver_gates, namespace), options, with_spreads=False)
     for pod in run.plan.removed:
         run.cluster.add_pod(pod)
-    return _status_of(run, LookedFor(namespace, selector, keys), progress)
+    return _status_of(run, LookedFor(namespace, selector, keys, allow_empty), progress)
 
 
 def _status_of(run: Run, wanted: LookedFor, progress: Progress | None) -> SpreadStatus:
@@ -106,14 +110,19 @@ def _chosen(run: Run, wanted: LookedFor) -> list[tuple[Workload, Members]]:
     """The workloads that are looked for, with their pods.
 
     Raises:
-        UsageError: there is nothing in the namespace, or no node has a key.
+        UsageError: if nothing is in the namespace, the selector selects nothing, or no node has a key.
     """
     every = list(workloads_of(run.plan, run.owners))
     _check(run, every, wanted.namespace, wanted.keys)
     there = [each for each in every if wanted.namespace in (None, each.namespace)]
     found = [(each, Members.found(each.existing, run.cluster)) for each in there]
     selector = wanted.selector
-    return [each for each in found if selector is None or _is_selected(run, *each, selector)]
+    if selector is None:
+        return found
+    selected = [each for each in found if _is_selected(run, *each, selector)]
+    if not selected and not wanted.allow_empty:
+        raise nothing_selected(selector)
+    return selected
 
 
 def with_min_skew(found: SpreadStatus, skew: int) -> SpreadStatus:

@@ -148,7 +148,7 @@ def judge_draft(
         report = run(question, io.BytesIO(text), cluster=nodes)
         if report.read.broken:
             return WrittenManifest(report)
-        added = load([STANDARD_INPUT], stdin=io.BytesIO(text), needs_nodes=False)
+        added = load([STANDARD_INPUT], stdin=io.BytesIO(text), needs_nodes=False, allow_empty=True)
         whole = applied(nodes, added)
         _check_size(added, len(whole.nodes))
         simulated = prepare(whole, options)

@@ -445,6 +445,13 @@ no pod was to be placed on 9 nodes
 """)
 
 
+@pytest.mark.parametrize("kind", ["PodGroup", "Workload", "NodePool", "NodeClaim", "ClusterQueue", "ResourceQuota"])
+def test_kinds_that_decide_on_pods_or_nodes_are_not_said_to_play_no_part(kind: str) -> None:
+    text = table(simulation([workload("web", placed=1)], skipped={kind: 1, "ConfigMap": 2}), Layout())
+    assert f"note: kinds that topospread does not model: 1 {kind}\n" in text
+    assert "note: kinds that play no part were skipped: 2 ConfigMap\n" in text
+
+
 @pytest.mark.parametrize("width", [50, 60, 80, 200])
 def test_lines_stay_within_the_width(width: int) -> None:
     """Names are never broken; with names as short as here that leaves room for everything."""

@@ -33,6 +33,9 @@ def custom(version: str, kind: str, spec: str, name: str = "web") -> str:
     return f"apiVersion: {version}\nkind: {kind}\nmetadata: {{name: {name}, namespace: shop}}\nspec: {spec}\n---\n"
 
 
+NAMESPACE = "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n"
+
+
 def loaded(tmp_path: Path, text: str, kinds: str = "") -> Inventory:
     (tmp_path / "all.yaml").write_text(text)
     (tmp_path / ".topospread.yaml").write_text(kinds)
@@ -157,7 +160,7 @@ def test_a_leader_is_one_of_its_group(tmp_path: Path) -> None:
 
 def test_the_pods_of_other_kinds_are_said_to_be_unknown(tmp_path: Path) -> None:
     spec = f"{{nodeSets: [{{name: a, count: 3, podTemplate: {template()}}}]}}"
-    given = loaded(tmp_path, custom("elasticsearch.k8s.elastic.co/v1", "Elasticsearch", spec, name="es"))
+    given = loaded(tmp_path, custom("elasticsearch.k8s.elastic.co/v1", "Elasticsearch", spec, name="es") + NAMESPACE)
     assert [each for each in given.notes if "not known" in each] == [
         "the pods of Elasticsearch shop/es are not known; `kinds` in .topospread.yaml can describe them"
     ]
@@ -207,7 +210,7 @@ def test_a_field_may_go_inside_another(tmp_path: Path) -> None:
 
 def test_a_rollout_of_another_objects_template_makes_no_pods(tmp_path: Path) -> None:
     spec = "{replicas: 3, workloadRef: {apiVersion: apps/v1, kind: Deployment, name: web}}"
-    given = loaded(tmp_path, custom("argoproj.io/v1alpha1", "Rollout", spec))
+    given = loaded(tmp_path, custom("argoproj.io/v1alpha1", "Rollout", spec) + NAMESPACE)
     assert (given.replica_sets, given.skipped["Rollout"]) == ([], 1)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from topospread.errors import DecodeError, InputError, UsageError
 from topospread.sources import files
-from topospread.sources.files import Source, find_sources, read_text, total_size
+from topospread.sources.files import SkippedLinks, Source, find_sources, read_text, total_size
 from topospread.sources.text import shown_path
 
 
@@ -54,11 +54,20 @@ class TestFolders:
             find_sources(str(tmp_path))
         assert caught.value.place.source == str(tmp_path)
 
-    def test_a_link_that_leads_nowhere_is_an_error(self, tmp_path):
+    def test_a_link_to_nowhere_is_skipped_with_a_warning(self, tmp_path):
         (tmp_path / "a.yaml").symlink_to("gone.yaml")
-        with pytest.raises(InputError, match="No such file") as caught:
+        (tmp_path / "loop.yaml").symlink_to("loop.yaml")
+        (tmp_path / "web.yaml").write_bytes(b"")
+        skipped = SkippedLinks()
+        assert [each.name for each in find_sources(str(tmp_path), skipped)] == [f"{tmp_path}/web.yaml"]
+        assert skipped.warnings() == [f"{tmp_path}/a.yaml, {tmp_path}/loop.yaml: link to nowhere, skipped"]
+
+    def test_a_folder_with_a_link_to_nowhere_alone_is_an_error(self, tmp_path):
+        (tmp_path / "a.yaml").symlink_to("gone.yaml")
+        with pytest.raises(
+            InputError, match=r"no file in this folder can be read\. .*a\.yaml: link to nowhere, skipped"
+        ):
             find_sources(str(tmp_path))
-        assert caught.value.place.source.endswith("a.yaml")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import yaml
 
 from topospread.errors import DuplicateError, InputError, UsageError
 from topospread.sources.load import load
+from topospread.sources.rendering import Rendering
 
 NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "4"}}}
 
@@ -187,8 +188,80 @@ class TestLeftOut:
     def test_a_misspelt_kind_is_warned_about(self, write):
         inventory = load([write("a.yaml", NODE, {**deployment(), "kind": "Deploymnet"})])
         assert inventory.warnings[0].endswith(
-            "Deploymnet is no kind of Kubernetes and is skipped; is Deployment meant?"
+            "a.yaml:9: kind Deploymnet is unknown, its objects are skipped; Deployment?"
         )
+
+    def test_a_misspelt_kind_alone_is_an_error_beside_a_cluster_too(self, write):
+        nodes, path = write("nodes.yaml", NODE), write("bad.yaml", {**deployment(), "kind": "Deploymnet"})
+        with pytest.raises(InputError) as caught:
+            load([path], cluster=nodes)
+        assert str(caught.value) == f"{path}:1: kind Deploymnet is unknown; Deployment?"
+
+    def test_another_programs_json_in_a_folder_is_noted(self, write, tmp_path):
+        write("deploy/web.yaml", deployment())
+        (tmp_path / "deploy" / "package.json").write_text('{"name": "web", "dependencies": {"kind-of": "6"}}')
+        (tmp_path / "deploy" / "tsconfig.json").write_text('{\n  // a comment\n  "compilerOptions": {}\n}')
+        folder = str(tmp_path / "deploy")
+        inventory = load([folder], cluster="nodes=1")
+        assert len(inventory.deployments) == 1
+        assert f"{folder}/package.json, {folder}/tsconfig.json: not a Kubernetes object, skipped" in inventory.notes
+
+    def test_another_programs_json_that_is_named_is_an_error(self, tmp_path):
+        (tmp_path / "package.json").write_text('{"name": "web"}')
+        with pytest.raises(InputError, match="apiVersion is missing"):
+            load([str(tmp_path / "package.json")], cluster="nodes=1")
+
+    def test_a_link_to_nowhere_in_a_folder_is_a_warning(self, write, tmp_path):
+        write("deploy/web.yaml", deployment())
+        (tmp_path / "deploy" / "old.yaml").symlink_to("gone")
+        inventory = load([str(tmp_path / "deploy")], cluster="nodes=1")
+        assert f"{tmp_path}/deploy/old.yaml: link to nowhere, skipped" in inventory.warnings
+
+
+class TestEmpty:
+    @pytest.mark.parametrize("text", ["", "# nothing\n", "---\n---\n", '{"kind": "List", "apiVersion": "v1"}'])
+    @pytest.mark.parametrize("cluster", ["nodes=1", "nodes.yaml"])
+    def test_a_path_without_an_object_is_an_error(self, write, tmp_path, text, cluster):
+        write("nodes.yaml", NODE)
+        (tmp_path / "empty.yaml").write_text(text)
+        path = str(tmp_path / "empty.yaml")
+        given = cluster if cluster == "nodes=1" else str(tmp_path / cluster)
+        with pytest.raises(InputError) as caught:
+            load([path], cluster=given)
+        assert str(caught.value) == f"{path} holds no object (--allow-empty accepts that)"
+        assert load([path], cluster=given, allow_empty=True).nodes
+
+    def test_standard_input_is_called_so(self):
+        with pytest.raises(InputError, match=r"^standard input holds no object"):
+            load(["-"], stdin=io.BytesIO(b""), cluster="nodes=1")
+
+    def test_kinds_that_are_not_read_are_counted(self, write):
+        path = write("a.yaml", {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}})
+        with pytest.raises(InputError, match=r"holds no object that topospread reads, only 1 ConfigMap \(--allow"):
+            load([path], cluster="nodes=1")
+
+    def test_a_folder_without_files_is_accepted_with_the_option(self, tmp_path):
+        with pytest.raises(InputError, match="no file in this folder"):
+            load([str(tmp_path)], cluster="nodes=1")
+        assert load([str(tmp_path)], cluster="nodes=1", allow_empty=True).nodes
+
+    def test_one_empty_list_beside_other_objects_is_no_error(self, write):
+        empty = write("pods.yaml", {"apiVersion": "v1", "kind": "List", "items": []})
+        assert load([write("nodes.yaml", NODE), empty]).nodes
+
+
+class TestCharts:
+    @pytest.mark.parametrize(
+        ("given", "option"),
+        [
+            ({"helm_values": ("v.yaml",)}, "--helm-values"),
+            ({"helm_set": ("a=b",)}, "--helm-set"),
+            ({"helm_release": "x"}, "--helm-release"),
+        ],
+    )
+    def test_options_for_charts_without_a_chart_are_refused(self, write, given, option):
+        with pytest.raises(UsageError, match=f"^{option}: none of the paths is a chart$"):
+            load([write("a.yaml", NODE)], rendering=Rendering(**given))
 
 
 class TestSnapshots:

@@ -101,10 +101,59 @@ class TestKinds:
         assert read_text(text, reader) == []
         assert reader.skipped == {"Service.serving.knative.dev": 1}
 
-    def test_a_misspelt_kind_is_suspected(self):
+    @pytest.mark.parametrize(
+        ("version", "kind", "meant"),
+        [
+            ("apps/v1", "Deploymnet", "Deployment"),
+            ("networking.k8s.io/v1", "Ingres", "Ingress"),
+            ("v1", "ConfigMapp", "ConfigMap"),
+        ],
+    )
+    def test_a_misspelt_kind_is_told_with_the_near_one(self, version, kind, meant):
         reader = ObjectReader(Rules())
-        read_text(json.dumps({**deployment(), "kind": "Deploymnet"}), reader)
-        assert [(wrong, right) for wrong, right in reader.suspects] == [("Deploymnet", "Deployment")]
+        read_text(json.dumps({**deployment(), "apiVersion": version, "kind": kind}), reader)
+        assert list(reader.misspelt) == [(kind, meant)]
+        assert not reader.skipped
+
+    @pytest.mark.parametrize(
+        ("version", "kind"),
+        [
+            ("apps.example.com/v1", "Deploymnet"),
+            ("gateway.networking.k8s.io/v1", "Ingres"),
+            ("resource.k8s.io/v1alpha3", "PodSchedulingContext"),
+            ("scheduling.k8s.io/v1alpha1", "Workload"),
+        ],
+    )
+    def test_another_groups_kind_and_a_real_one_are_not_misspelt(self, version, kind):
+        reader = ObjectReader(Rules())
+        read_text(json.dumps({**deployment(), "apiVersion": version, "kind": kind}), reader)
+        assert not reader.misspelt
+        assert reader.skipped == {kind: 1}
+
+    @pytest.mark.parametrize(
+        ("old", "new", "said"),
+        [
+            ("topologyKey", "topologykey", "topologykey: write topologyKey"),
+            ("containers", "Containers", "Containers: write containers"),
+            ("apiVersion", "apiversion", "apiversion: write apiVersion"),
+            ("nodeSelector", "nodeselector", "nodeselector: write nodeSelector"),
+        ],
+    )
+    def test_a_field_in_the_wrong_case_is_named_with_its_place(self, old, new, said):
+        constraint = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway"}
+        made = deployment()
+        made["spec"]["template"]["spec"] |= {"topologySpreadConstraints": [constraint], "nodeSelector": {"a": "b"}}
+        text = yaml.safe_dump(made).replace(old, new)
+        with pytest.raises(InvalidError) as caught:
+            read_text(text, ObjectReader(Rules()))
+        line = next(number for number, each in enumerate(text.splitlines(), 1) if new in each)
+        assert caught.value.place.line == line
+        assert caught.value.message == said
+
+    def test_labels_may_be_written_in_any_case(self):
+        made = deployment()
+        made["metadata"]["labels"] = {"Name": "a", "Labels": "b"}
+        assert read_text(yaml.safe_dump(made), ObjectReader(Rules()))
 
     def test_a_kind_given_twice_in_json_is_refused(self):
         text = '{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "uid": "1"}, "kind": "Node"}'

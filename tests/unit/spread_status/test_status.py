@@ -184,7 +184,9 @@ def test_a_selector_that_does_not_compile_is_said() -> None:
 def test_chosen_by_namespace_labels_and_key() -> None:
     objects = [*NODES, *replica_set(spec(constraint()), ["a1", "b1"])]
     assert status(*objects, selector="app=web").workloads
-    assert not status(*objects, selector="app!=web").workloads
+    assert not status(*objects, selector="app!=web", allow_empty=True).workloads
+    with pytest.raises(UsageError, match=r"^-l app notin \(web\) selects no workload \(--allow-empty accepts that\)$"):
+        status(*objects, selector="app!=web")
     assert only(status(*objects, keys=["kubernetes.io/hostname"])).constraints == ()
     with pytest.raises(UsageError, match='no workload in the namespace "nope"; there are shop'):
         status(*objects, namespace="nope")

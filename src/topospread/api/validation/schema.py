@@ -20,8 +20,8 @@ from topospread.api.quantity import ZERO, NumberText, QuantityError, parse_quant
 
 Json = dict[str, Any]
 Reader = Callable[[Any], Any]
-Search = Callable[[object, str, list[str]], None]
-"""Looks a value at a path through, and adds the paths of the fields that are not known."""
+Search = Callable[[object, str, dict[str, str]], None]
+"""Adds the unknown fields of a value at a path: path → the known field that differs in case only, or ""."""
 
 STRUCT_OF: Final = {
     "Pod": "Pod",
@@ -93,7 +93,16 @@ def decoded(data: object, struct: str) -> Json:
 
 def unknown_fields(data: object, struct: str) -> list[str]:
     """Paths of the fields that the API server would ignore (or refuse, with strict validation)."""
-    found: list[str] = []
+    return list(_unknown(data, struct))
+
+
+def wrong_case_fields(data: object, struct: str) -> dict[str, str]:
+    """Return the unknown fields that differ from a known one in case only: path → the known field."""
+    return {path: known for path, known in _unknown(data, struct).items() if known}
+
+
+def _unknown(data: object, struct: str) -> dict[str, str]:
+    found: dict[str, str] = {}
     _search(struct)(data, "", found)
     return found
 
@@ -133,13 +142,15 @@ def _search(kind: str) -> Search:
 def _struct_search(fields: dict[str, str]) -> Search:
     searches: dict[str, Search] = {}  # by need, as structs may hold their like
 
-    def search(data: object, path: str, found: list[str]) -> None:
+    def search(data: object, path: str, found: dict[str, str]) -> None:
         if not isinstance(data, dict):
             return
         for key, value in data.items():
             kind = fields.get(key)
             if kind is None:
-                found.append(f"{path}.{key}" if path else str(key))
+                lower = str(key).lower()
+                known = next((name for name in fields if name.lower() == lower), "")
+                found[f"{path}.{key}" if path else str(key)] = known
             elif isinstance(value, dict | list):
                 if key not in searches:
                     searches[key] = _search(kind)
@@ -150,7 +161,7 @@ def _struct_search(fields: dict[str, str]) -> Search:
 
 
 def _list_search(inner: Search) -> Search:
-    def search(data: object, path: str, found: list[str]) -> None:
+    def search(data: object, path: str, found: dict[str, str]) -> None:
         if isinstance(data, list):
             for index, value in enumerate(data):
                 inner(value, f"{path}[{index}]", found)
@@ -159,7 +170,7 @@ def _list_search(inner: Search) -> Search:
 
 
 def _map_search(inner: Search) -> Search:
-    def search(data: object, path: str, found: list[str]) -> None:
+    def search(data: object, path: str, found: dict[str, str]) -> None:
         if isinstance(data, dict):
             for key, value in data.items():
                 inner(value, f"{path}[{key}]", found)
@@ -167,7 +178,7 @@ def _map_search(inner: Search) -> Search:
     return search
 
 
-def _nothing(data: object, path: str, found: list[str]) -> None:
+def _nothing(data: object, path: str, found: dict[str, str]) -> None:
     """The `Search` of what has no fields."""
 
 

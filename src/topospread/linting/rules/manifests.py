@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from difflib import get_close_matches
 
-from topospread.api.kinds import KINDS
+from topospread.api.served import similar_kind
 from topospread.api.validation.schema import STRUCT_OF_ANY, fields_of, unknown_fields
 from topospread.linting.examples import GOOD_CONSTRAINT, deployment
 from topospread.linting.lint_input import LintInput, LintSubject, Manifest
 from topospread.linting.problem import Problem
 from topospread.linting.rule import Example, Rule
 from topospread.sources.positions import format_path, parse_path
-from topospread.sources.versions import similar_kind, was_known
+from topospread.sources.versions import was_known
 
 _OBJECTS = "https://kubernetes.io/docs/concepts/overview/working-with-objects/"
 
@@ -67,7 +67,7 @@ def _meant(kind: str, path: str) -> str:
 def _unknown_kind(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
     for subject in given.others:
         kind, version = str(subject.value.get("kind")), str(subject.value.get("apiVersion"))
-        similar = similar_kind(kind) if kind not in KINDS and "." not in version else None
+        similar = similar_kind(kind, version)
         if similar is not None:
             yield subject, Problem("kind", f"{kind} is no kind of Kubernetes; is {similar} meant?")
 
