@@ -104,7 +104,7 @@ class _Namespace:
         self._note_counting()
         by_order = sorted((each.manifest.order if each.manifest else -1, at) for at, each in enumerate(workloads))
         self._orders = [order for order, _ in by_order]
-        self._up_to = list(accumulate((1 << at for _, at in by_order), or_))
+        self._up_to: list[int] = list(accumulate((1 << at for _, at in by_order), or_))
 
     def _note_counting(self) -> None:
         over: dict[tuple[str | None, Selector], int] = {}
