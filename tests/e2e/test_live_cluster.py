@@ -100,7 +100,7 @@ def test_manifests_alone_are_applied_to_the_cluster_in_the_namespace_of_the_cont
 def test_what_is_piped_in_is_read_and_an_empty_pipe_is_not(server: AnsweringServer) -> None:
     piped = run(server, "status", "-o", "json", input=json.dumps({"kind": "List", "apiVersion": "v1", "items": []}))
     assert (piped.returncode, piped.stdout) == (2, "")
-    assert "no nodes are given" in piped.stderr
+    assert "standard input holds no object" in piped.stderr
     assert run(server, "status", "-o", "json", input="").returncode == 0
     named = run(server, "status", "--context", "shop", "-o", "json", input="no list")
     assert named.returncode == 0, named.stderr
