@@ -171,7 +171,8 @@ def test_each_part_reads_what_is_mounted_and_looks_for_its_cluster(entered: Ente
 
 def test_the_webhook_answers(entered: Entered, built: Stage) -> None:
     (words,) = [each for each in parts().values() if each[0] == "webhook"]
-    port = free_port()
+    port, metrics = free_port(), f"--metrics-bind-address=0.0.0.0:{free_port()}"
+    words = [re.sub(r"^--metrics-bind-address=.*", metrics, each) for each in words]
     process = entered(*[re.sub(r"^--port=.*", f"--port={port}", each) for each in words])
     trusted = ssl.create_default_context(cafile=built.root / "tls" / "tls.crt")
     trusted.check_hostname = False

@@ -127,7 +127,8 @@ async def listen(application: web.Application, address: Address) -> web.AppRunne
         await web.TCPSite(runner, address.host, address.port, ssl_context=context).start()
     except OSError as error:
         await runner.cleanup()
-        hint = f"; {address.option} takes another, 0 none" if "in use" in str(error) else ""
+        none = ", 0 none" if address.option.endswith("port") else ""
+        hint = f"; {address.option} takes another{none}" if "in use" in str(error) else ""
         raise InputError(f"cannot listen on {shown}: {error.strerror}{hint}", Place(source=address.option)) from None
     log.info("serving on %s://%s", "https" if address.certificate else "http", shown)
     return runner

@@ -25,7 +25,7 @@ from .policy import AdmissionPolicy
 
 log = logging.getLogger(__name__)
 
-ACCEPTING: Final = 4
+ACCEPTING: Final = 5
 """Processes that accept requests."""
 SHARE: Final = ACCEPTING - 1
 """Processes that one namespace may hold: one is left for the requests of all other namespaces."""
