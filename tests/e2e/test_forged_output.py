@@ -8,7 +8,7 @@ import pytest
 import yaml
 from jsonschema import Draft4Validator
 
-from topospread.linting.run import MOST_ALIKE
+from topospread.linting.problem import MOST_ALIKE
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "unit/report/sarif-schema-2.1.0.json").read_text())
 EVIL = "\x1b[31m\x07\x9b1m\u202e\u2028\r"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from functools import cached_property, wraps
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import msgspec
 
@@ -25,6 +26,8 @@ from topospread.sources.objects import ReadObject
 
 from .pod_source import PodSource
 from .problem import Problem
+
+T = TypeVar("T")
 
 
 class LintSubject(msgspec.Struct, frozen=True, eq=False):
@@ -85,7 +88,7 @@ class SchedulerConfiguration(LintSubject, frozen=True, eq=False):
 
 @dataclass(eq=False)
 class LintInput:
-    """Everything a rule may look at. Made once a run; what rules derive from it may be cached by `cached_property`.
+    """Everything a rule may look at. Made once a run; `once_per_input` keeps what rules derive from it.
 
     Attributes:
         gates: kube-scheduler's gates in the Kubernetes version that is asked about.
@@ -171,3 +174,21 @@ class LintInput:
                 taken = (each.kind, each.item.namespace, each.item.name) in there
                 item = copy.deepcopy(each.item) if taken else each.item
                 yield ReadObject(each.kind, item, each.location.rough(each.label))
+
+
+_KEPT: WeakKeyDictionary[LintInput, dict[Callable[[LintInput], Any], Any]] = WeakKeyDictionary()
+"""Input → function of `once_per_input` → its result."""
+
+
+def once_per_input(find: Callable[[LintInput], T]) -> Callable[[LintInput], T]:
+    """Return the function with its results kept, each as long as its input is in use."""
+
+    @wraps(find)
+    def kept(given: LintInput) -> T:
+        results = _KEPT.setdefault(given, {})
+        if find not in results:
+            results[find] = find(given)
+        found: T = results[find]
+        return found
+
+    return kept

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 from topospread.api.meta import KubeObject
 from topospread.workloads.autoscaling import target_of
 
-from .lint_input import LintInput
+from .lint_input import LintInput, once_per_input
 from .pod_source import PodSource, pod_source
 
 ScaleTarget = tuple[str, str, str]
@@ -35,18 +34,16 @@ def cluster_sources(given: LintInput) -> Iterator[PodSource]:
                 yield pods
 
 
-_BOUNDS: WeakKeyDictionary[LintInput, dict[ScaleTarget, Bounds]] = WeakKeyDictionary()
-
-
 def autoscaled(given: LintInput, item: KubeObject) -> Bounds | None:
     """What a HorizontalPodAutoscaler says of a workload; None when there is none."""
-    if given not in _BOUNDS:
-        _BOUNDS[given] = dict(_autoscalers(given))
-    return _BOUNDS[given].get((type(item).__name__, item.namespace, item.name))
+    return _autoscalers(given).get((type(item).__name__, item.namespace, item.name))
 
 
-def _autoscalers(given: LintInput) -> Iterator[tuple[ScaleTarget, Bounds]]:
+@once_per_input
+def _autoscalers(given: LintInput) -> dict[ScaleTarget, Bounds]:
+    found = {}
     for item in given.inventory.horizontal_pod_autoscalers:
         target = target_of(item)
         if target is not None:
-            yield target, Bounds(item.spec.least, item.spec.max_replicas)
+            found[target] = Bounds(item.spec.least, item.spec.max_replicas)
+    return found

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
+
+MOST_ALIKE: Final = 20
+"""Findings of one rule for one object that are shown; the last one says how many more there are."""
 
 
 class Edit(NamedTuple):

@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import BinaryIO, Final, overload
+from typing import BinaryIO, overload
 
 import msgspec
 from msgspec.structs import replace as with_fields
@@ -27,7 +27,7 @@ from topospread.sources.text import Text, printable
 
 from .ignores import Ignores, unused
 from .lint_input import CustomManifest, LintInput, LintSubject
-from .problem import Problem
+from .problem import MOST_ALIKE, Problem
 from .reading import Progress, Question, Read, read, untold
 from .rule import SEVERITIES, Finding, Rule, Severity
 from .rules import BY_ID, RULES
@@ -36,8 +36,6 @@ from .rules.manifests import UNKNOWN_PLUGIN, VALIDATION
 from .settings import Settings
 from .worlds import worlds_of
 
-MOST_ALIKE: Final = 20
-"""Findings of one rule for one object that are shown."""
 ClusterReading = Callable[[Read], Inventory]
 """Reads what manifests are held against; is told of them, so that nothing else is asked for than that needs."""
 

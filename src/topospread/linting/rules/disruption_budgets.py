@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import ceil
-from typing import Final, NamedTuple
-from weakref import WeakKeyDictionary
+from typing import NamedTuple
 
 from topospread.api.labels import InvalidSelectorError, Selector
 from topospread.api.policy import PodDisruptionBudget
 from topospread.api.workload import DaemonSet, Deployment, Job, ReplicaSet, ReplicationController, StatefulSet
 from topospread.linting.examples import constraint, deployment
-from topospread.linting.lint_input import LintInput, LintSubject, Manifest
+from topospread.linting.lint_input import LintInput, LintSubject, Manifest, once_per_input
 from topospread.linting.neighbours import autoscaled, cluster_sources
 from topospread.linting.pod_source import WITH_REPLICAS, PodSource, explicit_replicas
 from topospread.linting.pods_by_label import PodsByLabel
-from topospread.linting.problem import Problem
+from topospread.linting.problem import MOST_ALIKE, Problem
 from topospread.linting.rule import Example, Rule
 
 _DISRUPTIONS = "https://kubernetes.io/docs/concepts/workloads/pods/disruptions/"
 _BUDGETS = "https://kubernetes.io/docs/tasks/run-application/configure-pdb/"
-_NAMED: Final = 20
-"""Workloads with two budgets that are named."""
 _KNOWN_SIZE = (Deployment, ReplicaSet, StatefulSet, ReplicationController)
 
 
@@ -60,14 +57,10 @@ class Selected(NamedTuple):
     found: SelectedPods
 
 
-_SELECTED: WeakKeyDictionary[LintInput, list[Selected]] = WeakKeyDictionary()
-
-
+@once_per_input
 def selected(given: LintInput) -> list[Selected]:
-    """Every budget with the pods that it is about, those of the cluster first; worked out once."""
-    if given not in _SELECTED:
-        _SELECTED[given] = list(_selected(given))
-    return _SELECTED[given]
+    """Return every budget with the pods that it selects, those of the cluster first."""
+    return list(_selected(given))
 
 
 def _selected(given: LintInput) -> Iterator[Selected]:
@@ -143,11 +136,11 @@ def _several(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
             pods = [each for each in pods if first.setdefault(id(each), budget.name) != budget.name]
         if manifest is None:
             continue
-        more = len(pods) - _NAMED
-        for number, each in enumerate(pods[:_NAMED], 1):
+        more = len(pods) - MOST_ALIKE
+        for number, each in enumerate(pods[:MOST_ALIKE], 1):
             what, other = f"{type(each.item).__name__} {each.item.name}", first[id(each)]
             message = f"the pods of {what} have the budget {other} already: with two they cannot be evicted at all"
-            if more > 0 and number == _NAMED:
+            if more > 0 and number == MOST_ALIKE:
                 message += f"; {more} more workloads have a budget already"
             yield manifest, Problem("spec.selector", message)
 

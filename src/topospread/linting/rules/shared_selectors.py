@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import accumulate, islice
 from operator import and_, or_
-from typing import Final, NamedTuple
-from weakref import WeakKeyDictionary
+from typing import NamedTuple
 
 import msgspec
 
@@ -20,10 +19,10 @@ from topospread.api.workload import CronJob, Job
 from topospread.config.args import DefaultConstraint
 from topospread.config.profile import Configuration
 from topospread.linting.examples import constraint, deployment
-from topospread.linting.lint_input import LintInput, LintSubject, Manifest
+from topospread.linting.lint_input import LintInput, LintSubject, Manifest, once_per_input
 from topospread.linting.neighbours import autoscaled, cluster_sources
 from topospread.linting.pod_source import PodSource
-from topospread.linting.problem import Problem
+from topospread.linting.problem import MOST_ALIKE, Problem
 from topospread.linting.rule import Example, Rule
 
 from .constraint_fields import ADDED_BY_CONTROLLERS
@@ -31,8 +30,6 @@ from .selectors import SPREAD
 
 _DEFAULTS = f"{SPREAD}#cluster-level-default-constraints"
 _NAMED = 2
-_DIFFERING: Final = 20
-"""Workloads that differ from one constraint and are named."""
 
 
 def counted_of_others(pods: PodSource, each: TopologySpreadConstraint) -> Selector | None:
@@ -195,13 +192,9 @@ class _Reach(NamedTuple):
     alike: int
 
 
-_REACHING: MutableMapping[LintInput, list[_Reach]] = WeakKeyDictionary()
-
-
+@once_per_input
 def _reaching(given: LintInput) -> list[_Reach]:
-    if given not in _REACHING:
-        _REACHING[given] = list(_find_reaching(given))
-    return _REACHING[given]
+    return list(_find_reaching(given))
 
 
 def _find_reaching(given: LintInput) -> Iterator[_Reach]:
@@ -260,15 +253,15 @@ def _differs(given: LintInput) -> Iterator[tuple[LintSubject, Problem]]:
         here = _meaning(reach.each)
         differing = reach.others & reach.counting & ~reach.alike
         differing &= reach.space.up_to(reach.manifest.order)  # It is said once, of the later one.
-        more = differing.bit_count() - _DIFFERING
-        for number, position in enumerate(islice(_positions(differing), _DIFFERING), 1):
+        more = differing.bit_count() - MOST_ALIKE
+        for number, position in enumerate(islice(_positions(differing), MOST_ALIKE), 1):
             other = reach.space.workloads[position]
             there = dict(_meaning(next(other.counting(reach.one, reach.each.topology_key))))
             what = ", ".join(
                 f"{name} {value} here and {there[name]} there" for name, value in here if value != there[name]
             )
             message = f"it counts the pods of {other.name} as theirs counts these: {what}"
-            if more > 0 and number == _DIFFERING:
+            if more > 0 and number == MOST_ALIKE:
                 message += f"; {more} more workloads differ as well"
             yield reach.manifest, Problem(reach.path, message)
 
