@@ -140,11 +140,9 @@ def read_rendering(given: Mapping[str, Any], kube_version: str) -> Rendering:
     Raises:
         UsageError: they contradict each other.
     """
-    from topospread.sources.rendering import Rendering
+    from topospread.sources.rendering import Rendering, chart_options
 
-    if given["raw"] and (given["helm_values"] or given["helm_set"] or given["helm_release"]):
-        raise UsageError("--raw renders no chart, and --helm-… says how: give one of them")
-    return Rendering(
+    rendering = Rendering(
         raw=given["raw"],
         helm_values=given["helm_values"],
         helm_set=given["helm_set"],
@@ -153,6 +151,9 @@ def read_rendering(given: Mapping[str, Any], kube_version: str) -> Rendering:
         helm_in_kustomizations=given["render_helm"],
         network=given["render_network"],
     )
+    if rendering.raw and chart_options(rendering):
+        raise UsageError("--raw renders no chart, and --helm-… says how: give one of them")
+    return rendering
 
 
 def read_inventory(

@@ -121,11 +121,16 @@ def _review(given: dict[str, Any], states: Sequence[State], paths: Sequence[Sequ
 def _options_for(given: dict[str, Any], paths: Sequence[str], every: Sequence[Sequence[str]]) -> dict[str, Any]:
     """Return the options for one state: Helm's options apply to the state that has a chart."""
     from topospread.sources.folders import has_chart
+    from topospread.sources.rendering import NO_CHART_OPTIONS, chart_options
 
     rendering = read_rendering(given, given["kube_version"])
-    if has_chart(paths, rendering) or not any(has_chart(each, rendering) for each in every):
+    if (
+        not chart_options(rendering)
+        or has_chart(paths, rendering)
+        or not any(has_chart(each, rendering) for each in every)
+    ):
         return given
-    return {**given, "helm_values": (), "helm_set": (), "helm_release": ""}
+    return {**given, **NO_CHART_OPTIONS}
 
 
 def _read(given: dict[str, Any], state: State, paths: Sequence[str], by: ControlPlane) -> Inventory:

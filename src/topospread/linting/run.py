@@ -18,7 +18,7 @@ from topospread.config.profile import Configuration
 from topospread.errors import UsageError
 from topospread.plain_data import PlainData
 from topospread.sources.files import STANDARD_INPUT, no_object
-from topospread.sources.folders import check_charts, for_chart
+from topospread.sources.folders import check_charts, for_chart, has_chart
 from topospread.sources.inputs import Input, paths_of
 from topospread.sources.load import ReadFrom, load, no_garbage_collection
 from topospread.sources.positions import parse_path
@@ -210,7 +210,7 @@ def run(
         raise UsageError("- is given twice, and standard input can be read once")
     gates = gates_for(question.kube_version)
     in_files = [question.cluster] if question.cluster and os.path.exists(question.cluster) else []
-    check_charts([*question.paths, *in_files], question.how)
+    check_charts(question.how, lambda: has_chart([*question.paths, *in_files], question.how))
     with no_garbage_collection():
         tell = progress or untold
         found = read(question, gates, stdin, instead, lambda done, total: tell(done, 2 * total))

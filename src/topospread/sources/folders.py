@@ -8,10 +8,9 @@ refers to are part of that one. The folder that is named is built whoever refers
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Final
 
 import msgspec
 
@@ -20,12 +19,9 @@ from topospread.errors import InputError, Place, UsageError
 from .chart_schemas import PACKED, has_outside_references
 from .files import SkippedLinks, Source, entries, find_sources, listed_paths, nothing_to_read, unreadable
 from .kustomizations import Kustomization, kustomization_in
-from .rendering import CHART, ChartUnit, KustomizationUnit, Rendering, chart_field
+from .rendering import CHART, NO_CHART_OPTIONS, ChartUnit, KustomizationUnit, Rendering, chart_field, chart_options
 from .roots import check_inside_repository, root_of
 from .text import shown_path
-
-_WITHOUT_CHART: Final[dict[str, Any]] = {"helm_values": (), "helm_set": (), "helm_release": ""}
-"""Option that says how charts are rendered → its value if nothing is said."""
 
 
 class PathContents(msgspec.Struct, frozen=True):
@@ -40,6 +36,11 @@ class PathContents(msgspec.Struct, frozen=True):
     sources: Sequence[Source]
     notes: Sequence[str] = ()
     warnings: Sequence[str] = ()
+
+    @property
+    def has_chart(self) -> bool:
+        """Whether one of the sources is a chart."""
+        return any(isinstance(each.unit, ChartUnit) for each in self.sources)
 
 
 def look_into(path: str, rendering: Rendering, *, to_apply: bool = False, allow_empty: bool = False) -> PathContents:
@@ -99,23 +100,28 @@ def wholes_of(paths: Sequence[str], rendering: Rendering) -> list[str]:
 
 def has_chart(paths: Sequence[str], rendering: Rendering) -> bool:
     """Return whether one of the paths is a chart, or holds one."""
-    found = (look_into(path, rendering, to_apply=True, allow_empty=True) for path in paths)
-    return any(isinstance(source.unit, ChartUnit) for each in found for source in each.sources)
+    return any(look_into(path, rendering, to_apply=True, allow_empty=True).has_chart for path in paths)
 
 
 def for_chart(paths: Sequence[str], rendering: Rendering) -> Rendering:
     """Return the rendering; if no path is a chart, return it without the options for charts."""
-    return rendering if has_chart(paths, rendering) else replace(rendering, **_WITHOUT_CHART)
+    if not chart_options(rendering) or has_chart(paths, rendering):
+        return rendering
+    return replace(rendering, **NO_CHART_OPTIONS)
 
 
-def check_charts(paths: Sequence[str], rendering: Rendering) -> None:
-    """Refuse options that say how charts are rendered if no path is a chart.
+def check_charts(rendering: Rendering, is_chart_there: Callable[[], bool]) -> None:
+    """Refuse options that say how charts are rendered if there is no chart.
+
+    Args:
+        rendering: the options.
+        is_chart_there: finds out whether one of the paths is a chart; it is called only if such options are given.
 
     Raises:
         UsageError: if no path is a chart.
     """
-    given = [each for each in _WITHOUT_CHART if getattr(rendering, each)]
-    if given and not has_chart(paths, rendering):
+    given = chart_options(rendering)
+    if given and not is_chart_there():
         raise UsageError(f"--{given[0].replace('_', '-')}: none of the paths is a chart")
 
 

@@ -35,9 +35,14 @@ def looks_like_json(text: Text) -> bool:
     return begin[:1] in (b"{", b"[") and begin not in (b"{{", b"{%")
 
 
+def is_named_json(text: Text) -> bool:
+    """Return whether the name of the text's file says that it is JSON."""
+    return text.name.lower().endswith((".json", ".json.gz"))
+
+
 def is_meant_as_json(text: Text) -> bool:
     """Whether a faulty text is rather JSON than YAML: it is called so, or its first key stands in quotes."""
-    return text.name.lower().endswith((".json", ".json.gz")) or bool(_QUOTED_KEY.match(text.data))
+    return is_named_json(text) or bool(_QUOTED_KEY.match(text.data))
 
 
 def split_documents(text: Text) -> list[tuple[int, int]]:

@@ -24,7 +24,7 @@ from .files import STANDARD_INPUT, ReadingProgress, Source, listed_paths, no_obj
 from .folders import PathContents, check_charts, check_programs, look_into
 from .hooks import HooksLeftOut
 from .json_list import JsonList
-from .json_text import is_meant_as_json, looks_like_json, split_documents
+from .json_text import is_meant_as_json, is_named_json, looks_like_json, split_documents
 from .locations import Location
 from .made_up import GRAMMAR, is_made_up, is_unasked, made_up_nodes, made_up_storage_classes
 from .namesakes import notes_on_namesakes
@@ -197,7 +197,7 @@ def _without_objects(paths: Sequence[str], reader: ObjectReader) -> InputError:
 def _found(paths: Sequence[str], rendering: Rendering, *, allow_empty: bool) -> list[PathContents]:
     """What each path stands for, when all of it can be read."""
     found = [look_into(path, rendering, to_apply=True, allow_empty=allow_empty) for path in paths]
-    check_charts(paths, rendering)
+    check_charts(rendering, lambda: any(each.has_chart for each in found))
     sources = [source for each in found for source in each.sources]
     if sum(source.path == STANDARD_INPUT for source in sources) > 1:
         raise UsageError("- is given twice, and standard input can be read once")
@@ -260,8 +260,12 @@ def _read(
 
 def _is_foreign(text: Text) -> bool:
     """Return whether a text is another program's JSON, such as package.json: neither a type nor a kind is in it."""
-    is_json = text.name.lower().endswith((".json", ".json.gz"))
-    return is_json and b'"apiVersion"' not in text.data and b'"kind"' not in text.data and bool(text.data.strip())
+    return (
+        is_named_json(text)
+        and b'"apiVersion"' not in text.data
+        and b'"kind"' not in text.data
+        and bool(text.data.strip())
+    )
 
 
 def read_objects(text: Text, reader: ObjectReader, progress: Callable[[int], None]) -> Iterator[ReadObject]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import msgspec
 
@@ -70,7 +70,14 @@ class Rendering:
     network: bool = False
 
 
+NO_CHART_OPTIONS: Final[dict[str, Any]] = {"helm_values": (), "helm_set": (), "helm_release": ""}
+"""Attribute of `Rendering` that only charts take → its value where nothing is given."""
 RAW: Final = Rendering(raw=True)
+
+
+def chart_options(rendering: Rendering) -> list[str]:
+    """Return the given options that only charts take, by attribute."""
+    return [each for each in NO_CHART_OPTIONS if getattr(rendering, each)]
 
 
 class ChartUnit(msgspec.Struct, frozen=True):
