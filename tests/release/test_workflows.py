@@ -29,7 +29,7 @@ PINNED = re.compile(r"[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
 
 
 def zizmor(*paths: Path) -> subprocess.CompletedProcess[str]:
-    words = [ZIZMOR, "--offline", "--no-progress", "--persona", "pedantic", *paths]
+    words = [ZIZMOR, "--offline", "--no-progress", "--color", "never", "--persona", "pedantic", *paths]
     return subprocess.run(words, capture_output=True, text=True, check=False)
 
 
