@@ -6,15 +6,12 @@ An answer is its own JSON: `Answer.to_json` writes the struct. The formats of it
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta, field
 
 from topospread.base import API_VERSION, Base, Word
 from topospread.errors import UnknownVerdictError
-
-if TYPE_CHECKING:
-    from topospread.render.blocks import Page
 
 _REPR_LENGTH = 100
 
@@ -115,11 +112,10 @@ class Answer(Base, frozen=True, kw_only=True):
         text = f"<{type(self).__name__} {self.verdict}: {self.says}"
         return f"{text[: _REPR_LENGTH - 2]}…>" if len(text) >= _REPR_LENGTH else f"{text}>"
 
-    def page(self) -> Page:
-        """Return the blocks that every format draws."""
+    def page(self) -> Any:
+        """Return the `render.blocks.Page` that every format draws."""
         module, _, name = self.PAGE.partition(":")
-        page: Page = getattr(import_module(module), name)(self)
-        return page
+        return getattr(import_module(module), name)(self)
 
     def text(self, *, wide: bool = False, width: int = 80) -> str:
         """Return what the command prints, without colours.

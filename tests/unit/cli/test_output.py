@@ -76,7 +76,7 @@ def test_the_exit_code_is_the_verdicts(words: tuple[str, ...], verdict: Word, co
     ("words", "message"),
     [
         (("-o", "jsn"), "-o jsn: json?"),
-        (("-o", "toml"), "-o toml: there are text, wide, json, yaml, md, html, svg, name"),
+        (("-o", "pdf"), "-o pdf: there are text, wide, json, yaml, md, html, svg, name"),
         (("-o", "json="), "-o json=: name a file, or write -o json"),
         (("-o", "json", "-o", "md"), "-o json and -o md both print: write one to a file, -o md=FILE"),
     ],
