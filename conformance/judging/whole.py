@@ -7,7 +7,6 @@ left to try. Claims are made from templates and released as the resourceclaim co
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -166,7 +165,9 @@ class _World:
             item.metadata.uid = f"uid-{item.namespace}-{item.name}"
         if not item.metadata.creation_timestamp:
             seconds = self.versions
-            item.metadata.creation_timestamp = f"2026-01-01T{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}Z"
+            item.metadata.creation_timestamp = (
+                f"2026-01-01T{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}Z"
+            )
         if isinstance(item, PriorityClass):
             self.classes[item.name] = item.value
         if isinstance(item, Node):
@@ -239,7 +240,9 @@ class _World:
             )
             if entry.name in have or template is None:
                 continue
-            owner = OwnerReference(api_version="v1", kind="Pod", name=pod.name, uid=pod.metadata.uid or "", controller=True)
+            owner = OwnerReference(
+                api_version="v1", kind="Pod", name=pod.name, uid=pod.metadata.uid or "", controller=True
+            )
             claim = _claim_of(template, f"{pod.name}-{entry.name}", owner)
             self._create(claim)
             statuses.append(PodResourceClaimStatus(name=entry.name, resource_claim_name=claim.name))
@@ -411,9 +414,7 @@ def _ends_before_devices(verdict: Verdict, framework: Framework) -> bool:
 
 def _claim_of(template: ResourceClaimTemplate, name: str, owner: OwnerReference) -> ResourceClaim:
     claim = ResourceClaim(api_version="resource.k8s.io/v1", kind="ResourceClaim", spec=template.spec.spec)
-    claim.metadata = replace(
-        template.spec.metadata, name=name, namespace=template.namespace, owner_references=[owner]
-    )
+    claim.metadata = replace(template.spec.metadata, name=name, namespace=template.namespace, owner_references=[owner])
     return claim
 
 
@@ -447,5 +448,3 @@ def _typed(value: Json) -> Any:
     if how.namespaced and not item.metadata.namespace:
         item.metadata.namespace = "default"
     return item
-
-

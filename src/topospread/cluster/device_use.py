@@ -1,4 +1,4 @@
-"""Devices that allocated claims hold, and claims by the pods that use them; which device a claim gets is a plugin's matter.
+"""Devices that allocated claims hold, and the claims that pods use. A plugin decides which device a claim gets.
 
 Counted as claims change, so that the cluster's savepoints and forks put it back. Source:
 pkg/scheduler/framework/plugins/dynamicresources/allocateddevices.go.

@@ -191,7 +191,10 @@ _EFFECTS: Mapping[str, tuple[tuple[Component, ...], str]] = {
     "DRANodeAllocatableResources": (_BOTH, "devices may be a node's cpu or memory: pods with claims are not judged"),
     "DRAWorkloadResourceClaims": (_BOTH, "pod groups may have claims: pods of groups with claims are not judged"),
     "DRASchedulerFilterTimeout": (_SCHEDULER, "filterTimeout of DynamicResourcesArgs is allowed"),
-    "DRADeviceBindingConditions": (_BOTH, "bindingTimeout of DynamicResourcesArgs is allowed; devices may have binding conditions"),
+    "DRADeviceBindingConditions": (
+        _BOTH,
+        "bindingTimeout of DynamicResourcesArgs is allowed; devices may have binding conditions",
+    ),
     "DRAResourceClaimDeviceStatus": (_BOTH, "bindingTimeout of DynamicResourcesArgs is allowed"),
     "GangScheduling": (_SCHEDULER, "the GangScheduling plugin is in the default profile"),
     "GenericWorkload": (

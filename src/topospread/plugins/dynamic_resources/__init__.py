@@ -1,4 +1,4 @@
-"""Dynamic resource allocation: devices of ResourceSlices for the claims of pods (KEP-4381 and those that build on it)."""
+"""Dynamic resource allocation: devices of ResourceSlices for the claims of pods (KEP-4381)."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ incubating allocator are the same with fewer features.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, Literal
 
 import msgspec
@@ -31,7 +31,8 @@ from topospread.cluster.device_use import DeviceID, DeviceUse
 
 from .capacity import CapacityError, consumed_capacity, is_left
 from .constraints import AttributeConstraint, attribute_of
-from .pools import Counters, Pool, PoolDevice, reaches
+from .partitions import Partitions
+from .pools import DevicePool, PoolDevice, reaches
 from .rules import DynamicResourcesRules
 from .selectors import SelectorError, evaluated
 
@@ -42,6 +43,7 @@ SHARE: Final = "share"
 """In place of the id of a share, which Reserve gives."""
 _MOST_STEPS: Final = 100_000
 
+Undo = Callable[[], None]
 _Found = Literal["yes", "no", "too many"]
 """``too many``: the claim would hold more than `MOST_DEVICES`."""
 
@@ -62,12 +64,14 @@ class _Request(msgspec.Struct):
     """A request, or an alternative of one, prepared for a node.
 
     Attributes:
+        claim: namespace and name of its claim.
         parent: the request that an alternative belongs to, "" for a request.
         count: devices to allocate.
         every: these devices, where all are wanted.
         alternatives: to be tried in this order.
     """
 
+    claim: str
     name: str
     request: ExactDeviceRequest
     device_class: DeviceClass | None = None
@@ -77,6 +81,10 @@ class _Request(msgspec.Struct):
     derived: dict[str, str] = {}
     matched: dict[DeviceID, bool] = {}
     alternatives: list[_Request] = []
+
+    @property
+    def where(self) -> str:
+        return f"claim {self.claim}, request {self.name}"
 
     @property
     def full_name(self) -> str:
@@ -107,7 +115,7 @@ class Allocator:
         self.rules = rules
 
     def allocate(
-        self, node: Node, pools: Sequence[Pool], claims: Sequence[ResourceClaim]
+        self, node: Node, pools: Sequence[DevicePool], claims: Sequence[ResourceClaim]
     ) -> list[AllocationResult] | None:
         """Return an allocation for each claim, ``None`` if the node's devices do not suffice.
 
@@ -123,7 +131,7 @@ class Allocator:
 class _Search:
     """One search."""
 
-    def __init__(self, by: Allocator, node: Node, pools: Sequence[Pool], claims: Sequence[ResourceClaim]) -> None:
+    def __init__(self, by: Allocator, node: Node, pools: Sequence[DevicePool], claims: Sequence[ResourceClaim]) -> None:
         self._use, self._rules, self._classes = by.use, by.rules, by.classes
         self._node = node
         self._pools = pools
@@ -133,10 +141,7 @@ class _Search:
         self._chosen: list[list[_Chosen]] = [[] for _ in claims]
         self._taken: dict[DeviceID, set[int]] = {}
         self._sharing: dict[DeviceID, dict[str, int]] = {}
-        self._counters: dict[tuple[str, str], Counters] = {}
-        self._left: dict[tuple[str, str], Counters] = {}
-        self._groups: dict[tuple[tuple[str, str], str], tuple[bool, frozenset[str]]] = {}
-        self._baselines: dict[tuple[str, str], dict[str, tuple[bool, frozenset[str]]]] = {}
+        self._partitions = Partitions(pools, by.use, groups=by.rules.compatibility_groups)
         self._steps = 0
 
     def run(self) -> list[AllocationResult] | None:
@@ -165,15 +170,15 @@ class _Search:
                 self._refuse_capacity(claim, request.name, request.exactly, alternatives)
             if alternatives:
                 made = [self._request(claim, each.name, each, request.name) for each in alternatives]
-                prepared.append(_Request(request.name, ExactDeviceRequest(), alternatives=made))
+                prepared.append(_Request(_key(claim), request.name, ExactDeviceRequest(), alternatives=made))
                 count = min(each.count for each in made)
             else:
                 assert request.exactly is not None, "PreFilter has looked at it"
                 prepared.append(self._request(claim, request.name, request.exactly))
                 count = prepared[-1].count
             if count > MOST_DEVICES - least:
-                words = f"adding {count} devices exceeds the claim limit of {MOST_DEVICES}, with {least} already accounted for"
-                raise AllocationError(f"claim {_key(claim)}, request {request.name}: {words}")
+                limit = f"exceeds the claim limit of {MOST_DEVICES}, with {least} already accounted for"
+                raise AllocationError(f"claim {_key(claim)}, request {request.name}: adding {count} devices {limit}")
             least += count
         self._requests.append(prepared)
         constraints = []
@@ -207,34 +212,35 @@ class _Search:
             raise AllocationError(f"{where}: admin access is requested, but the feature is disabled")
         device_class = self._classes.get(request.device_class_name)
         if device_class is None:
-            words = f'could not retrieve device class {request.device_class_name}: deviceclass.resource.k8s.io "{request.device_class_name}" not found'
-            raise AllocationError(f"{where}: {words}")
+            name = request.device_class_name
+            words = f'deviceclass.resource.k8s.io "{name}" not found'
+            raise AllocationError(f"{where}: could not retrieve device class {name}: {words}")
         derived = {each.name: each.expression for each in request.derived_attributes or ()}
-        made = _Request(name, request, device_class, parent, derived=derived, matched={})
+        made = _Request(_key(claim), name, request, device_class, parent, derived=derived, matched={})
         if request.allocation_mode == EXACT_COUNT:
             made.count = request.devices
         elif request.allocation_mode == ALL:
-            made.every = self._every(claim, made, where)
+            made.every = self._every(made)
             made.count = len(made.every)
         else:
             raise AllocationError(f"{where}: unsupported count mode {request.allocation_mode}")
         return made
 
-    def _every(self, claim: ResourceClaim, made: _Request, where: str) -> list[PoolDevice]:
+    def _every(self, made: _Request) -> list[PoolDevice]:
         found = []
         for pool in self._pools:
             name = "/".join(pool.id)
             if pool.is_incomplete:
                 words = f"asks for all devices, but resource pool {name} is currently being updated"
-                raise AllocationError(f"{where}: {words}")
+                raise AllocationError(f"{made.where}: {words}")
             if pool.invalid:
-                raise AllocationError(f"{where}: asks for all devices, but resource pool {name} is currently invalid")
+                raise AllocationError(
+                    f"{made.where}: asks for all devices, but resource pool {name} is currently invalid"
+                )
             for device in (device for devices in pool.slices for device in devices):
-                if not self._selectable(claim, made, device):
+                if not self._selectable(made, device):
                     continue
-                if self._rules.consumable_capacity and not self._has_capacity(
-                    made, device, where, device.device.name, {}, {}
-                ):
+                if self._rules.consumable_capacity and not self._has_capacity(made, device, alone=True):
                     continue
                 found.append(device)
         return found
@@ -254,17 +260,21 @@ class _Search:
             return self._claim(claim + 1)
         request = requests[number]
         if not request.alternatives:
-            return self._devices(claim, number, request, 0, (0, 0, 0))
+            return self._devices((claim, number), request, 0, (0, 0, 0))
         exceeded = True
         for alternative in request.alternatives:
-            found = self._devices(claim, number, alternative, 0, (0, 0, 0))
+            found = self._devices((claim, number), alternative, 0, (0, 0, 0))
             if found == "yes":
                 return found
             exceeded = exceeded and found == "too many"
         return "too many" if exceeded else "no"
 
-    def _devices(self, claim: int, number: int, request: _Request, have: int, start: tuple[int, int, int]) -> _Found:
-        """Choose what a request still lacks, from a device on: permutations of the same devices are not tried."""
+    def _devices(self, at: tuple[int, int], request: _Request, have: int, start: tuple[int, int, int]) -> _Found:
+        """Choose what a request still lacks, from a device on: permutations of the same devices are not tried.
+
+        ``at``: numbers of the claim and of its request.
+        """
+        claim, number = at
         self._steps += 1
         if self._steps > _MOST_STEPS:
             raise SearchTooLongError
@@ -274,14 +284,31 @@ class _Search:
             return self._next_request(claim, number + 1)
         if request.count - have > MOST_DEVICES - len(self._chosen[claim]):
             return "too many"
+        for undo, after in self._candidates(claim, request, have, start):
+            found = self._devices(at, request, have + 1, after)
+            if found == "yes":
+                return found
+            undo()
+            if found == "too many":
+                return found
+        return "no"
+
+    def _candidates(
+        self, claim: int, request: _Request, have: int, start: tuple[int, int, int]
+    ) -> Iterator[tuple[Undo, tuple[int, int, int]]]:
+        """Take one usable device after another; return how to take it back, and the place after it."""
         if request.every is not None:
             undo = self._choose(claim, request, request.every[have], must=True)
-            if undo is None:
-                return "no"
-            found = self._devices(claim, number, request, have + 1, (0, 0, 0))
-            if found != "yes":
-                undo()
-            return found
+            if undo is not None:
+                yield undo, (0, 0, 0)
+            return
+        for place, device in self._from(start):
+            undo = self._tried(claim, request, device)
+            if undo is not None:
+                yield undo, (place[0], place[1], place[2] + 1)
+
+    def _from(self, start: tuple[int, int, int]) -> Iterator[tuple[tuple[int, int, int], PoolDevice]]:
+        """Return the devices from a place on: pool, slice, device."""
         for pool_number in range(start[0], len(self._pools)):
             pool = self._pools[pool_number]
             if pool.is_incomplete or pool.invalid:
@@ -289,33 +316,18 @@ class _Search:
             first_slice = start[1] if pool_number == start[0] else 0
             for slice_number in range(first_slice, len(pool.slices)):
                 devices = pool.slices[slice_number]
-                begins_here = (pool_number, slice_number) == start[:2]
-                for place in range(start[2] if begins_here else 0, len(devices)):
-                    undo = self._tried(claim, request, devices[place])
-                    if undo is None:
-                        continue
-                    after = (pool_number, slice_number, place + 1)
-                    found = self._devices(claim, number, request, have + 1, after)
-                    if found == "yes":
-                        return found
-                    undo()
-                    if found == "too many":
-                        return found
-        return "no"
+                first = start[2] if (pool_number, slice_number) == start[:2] else 0
+                for place in range(first, len(devices)):
+                    yield (pool_number, slice_number, place), devices[place]
 
-    def _tried(self, index: int, request: _Request, device: PoolDevice) -> Callable[[], None] | None:
+    def _tried(self, index: int, request: _Request, device: PoolDevice) -> Undo | None:
         admin = bool(request.request.admin_access)
         if index in self._taken.get(device.id, ()) if admin else self._in_use(device.id):
             return None
-        claim = self._claims[index]
-        if not self._selectable(claim, request, device):
+        if not self._selectable(request, device):
             return None
-        if self._rules.consumable_capacity:
-            where = f"claim {_key(claim)}, request {request.name}"
-            used = self._consumed(device.id)
-            here = self._sharing.get(device.id, {})
-            if not self._has_capacity(request, device, where, "/".join(device.id), used, here):
-                return None
+        if self._rules.consumable_capacity and not self._has_capacity(request, device):
+            return None
         return self._choose(index, request, device)
 
     def _consumed(self, device: DeviceID) -> Mapping[str, int]:
@@ -326,93 +338,90 @@ class _Search:
             return True
         return not self._rules.consumable_capacity and device in self._use.shares
 
-    def _has_capacity(
-        self,
-        request: _Request,
-        device: PoolDevice,
-        where: str,
-        name: str,
-        used: Mapping[str, int],
-        here: Mapping[str, int],
-    ) -> bool:
+    def _has_capacity(self, request: _Request, device: PoolDevice, *, alone: bool = False) -> bool:
+        """Return whether enough capacity is left for a share; ``alone``: if nothing of the device is in use."""
+        name = device.device.name if alone else "/".join(device.id)
+        used = {} if alone else self._consumed(device.id)
+        here = {} if alone else self._sharing.get(device.id, {})
         fractional = self._rules.fractional_range
         try:
             consumed = consumed_capacity(device.device, request.request.capacity, fractional=fractional)
         except CapacityError as error:
-            raise AllocationError(f"{where}: checking capacity for device {name}: {error}") from None
+            raise AllocationError(f"{request.where}: checking capacity for device {name}: {error}") from None
         return consumed is not None and is_left(device.device, consumed, used, here, fractional)
 
-    def _choose(
-        self, index: int, request: _Request, device: PoolDevice, *, must: bool = False
-    ) -> Callable[[], None] | None:
+    def _choose(self, index: int, request: _Request, device: PoolDevice, *, must: bool = False) -> Undo | None:
         """Take a device for a request; return how to take that back, ``None`` if it cannot be used.
 
         Source: ``allocateDevice``.
         """
-        rules, use, device_id = self._rules, self._use, device.id
-        admin = bool(request.request.admin_access)
+        rules, device_id = self._rules, device.id
         shared = rules.consumable_capacity and bool(device.device.allow_multiple_allocations)
-        if not shared and admin and index in self._taken.get(device_id, ()):
+        if not self._is_usable(index, request, device, shared=shared):
             return None
-        if not admin and self._in_use(device_id):
-            return None
-        operations = device.slice.spec.skip_node_operations
-        if operations and not (
-            rules.optional_node_operations and NODE_OPERATIONS in (self._node.status.declared_features or ())
-        ):
-            return None
-        if device.counters and not rules.partitionable_devices:
-            return None
-        undo: list[Callable[[], None]] = []
+        undo: list[Undo] = []
 
         def take_back() -> None:
             for each in reversed(undo):
                 each()
 
         # A further share of a device that is in use consumes no more counters.
-        is_held = device_id in use.shares or device_id in use.consumed or device_id in self._sharing
-        if device.device.consumes_counters and not (shared and is_held):
-            if rules.compatibility_groups and not self._join_groups(device, undo):
-                return None
-            if not self._consume_counters(device, undo):
-                take_back()
-                return None
-        if rules.device_taints and _is_repelled(device.taints, request.request.tolerations or ()):
+        is_held = shared and self._is_shared(device_id)
+        fits = is_held or not device.device.consumes_counters or self._partitions.draw(device, undo)
+        if fits and rules.device_taints:
+            fits = not _is_repelled(device.taints, request.request.tolerations or ())
+        if not (fits and self._constrained(index, request, device, undo)):
             take_back()
+            if fits and must:
+                words = f"cannot add device {'/'.join(device_id)} because a claim constraint would not be satisfied"
+                raise AllocationError(f"{request.where}: {words}")
             return None
-        for constraint in self._constraints[index]:
-            if not constraint.concerns(request.name, request.parent):
-                continue
-            if not constraint.add(device, lambda each, name: self._attribute(request, each, name)):
-                take_back()
-                if must:
-                    words = f"cannot add device {'/'.join(device_id)} because a claim constraint would not be satisfied"
-                    raise AllocationError(f"claim {_key(self._claims[index])}, request {request.name}: {words}")
-                return None
-            undo.append(constraint.remove)
         if not shared:
             taken = self._taken.setdefault(device_id, set())
             taken.add(index)
             undo.append(lambda: taken.discard(index))
         chosen = _Chosen(device, request)
-        if rules.consumable_capacity and not self._share(index, chosen, shared, undo):
+        if rules.consumable_capacity and not self._share(chosen, shared, undo):
             take_back()
             return None
         self._chosen[index].append(chosen)
         undo.append(lambda: _pop(self._chosen[index]))
         return take_back
 
-    def _share(self, index: int, chosen: _Chosen, shared: bool, undo: list[Callable[[], None]]) -> bool:
+    def _is_usable(self, index: int, request: _Request, device: PoolDevice, *, shared: bool) -> bool:
+        """Return whether the device is free, and the features that it needs are on."""
+        admin = bool(request.request.admin_access)
+        if admin and not shared and index in self._taken.get(device.id, ()):
+            return False
+        if not admin and self._in_use(device.id):
+            return False
+        if device.slice.spec.skip_node_operations:
+            declared = self._node.status.declared_features or ()
+            if not self._rules.optional_node_operations or NODE_OPERATIONS not in declared:
+                return False
+        return self._rules.partitionable_devices or not device.counters
+
+    def _is_shared(self, device: DeviceID) -> bool:
+        return device in self._use.shares or device in self._use.consumed or device in self._sharing
+
+    def _constrained(self, index: int, request: _Request, device: PoolDevice, undo: list[Undo]) -> bool:
+        """Add the device to the claim's constraints; return whether all of them hold."""
+        for constraint in self._constraints[index]:
+            if not constraint.concerns(request.name, request.parent):
+                continue
+            if not constraint.add(device, lambda each, name: self._attribute(request, each, name)):
+                return False
+            undo.append(constraint.remove)
+        return True
+
+    def _share(self, chosen: _Chosen, shared: bool, undo: list[Undo]) -> bool:
         """Take a share of the device's capacity if enough is left; return whether it is."""
-        device, claim = chosen.device, self._claims[index]
-        where = f"claim {_key(claim)}, request {chosen.request.name}"
-        used, here = self._consumed(device.id), self._sharing.get(device.id)
-        name = "/".join(device.id)
-        if not self._has_capacity(chosen.request, device, where, name, used, here or {}):
+        device = chosen.device
+        if not self._has_capacity(chosen.request, device):
             return False
         if not shared:
             return True
-        wanted = chosen.request.request.capacity
+        wanted, here = chosen.request.request.capacity, self._sharing.get(device.id)
         chosen.consumed = consumed_capacity(device.device, wanted, fractional=self._rules.fractional_range) or {}
         chosen.share = SHARE
         sums = dict(here or {})
@@ -430,96 +439,23 @@ class _Search:
         undo.append(put_back)
         return True
 
-    # Counters and groups of partitionable devices.
-
-    def _consume_counters(self, device: PoolDevice, undo: list[Callable[[], None]]) -> bool:
-        """Consume a device's counters if they suffice (``checkAvailableCounters``)."""
-        pool = self._pool_of(device)
-        left = self._left.get(pool.id)
-        if left is None:
-            left = self._left[pool.id] = self._unconsumed(pool)
-        consumed = self._counters.setdefault(pool.id, {})
-        for name, amount in device.counters.items():
-            consumed[name] = consumed.get(name, 0) + amount
-
-        def give_back() -> None:
-            for name, amount in device.counters.items():
-                consumed[name] -= amount
-
-        # A counter below zero, of which allocated devices consume more than there is, rejects every device.
-        if any(amount < consumed.get(name, 0) for name, amount in left.items()):
-            give_back()
-            return False
-        undo.append(give_back)
-        return True
-
-    def _pool_of(self, device: PoolDevice) -> Pool:
-        return next(pool for pool in self._pools if pool.id == device.id[:2])
-
-    def _is_allocated(self, device: DeviceID) -> bool:
-        use = self._use
-        return device in use.dedicated or device in use.shares or device in use.consumed
-
-    def _unconsumed(self, pool: Pool) -> Counters:
-        left = dict(pool.counter_sets)
-        for device in (*(device for devices in pool.slices for device in devices), *pool.others):
-            if device.counters and self._is_allocated(device.id):
-                for name, amount in device.counters.items():
-                    if name in left:
-                        left[name] -= amount
-        return left
-
-    def _join_groups(self, device: PoolDevice, undo: list[Callable[[], None]]) -> bool:
-        """Join the compatibility groups of what draws from the same counter sets; return whether they agree."""
-        pool = self._pool_of(device)
-        baseline = self._baselines.get(pool.id)
-        if baseline is None:
-            baseline = self._baselines[pool.id] = {}
-            for other in (*(each for devices in pool.slices for each in devices), *pool.others):
-                if self._is_allocated(other.id):
-                    for consumed in other.device.consumes_counters or ():
-                        before = baseline.get(consumed.counter_set)
-                        baseline[consumed.counter_set] = _joined(before, frozenset(consumed.compatibility_groups or ()))
-        groups = self._groups
-        saved: list[tuple[tuple[tuple[str, str], str], tuple[bool, frozenset[str]] | None]] = []
-
-        def leave() -> None:
-            for key, before in reversed(saved):
-                if before is None:
-                    del groups[key]
-                else:
-                    groups[key] = before
-
-        for consumed in device.device.consumes_counters or ():
-            key = (pool.id, consumed.counter_set)
-            before = groups.get(key)
-            current = before if before is not None else baseline.get(consumed.counter_set)
-            own = frozenset(consumed.compatibility_groups or ())
-            if current is not None and not (current[0] if not own else not current[0] and current[1] & own):
-                leave()
-                return False
-            saved.append((key, before))
-            groups[key] = _joined(current, own)
-        undo.append(leave)
-        return True
-
     # Selectors and attributes.
 
-    def _selectable(self, claim: ResourceClaim, request: _Request, device: PoolDevice) -> bool:
+    def _selectable(self, request: _Request, device: PoolDevice) -> bool:
         """Return whether class and request select a device that the node reaches (``isSelectable``)."""
         if not self._rules.binds_by_conditions and device.device.binding_conditions:
             return False
         known = request.matched.get(device.id)
         if known is None:
-            known = request.matched[device.id] = self._selects(claim, request, device)
+            known = request.matched[device.id] = self._selects(request, device)
         return known
 
-    def _selects(self, claim: ResourceClaim, request: _Request, device: PoolDevice) -> bool:
+    def _selects(self, request: _Request, device: PoolDevice) -> bool:
         device_class = request.device_class
         assert device_class is not None, "it was looked up"
         if not _all_match(device_class.spec.selectors or (), device, f"class {device_class.name}"):
             return False
-        if not _all_match(request.request.selectors or (), device, f"claim {_key(claim)}"):
+        if not _all_match(request.request.selectors or (), device, f"claim {request.claim}"):
             return False
         if not device.slice.spec.per_device_node_selection:
             return True
@@ -630,30 +566,18 @@ def _type(value: object) -> str:
 
 
 def _derived(value: object) -> DeviceAttribute:
-    if isinstance(value, bool):
-        return DeviceAttribute(bool_value=value)
-    if isinstance(value, int):
-        return DeviceAttribute(int_value=value)
-    if isinstance(value, str):
-        return DeviceAttribute(string_value=value)
-    if isinstance(value, list):
-        if value and isinstance(value[0], bool):
-            return DeviceAttribute(bool_values=value)
-        if value and isinstance(value[0], int):
-            return DeviceAttribute(int_values=value)
-        return DeviceAttribute(string_values=value)
-    return (
-        DeviceAttribute(version_value=str(next(iter(value.values())))) if isinstance(value, dict) else DeviceAttribute()
-    )
-
-
-def _joined(before: tuple[bool, frozenset[str]] | None, groups: frozenset[str]) -> tuple[bool, frozenset[str]]:
-    """Return (no device declares groups, groups in common) with one more device."""
-    if before is None:
-        return not groups, groups
-    if before[0] or not groups:
-        return before
-    return False, before[1] & groups
+    """``valToDeviceAttribute``."""
+    one, first = not isinstance(value, list), value[0] if isinstance(value, list) and value else value
+    if isinstance(first, bool):
+        name = "bool" if one else "bools"
+    elif isinstance(first, int):
+        name = "int" if one else "ints"
+    elif isinstance(first, dict):
+        versions = [str(next(iter(each.values()))) for each in (value if isinstance(value, list) else [first])]
+        name, value = ("version", versions[0]) if one else ("versions", versions)
+    else:
+        name = "string" if one else "strings"
+    return msgspec.convert({name: value}, DeviceAttribute)
 
 
 def _extend(to: list[NodeSelectorRequirement], found: Sequence[NodeSelectorRequirement]) -> None:

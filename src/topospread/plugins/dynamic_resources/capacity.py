@@ -135,18 +135,20 @@ def _violates(amount: Quantity, capacity: DeviceCapacity, fractional: bool) -> b
     policy = capacity.request_policy
     if policy is None or (policy.default is not None and amount == parse_quantity(policy.default)):
         return False
-    valid = policy.valid_range
-    if valid is not None:
-        if valid.max is not None and amount.compare(parse_quantity(valid.max)) > 0:
-            return True
-        if valid.step is None or valid.min is None:
-            return False
-        unit = _MILLI if _by_milli(valid, fractional) else _ONE
-        if unit == _MILLI and _nanos(amount) % _MILLI:
-            return True
-        return bool(
-            (_units(amount, unit) - _units(parse_quantity(valid.min), unit)) % _units(parse_quantity(valid.step), unit)
-        )
-    if policy.valid_values:
-        return all(amount.compare(parse_quantity(each)) != 0 for each in policy.valid_values)
-    return False
+    if policy.valid_range is not None:
+        return _is_outside(amount, policy.valid_range, fractional)
+    values = policy.valid_values or ()
+    return bool(values) and all(amount.compare(parse_quantity(each)) != 0 for each in values)
+
+
+def _is_outside(amount: Quantity, valid: CapacityRange, fractional: bool) -> bool:
+    """``violateValidRange``."""
+    if valid.max is not None and amount.compare(parse_quantity(valid.max)) > 0:
+        return True
+    if valid.step is None or valid.min is None:
+        return False
+    unit = _MILLI if _by_milli(valid, fractional) else _ONE
+    if unit == _MILLI and _nanos(amount) % _MILLI:
+        return True
+    first, step = _units(parse_quantity(valid.min), unit), _units(parse_quantity(valid.step), unit)
+    return bool((_units(amount, unit) - first) % step)

@@ -27,7 +27,7 @@ class ClaimMissingError(Exception):
     """A claim of a pod does not exist or is not the pod's; the message is kube-scheduler's."""
 
 
-class PodClaim(msgspec.Struct, frozen=True):
+class PodDeviceClaim(msgspec.Struct, frozen=True):
     """A claim of a pod.
 
     Attributes:
@@ -41,7 +41,7 @@ class PodClaim(msgspec.Struct, frozen=True):
     is_new: bool = False
 
 
-def pod_device_claims(pod: Pod, objects: ClusterObjects) -> list[PodClaim]:
+def pod_device_claims(pod: Pod, objects: ClusterObjects) -> list[PodDeviceClaim]:
     """Return the claims that a pod's spec names, in its order.
 
     Raises:
@@ -70,7 +70,7 @@ def claim_name(pod: Pod, entry: PodResourceClaim) -> str | None:
     return None
 
 
-def _claim(pod: Pod, entry: PodResourceClaim, objects: ClusterObjects) -> PodClaim | None:
+def _claim(pod: Pod, entry: PodResourceClaim, objects: ClusterObjects) -> PodDeviceClaim | None:
     name = claim_name(pod, entry)
     if name == "":
         return None
@@ -79,16 +79,16 @@ def _claim(pod: Pod, entry: PodResourceClaim, objects: ClusterObjects) -> PodCla
         if template is None:
             raise ClaimMissingError(f'pod "{pod.namespace}/{pod.name}": ResourceClaim not created yet')
         metadata = ObjectMeta(name=f"{pod.name}-{entry.name}", namespace=pod.namespace)
-        return PodClaim(ResourceClaim(metadata=metadata, spec=template.spec.spec), entry.name, is_new=True)
+        return PodDeviceClaim(ResourceClaim(metadata=metadata, spec=template.spec.spec), entry.name, is_new=True)
     claim = objects.resource_claims.get((pod.namespace, name))
     if claim is None:
         raise ClaimMissingError(f'could not find ResourceClaim "{pod.namespace}/{name}"')
     if claim.metadata.deletion_timestamp is not None:
         raise ClaimMissingError(f'resourceclaim "{name}" is being deleted')
     if entry.resource_claim_name is None and not is_owned_by(claim, pod):
-        words = f"ResourceClaim {claim.namespace}/{name} was not created for Pod {pod.namespace}/{pod.name} (Pod is not owner)"
-        raise ClaimMissingError(words)
-    return PodClaim(claim, entry.name)
+        words = f"was not created for Pod {pod.namespace}/{pod.name} (Pod is not owner)"
+        raise ClaimMissingError(f"ResourceClaim {claim.namespace}/{name} {words}")
+    return PodDeviceClaim(claim, entry.name)
 
 
 def is_owned_by(claim: ResourceClaim, pod: Pod) -> bool:

@@ -52,7 +52,7 @@ class AttributeConstraint:
         self._chosen: list[Values] = []
 
     def concerns(self, request: str, parent: str) -> bool:
-        """Return whether the constraint is on a request; ``parent``: the request that a subrequest belongs to, or ""."""
+        """Return whether the constraint is on a request; ``parent``: of an alternative, the request it belongs to."""
         if not self._requests:
             return True
         if not parent:
@@ -82,7 +82,7 @@ class AttributeConstraint:
         self._chosen.pop()
 
     def _values(self, attribute: DeviceAttribute) -> Values | None:
-        for kind, many, one in _TYPES if self._lists else ():
+        for kind, many, _ in _TYPES if self._lists else ():
             values = getattr(attribute, many)
             if values:
                 return kind, frozenset(values)

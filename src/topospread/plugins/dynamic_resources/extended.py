@@ -41,7 +41,8 @@ def unjudged_resource(pod_class: PodClass, cluster: Cluster, rules: DynamicResou
     for name, amount in sorted(pod_class.request.items()):
         device_class = class_behind(name, classes) if amount else None
         if device_class is not None:
-            have = nodes.allocatable[: nodes.size, nodes.resource(name)] > 0
+            column = nodes.resource(name)  # a resource that is new adds a column
+            have = nodes.allocatable[: nodes.size, column] > 0
             if not (have | ~nodes.alive[: nodes.size]).all():
                 return f"{name} stands for devices of DeviceClass {device_class.name}"
     return ""

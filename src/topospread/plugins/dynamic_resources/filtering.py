@@ -32,7 +32,7 @@ from topospread.plugins.interface import (
 from topospread.plugins.node_matching import matches_node
 
 from .allocator import NODE_OPERATIONS, AllocationError, Allocator, InvalidPoolError, SearchTooLongError
-from .claims import PodClaim, requests_of
+from .claims import PodDeviceClaim, requests_of
 from .pools import catalog_of
 from .rules import DynamicResourcesRules
 from .selectors import CannotEvaluateError
@@ -65,7 +65,7 @@ class ClaimsWanted(msgspec.Struct, frozen=True):
     """
 
     pod: Pod
-    claims: tuple[PodClaim, ...]
+    claims: tuple[PodDeviceClaim, ...]
     extended: Mapping[str, DeviceClass]
     others: tuple[str, ...]
 
@@ -265,7 +265,8 @@ def on_node(wanted: ClaimsWanted, row: int, cluster: Cluster) -> tuple[list[Reso
     allocatable = (node.status.allocatable or {}) if node is not None else {}
     if any(name not in allocatable for name in wanted.others):
         return claims, True
-    missing = {name: each for name, each in wanted.extended.items() if not nodes.allocatable[row, nodes.resource(name)]}
+    columns = {name: nodes.resource(name) for name in wanted.extended}  # a resource that is new adds a column
+    missing = {name: each for name, each in wanted.extended.items() if not nodes.allocatable[row, columns[name]]}
     special = next(each.claim for each in wanted.claims if not each.entry)
     if not missing and not claims:
         return [], False

@@ -14,7 +14,7 @@ from topospread.api.devices import DeviceClass, DeviceTaintRule, ResourceSlice
 from topospread.api.meta import ObjectMeta
 from topospread.api.pod import Pod
 from topospread.cluster import Cluster, PodClass
-from topospread.cluster.objects import ClusterObjects
+from topospread.cluster.objects import ClusterObjects, One, Subject
 from topospread.plugins.cluster_event import (
     ADD,
     DELETE,
@@ -30,9 +30,9 @@ from topospread.plugins.interface import UNRESOLVABLE, NotJudgedError, PluginErr
 from .claims import (
     EXTENDED,
     ClaimMissingError,
-    PodClaim,
-    class_behind,
+    PodDeviceClaim,
     claim_reads,
+    class_behind,
     is_device_resource,
     pod_device_claims,
 )
@@ -67,8 +67,8 @@ class DynamicResources:
             return Prepared()
         if self.rules.node_allocatable or (self.rules.workload_claims and spec.scheduling_group):
             raise NotJudgedError(WHAT, "spec.resourceClaims", "resource claims under an alpha feature gate")
-        kinds = (DeviceClass, ResourceSlice, DeviceTaintRule)
-        reads = [*claim_reads(pod_class.pod), *((kind, "") for kind in kinds)]
+        kinds: list[Subject | One] = [(DeviceClass, ""), (ResourceSlice, ""), (DeviceTaintRule, "")]
+        reads = [*kinds, *claim_reads(pod_class.pod)]
         try:
             wanted = self.wanted(pod_class, objects)
         except ClaimMissingError as error:
@@ -196,10 +196,10 @@ def is_judged(objects: ClusterObjects, rules: DynamicResourcesRules) -> bool:
     return (objects.devices_known or bool(objects.resource_slices)) and rules.minor >= _OLDEST and is_installed()
 
 
-def _special(pod: Pod) -> PodClaim:
+def _special(pod: Pod) -> PodDeviceClaim:
     """Return the claim for a pod's extended resources, which has requests once a node is looked at.
 
     A claim that is left of a binding that failed is not looked for.
     """
     metadata = ObjectMeta(name=EXTENDED, namespace=pod.namespace)
-    return PodClaim(ResourceClaim(metadata=metadata), "", is_new=True)
+    return PodDeviceClaim(ResourceClaim(metadata=metadata), "", is_new=True)

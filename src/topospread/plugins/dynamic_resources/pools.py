@@ -48,7 +48,7 @@ class PoolDevice(msgspec.Struct, gc=False):
     matched: dict[str, object] = {}
 
 
-class Pool(msgspec.Struct):
+class DevicePool(msgspec.Struct):
     """A pool as a node sees it.
 
     Attributes:
@@ -95,14 +95,14 @@ class SliceCatalog:
         self._shared: list[ResourceSlice] = []
         self._by_pool: dict[PoolID, list[ResourceSlice]] = defaultdict(list)
         self._devices: dict[int, list[PoolDevice]] = {}
-        self._pools: dict[str, tuple[Node, list[Pool]]] = {}
+        self._pools: dict[str, tuple[Node, list[DevicePool]]] = {}
         for each in slices:
             (self._on_node[each.spec.node_name] if each.spec.node_name else self._shared).append(each)
             self._by_pool[_pool_id(each)].append(each)
         self.shared_pools = {_pool_id(each) for each in self._shared}
         self.node_pools = {name: {_pool_id(each) for each in found} for name, found in self._on_node.items()}
 
-    def pools(self, node: Node) -> list[Pool]:
+    def pools(self, node: Node) -> list[DevicePool]:
         """Return the pools that a node reaches, in the order in which devices are looked for (``GatherPools``)."""
         known = self._pools.get(node.name)
         if known is not None and known[0] is node:
@@ -142,13 +142,13 @@ class SliceCatalog:
             matched={},
         )
 
-    def _gathered(self, node: Node) -> list[Pool]:
+    def _gathered(self, node: Node) -> list[DevicePool]:
         relevant: dict[PoolID, list[ResourceSlice]] = {}
         for each in (*self._on_node.get(node.name, ()), *self._shared):
             if self._is_usable(each) and self._is_relevant(each, node):
                 _add(relevant, each)
-        plain: list[Pool] = []
-        binding: list[Pool] = []
+        plain: list[DevicePool] = []
+        binding: list[DevicePool] = []
         for pool_id, slices in relevant.items():
             pool = self._pool(pool_id, slices)
             if pool is not None:
@@ -170,7 +170,7 @@ class SliceCatalog:
             return False
         return any(reaches(node, each.node_name, each.all_nodes, each.node_selector) for each in spec.devices or ())
 
-    def _pool(self, pool_id: PoolID, slices: list[ResourceSlice]) -> Pool | None:
+    def _pool(self, pool_id: PoolID, slices: list[ResourceSlice]) -> DevicePool | None:
         """Return the pool; ``None`` if a newer generation of it is elsewhere."""
         wanted, generation = slices[0].spec.pool.resource_slice_count, slices[0].spec.pool.generation
         every = slices
@@ -181,10 +181,10 @@ class SliceCatalog:
             if not self._rules.compatibility_groups:
                 every = [each for each in every if not _has_groups(each)]
             if len(every) != wanted:
-                return Pool(pool_id, is_incomplete=True)
+                return DevicePool(pool_id, is_incomplete=True)
         return self._built(pool_id, sorted(slices, key=lambda each: each.name), every)
 
-    def _built(self, pool_id: PoolID, slices: list[ResourceSlice], every: list[ResourceSlice]) -> Pool:
+    def _built(self, pool_id: PoolID, slices: list[ResourceSlice], every: list[ResourceSlice]) -> DevicePool:
         shares = self._rules.partitionable_devices
         names = {each.name for each in slices}
         others = [each for each in every if each.name not in names] if len(slices) < len(every) else []
@@ -196,27 +196,27 @@ class SliceCatalog:
         seen: set[str] = set()
         for device in (device for devices in reached for device in devices):
             if device.device.name in seen:
-                return Pool(pool_id, invalid=f"duplicate device name {device.device.name}")
+                return DevicePool(pool_id, invalid=f"duplicate device name {device.device.name}")
             seen.add(device.device.name)
         if not shares:
-            return Pool(pool_id, reached)
+            return DevicePool(pool_id, reached)
         counters: Counters = {}
         sets: set[str] = set()
         for counter_set in (counter_set for each in holding for counter_set in each.spec.shared_counters or ()):
             if counter_set.name in sets:
-                return Pool(pool_id, invalid=f"duplicate counter set name {counter_set.name}")
+                return DevicePool(pool_id, invalid=f"duplicate counter set name {counter_set.name}")
             sets.add(counter_set.name)
             for name, counter in (counter_set.counters or {}).items():
                 counters[counter_set.name, name] = nanos(counter.value)
         for device in (*(device for devices in reached for device in devices), *elsewhere):
             for consumed in device.device.consumes_counters or ():
                 if consumed.counter_set not in sets:
-                    return Pool(pool_id, invalid=f"counter set {consumed.counter_set} not found")
+                    return DevicePool(pool_id, invalid=f"counter set {consumed.counter_set} not found")
             for counter_set_name, name in device.counters:
                 if (counter_set_name, name) not in counters:
                     words = f"counter {name} not found in counter set {counter_set_name}"
-                    return Pool(pool_id, invalid=words)
-        return Pool(pool_id, reached, elsewhere, counters)
+                    return DevicePool(pool_id, invalid=words)
+        return DevicePool(pool_id, reached, elsewhere, counters)
 
 
 def _pool_id(item: ResourceSlice) -> PoolID:
@@ -239,7 +239,7 @@ def _has_groups(item: ResourceSlice) -> bool:
     )
 
 
-def _has_conditions(pool: Pool) -> bool:
+def _has_conditions(pool: DevicePool) -> bool:
     return any(each.device.binding_conditions is not None for devices in pool.slices for each in devices)
 
 

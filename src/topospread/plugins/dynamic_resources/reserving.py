@@ -17,7 +17,7 @@ from topospread.cluster import Cluster
 from topospread.cluster.objects import ClusterObjects
 
 from .allocator import SHARE
-from .claims import PodClaim
+from .claims import PodDeviceClaim
 from .filtering import DeviceFilter, on_node
 
 NameOf = Callable[[str], str]
@@ -41,7 +41,9 @@ class Consumer:
 class ReservedDevices:
     """The claims of a pod with its node."""
 
-    def __init__(self, cluster: Cluster, claims: list[tuple[PodClaim, ResourceClaim]], consumer: Consumer) -> None:
+    def __init__(
+        self, cluster: Cluster, claims: list[tuple[PodDeviceClaim, ResourceClaim]], consumer: Consumer
+    ) -> None:
         self._cluster = cluster
         self._claims = claims
         self._consumer = consumer
@@ -62,7 +64,7 @@ class ReservedDevices:
         return ""
 
 
-def _named(claim: ResourceClaim, known: PodClaim, consumer: Consumer) -> ResourceClaim:
+def _named(claim: ResourceClaim, known: PodDeviceClaim, consumer: Consumer) -> ResourceClaim:
     """Return a claim that is written for a pod, with its name and owner."""
     owner = OwnerReference(api_version="v1", kind="Pod", name=consumer.name, uid=consumer.uid, controller=True)
     if known.entry:

@@ -1,4 +1,4 @@
-"""CEL expressions on devices, evaluated by the library of the extra ``dra``; which devices are asked about is elsewhere.
+"""CEL expressions on devices, evaluated by the library of the extra ``dra``. It chooses no devices.
 
 The library does not check types before it evaluates. An expression that it cannot evaluate, or that uses functions of
 Kubernetes that are missing here, is not judged. Source: k8s.io/dynamic-resource-allocation/cel/compile.go.
@@ -134,7 +134,7 @@ class _Expression:
 
 
 def without_bindings(expression: str) -> str:
-    """Return the expression with ``cel.bind(x, value, body)``, which the library lacks, as ``[value].map(x, body)[0]``."""
+    """Return the expression with ``[value].map(x, body)[0]`` in place of ``cel.bind(x, value, body)``."""
     start = expression.find("cel.bind(")
     if start < 0:
         return expression
@@ -142,7 +142,7 @@ def without_bindings(expression: str) -> str:
     if len(parts) != 3:
         return expression
     name, value, body = parts
-    bound = f"[{value}].map({name.strip()}, {body})[0]"
+    bound = f"[{value.strip()}].map({name.strip()}, {body.strip()})[0]"
     return without_bindings(expression[:start] + bound + expression[end:])
 
 
@@ -230,7 +230,7 @@ def _functions() -> Mapping[str, Callable[..., Value]]:
         "isQuantity": _is_quantity,
         "semver": _semver,
         "isSemver": _is_semver,
-        "compareTo": lambda left, right: _compared(left, right),
+        "compareTo": _compared,
         "isGreaterThan": lambda left, right: _compared(left, right) > 0,
         "isLessThan": lambda left, right: _compared(left, right) < 0,
         "sign": lambda value: _of_quantity(value).sign,
