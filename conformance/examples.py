@@ -64,7 +64,7 @@ def run_of(folder: Path) -> Run:
         elif word == "--scale":
             name, _, replicas = next(rest).partition("=")
             options["scale"] = {name: int(replicas)}
-        elif word == "--cluster":
+        elif word == "--on":
             options["cluster"] = next(rest)
         else:
             paths.append(str(folder / word))

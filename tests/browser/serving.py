@@ -77,7 +77,7 @@ def many_nodes(folder: Path, nodes: int = 5_000, workloads: int = 500, replicas:
     made = [_deployment(f"app-{number:03}", replicas) for number in range(workloads)]
     nowhere = _deployment("nowhere", 1).replace("containers:", "nodeSelector: {nobody: has-this}\n      containers:")
     path.write_text("---\n".join([*made, nowhere]))
-    return [str(path), "--cluster", f"zones=3,racks=10,nodes={nodes},cpu=16,memory=64Gi"]
+    return [str(path), "--on", f"zones=3,racks=10,nodes={nodes},cpu=16,memory=64Gi"]
 
 
 def _deployment(name: str, replicas: int) -> str:

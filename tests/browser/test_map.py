@@ -181,7 +181,7 @@ def test_what_is_beyond_a_soft_max_skew_is_a_milder_mark_with_words(page: Page, 
         WEB.replace("DoNotSchedule", "ScheduleAnyway").replace("name: web", "name: soft").replace("app: web", "app: s")
     )
     file.write_text(f"{WEB}---\n{soft.replace('app: web', 'app: soft')}")
-    with served(str(file), "--cluster", "zones=3,nodes=3,cpu=16,taint=zone-c:dedicated=x:NoSchedule") as url:
+    with served(str(file), "--on", "zones=3,nodes=3,cpu=16,taint=zone-c:dedicated=x:NoSchedule") as url:
         opened(page, url, "?workload=Deployment/shop/soft")
         over = page.locator("#panel strong.warn")
         expect(over).to_contain_text("~ 4, more than 1")

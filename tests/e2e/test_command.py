@@ -53,7 +53,7 @@ def test_exit_code_1_when_pods_stay_pending() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["simulate", "nowhere.yaml"], "nowhere.yaml"),
+        (["simulate", "-f", "nowhere.yaml"], "nowhere.yaml"),
         (["simulate", *ONE_CONSTRAINT, "--config", "nowhere.yaml"], "nowhere.yaml"),
         (["simulate", *ONE_CONSTRAINT, "--kube-version", "1.4"], "1.4"),
         (["simulate", *ONE_CONSTRAINT, "--feature-gates", "Nope=true"], "unrecognized feature gate: Nope"),
@@ -61,8 +61,8 @@ def test_exit_code_1_when_pods_stay_pending() -> None:
         (["simulate", *ONE_CONSTRAINT, "--run-cron-job", "nope"], "nope"),
         (["simulate", *DEMO, "-n", "nope"], 'no workload in the namespace "nope"; there are '),
         (["simulate", *ONE_CONSTRAINT, "-n", "No.pe"], "-n No.pe: "),
-        (["simulate", *ONE_CONSTRAINT, "--cluster", "zones=many"], "--cluster"),
-        (["simulate", "-", "-"], "twice"),
+        (["simulate", *ONE_CONSTRAINT, "--on", "zones=many"], "--on"),
+        (["simulate", "-f", "-", "-f", "-"], "twice"),
         (["nope"], "there is no command 'nope'"),
     ],
 )
@@ -124,14 +124,14 @@ def test_one_namespace_is_shown_and_all_take_part() -> None:
 def test_standard_input() -> None:
     text = "\n---\n".join(path.read_text() for path in ONE_CONSTRAINT)
     done = subprocess.run(
-        [TOPOSPREAD, "simulate", "-", "-o", "name"], input=text, capture_output=True, text=True, check=False
+        [TOPOSPREAD, "simulate", "-f", "-", "-o", "name"], input=text, capture_output=True, text=True, check=False
     )
     assert done.stdout == "pod/mypod node4\n"
 
 
 def test_warnings_are_in_the_table_or_on_stderr() -> None:
     folder = ROOT / "examples/scale-down"
-    words = ["simulate", folder / "cluster.yaml", "--scale", "rs/web=3"]
+    words = ["simulate", "-f", folder / "cluster.yaml", "--scale", "rs/web=3"]
     table, names = run(*words), run(*words, "-o", "name")
     assert "warning: no Services are given" in table.stdout
     assert table.stderr == ""
@@ -344,16 +344,16 @@ def test_objects_without_a_namespace_go_to_the_one_that_is_given_and_it_is_shown
     cluster = ROOT / "examples/min-domains/cluster.yaml"
 
     def shown(*words: str) -> set[str]:
-        data = json.loads(run("simulate", cluster, two, "-o", "json", *words).stdout)
+        data = json.loads(run("simulate", "-f", cluster, "-f", two, "-o", "json", *words).stdout)
         return {each["namespace"] for each in data["workloads"]}
 
     assert shown() == {"default", "other"}
     assert shown("-n", "demo") == {"demo"}
     assert shown("-n", "demo", "-A") == {"demo", "other"}
     assert shown("-n", "other") == {"other"}
-    assert "other/" in run("explain", "deploy/api", cluster, two, "-n", "other").stdout
-    assert run("explain", "deploy/api", cluster, two, "-n", "demo").returncode == 2
-    assert run("explain", "deploy/api", cluster, two, "-n", "demo", "-A").returncode < 2
+    assert "other/" in run("why", "deploy/api", "-f", cluster, "-f", two, "-n", "other").stdout
+    assert run("why", "deploy/api", "-f", cluster, "-f", two, "-n", "demo").returncode == 2
+    assert run("why", "deploy/api", "-f", cluster, "-f", two, "-n", "demo", "-A").returncode < 2
     status = json.loads(run("status", *ONE_CONSTRAINT, "-n", "demo", "-o", "json").stdout)
     assert {each["namespace"] for each in status["workloads"]} == {"demo"}
     found = json.loads(run("lint", two, "-n", "demo", "-o", "json").stdout)
@@ -365,13 +365,13 @@ def test_what_a_simulation_leaves_is_saved_and_read_by_every_command(tmp_path: P
     first = run("simulate", *MIN_DOMAINS, "--save", after, "-o", "json")
     assert first.returncode == 1
     assert f"{after}: 3 nodes, 8 pods and " in first.stderr
-    again = run("simulate", after, "-o", "json")
+    again = run("simulate", "-f", after, "-o", "json")
     before, now = (json.loads(each.stdout) for each in (first, again))
     assert now["pending"][0]["message"] == before["pending"][0]["message"]
     assert [each["node"] for each in now["placements"]] == [None, None]
     assert now["workloads"][0]["spread"][0]["domains"] == before["workloads"][0]["spread"][0]["domains"]
-    assert json.loads(run("status", after, "-o", "json").stdout)["workloads"][0]["name"] == "web"
-    assert run("explain", "deploy/web", after).returncode == 1
+    assert json.loads(run("status", "-f", after, "-o", "json").stdout)["workloads"][0]["name"] == "web"
+    assert run("why", "deploy/web", "-f", after).returncode == 1
     for words, said in (
         (["--save", "-"], "--save names a file"),
         (["--save", "after.yaml"], "ends in .json.gz"),

@@ -1,4 +1,4 @@
-"""`topospread lint` and `topospread rules` as users and pipelines run them."""
+"""`topospread lint` and `topospread explain rules` as users and pipelines run them."""
 
 from __future__ import annotations
 
@@ -88,12 +88,12 @@ def test_exit_codes(tmp_path: Path, manifest: str, code: int) -> None:
         (["app.yaml", "--select", "selector-emtpy"], "did you mean 'selector-empty'?"),
         (["app.yaml", "--ignore", "x"], "--ignore: there is no rule 'x'"),
         (["--explain", "selector-emtpy"], "did you mean 'selector-empty'?"),
-        (["app.yaml", "--cluster", "zones=many"], "--cluster"),
+        (["app.yaml", "--on", "zones=many"], "--on"),
         (["app.yaml", "--kube-version", "1.4"], "1.4"),
         (["app.yaml", "--config", "app.yaml"], "there is no KubeSchedulerConfiguration here"),
         (["app.yaml", "--settings", "app.yaml"], "app.yaml: there is no setting 'apiVersion'"),
         (["-", "-"], "- is given twice"),
-        (["-", "--cluster", "-"], "- is given twice"),
+        (["-", "--on", "-"], "- is given twice"),
         (["-", "--fix"], "--fix changes files"),
         (["app.yaml", "-o", "xml"], "xml"),
         (["app.yaml", "--export-policy"], "it takes no PATH"),
@@ -231,7 +231,7 @@ def test_rules_are_completed(tmp_path: Path) -> None:
 
 def test_a_cluster_is_held_against_and_not_judged(tmp_path: Path) -> None:
     (tmp_path / "app.yaml").write_text(HINTED)
-    done = run("lint", "app.yaml", "--cluster", "zones=3", "-o", "line", folder=tmp_path)
+    done = run("lint", "app.yaml", "--on", "zones=3", "-o", "line", folder=tmp_path)
     assert "topology-key-on-no-node" in done.stdout
     assert all(line.startswith("app.yaml:") for line in done.stdout.splitlines())
 
@@ -240,18 +240,18 @@ def test_a_cluster_may_come_from_standard_input(tmp_path: Path) -> None:
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a", "labels": {"kubernetes.io/hostname": "a"}}}
     (tmp_path / "app.yaml").write_text(WARNED)
     for option in ("-oline", "--diff"):
-        done = run("lint", "app.yaml", "--cluster", "-", option, folder=tmp_path, stdin=json.dumps(node))
+        done = run("lint", "app.yaml", "--on", "-", option, folder=tmp_path, stdin=json.dumps(node))
         assert (done.returncode, done.stderr) == (1, "")
         assert ("topology-key-on-no-node" in done.stdout) == (option != "--diff")
 
 
 def test_the_rules_are_listed_and_explained(tmp_path: Path) -> None:
-    names = run("rules", "-o", "name", folder=tmp_path).stdout.split()
+    names = run("explain", "rules", "-o", "name", folder=tmp_path).stdout.split()
     assert names == [rule.id for rule in RULES]
-    listed = run("rules", folder=tmp_path).stdout
+    listed = run("explain", "rules", folder=tmp_path).stdout
     assert max(map(len, listed.splitlines())) <= 80
-    assert json.loads(run("rules", "-o", "json", folder=tmp_path).stdout)["items"][0]["id"] == names[0]
-    explained = run("lint", "--explain", names[1], folder=tmp_path)
+    assert json.loads(run("explain", "rules", "-o", "json", folder=tmp_path).stdout)["items"][0]["id"] == names[0]
+    explained = run("explain", names[1], folder=tmp_path)
     assert explained.returncode == 0
     assert explained.stdout.startswith(names[1])
 

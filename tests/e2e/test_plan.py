@@ -14,7 +14,7 @@ from referencing import Registry, Resource
 
 ROOT = Path(__file__).parent.parent.parent
 TOPOSPREAD = Path(sys.executable).parent / "topospread"
-CLUSTER = ("--cluster", "zones=3,nodes=3,cpu=4")
+CLUSTER = ("--on", "zones=3,nodes=3,cpu=4")
 APP = """\
 apiVersion: apps/v1
 kind: Deployment

@@ -1,4 +1,4 @@
-"""``topospread scheduler`` where it never gets as far as a cluster: help, refusals, and what is missing."""
+"""``topospread run scheduler`` where it never gets as far as a cluster: help, refusals, and what is missing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ profiles: [{schedulerName: second}]
 def run(*words: str, stdin: str = "", **environment: str) -> tuple[int, str]:
     kept = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
     done = subprocess.run(
-        [TOPOSPREAD, "scheduler", *words],
+        [TOPOSPREAD, "run", "scheduler", *words],
         input=stdin,
         capture_output=True,
         text=True,
@@ -73,7 +73,7 @@ def test_it_can_be_stopped_while_it_waits_for_the_api_server(tmp_path: Path) -> 
             f"kind: Config\nclusters: [{{name: c, cluster: {{server: 'http://127.0.0.1:{silent.getsockname()[1]}'}}}}]\n"
             "contexts: [{name: x, context: {cluster: c}}]\ncurrent-context: x\n"
         )
-        command = [TOPOSPREAD, "scheduler", "--kubeconfig", kubeconfig, "--secure-port", "0"]
+        command = [TOPOSPREAD, "run", "scheduler", "--kubeconfig", kubeconfig, "--secure-port", "0"]
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
             silent.accept()[0].close()
             process.send_signal(signal.SIGTERM)

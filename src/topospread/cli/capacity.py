@@ -11,6 +11,7 @@ from topospread.errors import UsageError
 from .drill_many import INTERRUPTED
 from .inputs import PATH, input_options, namespace_options, read_configuration, read_control_plane, read_inventory
 from .live_options import access_options
+from .targets import target_argument
 from .terminal import layout, progress, show, warn, written
 from .usage import Explained
 
@@ -32,21 +33,21 @@ With --headroom the exit code is 1 when less fits than such a share of the repli
 
 \b
 Examples:
-  topospread capacity --of deploy/web -n shop
-  topospread capacity cluster.json.gz --of deploy/web
-  topospread capacity cluster.json.gz --of deploy/web=2,deploy/api=1
-  topospread capacity cluster.json.gz --pod pod.yaml -o json
-  topospread capacity app.yaml --cluster zones=3,nodes=9 --of deploy/web --each zone --headroom 20%
-  topospread capacity cluster.json.gz --of deploy/web --buy --shape cpu=8,memory=32Gi
+  topospread capacity deploy/web -n shop
+  topospread capacity deploy/web --on cluster.json.gz
+  topospread capacity deploy/web=2,deploy/api=1 --on cluster.json.gz
+  topospread capacity --on cluster.json.gz --pod pod.yaml -o json
+  topospread capacity deploy/web -f app.yaml --on zones=3,nodes=9 --each zone --headroom 20%
+  topospread capacity deploy/web --on cluster.json.gz --buy --shape cpu=8,memory=32Gi
 """
 
 FORMATS = click.Choice(["table", "wide", "summary", "json", "yaml"])
 
 
 @click.command(cls=Explained, help=HELP)
+@target_argument(required=False)
 @input_options
 @access_options
-@click.option("--of", multiple=True, metavar="[NS/]KIND/NAME[=N],…", help="More of what; N replicas of it a round.")
 @click.option("--pod", metavar="FILE", type=PATH, help="More pods like this one.")
 @click.option("--each", type=click.Choice(["zone"]), help="Ask again after each zone's loss.")
 @click.option("--headroom", metavar="PERCENT", help="There has to be room for such a share of the replicas.")
@@ -59,8 +60,8 @@ FORMATS = click.Choice(["table", "wide", "summary", "json", "yaml"])
 @click.option("-o", "--output", type=FORMATS, default="table", help="How to show the result.")
 def capacity(**given: Any) -> int:
     """Ask; 1 when there is less headroom than was asked for."""
-    if bool(given["of"]) == (given["pod"] is not None):
-        raise UsageError("say what is to fit: --of deploy/web, or --pod FILE")
+    if bool(given["targets"]) == (given["pod"] is not None):
+        raise UsageError("say what is to fit: deploy/web, or --pod FILE")
     by = read_control_plane(given)
     configuration = read_configuration(given["config_path"], by.scheduler)
     from topospread.sources.needed_kinds import PLACEMENT
@@ -75,7 +76,7 @@ def capacity(**given: Any) -> int:
         with progress("placing") as bar:
             found: CapacityReport = ask(
                 inventory,
-                *given["of"],
+                *given["targets"],
                 pod=given["pod"],
                 namespace=given["namespace"],
                 each_zone=given["each"] is not None,

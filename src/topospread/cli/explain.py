@@ -1,35 +1,91 @@
-"""``topospread fields``: the documentation of spread constraints, field by field, as ``kubectl explain`` shows it."""
+"""``topospread explain``: fields of spread constraints, rules of the linter, and made-up clusters."""
 
 from __future__ import annotations
 
 import click
+from click.shell_completion import CompletionItem
 
-from .terminal import width
+from topospread.errors import UsageError
+
+from .inputs import COLOUR
+from .terminal import layout, show, width, written
 from .usage import Explained
 
 HELP = """\
-Explain topologySpreadConstraints and its fields, as kubectl explain does, without a cluster.
+Explain a field of topologySpreadConstraints or a rule of lint, without a cluster. Of a pod `topospread why` says why it
+waits.
+
+NAME is a field, a rule, or one of fields, rules and clusters.
 
 \b
 Examples:
-  topospread fields
-  topospread fields topologySpreadConstraints.minDomains
-  topospread fields pod.spec.topologySpreadConstraints.labelSelector
+  topospread explain fields
+  topospread explain topologySpreadConstraints.minDomains
+  topospread explain rules
+  topospread explain selector-not-own
+  topospread explain clusters
 """
 
 
-def _paths_from(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """What a shell may complete a path to."""
+def _names_from(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Return what a shell may complete a name to."""
     from topospread.api.fields import paths
+    from topospread.linting.rules import BY_ID
 
-    return [path for path in paths() if path.startswith(incomplete)]
+    names = ("fields", "rules", "clusters", *paths(), *BY_ID)
+    return [CompletionItem(each) for each in names if each.startswith(incomplete)]
 
 
 @click.command(cls=Explained, help=HELP)
-@click.argument("field", default="", metavar="[FIELD]", shell_complete=_paths_from)
-def fields(field: str) -> int:
-    """Print the documentation of a field."""
-    from topospread.api.fields import explain
+@click.argument("name", required=False, default="", shell_complete=_names_from)
+@click.option("-o", "--output", type=click.Choice(["text", "json", "name"]), default="text", help="Form of the rules.")
+@click.option("--color", type=COLOUR, default="auto", help="Colours: on a terminal, always or never.")
+def explain(name: str, output: str, color: str) -> int:
+    """Print what is known of a name.
 
-    click.echo(explain(field, width=width()), nl=False)
+    Raises:
+        UsageError: if no field and no rule is called so, or a pod is meant.
+    """
+    if output != "text" and name != "rules":
+        raise UsageError(f"-o {output} is for: topospread explain rules")
+    if name == "rules":
+        _rules(output, color)
+    elif name == "clusters":
+        from topospread.sources.made_up import GRAMMAR
+
+        click.echo(GRAMMAR, nl=False)
+    elif "/" in name:
+        raise UsageError(f"explain is for fields and rules; for a pod: topospread why {name}")
+    elif not _is_rule(name, color):
+        from topospread.api.fields import explain as documentation
+
+        click.echo(documentation("" if name == "fields" else name, width=width()), nl=False)
     return 0
+
+
+def _is_rule(name: str, color: str) -> bool:
+    """Print a rule; return whether there is one that is called so."""
+    from topospread.linting.rules import BY_ID
+    from topospread.linting.settings import unknown_rule
+    from topospread.report.lint_rule import rule_text
+
+    if name not in BY_ID:
+        if "-" in name:
+            raise UsageError(unknown_rule(name))
+        return False
+    show(rule_text(BY_ID[name], layout(color)))
+    return True
+
+
+def _rules(output: str, color: str) -> None:
+    """Print the list of rules."""
+    from topospread.linting.rules import RULES
+    from topospread.report.lint_json import rules_json
+    from topospread.report.lint_text import rules_text
+
+    if output == "json":
+        show(written(rules_json(RULES), "json"))
+    elif output == "name":
+        show("".join(f"{rule.id}\n" for rule in RULES))
+    else:
+        show(rules_text(RULES, layout(color)))

@@ -1,37 +1,50 @@
-"""``topospread rules``: what ``topospread lint`` looks for."""
+"""``topospread policies``: the rules of the linter that an API server can ask by itself."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
-from .inputs import COLOUR
-from .terminal import layout, show, written
+from topospread.errors import UsageError
+
+from .rule_options import read_settings, rule_options
+from .terminal import show
 from .usage import Explained
 
 HELP = """\
-List the rules of topospread lint, with how bad a finding is and what each asks for.
+Print the rules that CEL can say as ValidatingAdmissionPolicies (vap) or for Kyverno. Why the others are in no policy
+is in the comments.
 
 \b
 Examples:
-  topospread rules
-  topospread rules -o json
-  topospread lint --explain selector-not-own
+  topospread policies --for vap --level warning | kubectl apply -f -
+  topospread policies --for kyverno --select hostname-unlike-name
 """
 
 
 @click.command(cls=Explained, help=HELP)
-@click.option("-o", "--output", type=click.Choice(["text", "json", "name"]), default="text", help="How to show them.")
-@click.option("--color", type=COLOUR, default="auto", help="Colours: on a terminal, always or never.")
-def rules(output: str, color: str) -> int:
-    """Print the rules."""
-    from topospread.linting.rules import RULES
-    from topospread.report.lint_json import rules_json
-    from topospread.report.lint_text import rules_text
+@click.option("--for", "kind", type=click.Choice(["vap", "kyverno"]), required=True, help="Who is to ask the rules.")
+@rule_options
+def policies(**given: Any) -> int:
+    """Print policies, and on stderr how many rules are not in them.
 
-    if output == "json":
-        show(written(rules_json(RULES), "json"))
-    elif output == "name":
-        show("".join(f"{rule.id}\n" for rule in RULES))
-    else:
-        show(rules_text(RULES, layout(color)))
+    Raises:
+        UsageError: if no rule that is asked can be said in CEL.
+    """
+    from topospread.linting.policies.cel import EXPRESSED
+    from topospread.linting.policies.policies import exported, left_out
+    from topospread.linting.policies.policies import policies as made
+    from topospread.report.lint_policies import policies_text
+
+    settings = read_settings(given)
+    rules, missing = exported(settings, given["level"]), left_out(settings)
+    for rule, why in missing if settings.select is not None else ():
+        click.echo(f"note: {rule} is in no policy: {why}", err=True)
+    if not rules:
+        raise UsageError("none of these rules can be said in CEL")
+    notes = [(rule.id, EXPRESSED[rule.id].note) for rule, _ in rules if EXPRESSED[rule.id].note]
+    show(policies_text(made(rules, given["kind"]), notes, missing))
+    are = "rule is a policy" if len(rules) == 1 else "rules are policies"
+    click.echo(f"note: {len(rules)} {are}, {len(missing)} cannot be; why stands in the comments", err=True)
     return 0

@@ -1,4 +1,4 @@
-"""``topospread guarantee``: what holds in every order of pods and every tie, or an order in which it does not."""
+"""``topospread promise check``: what holds in every order of pods and every tie, or an order in which it does not."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ The exit code is 1 when anything does not always hold.
 
 \b
 Examples:
-  topospread guarantee app.yaml --cluster zones=3,nodes=6 --never-pending
-  topospread guarantee app.yaml cluster.json.gz --max-skew 2 -o json
-  topospread guarantee app.yaml --cluster cluster.yaml --survives zone --left deploy/web=2
-  topospread guarantee app.yaml --cluster zones=2,nodes=4 --never-pending --drill order.yaml
-  topospread guarantee app.yaml --cluster zones=3,nodes=6 --rollout deploy/web --max-skew 2
+  topospread promise check -f app.yaml --on zones=3,nodes=6 --never-pending
+  topospread promise check -f app.yaml --on cluster.json.gz --max-skew 2 -o json
+  topospread promise check -f app.yaml --on cluster.yaml --survives zone --left deploy/web=2
+  topospread promise check -f app.yaml --on zones=2,nodes=4 --never-pending --drill order.yaml
+  topospread promise check -f app.yaml --on zones=3,nodes=6 --rollout deploy/web --max-skew 2
 """
 
 FORMATS = click.Choice(["table", "wide", "json", "yaml"])
@@ -66,7 +66,7 @@ FORMATS = click.Choice(["table", "wide", "json", "yaml"])
     "-n", "--namespace", metavar="NAMESPACE", help="Where objects go that name none; of --left what names none."
 )
 @click.option("-o", "--output", type=FORMATS, default="table", help="How to show the answers.")
-def guarantee(**given: Any) -> int:
+def check(**given: Any) -> int:
     """Show the answers; 1 when anything does not always hold."""
     by = read_control_plane(given)
     configuration = read_configuration(given["config_path"], by.scheduler)

@@ -46,9 +46,9 @@ The exit code is 1 when a constraint cannot be mended, or with --apply when a su
 
 \b
 Examples:
-  topospread rebalance cluster.json.gz
-  topospread rebalance cluster.json.gz -n shop --max-skew 1
-  topospread rebalance cluster.json.gz -l app=web -o commands > move.sh
+  topospread rebalance --on cluster.json.gz
+  topospread rebalance --on cluster.json.gz -n shop --max-skew 1
+  topospread rebalance --on cluster.json.gz -l app=web -o commands > move.sh
   topospread rebalance -n shop --apply --context prod
 """
 

@@ -1,8 +1,7 @@
-"""``topospread explain``: why a pod is pending and what would let it in, or why it is where it is."""
+"""``topospread why``: why a pod is pending and what would let it in, or why it is where it is."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +27,9 @@ from .inputs import (
 )
 from .live_options import access_options, read_access
 from .pictures import check_graph
+from .replay import replay
 from .report_file import ReportWish, check_html, html_options, options_of, write_html
+from .targets import one_target, target_argument
 from .terminal import layout, progress, show, warn, written
 from .usage import Explained
 
@@ -41,8 +42,8 @@ HELP = """\
 Explain one pod: why it is pending and what would let it in, or why it is where it is.
 
 TARGET is POD or KIND/NAME, either with NAMESPACE/ before it: web-0, deploy/web, shop/sts/db. Of a workload it is a pod
-that is pending, else one that the simulation places, else one on a node. Without PATH the cluster is read that kubectl
-points at. PATHs are as for simulate: YAML or JSON files, folders, or - for standard input.
+that is pending, else one that the simulation places, else one on a node. Without TARGET it is the one pod or workload
+that -f brings.
 
 For a pending pod: kube-scheduler's event, every constraint domain by domain, what each plugin rejects, the nodes
 nearest to fitting, and changes that were tried and let it in, each with its JSON patch. For a pod on a node: the
@@ -51,16 +52,23 @@ were taken off and scheduled anew.
 
 Of a pod that waits in a live cluster the events tell since when, and how often kube-scheduler tried it.
 
+With --audit or --events it says what happened: which pod was refused when, by which sums, and which change of a node
+began it. --on is the cluster as it was when the log begins, or at --since. An audit log of kube-apiserver (JSON lines)
+says it all where nodes, pods, pods/binding, pods/status and events are logged at level RequestResponse. What `kubectl
+get events -A -o json` prints says less: not what a new node looks like, nor labels and taints.
+
 The exit code is 1 when the pod is pending.
 
 \b
 Examples:
-  topospread explain web-0 -n shop
-  topospread explain deploy/web cluster.json
-  topospread explain web-0 cluster.json -n shop -o json
-  topospread explain -f new.yaml cluster.json
-  topospread explain deploy/web app.yaml --cluster zones=3,nodes=12,cpu=8,memory=32Gi
-  topospread explain deploy/web cluster.json --graph web.svg
+  topospread why web-0 -n shop
+  topospread why deploy/web --on cluster.json
+  topospread why web-0 --on cluster.json -n shop -o json
+  topospread why -f new.yaml --on cluster.json
+  topospread why deploy/web -f app.yaml --on zones=3,nodes=12,cpu=8,memory=32Gi
+  topospread why deploy/web --on cluster.json --graph web.svg
+  topospread why --on before.json.gz --audit audit.jsonl
+  topospread why --on before.json.gz --events events.json --since 2026-11-22T16:42:12Z
 """
 
 FORMATS = click.Choice(["table", "wide", "summary", "json", "yaml"])
@@ -68,17 +76,10 @@ _KINDS = frozenset({"Pod", "Deployment", "ReplicaSet", "ReplicationController", 
 """Kinds that a manifest may bring to be explained."""
 
 
-def _grammar() -> str:
-    from topospread.sources.made_up import GRAMMAR
-
-    return GRAMMAR
-
-
-@click.command(cls=Explained, help=HELP, below=_grammar)
-@click.argument("target", required=False)
+@click.command(cls=Explained, help=HELP)
+@target_argument(required=False)
 @input_options
 @access_options
-@click.option("-f", "--filename", "manifests", multiple=True, metavar="PATH", type=PATH, help="Explain a pod of this.")
 @click.option("--scale", multiple=True, metavar="[NS/]KIND/NAME=N", help="Other replicas than the manifest says.")
 @click.option("--autoscale", type=AUTOSCALE, default="keep", help="Autoscaled workloads: in their bounds, or at one.")
 @click.option("--no-preemption", is_flag=True, help="Evict nothing for more important pods.")
@@ -87,24 +88,31 @@ def _grammar() -> str:
 @namespace_options("Look in")
 @html_options
 @click.option("--graph", metavar="FILE", type=PATH, help="Write the domains and their pods as an SVG picture.")
+@click.option("--audit", metavar="FILE", type=PATH, help="Say what happened, from an audit log of kube-apiserver.")
+@click.option("--events", metavar="FILE", type=PATH, help="… from what kubectl get events -A -o json prints.")
+@click.option("--since", default="", metavar="TIME", help="… and leave out what is older (2026-11-22T16:42:12Z).")
 @click.option("-o", "--output", type=FORMATS, default="table", help="How to show the explanation.")
-def explain(**given: Any) -> int:
+def why(**given: Any) -> int:
     """Explain a pod; 1 when it is pending."""
+    if given["audit"] or given["events"]:
+        return replay(given)
     check_graph(given["graph"])
     check_html(given)
-    target, paths = _target_and_paths(given["target"], given["paths"], given["manifests"])
+    target = one_target(given["targets"]) if given["targets"] else None
+    if target is None and not given["paths"]:
+        raise UsageError("name a pod or a workload, for example web-0 or deploy/web, or give its manifest with -f")
     scale = parse_scale(given)
     by = read_control_plane(given)
     configuration = read_configuration(given["config_path"], by.scheduler)
     from topospread.sources.needed_kinds import PLACEMENT
 
-    inventory = read_inventory(given, *paths, *given["manifests"], by=[by], needed=PLACEMENT)
+    inventory = read_inventory(given, by=[by], needed=PLACEMENT)
     import topospread
 
     with progress("placing") as bar:
         explanation = topospread.explain(
             inventory,
-            target or _only_one(inventory, given["manifests"]),
+            target or _only_one(inventory, given["paths"]),
             namespace=shown_namespace(given),
             config=configuration,
             scale=scale,
@@ -113,7 +121,7 @@ def explain(**given: Any) -> int:
             gates=by.scheduler,
             apiserver_gates=by.apiserver,
             preemption=not given["no_preemption"],
-            another=bool(given["manifests"]),
+            another=target is None,
             suggest=not given["no_suggestions"],
             pools=given_pools(given),
             progress=bar,
@@ -131,7 +139,7 @@ def explain(**given: Any) -> int:
     )
     pod = f"{explanation.namespace}/{explanation.name}"
     write_html(given, ReportWish(inventory, options, shown={"at": "1", "pod": pod}))
-    added = further(given, inventory, *paths) if given["output"] in ("table", "wide") else None
+    added = further(given, inventory) if given["output"] in ("table", "wide") else None
     show(_text(explanation, given["output"], given["color"], added))
     return 0 if explanation.placed else 1
 
@@ -157,21 +165,6 @@ def _with_tries(explanation: Explanation, inventory: Inventory, given: dict[str,
         return replace(explanation, notes=(f"how often it was tried is not known: {error.message}", *explanation.notes))
 
 
-def _target_and_paths(
-    target: str | None, paths: tuple[str, ...], manifests: tuple[str, ...]
-) -> tuple[str | None, tuple[str, ...]]:
-    """The first word is a path where a manifest says what is meant and the word is one.
-
-    Raises:
-        UsageError: nothing says what is meant.
-    """
-    if manifests and target is not None and (target == "-" or os.path.exists(target)):
-        return None, (target, *paths)
-    if target is None and not manifests:
-        raise UsageError("name a pod or a workload, for example web-0 or deploy/web, or give its manifest with -f")
-    return target, paths
-
-
 def _only_one(inventory: Inventory, manifests: tuple[str, ...]) -> str:
     """The one pod or workload that the manifests hold.
 
@@ -193,7 +186,7 @@ def _only_one(inventory: Inventory, manifests: tuple[str, ...]) -> str:
             else ""
         )
         raise UsageError(f"-f {' -f '.join(roots)}: there is no pod or workload in it{hint}")
-    raise UsageError(f"-f {' -f '.join(roots)}: there are several; name one before the paths: {', '.join(found[:8])}")
+    raise UsageError(f"-f {' -f '.join(roots)}: there are several; name one: {', '.join(found[:8])}")
 
 
 def _is_of(place: Place, roots: tuple[str, ...]) -> bool:

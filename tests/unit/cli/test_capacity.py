@@ -16,7 +16,7 @@ MAIN = "from topospread.cli.main import main; main()"
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", MAIN, "capacity", SHOP, "--cluster", "zones=3,nodes=6", *words]
+    command = [sys.executable, "-c", MAIN, "capacity", "-f", SHOP, "--on", "zones=3,nodes=6", *words]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
@@ -61,7 +61,7 @@ def ended(press: str, *words: str) -> subprocess.CompletedProcess[str]:
         "import os, signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "def press(): os.kill(os.getpid(), signal.SIGINT)\n"
     )
-    command = [sys.executable, "-c", begin + press + MAIN, "capacity", SHOP, "--cluster", "zones=3,nodes=6", *words]
+    command = [sys.executable, "-c", begin + press + MAIN, "capacity", "-f", SHOP, "--on", "zones=3,nodes=6", *words]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from topospread.cli.explain import explain
 from topospread.cli.inputs import read_control_plane
 from topospread.cli.simulate import simulate
 from topospread.cli.status import status
+from topospread.cli.why import why as explain
 from topospread.errors import ConfigError, InputError
 
 GATE = "MinDomainsInPodTopologySpread"
@@ -88,7 +88,7 @@ def app(tmp_path: Path) -> str:
 
 
 def run(command: object, *words: str) -> Result:
-    arguments = [*words, "--cluster", "zones=2,nodes=2"]
+    arguments = [*words, "--on", "zones=2,nodes=2"]
     return CliRunner().invoke(command, arguments, standalone_mode=False)  # type: ignore[arg-type]
 
 

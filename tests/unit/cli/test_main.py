@@ -67,13 +67,13 @@ def test_alone_it_explains_itself_in_a_screen(
     [
         (["simulat"], "there is no command 'simulat'; did you mean 'simulate'?"),
         (["frobnicate"], "there are simulate, explain, "),
-        (["simulate", "--sclae", "deploy/web=3"], "--scale"),
+        (["simulate", "--sclae", "-f", "deploy/web=3"], "--scale"),
         (["simulate", "-o", "jsn"], "'json'"),
         (["simulate", "--seed", "x"], "'x' is not a valid integer"),
         (["completion", "tcsh"], "'bash'"),
         (["simulate"], "name files or folders to read"),
-        (["simulate", "a.yaml", "--scale", "web"], "[NAMESPACE/]KIND/NAME=REPLICAS"),
-        (["fields", "minDomain"], 'did you mean "minDomains"?'),
+        (["simulate", "-f", "a.yaml", "--scale", "web"], "[NAMESPACE/]KIND/NAME=REPLICAS"),
+        (["explain", "minDomain"], 'did you mean "minDomains"?'),
     ],
 )
 def test_usage_errors_say_what_would_do(
@@ -129,10 +129,10 @@ def test_a_fault_shows_where_on_request(monkeypatch: pytest.MonkeyPatch, capsys:
 def test_as_a_kubectl_plugin_it_speaks_of_kubectl(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(monkeypatch, "fields", "--help", program="/usr/bin/kubectl-topospread") == 0
+    assert run(monkeypatch, "explain", "--help", program="/usr/bin/kubectl-topospread") == 0
     shown = capsys.readouterr().out
-    assert shown.startswith("Usage: kubectl topospread fields ")
-    assert "  kubectl topospread fields topologySpreadConstraints.minDomains" in shown
+    assert shown.startswith("Usage: kubectl topospread explain ")
+    assert "  kubectl topospread explain topologySpreadConstraints.minDomains" in shown
 
 
 def test_scale() -> None:
@@ -166,7 +166,7 @@ def test_completion_scripts(shell: str, monkeypatch: pytest.MonkeyPatch, capsys:
     ("typed", "answer"),
     [
         ("topospread si", "plain,simulate\n"),
-        ("topospread fields topologySpreadConstraints.mi", "plain,topologySpreadConstraints.minDomains\n"),
+        ("topospread explain topologySpreadConstraints.mi", "plain,topologySpreadConstraints.minDomains\n"),
     ],
 )
 def test_a_shell_is_answered(
@@ -185,7 +185,7 @@ def test_a_shell_is_answered(
         (["si"], ["simulate\tWhere will my pods land?", ":4"]),
         (["simulate", "-o", "j"], ["json", ":4"]),
         (["simulate", "--config", "x"], [":0"]),
-        (["simulate", "x"], [":0"]),
+        (["simulate", "-f", "x"], [":0"]),
         (["simulate", "--see"], ["--seed\tDraw among equals where kube-scheduler does, repeatably.", ":4"]),
     ],
 )

@@ -54,7 +54,7 @@ def test_commands_evict_and_wait_and_never_delete() -> None:
 
 
 def test_nothing_to_do_is_said(tmp_path: Path) -> None:
-    done = run(str(ROOT / "examples/demo/shop.yaml"), "--cluster", "zones=3,nodes=9")
+    done = run(str(ROOT / "examples/demo/shop.yaml"), "--on", "zones=3,nodes=9")
     assert done.returncode == 0
     assert "nothing to do on 9 nodes" in done.stdout
     assert "# There is nothing to evict." in run(SHOP, "-l", "app=cache", "-o", "commands").stdout
@@ -97,17 +97,19 @@ def test_status_and_explain_name_the_command_to_type() -> None:
         done = subprocess.run([sys.executable, "-c", MAIN, *words], capture_output=True, text=True, check=False)
         return " ".join(done.stdout.split())
 
-    status = said("status", SHOP).replace("- ", "-")
-    assert f"topospread rebalance {SHOP} mends what is beyond maxSkew with 1 eviction" in status
-    assert f"topospread drill {SHOP} --each zone plays the loss of each zone" in status
-    found = said("explain", "web-5b8c7d9f6-2xk4p", SHOP, "-n", "shop")
-    assert f"topospread rebalance {SHOP} -n shop mends the skew that is there with 1 eviction, and says which" in found
-    assert f"topospread drill {SHOP} -n shop --rollout shop/deployment/web plays its next rollout" in found
+    status = said("status", "-f", SHOP).replace("- ", "-")
+    assert f"topospread rebalance -f {SHOP} mends what is beyond maxSkew with 1 eviction" in status
+    assert f"topospread drill -f {SHOP} --each zone plays the loss of each zone" in status
+    found = said("why", "web-5b8c7d9f6-2xk4p", "-f", SHOP, "-n", "shop")
+    assert (
+        f"topospread rebalance -f {SHOP} -n shop mends the skew that is there with 1 eviction, and says which" in found
+    )
+    assert f"topospread drill -f {SHOP} -n shop --rollout shop/deployment/web plays its next rollout" in found
     pending = str(ROOT / "docs/how-to/on-call/cluster.yaml")
-    wanted = f"topospread capacity {pending} --of shop/deployment/checkout --buy says which new node"
-    assert wanted in said("explain", "deploy/checkout", pending)
-    assert wanted in said("status", pending)
-    assert "topospread rebalance" not in said("status", SHOP, "-l", "app=cache")
+    wanted = f"topospread capacity shop/deployment/checkout -f {pending} --buy -f says which new node"
+    assert wanted in said("why", "deploy/checkout", "-f", pending)
+    assert wanted in said("status", "-f", pending)
+    assert "topospread rebalance" not in said("status", "-f", SHOP, "-l", "app=cache")
 
 
 LISTENS = "import os, signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
@@ -127,18 +129,18 @@ SCHEMA = json.loads((ROOT / "docs/reference/rebalance.schema.json").read_text())
 
 def ended(module: str, function: str, number: int, *words: str) -> subprocess.CompletedProcess[str]:
     press = LISTENS + PRESS.format(module=module, function=function, number=number)
-    command = [sys.executable, "-c", press + MAIN, "rebalance", SHOP, "--max-skew", "1", *words]
+    command = [sys.executable, "-c", press + MAIN, "rebalance", "-f", SHOP, "--max-skew", "1", *words]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.parametrize(
     ("at", "moves", "by", "said"),
     [
-        (("rebalance", "bound_of", 1), 0, "counts", "the bound was worked out"),
+        (("rebalance", "-f", "bound_of", "-f", 1), 0, "counts", "the bound was worked out"),
         (("search", "_best_step", 1), 0, "solver", "evictions were looked for"),
         (("search", "_best_step", 2), 1, "solver", "evictions were looked for"),
-        (("rebalance", "unmet_of", 1), 2, "solver", "it was looked at why constraints are left"),
-        (("rebalance", "carry_out", 1), 2, "solver", "the evictions were carried out in a drill"),
+        (("rebalance", "-f", "unmet_of", "-f", 1), 2, "solver", "it was looked at why constraints are left"),
+        (("rebalance", "-f", "carry_out", "-f", 1), 2, "solver", "the evictions were carried out in a drill"),
     ],
 )
 def test_ctrl_c_shows_the_evictions_that_were_found(at: tuple[str, str, int], moves: int, by: str, said: str) -> None:
@@ -162,7 +164,7 @@ def test_a_partial_plan_is_said_to_be_one_in_every_form() -> None:
     script = ended(*at, "-o", "commands").stdout
     assert "# partial: ended while evictions were looked for; these are the evictions that were found.\n" in script
     assert script.count("\nevict ") == 1
-    nothing = ended("rebalance", "bound_of", 1, "-o", "commands").stdout
+    nothing = ended("rebalance", "-f", "bound_of", "-f", 1, "-o", "commands").stdout
     assert nothing == "#!/bin/sh\n# Nothing to evict was found: ended while the bound was worked out.\n"
 
 
@@ -179,10 +181,10 @@ def test_evictions_that_mend_nothing_whole_are_said_to_bring_it_nearer() -> None
 
 
 def test_a_second_ctrl_c_ends_at_once() -> None:
-    twice = ended("rebalance", "carry_out", 1, "-o", "json")
+    twice = ended("rebalance", "-f", "carry_out", "-f", 1, "-o", "json")
     assert json.loads(twice.stdout)["evictions"]
     press = PRESS.replace("== {number}", "<= 2").format(module="rebalance", function="carry_out")
-    command = [sys.executable, "-c", LISTENS + press + MAIN, "rebalance", SHOP, "-o", "json"]
+    command = [sys.executable, "-c", LISTENS + press + MAIN, "rebalance", "-f", SHOP, "-o", "json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
 
@@ -203,7 +205,19 @@ def test_ctrl_c_while_evictions_are_carried_out_says_which_were(tmp_path: Path) 
     path = "/api/v1/namespaces/shop/pods"
     with answering_server(tmp_path) as server:
         server.answers[path] = json.dumps({"items": pods}).encode()
-        command = [sys.executable, "-c", LISTENS + MAIN, "rebalance", SHOP, "--max-skew", "1", "-o", "json", "--apply"]
+        command = [
+            sys.executable,
+            "-c",
+            LISTENS + MAIN,
+            "rebalance",
+            "-f",
+            SHOP,
+            "--max-skew",
+            "1",
+            "-o",
+            "json",
+            "--apply",
+        ]
         running = subprocess.Popen(
             [*command, "--kubeconfig", str(server.kubeconfig)],
             stdout=subprocess.PIPE,

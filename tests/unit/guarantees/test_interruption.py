@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.unit.drills.builders import nodes, workload
-from topospread.cli.guarantee import guarantee as command
+from topospread.cli.promise_check import check as command
 from topospread.guarantees.proofs import Proof
 from topospread.guarantees.questions import EndQuestion
 
