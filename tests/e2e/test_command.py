@@ -21,9 +21,14 @@ from tests.answering_server import answering_server
 ROOT = Path(__file__).parent.parent.parent
 BIN = Path(sys.executable).parent
 TOPOSPREAD = BIN / "topospread"
-MIN_DOMAINS = [ROOT / "examples/min-domains/cluster.yaml", ROOT / "examples/min-domains/app.yaml"]
-ONE_CONSTRAINT = [ROOT / "examples/one-constraint/cluster.yaml", ROOT / "examples/one-constraint/app.yaml"]
-DEMO = [ROOT / "examples/demo/cluster.yaml", ROOT / "examples/demo/shop.yaml"]
+MIN_DOMAINS = ["--on", ROOT / "examples/min-domains/cluster.yaml", "-f", ROOT / "examples/min-domains/app.yaml"]
+ONE_CONSTRAINT = [
+    "--on",
+    ROOT / "examples/one-constraint/cluster.yaml",
+    "-f",
+    ROOT / "examples/one-constraint/app.yaml",
+]
+DEMO = ["--on", ROOT / "examples/demo/cluster.yaml", "-f", ROOT / "examples/demo/shop.yaml"]
 
 Done = subprocess.CompletedProcess[str]
 
@@ -122,7 +127,7 @@ def test_one_namespace_is_shown_and_all_take_part() -> None:
 
 
 def test_standard_input() -> None:
-    text = "\n---\n".join(path.read_text() for path in ONE_CONSTRAINT)
+    text = "\n---\n".join(path.read_text() for path in (Path(ONE_CONSTRAINT[1]), Path(ONE_CONSTRAINT[3])))
     done = subprocess.run(
         [TOPOSPREAD, "simulate", "-f", "-", "-o", "name"], input=text, capture_output=True, text=True, check=False
     )
@@ -176,7 +181,7 @@ def test_a_terminal_and_a_pipe_show_the_same_words() -> None:
 
 
 def test_a_closed_pipe_is_no_error() -> None:
-    command = f"'{TOPOSPREAD}' simulate '{DEMO[0]}' '{DEMO[1]}' -o json --scale shop/deploy/checkout=2000"
+    command = f"'{TOPOSPREAD}' simulate --on '{DEMO[1]}' -f '{DEMO[3]}' -o json --scale shop/deploy/checkout=2000"
     done = subprocess.run(
         ["bash", "-c", f"{command} | head -n 1; echo ${{PIPESTATUS[0]}}"],
         capture_output=True,
@@ -190,7 +195,7 @@ def test_a_closed_pipe_is_no_error() -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 def test_a_full_disk_is_said() -> None:
     done = subprocess.run(
-        ["bash", "-c", f"'{TOPOSPREAD}' simulate '{MIN_DOMAINS[0]}' '{MIN_DOMAINS[1]}' > /dev/full"],
+        ["bash", "-c", f"'{TOPOSPREAD}' simulate --on '{MIN_DOMAINS[1]}' -f '{MIN_DOMAINS[3]}' > /dev/full"],
         capture_output=True,
         text=True,
         check=False,
@@ -199,7 +204,7 @@ def test_a_full_disk_is_said() -> None:
 
 
 def test_closed_standard_input_is_said() -> None:
-    done = subprocess.run(["bash", "-c", f"'{TOPOSPREAD}' simulate - <&-"], capture_output=True, text=True, check=False)
+    done = subprocess.run(["bash", "-c", f"'{TOPOSPREAD}' simulate -f - <&-"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("error: ")
 
@@ -236,16 +241,18 @@ def test_completion_scripts_are_scripts(shell: str) -> None:
 HELPS = [
     "",
     "simulate",
-    "explain",
+    "why",
     "lint",
     "plan",
-    "rules",
+    "policies",
+    "explain",
     "config",
     "config validate",
     "config show",
     "config convert",
-    "fields",
     "completion",
+    "help",
+    "version",
 ]
 MANIFEST = (ROOT / "docs/tutorial/app.yaml").read_text()
 CONFIGURATION = (ROOT / "examples/default-constraints/config.yaml").read_text()
@@ -261,7 +268,7 @@ def examples() -> list[str]:
 @pytest.fixture
 def workplace(tmp_path: Path) -> Iterator[Path]:
     """A folder with the files that examples speak of; a kubectl and an API server that answer with them."""
-    cluster = MIN_DOMAINS[0].read_text()
+    cluster = Path(MIN_DOMAINS[1]).read_text()
     nodes = list(yaml.safe_load_all(cluster))
     pod = {
         "apiVersion": "v1",
@@ -281,8 +288,12 @@ def workplace(tmp_path: Path) -> Iterator[Path]:
         files[name] = json.dumps({"apiVersion": "v1", "kind": "List", "items": listed})
     wrapped = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "scheduler"}, "data": {"c": CONFIGURATION}}
     files["scheduler-map.yaml"] = yaml.safe_dump(wrapped)
+    incident = ROOT / "docs/how-to/replay"
+    files["audit.jsonl"] = (incident / "audit.jsonl").read_text()
+    files["events.json"] = (incident / "events.json").read_text()
     for name, text in files.items():
         (tmp_path / name).write_text(text)
+    (tmp_path / "before.json.gz").write_bytes(gzip.compress((incident / "before.json").read_bytes()))
     kubectl = tmp_path / "bin" / "kubectl"
     kubectl.parent.mkdir()
     kubectl.write_text(

@@ -87,7 +87,6 @@ def test_exit_codes(tmp_path: Path, manifest: str, code: int) -> None:
         (["nowhere.yaml"], "nowhere.yaml"),
         (["app.yaml", "--select", "selector-emtpy"], "did you mean 'selector-empty'?"),
         (["app.yaml", "--ignore", "x"], "--ignore: there is no rule 'x'"),
-        (["--explain", "selector-emtpy"], "did you mean 'selector-empty'?"),
         (["app.yaml", "--on", "zones=many"], "--on"),
         (["app.yaml", "--kube-version", "1.4"], "1.4"),
         (["app.yaml", "--config", "app.yaml"], "there is no KubeSchedulerConfiguration here"),
@@ -96,9 +95,6 @@ def test_exit_codes(tmp_path: Path, manifest: str, code: int) -> None:
         (["-", "--on", "-"], "- is given twice"),
         (["-", "--fix"], "--fix changes files"),
         (["app.yaml", "-o", "xml"], "xml"),
-        (["app.yaml", "--export-policy"], "it takes no PATH"),
-        (["--export-policy", "opa"], "opa"),
-        (["--export-policy", "--select", "group-differs"], "none of these rules can be said in CEL"),
     ],
 )
 def test_bad_input_is_one_message_and_exit_code_2(tmp_path: Path, words: list[str], said: str) -> None:
@@ -110,16 +106,32 @@ def test_bad_input_is_one_message_and_exit_code_2(tmp_path: Path, words: list[st
 
 
 @pytest.mark.parametrize(
-    ("words", "kinds"),
-    [([], ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"]), (["kyverno"], ["ClusterPolicy"])],
+    ("kind", "kinds"),
+    [("vap", ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"]), ("kyverno", ["ClusterPolicy"])],
 )
-def test_policies_are_printed_and_what_is_not_in_them(tmp_path: Path, words: list[str], kinds: list[str]) -> None:
-    done = run("lint", "--export-policy", *words, "--select", "selector-missing,group-differs", folder=tmp_path)
+def test_policies_are_printed_and_what_is_not_in_them(tmp_path: Path, kind: str, kinds: list[str]) -> None:
+    done = run("policies", "--for", kind, "--select", "selector-missing,group-differs", folder=tmp_path)
     assert done.returncode == 0
     assert [each["kind"] for each in yaml.safe_load_all(done.stdout)] == kinds
     assert "#   group-differs: it compares the object with others" in done.stdout
     assert "note: group-differs is in no policy: it compares" in done.stderr
     assert "note: 1 rule is a policy, 1 cannot be" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["explain", "selector-emtpy"], "did you mean 'selector-empty'?"),
+        (["explain", "minDomains", "-o", "json"], "-o json is for: topospread explain rules"),
+        (["policies", "--for", "opa"], "opa"),
+        (["policies", "--for", "vap", "--select", "group-differs"], "none of these rules can be said in CEL"),
+        (["policies", "--for", "vap", "app.yaml"], "app.yaml is a file"),
+    ],
+)
+def test_bad_words_for_rules_are_one_message(tmp_path: Path, words: list[str], said: str) -> None:
+    done = run(*words, folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
 
 
 def test_a_broken_file_does_not_hide_what_the_others_have(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ COMMANDS = {
     "simulate": ("simulate", "-f", "chart", "--on", "nodes=1"),
     "explain": ("why", "deploy/web", "-f", "chart", "--on", "nodes=1"),
     "explain -f": ("why", "-f", "chart", "--on", "nodes=1"),
-    "status": ("status", "chart", "--on", "nodes=1"),
+    "status": ("status", "-f", "chart", "--on", "nodes=1"),
     "lint": ("lint", "chart"),
     "plan": ("plan", "chart", "chart", "--on", "nodes=1"),
     "--on": ("simulate", "--on", "chart"),

@@ -136,7 +136,7 @@ def test_a_plain_install_says_which_extra_is_missing() -> None:
         "find, gone = PathFinder.find_spec, 'prometheus_client'\n"
         "PathFinder.find_spec = classmethod(lambda c, name, *a: None if name == gone else find(name, *a))\n"
         "from topospread.cli.main import main\n"
-        "sys.argv = ['topospread', 'scheduler']\nmain()\n"
+        "sys.argv = ['topospread', 'run', 'scheduler']\nmain()\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr

@@ -172,7 +172,7 @@ def _of_option(error: click.NoSuchOption, args: list[str]) -> UsageError:
     """Return the error for an option that does not exist."""
     instead = OLD_OPTIONS.get(error.option_name)
     if instead is None:
-        near = sorted(error.possibilities or ())
+        near = error.possibilities or ()
         known = (
             f"there is {near[0]}"
             if near

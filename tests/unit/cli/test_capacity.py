@@ -21,7 +21,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_json_has_the_documented_form() -> None:
-    done = run("--of", "deploy/web", "--each", "zone", "--buy", "--headroom", "20%", "-o", "json")
+    done = run("deploy/web", "--each", "zone", "--buy", "--headroom", "20%", "-o", "json")
     assert done.returncode == 1
     found = json.loads(done.stdout)
     jsonschema.validate(found, json.loads((ROOT / "docs/reference/capacity.schema.json").read_text()))
@@ -30,13 +30,13 @@ def test_the_json_has_the_documented_form() -> None:
 
 
 def test_the_exit_code_is_about_headroom() -> None:
-    assert run("--of", "deploy/web").returncode == 0
-    assert run("--of", "deploy/web", "--headroom", "250%").returncode == 0
-    assert run("--of", "deploy/web", "--headroom", "251%").returncode == 1
+    assert run("deploy/web").returncode == 0
+    assert run("deploy/web", "--headroom", "250%").returncode == 0
+    assert run("deploy/web", "--headroom", "251%").returncode == 1
 
 
 def test_the_summary_has_what_was_asked() -> None:
-    lines = run("--of", "deploy/web", "--each", "zone", "--buy", "-o", "summary").stdout.splitlines()
+    lines = run("deploy/web", "--each", "zone", "--buy", "-o", "summary").stdout.splitlines()
     assert [line.split("  ")[0] for line in lines if "  " in line and not line.startswith(" ")][1:] == [
         "after the loss of",
         "zone-a",
@@ -48,11 +48,11 @@ def test_the_summary_has_what_was_asked() -> None:
 
 
 def test_bad_input_is_a_sentence() -> None:
-    done = run("--of", "deploy/wep")
+    done = run("deploy/wep")
     assert (done.returncode, done.stdout) == (2, "")
     assert "there is no Deployment wep" in done.stderr
     assert run().returncode == 2
-    assert run("--of", "deploy/web", "--pod", "pod.yaml").returncode == 2
+    assert run("deploy/web", "--pod", "pod.yaml").returncode == 2
 
 
 def ended(press: str, *words: str) -> subprocess.CompletedProcess[str]:
@@ -85,7 +85,7 @@ def pressed(self, asked, items):
 
 
 def test_ctrl_c_shows_the_rounds_that_were_placed_whole() -> None:
-    words = ("--of", "deploy/web=2")
+    words = "deploy/web=2"
     done = ended(IN_ROUND_3, *words, "-o", "json")
     found = json.loads(done.stdout)
     jsonschema.validate(found, json.loads((ROOT / "docs/reference/capacity.schema.json").read_text()))
@@ -98,7 +98,7 @@ def test_ctrl_c_shows_the_rounds_that_were_placed_whole() -> None:
 
 
 def test_ctrl_c_leaves_nothing_of_a_round_of_several_workloads() -> None:
-    done = ended(IN_ROUND_3, "--of", "deploy/web=2,sts/db=1", "-o", "json")
+    done = ended(IN_ROUND_3, "deploy/web=2,sts/db=1", "-o", "json")
     found = json.loads(done.stdout)
     assert (done.returncode, found["partial"]) == (130, "ended in round 3")
     assert [(each["more"], each["placed"]) for each in found["targets"]] == [(4, 4), (2, 2)]
@@ -117,10 +117,10 @@ def test_ctrl_c_leaves_nothing_of_a_round_of_several_workloads() -> None:
 )
 def test_ctrl_c_shows_the_losses_and_purchases_that_were_there(module: str, words: tuple[str, ...], said: str) -> None:
     press = AFTER_ITEM_2_OF.format(module=module)
-    done = ended(press, "--of", "deploy/web", *words)
+    done = ended(press, "deploy/web", *words)
     assert (done.returncode, done.stderr) == (130, "")
     assert done.stdout.splitlines()[-1].endswith(said)
-    found = json.loads(ended(press, "--of", "deploy/web", *words, "-o", "json").stdout)
+    found = json.loads(ended(press, "deploy/web", *words, "-o", "json").stdout)
     jsonschema.validate(found, json.loads((ROOT / "docs/reference/capacity.schema.json").read_text()))
     assert (len(found[module]), found["holds"]) == (2, False)
     assert found["rounds"] == 15, "how much fits now is whole"
@@ -128,5 +128,5 @@ def test_ctrl_c_shows_the_losses_and_purchases_that_were_there(module: str, word
 
 def test_ctrl_c_before_anything_is_known_shows_nothing() -> None:
     press = "from topospread.spare_capacity import capacity\ncapacity.place_all = lambda run, progress: press()\n"
-    done = ended(press, "--of", "deploy/web", "-o", "json")
+    done = ended(press, "deploy/web", "-o", "json")
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")

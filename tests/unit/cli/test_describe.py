@@ -31,6 +31,6 @@ def test_json_has_the_documented_form_and_f_names_a_path() -> None:
 
 
 def test_a_workload_that_is_not_there_is_refused() -> None:
-    done = run("deploy/none", WEB, *SIX)
+    done = run("deploy/none", "-f", WEB, *SIX)
     assert (done.returncode, done.stdout) == (2, "")
     assert "there is no Deployment none" in done.stderr

@@ -101,7 +101,9 @@ def test_json_of_many_drills_has_the_documented_form(words: list[str], name: str
     registry: Registry[Any] = Registry().with_resources(
         (key, Resource.from_contents(schema)) for key, schema in schemas.items()
     )
-    given = [str(ROOT / "docs/how-to/zone-loss")] if words == ["--check"] else [SHOP, "--on", "zones=3,nodes=6"]
+    given = (
+        ["-f", str(ROOT / "docs/how-to/zone-loss")] if words == ["--check"] else ["-f", SHOP, "--on", "zones=3,nodes=6"]
+    )
     command = [sys.executable, "-c", MAIN, "drill", *given, *words, "-o", "json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     validator = jsonschema.Draft202012Validator(schemas[f"{name}.schema.json"], registry=registry)

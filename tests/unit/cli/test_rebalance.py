@@ -30,14 +30,14 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_table_says_what_is_proved() -> None:
-    done = run(SHOP)
+    done = run("-f", SHOP)
     assert done.returncode == 0, done.stderr
     assert "eu-1a  3 → 2" in done.stdout
     assert done.stdout.endswith("1 eviction mends 1 constraint; fewer do not (by an integer program)\n")
 
 
 def test_json_has_the_documented_form() -> None:
-    done = run(SHOP, "--max-skew", "1", "-o", "json")
+    done = run("-f", SHOP, "--max-skew", "1", "-o", "json")
     found = json.loads(done.stdout)
     jsonschema.validate(found, json.loads((ROOT / "docs/reference/rebalance.schema.json").read_text()))
     assert len(found["evictions"]) == 2
@@ -45,7 +45,7 @@ def test_json_has_the_documented_form() -> None:
 
 
 def test_commands_evict_and_wait_and_never_delete() -> None:
-    script = run(SHOP, "-o", "commands").stdout
+    script = run("-f", SHOP, "-o", "commands").stdout
     assert "evict shop web-5b8c7d9f6-2xk4p\n" in script
     assert "kubectl rollout status deployment/web -n shop --timeout=10m\n" in script
     assert "kubectl delete" not in script
@@ -54,10 +54,10 @@ def test_commands_evict_and_wait_and_never_delete() -> None:
 
 
 def test_nothing_to_do_is_said(tmp_path: Path) -> None:
-    done = run(str(ROOT / "examples/demo/shop.yaml"), "--on", "zones=3,nodes=9")
+    done = run("-f", str(ROOT / "examples/demo/shop.yaml"), "--on", "zones=3,nodes=9")
     assert done.returncode == 0
     assert "nothing to do on 9 nodes" in done.stdout
-    assert "# There is nothing to evict." in run(SHOP, "-l", "app=cache", "-o", "commands").stdout
+    assert "# There is nothing to evict." in run("-f", SHOP, "-l", "app=cache", "-o", "commands").stdout
 
 
 def test_what_is_left_makes_the_exit_code_1(tmp_path: Path) -> None:
@@ -69,19 +69,19 @@ def test_what_is_left_makes_the_exit_code_1(tmp_path: Path) -> None:
     )
     path = tmp_path / "closed.json"
     path.write_text(json.dumps(objects))
-    done = run(str(path))
+    done = run("-f", str(path))
     assert done.returncode == 1
     assert "Not mended" in done.stdout
-    found = json.loads(run(str(path), "-o", "json").stdout)
+    found = json.loads(run("-f", str(path), "-o", "json").stdout)
     jsonschema.validate(found, json.loads((ROOT / "docs/reference/rebalance.schema.json").read_text()))
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((SHOP, "--max-skew", "0"), "--max-skew"),
-        ((SHOP, "-n", "nowhere"), "no workload in the namespace"),
-        ((SHOP, "-l", "a in"), "-l"),
+        (("-f", SHOP, "--max-skew", "0"), "--max-skew"),
+        (("-f", SHOP, "-n", "nowhere"), "no workload in the namespace"),
+        (("-f", SHOP, "-l", "a in"), "-l"),
         ((), "name files or folders to read"),
     ],
 )
@@ -106,7 +106,7 @@ def test_status_and_explain_name_the_command_to_type() -> None:
     )
     assert f"topospread drill -f {SHOP} -n shop --rollout shop/deployment/web plays its next rollout" in found
     pending = str(ROOT / "docs/how-to/on-call/cluster.yaml")
-    wanted = f"topospread capacity shop/deployment/checkout -f {pending} --buy -f says which new node"
+    wanted = f"topospread capacity -f {pending} shop/deployment/checkout --buy says which new node"
     assert wanted in said("why", "deploy/checkout", "-f", pending)
     assert wanted in said("status", "-f", pending)
     assert "topospread rebalance" not in said("status", "-f", SHOP, "-l", "app=cache")
@@ -136,11 +136,11 @@ def ended(module: str, function: str, number: int, *words: str) -> subprocess.Co
 @pytest.mark.parametrize(
     ("at", "moves", "by", "said"),
     [
-        (("rebalance", "-f", "bound_of", "-f", 1), 0, "counts", "the bound was worked out"),
+        (("rebalance", "bound_of", 1), 0, "counts", "the bound was worked out"),
         (("search", "_best_step", 1), 0, "solver", "evictions were looked for"),
         (("search", "_best_step", 2), 1, "solver", "evictions were looked for"),
-        (("rebalance", "-f", "unmet_of", "-f", 1), 2, "solver", "it was looked at why constraints are left"),
-        (("rebalance", "-f", "carry_out", "-f", 1), 2, "solver", "the evictions were carried out in a drill"),
+        (("rebalance", "unmet_of", 1), 2, "solver", "it was looked at why constraints are left"),
+        (("rebalance", "carry_out", 1), 2, "solver", "the evictions were carried out in a drill"),
     ],
 )
 def test_ctrl_c_shows_the_evictions_that_were_found(at: tuple[str, str, int], moves: int, by: str, said: str) -> None:
@@ -164,7 +164,7 @@ def test_a_partial_plan_is_said_to_be_one_in_every_form() -> None:
     script = ended(*at, "-o", "commands").stdout
     assert "# partial: ended while evictions were looked for; these are the evictions that were found.\n" in script
     assert script.count("\nevict ") == 1
-    nothing = ended("rebalance", "-f", "bound_of", "-f", 1, "-o", "commands").stdout
+    nothing = ended("rebalance", "bound_of", 1, "-o", "commands").stdout
     assert nothing == "#!/bin/sh\n# Nothing to evict was found: ended while the bound was worked out.\n"
 
 
@@ -181,7 +181,7 @@ def test_evictions_that_mend_nothing_whole_are_said_to_bring_it_nearer() -> None
 
 
 def test_a_second_ctrl_c_ends_at_once() -> None:
-    twice = ended("rebalance", "-f", "carry_out", "-f", 1, "-o", "json")
+    twice = ended("rebalance", "carry_out", 1, "-o", "json")
     assert json.loads(twice.stdout)["evictions"]
     press = PRESS.replace("== {number}", "<= 2").format(module="rebalance", function="carry_out")
     command = [sys.executable, "-c", LISTENS + press + MAIN, "rebalance", "-f", SHOP, "-o", "json"]

@@ -18,7 +18,7 @@ from topospread.guarantees.questions import EndQuestion
 @pytest.fixture
 def words(tmp_path: Path) -> list[str]:
     (tmp_path / "all.yaml").write_text("\n---\n".join(map(json.dumps, [*nodes("a", "b"), workload("Deployment")])))
-    return [str(tmp_path / "all.yaml"), "--never-pending", "--max-skew", "1"]
+    return ["-f", str(tmp_path / "all.yaml"), "--never-pending", "--max-skew", "1"]
 
 
 def press_at(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
