@@ -58,7 +58,7 @@ def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         "status": {"phase": "Running"},
     }
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [web, evil]}))
-    with served(str(path), "--on", "zones=3,nodes=3") as url:
+    with served("-f", str(path), "--on", "zones=3,nodes=3") as url:
         yield url
 
 
