@@ -204,7 +204,8 @@ def test_a_full_disk_is_said() -> None:
 
 
 def test_closed_standard_input_is_said() -> None:
-    done = subprocess.run(["bash", "-c", f"'{TOPOSPREAD}' simulate -f - <&-"], capture_output=True, text=True, check=False)
+    command = ["bash", "-c", f"'{TOPOSPREAD}' simulate -f - <&-"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("error: ")
 
