@@ -85,7 +85,7 @@ def pressed(self, asked, items):
 
 
 def test_ctrl_c_shows_the_rounds_that_were_placed_whole() -> None:
-    words = "deploy/web=2"
+    words = ("deploy/web=2",)
     done = ended(IN_ROUND_3, *words, "-o", "json")
     found = json.loads(done.stdout)
     jsonschema.validate(found, json.loads((ROOT / "docs/reference/capacity.schema.json").read_text()))
