@@ -114,7 +114,8 @@ class BlockedNodes:
         known = _OF_THE_NODE | _COUNTED | _OF_VOLUMES | (frozenset() if self._class.volumes else _NO_CLAIM_OF_VOLUMES)
         filters = [each for each in prepared.filters if each.plugin != "PodTopologySpread"]
         failing = any(isinstance(each.score, FailingScore) for each in prepared.scores)
-        if prepared.rejected is not None or failing or not {each.plugin for each in filters} <= known:
+        is_known = not prepared.unjudged and {each.plugin for each in filters} <= known
+        if prepared.rejected is not None or failing or not is_known:
             return None
         rows: Ints = np.flatnonzero(cluster.nodes.alive).astype(np.int64)
         if prepared.narrowed is not None:
@@ -222,14 +223,21 @@ def counts_pod(scheduler: Scheduler, pod_class: PodClass, constraint: Constraint
     return constraint.selects.matches(other.labels)
 
 
-def open_to_all(scheduler: Scheduler, coming: Coming) -> int:
-    """The fewest nodes that are open to any of the pods at every moment; 0 where it is not known that there is one."""
+def open_to_all(scheduler: Scheduler, coming: Coming, of: Iterable[PodClass] | None = None) -> int:
+    """Return the fewest nodes that are open to any pod at every moment; 0 if it is not known that one is.
+
+    Args:
+        scheduler: the scheduler, on its cluster.
+        coming: the pods that come.
+        of: classes of pods that are counted for; by default all that come.
+    """
     if scheduler.topology_labels is not None:
         return 0  # labels that come with the node may be selected by
     classes = [each for each, _ in coming.classes.values()]
     try:
         for each in classes:
             scheduler.framework_of(each).prepare(each, scheduler.cluster)  # compiles terms as the version does
+        classes = classes if of is None else list({each.index: each for each in of}.values())
         return min((BlockedNodes(scheduler, each, coming).open_nodes() for each in classes), default=0)
     except PluginError:
         return 0

@@ -129,16 +129,23 @@ class Proof:
 
     def _why_left(self, question: LeftAfterLoss) -> str:
         workload = question.workload
-        if not self._open_to_all or workload.template is None:
-            return ""
         key = LOSSES[question.loss]
         there = rows_of(self._run, workload.existing)
         own = [c for queued, c in zip(self._queue, self._classes, strict=True) if queued.workload is workload]
+        if workload.template is None or not self._find_nodes(own):
+            return ""
         pods = len(there) + len(own)
         left = pods - min(self._most_in_one(key, own, there))
         if left < question.least:
             return ""
         return f"counted: all {pods} find a node, and no {question.loss} can hold more than {pods - left} of them"
+
+    def _find_nodes(self, classes: Sequence[PodClass]) -> bool:
+        """Return whether all pods of these classes find a node in every order and none of them is evicted."""
+        if self._open_to_all:
+            return True
+        coming = Coming.of(self._classes, goes_on=self._goes_on)
+        return not self._may_evict() and (not classes or open_to_all(self._scheduler, coming, classes) > 0)
 
     def _most_in_one(self, key: str, own: Sequence[PodClass], there: Sequence[int]) -> list[int]:
         """How many pods of the workload one domain can hold at most, by each of what limits it."""
