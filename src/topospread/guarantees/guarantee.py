@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 from topospread.answer import Unjudged
+from topospread.api.inventory import Inventory
 from topospread.config.gates import Gates
 from topospread.config.profile import Configuration
 from topospread.drills.interruption import Interrupted
@@ -79,11 +80,39 @@ def guarantee(  # noqa: PLR0913 - keyword arguments of the public API
         UsageError: nothing is asked, or of something that is not there.
         topospread.drills.interruption.Interrupted: Ctrl-C, a KeyboardInterrupt; with the answers that were there.
     """
-    options = replace(SimulationOptions.of_version(kube_version, config, gates, apiserver_gates), preemption=False)
+    options = SimulationOptions.of_version(kube_version, config, gates, apiserver_gates)
     inventory = inventory_of(inputs, cluster, options.apiserver_gates, namespace)
+    read = partial(_questions, never_pending=never_pending, skew=skew, survives=survives, left=left)
+    return answered(
+        inventory, options, read, SearchBudget(states, seconds), rollout=rollout, sources=sources or {}
+    )  # fmt: skip
+
+
+def answered(  # noqa: PLR0913 - keyword arguments
+    inventory: Inventory,
+    options: SimulationOptions,
+    read: Callable[[Run], Sequence[EndQuestion]],
+    budget: SearchBudget,
+    *,
+    rollout: str | None = None,
+    sources: Mapping[str, object] | None = None,
+) -> Guarantee:
+    """Answer questions on every order of the pods that come, or on every course of a rollout.
+
+    Args:
+        inventory: the objects.
+        options: the control plane; nothing is evicted.
+        read: gives the questions on a prepared run.
+        budget: the limits of the search for each question.
+        rollout: Deployment that is rolled out, ``[NS/]deploy/NAME``.
+        sources: ``cluster`` and ``manifests`` of the drill's file.
+
+    Raises:
+        topospread.drills.interruption.Interrupted: Ctrl-C, a KeyboardInterrupt; with the answers that were there.
+    """
+    options = replace(options, preemption=False)
     begun = None if rollout is None else begin_rollout(inventory, options, rollout)
     run = prepare(inventory, options, with_spreads=False) if begun is None else begun.run
-    read = partial(_questions, never_pending=never_pending, skew=skew, survives=survives, left=left)
     questions = read(run)
     queue = _placed_first(run) if begun is None else begun.new
     unjudged = unjudged_classes(run, queue)
@@ -91,7 +120,7 @@ def guarantee(  # noqa: PLR0913 - keyword arguments of the public API
     if unjudged and begun is None:
         other = prepare(inventory, replace(options, assumes_unjudged=True), with_spreads=False)
         assumed = _Assumed(other, _placed_first(other), read(other))
-    asking = _Asking(run, queue, SearchBudget(states, seconds), sources or {}, begun, unjudged, assumed)
+    asking = _Asking(run, queue, budget, sources or {}, begun, unjudged, assumed)
     answers: list[GuaranteeAnswer] = []
 
     def whole(partial: str = "") -> Guarantee:
@@ -137,7 +166,12 @@ class _Asking:
 
     @cached_property
     def _proof(self) -> Proof:
-        return Proof(self.run, self.queue, None if self.begun is None else self.begun.old)
+        begun = self.begun
+        return (
+            Proof(self.run, self.queue)
+            if begun is None
+            else Proof(self.run, self.queue, begun.old, begun.strategy.max_surge)
+        )
 
     def answer(self, question: EndQuestion, number: int) -> GuaranteeAnswer:
         """Return the answer to a question; `number` is its place."""
@@ -151,16 +185,19 @@ class _Asking:
         if sampled:
             return _undecided(question, sampled, "sampling")
         if begun is not None:
-            if self.unjudged:
-                return _undecided(question, "topospread does not model a part of the new pods", "pods")
-            found = _unless_memory_runs_out(RolloutSearch(begun, question, self.budget).search)
-            order, expected = found.order, _expected(question)
-            return _answer(question, found, rollout_file(order, begun.workload, self.sources, expected) if order else "")
+            return self._of_rollout(question, begun)
         if self.assumed is not None:
             return self._of_unjudged(question, self.assumed, self.assumed.questions[number])
         found = self._searched(self.run, self.queue, question)
         order, expected = found.order, _expected(question)
         return _answer(question, found, drill_file(self.run, order, self.sources, expected) if order else "")
+
+    def _of_rollout(self, question: EndQuestion, begun: RolloutBegin) -> GuaranteeAnswer:
+        if self.unjudged:
+            return _undecided(question, "topospread does not model a part of the new pods", "pods")
+        found = _unless_memory_runs_out(RolloutSearch(begun, question, self.budget).search)
+        order, expected = found.order, _expected(question)
+        return _answer(question, found, rollout_file(order, begun.workload, self.sources, expected) if order else "")
 
     def _searched(
         self, run: Run, queue: Sequence[QueuedPod], question: EndQuestion, adversaries: Collection[int] = ()
