@@ -208,7 +208,13 @@ class _Checking:
 
 
 def _cause(each: CheckedPromise) -> Cause:
-    return Cause(code="promise-broken", says=f"{each.when}: {each.says}", objects=(each.workload,))
+    says = f"{_short(each.workload)} {each.want}: {each.when}, {each.says}"
+    return Cause(code="promise-broken", says=says, objects=(each.workload,))
+
+
+def _short(workload: str) -> str:
+    namespace, _, name = workload.split("/")
+    return f"{namespace}/{name}"
 
 
 def _further(why: str) -> str:

@@ -214,7 +214,9 @@ class _Asking:
         """Return the answer if pods come that topospread does not model entirely."""
         of, other = self.run.cluster.shared_class, assumed.run.cluster.shared_class
         adversaries = {other(each.pod).index for each in assumed.queue if of(each.pod).index in self.unjudged}
-        waits = isinstance(question, NoPending)  # without a node, as long as the part is not judged
+        unjudged = [each for each in self.queue if of(each.pod).index in self.unjudged]
+        # A pod without a node is what is asked about: without the part that is not judged it has none.
+        waits = isinstance(question, NoPending) and any(question.workload in (None, each.workload) for each in unjudged)
         if not waits:
             adverse = _answer(asked, self._searched(assumed.run, assumed.queue, asked, adversaries), "")
             if adverse.answer == "always":

@@ -94,7 +94,7 @@ class LeftAfterLoss:
         if left >= self.least:
             return ""
         names = sorted(column.values[code] for code, number in lost.items() if number == most and code >= 0)
-        return f"without {names[0]} {left} of {len(rows)} are left" if names else f"there are {left} at all"
+        return f"losing {names[0]} leaves {left} of {len(rows)}" if names else f"{left} pods have a node"
 
 
 def question_on_loss(run: Run, text: str, loss: str) -> LeftAfterLoss:

@@ -111,7 +111,8 @@ class WorkloadPromises:
                 if part.verdict == "no":
                     break
             verdict = worst(each.verdict for each in parts)
-            yield Kept(want, verdict, next(each for each in parts if each.verdict == verdict))
+            deciding = [each for each in parts if each.verdict == verdict]
+            yield Kept(want, verdict, deciding[-1 if verdict == "yes" else 0])
 
     def _parts(self, want: Want) -> Iterator[KeptPart]:
         replicas = self.workload.replicas
@@ -121,7 +122,7 @@ class WorkloadPromises:
             case "skew":
                 item = self._item
                 constraints = [] if item is None else item.spec.template.spec.topology_spread_constraints or []
-                alone = all(self._is_alone(each.topology_key) for each in constraints)
+                alone = all(self._is_alone(each.topology_key or "") for each in constraints)
                 yield from self._in_orders(lambda of: SkewWithin(want.number, of), with_rollout=not alone)
             case "rollout":
                 yield self._rollout(want.least(replicas))

@@ -40,7 +40,7 @@ def page(answer: PromiseCheck) -> Page:
 def _row(each: CheckedPromise) -> tuple[Span, ...]:
     word, role = _KEPT[each.verdict]
     namespace, _, name = each.workload.split("/")
-    ground = each.says if each.ground == "proved" and each.verdict == "yes" else f"{each.when}: {each.says}"
+    ground = each.says if each.says.startswith("counted") else f"{each.when}: {each.says}"
     return Span(f"{namespace}/{name}", "name"), Span(word, role), Span(each.want), Span(ground)
 
 
