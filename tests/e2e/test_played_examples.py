@@ -41,5 +41,5 @@ def test_what_is_not_played_here_is_read(tmp_path: Path) -> None:
     night = EXAMPLES / "rebalance-by-night" / "night.sh"
     assert subprocess.run(["sh", "-n", str(night)], check=False).returncode == 0
     workflow = (EXAMPLES / "drills-in-ci" / "workflow.yaml").read_text()
-    shown = [" ".join(["topospread", *words]) for words in commands(EXAMPLES / "drills-in-ci")]
+    shown = [f"topospread {line}" for line in commands(EXAMPLES / "drills-in-ci")]
     assert any(f"run: {each}" in workflow for each in shown)
