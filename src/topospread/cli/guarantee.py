@@ -36,6 +36,7 @@ Promises:
   drain>=4  rollout>=80%        pods that stay ready
   skew<=1                       skew of each constraint at the end
   never-waits                   no pod stays pending
+
 \b
 Examples:
   topospread guarantee app.yaml --cluster zones=3,nodes=6 --want "zone-loss>=66% never-waits"
