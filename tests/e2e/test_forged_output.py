@@ -67,7 +67,7 @@ COMMANDS = [
     *(["drill", "-f", "h.json", "--each", "node", "-o", form] for form in ("table", "json", "yaml")),
     *(["plan", "h.json", "h.json", "-o", form] for form in ("table", "json", "yaml", "markdown")),
     ["rebalance", "-f", "h.json", "-o", "commands"],
-    ["promise", "check", "-f", "h.json", "--never-pending", "--states", "20"],
+    ["promise", "check", "-f", "h.json", "--want", "never-waits", "--states", "20"],
 ]
 
 

@@ -12,7 +12,7 @@ Say what the loss of a zone, of a node, a drain or a rollout leaves of a workloa
 \b
 Examples:
   topospread promise show deploy/web --on cluster.json.gz
-  topospread promise check -f app.yaml --on zones=3,nodes=6 --never-pending
+  topospread promise check -f app.yaml --on zones=3,nodes=6 --want never-waits
   topospread promise design deploy/web --on cluster.json.gz --survive zone --left 4
 """
 COMMANDS = {
