@@ -16,6 +16,7 @@ from topospread.version import __version__
 if TYPE_CHECKING:
     import os
 
+    from topospread.answers.capacity import Capacity, capacity
     from topospread.api.inventory import Inventory
     from topospread.api.spread import TopologySpreadConstraint, merge, merge_constraints
     from topospread.config.gates import Gates, gates_for, parse_gates
@@ -45,13 +46,11 @@ if TYPE_CHECKING:
     from topospread.sources.configuration import read_configuration
     from topospread.sources.rendering import Rendering
     from topospread.sources.snapshot_save import save
-    from topospread.spare_capacity import CapacityReport
-    from topospread.spare_capacity.capacity import capacity
     from topospread.spread_status import SpreadStatus
     from topospread.spread_status.status import status
 
 _MODULES = {
-    "CapacityReport": "topospread.spare_capacity",
+    "Capacity": "topospread.answers.capacity",
     "Configuration": "topospread.config.profile",
     "Description": "topospread.promises",
     "Design": "topospread.designing",
@@ -72,7 +71,7 @@ _MODULES = {
     "TopologySpreadConstraint": "topospread.api.spread",
     "TopospreadError": "topospread.errors",
     "Traffic": "topospread.service_traffic",
-    "capacity": "topospread.spare_capacity.capacity",
+    "capacity": "topospread.answers.capacity",
     "default_configuration": "topospread.config.load",
     "describe": "topospread.promises.describe",
     "design": "topospread.designing.design",
@@ -96,7 +95,7 @@ _MODULES = {
 }
 
 __all__ = [
-    "CapacityReport",
+    "Capacity",
     "Configuration",
     "Description",
     "Design",

@@ -104,7 +104,7 @@ def test_status_and_explain_name_the_command_to_type() -> None:
     assert f"topospread rebalance {SHOP} -n shop mends the skew that is there with 1 eviction, and says which" in found
     assert f"topospread drill {SHOP} -n shop --rollout shop/deployment/web plays its next rollout" in found
     pending = str(ROOT / "docs/how-to/on-call/cluster.yaml")
-    wanted = f"topospread capacity {pending} --of shop/deployment/checkout --buy says which new node"
+    wanted = f"topospread capacity {pending} --of shop/deployment/checkout says which new node"
     assert wanted in said("explain", "deploy/checkout", pending)
     assert wanted in said("status", pending)
     assert "topospread rebalance" not in said("status", SHOP, "-l", "app=cache")
