@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import os
 
     from topospread.answers.capacity import Capacity, capacity
+    from topospread.answers.rebalance import Rebalance, rebalance
     from topospread.api.inventory import Inventory
     from topospread.api.spread import TopologySpreadConstraint, merge, merge_constraints
     from topospread.config.gates import Gates, gates_for, parse_gates
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
     from topospread.linting.settings import Settings, find_settings, read_settings
     from topospread.promises import Description
     from topospread.promises.describe import describe
-    from topospread.rebalancing import Rebalance
-    from topospread.rebalancing.rebalance import rebalance
     from topospread.service_traffic import Traffic
     from topospread.service_traffic.traffic import traffic
     from topospread.simulation import Simulation
@@ -63,7 +62,7 @@ _MODULES = {
     "Inventory": "topospread.api.inventory",
     "KubeVersion": "topospread.config.versions",
     "LintReport": "topospread.linting.run",
-    "Rebalance": "topospread.rebalancing",
+    "Rebalance": "topospread.answers.rebalance",
     "Rendering": "topospread.sources.rendering",
     "Settings": "topospread.linting.settings",
     "Simulation": "topospread.simulation",
@@ -87,7 +86,7 @@ _MODULES = {
     "parse_gates": "topospread.config.gates",
     "read_configuration": "topospread.sources.configuration",
     "read_settings": "topospread.linting.settings",
-    "rebalance": "topospread.rebalancing.rebalance",
+    "rebalance": "topospread.answers.rebalance",
     "save": "topospread.sources.snapshot_save",
     "simulate": "topospread.simulation.simulate",
     "status": "topospread.spread_status.status",

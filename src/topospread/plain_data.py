@@ -22,7 +22,6 @@ _FORMS = {
     "Incident": ("incident", "incident_json"),
     "LintReport": ("lint_json", "lint_json"),
     "Orders": ("orders", "orders_json"),
-    "Rebalance": ("rebalance_json", "rebalance_json"),
     "Review": ("review_json", "review_json"),
     "Simulation": ("json", "simulation_json"),
     "Traffic": ("traffic", "traffic_json"),

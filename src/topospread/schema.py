@@ -17,6 +17,7 @@ from topospread.base import json_text
 
 ANSWERS: dict[str, str] = {
     "Capacity": "topospread.answers.capacity",
+    "Rebalance": "topospread.answers.rebalance",
 }
 """Kind of answer → module that has its struct, of the same name."""
 

@@ -26,18 +26,19 @@ def answering(ask: Callable[Given, Found], answer: Callable[[Found], Told]) -> C
     """
     signature = inspect.signature(ask)
 
-    def with_version(found: Found, version: object) -> Told:
-        told = answer(found)
-        return replace(told, on=replace(told.on, kube_version=str(version)))
-
     @wraps(ask)
     def answered(*args: Given.args, **kwargs: Given.kwargs) -> Told:
         version = kwargs.get("kube_version", signature.parameters["kube_version"].default)
         try:
-            return with_version(ask(*args, **kwargs), version)
+            return with_version(answer(ask(*args, **kwargs)), version)
         except Interrupted as ended:
-            raise Interrupted(with_version(ended.finished, version)) from None
+            raise Interrupted(with_version(answer(ended.finished), version)) from None
 
     returns = inspect.signature(answer).return_annotation
     answered.__signature__ = signature.replace(return_annotation=returns)  # type: ignore[attr-defined]
     return answered
+
+
+def with_version(told: Told, version: object) -> Told:
+    """Return an answer that names the Kubernetes version that it is for."""
+    return replace(told, on=replace(told.on, kube_version=str(version)))

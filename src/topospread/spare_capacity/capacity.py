@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-
-import msgspec
 
 from topospread.answer import Unjudged
 from topospread.api.inventory import Inventory
@@ -19,7 +17,7 @@ from topospread.simulation.aftermath import inventory_after
 from topospread.simulation.pending import pending_group
 from topospread.simulation.placing import place_all
 from topospread.simulation.run import Run, SimulationOptions, prepare
-from topospread.simulation.unknown import unjudged_parts
+from topospread.simulation.unknown import merged, unjudged_parts
 from topospread.sources.inputs import Input, inventory_of
 from topospread.sources.load import load
 
@@ -156,7 +154,7 @@ def answer(
         raise Interrupted(
             replace(rounds, partial=f"ended in round {rounds.capacity.rounds + 1}", is_complete=False)
         ) from None
-    unjudged = _merged(unjudged, _of_end(found))
+    unjudged = merged(unjudged, _of_end(found))
     notes = (*notes, *_rolled_out(found))
     report = CapacityReport(found, besides.more, warnings=warnings, notes=notes, unjudged=unjudged)
     work = Effort(besides.workers, progress)
@@ -164,7 +162,7 @@ def answer(
         if besides.each_zone:
             losses = tuple(after_losses(inventory, question, work))
             parts = (part for each in losses for part in (*each.unjudged, *_of_end(each.capacity)))
-            report = replace(report, losses=losses, unjudged=_merged(unjudged, parts))
+            report = replace(report, losses=losses, unjudged=merged(unjudged, parts))
         if not (question.options.assumes_unjudged or _of_end(found)) and besides.buys(found):
             report = replace(report, purchases=tuple(purchases(settled, found, question, besides.shapes, work)))
     except KeyboardInterrupt as ended:
@@ -185,15 +183,6 @@ def _unjudged(run: Run) -> tuple[Unjudged, ...]:
 
 def _of_end(found: Capacity) -> tuple[Unjudged, ...]:
     return unjudged_parts([found.pending] if found.pending is not None else [])
-
-
-def _merged(*parts: Iterable[Unjudged]) -> tuple[Unjudged, ...]:
-    """Return one entry for each part that is not modelled, with all its pods."""
-    merged: dict[str, Unjudged] = {}
-    for each in (one for some in parts for one in some):
-        before = merged.setdefault(each.what, each)
-        merged[each.what] = msgspec.structs.replace(before, pods=tuple(dict.fromkeys((*before.pods, *each.pods))))
-    return tuple(merged.values())
 
 
 def _as_far(report: CapacityReport, besides: Besides, ended: KeyboardInterrupt) -> CapacityReport:
