@@ -480,12 +480,12 @@ _COMMANDS: dict[str, tuple[Callable[[random.Random], list[str]], tuple[Option, .
             lambda draw: ["--more", draw.choice(("50%", _word(draw)))],
             lambda draw: ["--node-shape", draw.choice(("cpu=8,memory=32Gi", _word(draw)))],
         ),
-        _output("table", "wide", "summary", "json", "yaml"),
+        _output("text", "wide", "json", "yaml", "md", "html", "svg"),
     ),
     "rebalance": (
         lambda draw: ["MANIFESTS", "--seconds", "0"],
         (*_PLACING, *_COLOUR, lambda draw: ["--max-skew", "1"], lambda draw: ["-l", _word(draw)]),
-        _output("table", "wide", "summary", "commands", "json", "yaml"),
+        _output("text", "wide", "commands", "json", "yaml", "md", "html", "svg"),
     ),
     "guarantee": (
         lambda draw: ["MANIFESTS", "--states", "50", "--seconds", "1", "--never-pending"],
