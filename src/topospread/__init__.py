@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import os
 
     from topospread.answers.capacity import Capacity, capacity
+    from topospread.answers.promise_check import PromiseCheck, promise_check
     from topospread.answers.rebalance import Rebalance, rebalance
     from topospread.api.inventory import Inventory
     from topospread.api.spread import TopologySpreadConstraint, merge, merge_constraints
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
     from topospread.errors import InputError, TopospreadError
     from topospread.explanation import Explanation
     from topospread.explanation.explain import explain
-    from topospread.guarantees import Guarantee
-    from topospread.guarantees.guarantee import guarantee
     from topospread.linting.rule import Finding
     from topospread.linting.run import LintReport, lint
     from topospread.linting.settings import Settings, find_settings, read_settings
@@ -57,12 +56,12 @@ _MODULES = {
     "Explanation": "topospread.explanation",
     "Finding": "topospread.linting.rule",
     "Gates": "topospread.config.gates",
-    "Guarantee": "topospread.guarantees",
     "InputError": "topospread.errors",
     "Inventory": "topospread.api.inventory",
     "KubeVersion": "topospread.config.versions",
     "LintReport": "topospread.linting.run",
     "Rebalance": "topospread.answers.rebalance",
+    "PromiseCheck": "topospread.answers.promise_check",
     "Rendering": "topospread.sources.rendering",
     "Settings": "topospread.linting.settings",
     "Simulation": "topospread.simulation",
@@ -78,12 +77,12 @@ _MODULES = {
     "explain": "topospread.explanation.explain",
     "find_settings": "topospread.linting.settings",
     "gates_for": "topospread.config.gates",
-    "guarantee": "topospread.guarantees.guarantee",
     "lint": "topospread.linting.run",
     "load_configuration": "topospread.config.load",
     "merge": "topospread.api.spread",
     "merge_constraints": "topospread.api.spread",
     "parse_gates": "topospread.config.gates",
+    "promise_check": "topospread.answers.promise_check",
     "read_configuration": "topospread.sources.configuration",
     "read_settings": "topospread.linting.settings",
     "rebalance": "topospread.answers.rebalance",
@@ -102,11 +101,11 @@ __all__ = [
     "Explanation",
     "Finding",
     "Gates",
-    "Guarantee",
     "InputError",
     "Inventory",
     "KubeVersion",
     "LintReport",
+    "PromiseCheck",
     "Rebalance",
     "Rendering",
     "Settings",
@@ -124,13 +123,13 @@ __all__ = [
     "explain",
     "find_settings",
     "gates_for",
-    "guarantee",
     "lint",
     "load",
     "load_configuration",
     "merge",
     "merge_constraints",
     "parse_gates",
+    "promise_check",
     "read_configuration",
     "read_settings",
     "rebalance",

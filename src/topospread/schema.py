@@ -18,6 +18,7 @@ from topospread.base import json_text
 ANSWERS: dict[str, str] = {
     "Capacity": "topospread.answers.capacity",
     "Rebalance": "topospread.answers.rebalance",
+    "PromiseCheck": "topospread.answers.promise_check",
 }
 """Kind of answer → module that has its struct, of the same name."""
 
