@@ -16,6 +16,9 @@ from topospread.version import __version__
 if TYPE_CHECKING:
     import os
 
+    from topospread.answers.capacity import Capacity, capacity
+    from topospread.answers.promise_check import PromiseCheck, promise_check
+    from topospread.answers.rebalance import Rebalance, rebalance
     from topospread.api.inventory import Inventory
     from topospread.api.spread import TopologySpreadConstraint, merge, merge_constraints
     from topospread.config.gates import Gates, gates_for, parse_gates
@@ -29,15 +32,11 @@ if TYPE_CHECKING:
     from topospread.errors import InputError, TopospreadError
     from topospread.explanation import Explanation
     from topospread.explanation.explain import explain
-    from topospread.guarantees import Guarantee
-    from topospread.guarantees.guarantee import guarantee
     from topospread.linting.rule import Finding
     from topospread.linting.run import LintReport, lint
     from topospread.linting.settings import Settings, find_settings, read_settings
     from topospread.promises import Description
     from topospread.promises.describe import describe
-    from topospread.rebalancing import Rebalance
-    from topospread.rebalancing.rebalance import rebalance
     from topospread.service_traffic import Traffic
     from topospread.service_traffic.traffic import traffic
     from topospread.simulation import Simulation
@@ -45,13 +44,11 @@ if TYPE_CHECKING:
     from topospread.sources.configuration import read_configuration
     from topospread.sources.rendering import Rendering
     from topospread.sources.snapshot_save import save
-    from topospread.spare_capacity import CapacityReport
-    from topospread.spare_capacity.capacity import capacity
     from topospread.spread_status import SpreadStatus
     from topospread.spread_status.status import status
 
 _MODULES = {
-    "CapacityReport": "topospread.spare_capacity",
+    "Capacity": "topospread.answers.capacity",
     "Configuration": "topospread.config.profile",
     "Description": "topospread.promises",
     "Design": "topospread.designing",
@@ -59,12 +56,12 @@ _MODULES = {
     "Explanation": "topospread.explanation",
     "Finding": "topospread.linting.rule",
     "Gates": "topospread.config.gates",
-    "Guarantee": "topospread.guarantees",
     "InputError": "topospread.errors",
     "Inventory": "topospread.api.inventory",
     "KubeVersion": "topospread.config.versions",
     "LintReport": "topospread.linting.run",
-    "Rebalance": "topospread.rebalancing",
+    "Rebalance": "topospread.answers.rebalance",
+    "PromiseCheck": "topospread.answers.promise_check",
     "Rendering": "topospread.sources.rendering",
     "Settings": "topospread.linting.settings",
     "Simulation": "topospread.simulation",
@@ -72,7 +69,7 @@ _MODULES = {
     "TopologySpreadConstraint": "topospread.api.spread",
     "TopospreadError": "topospread.errors",
     "Traffic": "topospread.service_traffic",
-    "capacity": "topospread.spare_capacity.capacity",
+    "capacity": "topospread.answers.capacity",
     "default_configuration": "topospread.config.load",
     "describe": "topospread.promises.describe",
     "design": "topospread.designing.design",
@@ -80,15 +77,15 @@ _MODULES = {
     "explain": "topospread.explanation.explain",
     "find_settings": "topospread.linting.settings",
     "gates_for": "topospread.config.gates",
-    "guarantee": "topospread.guarantees.guarantee",
     "lint": "topospread.linting.run",
     "load_configuration": "topospread.config.load",
     "merge": "topospread.api.spread",
     "merge_constraints": "topospread.api.spread",
     "parse_gates": "topospread.config.gates",
+    "promise_check": "topospread.answers.promise_check",
     "read_configuration": "topospread.sources.configuration",
     "read_settings": "topospread.linting.settings",
-    "rebalance": "topospread.rebalancing.rebalance",
+    "rebalance": "topospread.answers.rebalance",
     "save": "topospread.sources.snapshot_save",
     "simulate": "topospread.simulation.simulate",
     "status": "topospread.spread_status.status",
@@ -96,7 +93,7 @@ _MODULES = {
 }
 
 __all__ = [
-    "CapacityReport",
+    "Capacity",
     "Configuration",
     "Description",
     "Design",
@@ -104,11 +101,11 @@ __all__ = [
     "Explanation",
     "Finding",
     "Gates",
-    "Guarantee",
     "InputError",
     "Inventory",
     "KubeVersion",
     "LintReport",
+    "PromiseCheck",
     "Rebalance",
     "Rendering",
     "Settings",
@@ -126,13 +123,13 @@ __all__ = [
     "explain",
     "find_settings",
     "gates_for",
-    "guarantee",
     "lint",
     "load",
     "load_configuration",
     "merge",
     "merge_constraints",
     "parse_gates",
+    "promise_check",
     "read_configuration",
     "read_settings",
     "rebalance",

@@ -15,7 +15,11 @@ from topospread.answer import Answer
 from topospread.atomic_file import write_file
 from topospread.base import json_text
 
-ANSWERS: dict[str, str] = {}
+ANSWERS: dict[str, str] = {
+    "Capacity": "topospread.answers.capacity",
+    "Rebalance": "topospread.answers.rebalance",
+    "PromiseCheck": "topospread.answers.promise_check",
+}
 """Kind of answer → module that has its struct, of the same name."""
 
 

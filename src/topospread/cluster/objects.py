@@ -59,6 +59,7 @@ class ClusterObjects:
         devices: devices that allocated claims hold.
         devices_known: the ResourceSlices are all there are, also if there are none.
         stocked: another with every change of a volume, but not when one is bound to a claim.
+        unread: kind → why its objects are not known, as in `Inventory`.
     """
 
     def __init__(self, journal: Journal, undo: UndoLog, use: VolumeUse, row_of: Mapping[str, int]) -> None:
@@ -71,6 +72,7 @@ class ClusterObjects:
         self.devices_known = False
         self.version = 0
         self.stocked = 0
+        self.unread: Mapping[str, str] = {}
         self.changed: dict[Subject, int] = {}
         self.services: dict[str, dict[str, Service]] = {}
         self.replication_controllers: dict[Key, ReplicationController] = {}

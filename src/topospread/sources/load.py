@@ -12,7 +12,7 @@ from typing import BinaryIO, Final
 
 import msgspec
 
-from topospread.api.inventory import Inventory
+from topospread.api.inventory import ABSENT, Inventory
 from topospread.api.storage import default_classes
 from topospread.errors import DecodeError, DuplicateError, InputError, Place, UsageError
 
@@ -31,13 +31,13 @@ from .namesakes import notes_on_namesakes
 from .objects import ObjectReader, ReadObject
 from .rendering import Rendering
 from .snapshot import leave_out_stranded_pods, warn_of_missing_owners
-from .snapshot_facts import SnapshotFacts, note_of, warnings_of, warnings_when_read
+from .snapshot_facts import SnapshotFacts, note_of, unread_kinds, warnings_of, warnings_when_read
 from .text import Text, shown_path
 from .yaml import read_documents
 
 NO_NODES: Final = (
     "no nodes are given: name a file that holds them (`kubectl get nodes -o json`), or make a cluster up, "
-    "for example with --cluster zones=3,nodes=12,cpu=8,memory=32Gi"
+    "for example with --on zones=3,nodes=12,cpu=8,memory=32Gi"
 )
 _LARGEST_JSON_READ_AS_YAML: Final = 16 << 20
 """YAML takes a hundred times as long as JSON: a larger text that is not JSON is broken JSON rather than YAML."""
@@ -175,9 +175,7 @@ def _with_cluster_file(paths: Sequence[str], cluster: str | None) -> list[str]:
     if cluster is None or is_made_up(cluster):
         return list(paths)
     if cluster != STANDARD_INPUT and not os.path.exists(cluster):
-        raise UsageError(
-            f"--cluster {shown_path(cluster)} is neither a file that is there nor a made-up cluster\n{GRAMMAR}"
-        )
+        raise UsageError(f"--on {shown_path(cluster)} is neither a file that is there nor a made-up cluster\n{GRAMMAR}")
     return [cluster, *paths]
 
 
@@ -331,6 +329,9 @@ def _inventory(collection: Collection, reader: ObjectReader, *, needs_nodes: boo
         inventory.warnings += [
             f"{place}: {warning}" for warning in (warnings_of if facts.live else warnings_when_read)(facts)
         ]
+        inventory.unread |= unread_kinds(facts)
+    if not reader.snapshots and not inventory.persistent_volume_claims:
+        inventory.unread["PersistentVolumeClaim"] = ABSENT
     inventory.notes += notes_on_namesakes(inventory.objects(), reader.placed)
     leave_out_stranded_pods(inventory)
     known = any(facts.live or "Service" in facts.counts for facts, _ in reader.snapshots)

@@ -1,0 +1,148 @@
+"""``topospread promise check``: whether promises are kept in every order of pods, or an order that breaks one."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from topospread.atomic_file import write_file
+from topospread.errors import UsageError
+from topospread.text import escape_control_characters
+
+from .drill_many import INTERRUPTED
+from .inputs import PATH, input_options, read_configuration, read_control_plane, read_inventory
+from .live_options import access_options
+from .output import check_outputs, output_options, write_answer
+from .targets import target_argument
+from .terminal import warn
+from .usage import Explained
+
+if TYPE_CHECKING:
+    from topospread.answers.promise_check import PromiseCheck
+
+HELP = """\
+Check promises of workloads: proved for every order of pods, or broken by an order that is shown.
+
+A promise rests on filters alone: kube-scheduler may create pods in any order, and choose any feasible node. What a
+workload has now and, for a Deployment, every course of a rollout are checked as well. Without --want: no single zone
+or node takes all pods of a workload, or the quorum of a StatefulSet.
+
+\b
+Promises:
+  zone-loss>=4  node-loss>=66%  pods that the loss of any zone or node leaves
+  quorum                        more than half after either loss
+  drain>=4  rollout>=80%        pods that stay ready
+  skew<=1                       skew of each constraint at the end
+  never-waits                   no pod stays pending
+
+\b
+Examples:
+  topospread promise check -f app.yaml --on zones=3,nodes=6 --want "zone-loss>=66% never-waits"
+  topospread promise check deploy/web -f app.yaml --on cluster.json.gz --want "skew<=2" -o json
+  topospread promise check -f app.yaml --on zones=2,nodes=4 --want never-waits --save-drill order.yaml
+"""
+
+
+@click.command(cls=Explained, help=HELP)
+@input_options
+@access_options
+@target_argument(required=False)
+@click.option("--want", default="", metavar="PROMISES", help="Promises to check, as above.")
+@click.option("--states", type=click.IntRange(min=1), default=20_000, show_default=True, metavar="COUNT",
+              help="States to search for each promise.")  # fmt: skip
+@click.option("--seconds", type=click.FloatRange(min=0), default=10.0, show_default=True, metavar="SECONDS",
+              help="Time to search for each promise.")  # fmt: skip
+@click.option("--save-drill", "drill", metavar="FILE", type=PATH, help="Write the first counterexample as a drill.")
+@click.option("-n", "--namespace", metavar="NAMESPACE", help="Namespace of targets and objects that name none.")
+@output_options()
+def check(**given: Any) -> int:
+    """Write the answer; return the verdict's exit code."""
+    check_outputs(given)
+    by = read_control_plane(given)
+    configuration = read_configuration(given["config_path"], by.scheduler)
+    inventory = read_inventory(given, by=[by])
+    if given["drill"] and getattr(inventory.read_from, "live", False):
+        raise UsageError("--save-drill requires a file of the cluster: write one with topospread dump")
+    import topospread
+    from topospread.drills.interruption import Interrupted
+
+    asked = partial(
+        topospread.promise_check,
+        inventory,
+        given["targets"],
+        want=given["want"],
+        namespace=given["namespace"],
+        config=configuration,
+        kube_version=str(by.scheduler.kube_version),
+        gates=by.scheduler,
+        apiserver_gates=by.apiserver,
+        states=given["states"],
+        seconds=given["seconds"],
+        sources=_sources(given),
+    )
+    try:
+        found = asked()
+    except Interrupted as interrupted:
+        write_answer(interrupted.finished, given)
+        return INTERRUPTED
+    _write_drill(found, given["drill"])
+    return write_answer(found, given)
+
+
+def _sources(given: dict[str, Any]) -> dict[str, object]:
+    """The cluster and the manifests, as seen from where the drill is written."""
+    from topospread.sources.made_up import is_made_up
+
+    folder = os.path.dirname(given["drill"] or "") or os.curdir
+    cluster = given["cluster"]
+    found: dict[str, object] = {}
+    if cluster is not None:
+        found["cluster"] = cluster if is_made_up(cluster) else os.path.relpath(cluster, folder)
+    if given["paths"]:
+        found["manifests"] = [os.path.relpath(each, folder) for each in given["paths"]]
+    if given["namespace"]:
+        found["namespace"] = given["namespace"]
+    if given["kube_version"] != "1.37":
+        found["kubeVersion"] = given["kube_version"]
+    if given["config_path"]:
+        found["config"] = os.path.relpath(given["config_path"], folder)
+    return found | _gates(given) | _reading(given, folder)
+
+
+def _gates(given: dict[str, Any]) -> dict[str, object]:
+    """Feature gates, as a drill's file says them."""
+    from topospread.config.gates import parse_gates
+
+    options = ("feature", "apiserver_feature", "scheduler_feature")
+    names = {"feature": "featureGates"} | {each: each.replace("_feature", "FeatureGates") for each in options[1:]}
+    return {names[each]: parse_gates(given[f"{each}_gates"]) for each in options if given[f"{each}_gates"]}
+
+
+def _reading(given: dict[str, Any], folder: str) -> dict[str, object]:
+    """How manifests are read, as a drill's file says it."""
+    helm = {
+        "values": [os.path.relpath(each, folder) for each in given["helm_values"]],
+        "set": list(given["helm_set"]),
+        "release": given["helm_release"],
+    }
+    told = {name: value for name, value in helm.items() if value}
+    flags = {"raw": "raw", "withHooks": "with_hooks", "strict": "strict"}
+    return ({"helm": told} if told else {}) | {name: True for name, option in flags.items() if given[option]}
+
+
+def _write_drill(found: PromiseCheck, path: str | None) -> None:
+    """Write the first counterexample that a drill can play.
+
+    Raises:
+        InputError: if the file cannot be written.
+    """
+    text = next((each.drill for each in found.promises if each.drill), "")
+    if path is None:
+        return
+    if not text:
+        warn([f"--save-drill {path}: not written, as no counterexample can be written as a drill"])
+        return
+    write_file(path, escape_control_characters(text))
