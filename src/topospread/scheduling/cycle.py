@@ -25,7 +25,6 @@ from topospread.cluster import Cluster, PodClass
 from topospread.cluster.cluster import PodKey, pod_key
 from topospread.config.version_rules import rules_for
 from topospread.plugins.dynamic_resources import DynamicResources
-from topospread.plugins.dynamic_resources.reserving import Consumer, release_elsewhere, reserve
 from topospread.plugins.interface import PluginError
 
 from .eligible_to_preempt_others import EligibilityRules, why_not_eligible
@@ -148,6 +147,8 @@ class Scheduler:
         devices = self.framework_of(pod_class).devices
         found = devices.filter_of(pod_class, self.cluster) if devices is not None else None
         if found is not None:
+            from topospread.plugins.dynamic_resources.reserving import Consumer, reserve
+
             reserve(self.cluster, found, row, Consumer(key.partition("/")[2], uid, self.generated)).bind()
 
     def release_claim(self, pod: Pod, name: str, verdict: Verdict) -> str:
@@ -161,6 +162,8 @@ class Scheduler:
         blamed = [place for place, each in enumerate(verdict.rejections) if each.plugin == DynamicResources.name]
         rows = [self.cluster.nodes.row_of[node] for node in compress(verdict.nodes, np.isin(verdict.blame, blamed))]
         unavailable = found.allocations.unavailable(np.array(rows, dtype=np.int64))
+        from topospread.plugins.dynamic_resources.reserving import release_elsewhere
+
         uid = pod.metadata.uid or pod_key(pod.namespace, name)
         released = release_elsewhere(self.cluster.objects, found, unavailable, uid)
         return "" if released is None else "deallocation of ResourceClaim completed"

@@ -6,7 +6,7 @@ extendeddynamicresources.go).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -19,8 +19,12 @@ from topospread.api.quantity import parse_quantity
 from topospread.api.requests import is_extended_resource
 from topospread.cluster.objects import ClusterObjects, One
 
+NAME: Final = "DynamicResources"
+WHAT: Final = "resourceClaims"
+"""Key under which answers name pods with resource claims."""
 EXTENDED: Final = "<extended-resources>"
 """Name of the claim for extended resources before it is written."""
+_ENCODER: Final = msgspec.json.Encoder(order="deterministic")
 
 
 class ClaimMissingError(Exception):
@@ -39,6 +43,35 @@ class PodDeviceClaim(msgspec.Struct, frozen=True):
     claim: ResourceClaim
     entry: str
     is_new: bool = False
+
+
+class ClaimsWanted(msgspec.Struct, frozen=True):
+    """What a pod's claims come to.
+
+    Attributes:
+        claims: in the pod's order, the one for extended resources last.
+        extended: extended resources that a DeviceClass stands for, with the class.
+        others: extended resources that none stands for.
+    """
+
+    pod: Pod
+    claims: tuple[PodDeviceClaim, ...]
+    extended: Mapping[str, DeviceClass]
+    others: tuple[str, ...]
+
+    @property
+    def key(self) -> Hashable:
+        """Pods with the same key have the same allocations on the same nodes."""
+        described = [(each.claim.spec, each.claim.status.allocation, each.claim.status.devices) for each in self.claims]
+        resources = None
+        if self.extended:
+            spec = self.pod.spec
+            containers = [
+                (each.resources, each.restart_policy)
+                for each in (*(spec.init_containers or ()), *(spec.containers or ()))
+            ]
+            resources = (len(spec.init_containers or ()), containers, sorted(self.extended), self.others)
+        return _ENCODER.encode((described, resources))
 
 
 def pod_device_claims(pod: Pod, objects: ClusterObjects) -> list[PodDeviceClaim]:

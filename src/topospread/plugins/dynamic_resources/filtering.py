@@ -5,7 +5,7 @@ Source: plugins/dynamicresources/dynamicresources.go (``Filter``, ``Score``).
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import msgspec
@@ -14,7 +14,6 @@ import numpy as np
 from topospread.api.device_claims import AllocationResult, DeviceClaim, ResourceClaim, ResourceClaimSpec
 from topospread.api.devices import DeviceClass, DeviceTaintRule, ResourceSlice
 from topospread.api.node import Node
-from topospread.api.pod import Pod
 from topospread.cluster import Cluster, PodClass
 from topospread.cluster.arrays import Ints, Rows, grown
 from topospread.cluster.device_use import PoolID
@@ -32,14 +31,11 @@ from topospread.plugins.interface import (
 from topospread.plugins.node_matching import matches_node
 
 from .allocator import NODE_OPERATIONS, AllocationError, Allocator, InvalidPoolError, SearchTooLongError
-from .claims import PodDeviceClaim, requests_of
+from .claims import NAME, WHAT, ClaimsWanted, requests_of
 from .pools import catalog_of
 from .rules import DynamicResourcesRules
 from .selectors import CannotEvaluateError
 
-NAME: Final = "DynamicResources"
-WHAT: Final = "resourceClaims"
-"""Key under which answers name pods with resource claims."""
 MOST_ALTERNATIVES: Final = 8
 """``FirstAvailableDeviceRequestMaxSize``."""
 
@@ -52,36 +48,6 @@ _WORDS: Final = {
     INVALID: "invalid resource pools were encountered",
     NO_RESOURCE: "cannot fit resource",
 }
-_ENCODER: Final = msgspec.json.Encoder(order="deterministic")
-
-
-class ClaimsWanted(msgspec.Struct, frozen=True):
-    """What a pod's claims come to.
-
-    Attributes:
-        claims: in the pod's order, the one for extended resources last.
-        extended: extended resources that a DeviceClass stands for, with the class.
-        others: extended resources that none stands for.
-    """
-
-    pod: Pod
-    claims: tuple[PodDeviceClaim, ...]
-    extended: Mapping[str, DeviceClass]
-    others: tuple[str, ...]
-
-    @property
-    def key(self) -> Hashable:
-        """Pods with the same key have the same allocations on the same nodes."""
-        described = [(each.claim.spec, each.claim.status.allocation, each.claim.status.devices) for each in self.claims]
-        resources = None
-        if self.extended:
-            spec = self.pod.spec
-            containers = [
-                (each.resources, each.restart_policy)
-                for each in (*(spec.init_containers or ()), *(spec.containers or ()))
-            ]
-            resources = (len(spec.init_containers or ()), containers, sorted(self.extended), self.others)
-        return _ENCODER.encode((described, resources))
 
 
 class Allocated(msgspec.Struct, frozen=True):

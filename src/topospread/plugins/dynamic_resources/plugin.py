@@ -7,7 +7,7 @@ Source: plugins/dynamicresources/dynamicresources.go.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from topospread.api.device_claims import ResourceClaim
 from topospread.api.devices import DeviceClass, DeviceTaintRule, ResourceSlice
@@ -29,16 +29,20 @@ from topospread.plugins.interface import UNRESOLVABLE, NotJudgedError, PluginErr
 
 from .claims import (
     EXTENDED,
+    NAME,
+    WHAT,
     ClaimMissingError,
+    ClaimsWanted,
     PodDeviceClaim,
     claim_reads,
     class_behind,
     is_device_resource,
     pod_device_claims,
 )
-from .filtering import NAME, WHAT, ClaimsWanted, DeviceFilter, DeviceScore, has_alternatives
 from .rules import DynamicResourcesRules
-from .selectors import is_installed
+
+if TYPE_CHECKING:
+    from .filtering import DeviceFilter
 
 _OLDEST: Final = 34
 
@@ -78,6 +82,8 @@ class DynamicResources:
         problem = self._problem(wanted, objects)
         if problem:
             return Prepared(rejected=Status(UNRESOLVABLE, (problem,)), reads=reads)
+        from .filtering import DeviceFilter, DeviceScore, has_alternatives
+
         found = DeviceFilter(cluster, wanted, self.rules)
         scores = self.rules.prioritized_list and has_alternatives(wanted)
         return Prepared(filter=found, score=DeviceScore(found) if scores else None, watcher=found, reads=reads)
@@ -87,6 +93,8 @@ class DynamicResources:
         objects = cluster.objects
         if not is_judged(objects, self.rules):
             return None
+        from .filtering import DeviceFilter
+
         try:
             wanted = self.wanted(pod_class, objects)
         except ClaimMissingError:
@@ -193,7 +201,11 @@ class DynamicResources:
 
 def is_judged(objects: ClusterObjects, rules: DynamicResourcesRules) -> bool:
     """Return whether it is known which devices there are, and selectors can be evaluated."""
-    return (objects.devices_known or bool(objects.resource_slices)) and rules.minor >= _OLDEST and is_installed()
+    if rules.minor < _OLDEST or not (objects.devices_known or objects.resource_slices):
+        return False
+    from .selectors import is_installed
+
+    return is_installed()
 
 
 def _special(pod: Pod) -> PodDeviceClaim:

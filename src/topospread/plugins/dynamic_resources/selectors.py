@@ -6,7 +6,6 @@ Kubernetes that are missing here, is not judged. Source: k8s.io/dynamic-resource
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Callable, Mapping
 from functools import cache, lru_cache
@@ -60,6 +59,8 @@ def _library() -> Any:
         import cel
     except ImportError:
         return None
+    import logging
+
     # It logs every error of a function, which selectors may well have.
     logging.getLogger("cel").setLevel(logging.ERROR)
     return cel
