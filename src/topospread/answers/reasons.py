@@ -1,10 +1,10 @@
-"""kube-scheduler's reasons in few words, for the places where a whole sentence does not fit."""
+"""Short forms of kube-scheduler's reasons, such as `its 3 nodes lack cpu`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .paragraphs import counted
+from .words import counted
 
 SPREAD = "node(s) didn't match pod topology spread constraints"
 
