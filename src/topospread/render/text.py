@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from textwrap import wrap
 
-from topospread.base import Bounds
 from topospread.text import colour_mark
 
 from .blocks import Bar, Cell, Code, Fact, Page, Part, Role, Section, Span, Table, Verdict, cell_text
@@ -16,6 +16,8 @@ _LONGEST_BAR = 24
 _NARROWEST = 16
 """Columns that a wrapped cell keeps at least."""
 _GAP = "  "
+_NUMBER = re.compile(r"[\d–/]*")
+"""A count, bounds, or a part of a whole; also an empty cell."""
 
 
 def text(page: Page, *, width: int = 80, wide: bool = False, colour: bool = False) -> str:
@@ -80,7 +82,8 @@ class _Writer:
             if widest is not None:
                 words = max((len(word) for row in texts for word in row[widest].split()), default=0)
                 widths[widest] = max(widths[widest] - excess, words, min(_NARROWEST, widths[widest]))
-        numbers = {i for i in columns if all(isinstance(row[i], int | Bounds) for row in rows)}
+        numbers = {i for i in columns if all(_NUMBER.fullmatch(cell_text(row[i])) for row in rows)}
+        numbers -= {i for i in columns if any(isinstance(row[i], Bar) for row in rows)}
         for at, row in enumerate(texts):
             cells: tuple[Cell, ...] = rows[at - 1] if at else ()
             yield from self._row(row, cells, widths, numbers)
@@ -98,9 +101,9 @@ class _Writer:
             drawn = []
             for i, width in widths.items():
                 words = parts[i][line] if line < len(parts[i]) else ""
-                padded = words.rjust(width) if i in numbers else words.ljust(width)
-                cell = cells[i] if cells else None
-                drawn.append(self._mark(words, cell.role) + padded[len(words) :] if isinstance(cell, Span) else padded)
+                cell, gap = cells[i] if cells else None, " " * (width - len(words))
+                marked = self._mark(words, cell.role) if isinstance(cell, Span) else words
+                drawn.append(gap + marked if i in numbers else marked + gap)
             yield _GAP.join(drawn)
 
     def _mark(self, words: str, role: Role) -> str:

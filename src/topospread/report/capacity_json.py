@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from topospread.answers.spread import pending_pods
 from topospread.base import API_VERSION
 
 from .capacity_ends import what_ends
-from .json import pending_json
 from .layout import Layout
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _capacity(capacity: Capacity) -> Json:
         ],
         "keys": [_key(each) for each in capacity.keys],
         "ends": what_ends(capacity, _ALL),
-        "pending": pending_json(capacity.pending) if capacity.pending is not None else None,
+        "pending": pending_pods(capacity.pending).to_dict() if capacity.pending is not None else None,
         "waiting": capacity.waiting,
         "evicts": capacity.evicts or None,
     }
