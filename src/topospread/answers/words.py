@@ -31,3 +31,15 @@ def in_order(names: Iterable[str]) -> list[str]:
 def natural(name: str) -> tuple[tuple[int, str], ...]:
     """Return a key that sorts numbers within names by their value. Node names are looked up often, hence the cache."""
     return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in _NUMBER.split(name))
+
+
+def joined(parts: Iterable[str]) -> str:
+    """Return ``a``, ``a and b`` or ``a, b and c``."""
+    *before, last = parts
+    return f"{', '.join(before)} and {last}" if before else last
+
+
+def noun_of(topology_key: str) -> str:
+    """Return the noun for one domain of a topology key: ``zone``, ``rack``; ``node`` for the hostname."""
+    noun = topology_key.rpartition("/")[2]
+    return "node" if noun == "hostname" else noun
