@@ -16,7 +16,7 @@ from .traffic import ExpectedTraffic
 from .words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator
 
     from topospread.simulation import Eviction, WorkloadResult
     from topospread.simulation import Simulation as Simulated
@@ -252,40 +252,42 @@ def _says(
     besides = f"; in other namespaces {elsewhere} pending" if elsewhere else ""
     parts = []
     if judged:
-        of = [each for each in workloads if (each.namespace, f"{each.kind}/{each.name}") in _owners(judged)]
-        total = sum(each.placed + each.pending for each in of)
-        if of[0].kind == "Pod" and total == 1:
-            parts.append(f"{_name_of(of)} is pending")
+        owners = {(each.namespace, each.workload) for each, _ in judged}
+        total = max(_sum(workloads, owners)[1], len(judged))
+        if total == 1:
+            parts.append(f"{_name(owners)} is pending")
         else:
             verb = "is" if len(judged) == 1 else "are"
-            parts.append(f"{len(judged)} of {counted(total, 'pod')} of {_name_of(of)} {verb} pending")
+            parts.append(f"{len(judged)} of {counted(total, 'pod')} of {_name(owners)} {verb} pending")
     if opened:
         owners = {
             (each.namespace, each.workload) for each in result.placements if f"{each.namespace}/{each.name}" in opened
-        }
-        of = [each for each in workloads if (each.namespace, f"{each.kind}/{each.name}") in owners]
-        bounds = sum((each.placed_bounds for each in of), Bounds.exactly(0))
-        total = sum(each.placed + each.pending for each in of)
-        if of:
-            parts.append(f"{bounds} of {counted(total, 'pod')} of {_name_of(of)} find nodes")
+        }.intersection((each.namespace, f"{each.kind}/{each.name}") for each in workloads)
+        bounds, total = _sum(workloads, owners)
+        parts += [f"{bounds} of {counted(total, 'pod')} of {_name(owners)} find nodes"] if owners else []
     if parts:
         return "; ".join(parts) + besides
     nodes, placed = counted(result.nodes, "node"), sum(each.placed - each.existing for each in workloads)
     if not placed:
         return f"no pod is to be placed on {nodes}{besides}"
-    return (
-        f"all {counted(placed, 'pod')} find nodes ({nodes}){besides}"
-        if placed > 1
-        else f"the pod finds a node ({nodes}){besides}"
-    )
+    landed = [each for each in result.placements if each.node is not None]
+    if len(landed) == placed == 1:
+        return f"{landed[0].namespace}/{landed[0].name} finds a node: {landed[0].node}{besides}"
+    return f"all {counted(placed, 'pod')} find nodes ({nodes}){besides}"
 
 
-def _owners(pods: Iterable[tuple[PendingPods, str]]) -> set[tuple[str, str]]:
-    return {(each.namespace, each.workload) for each, _ in pods}
+def _sum(workloads: Iterable[PlacedWorkload], of: set[tuple[str, str]]) -> tuple[Bounds, int]:
+    """Return the pods of some workloads that have nodes, and all pods of these workloads."""
+    found = [each for each in workloads if (each.namespace, f"{each.kind}/{each.name}") in of]
+    placed = sum((each.placed_bounds for each in found), Bounds.exactly(0))
+    return placed, sum(each.placed + each.pending for each in found)
 
 
-def _name_of(workloads: Sequence[PlacedWorkload]) -> str:
-    return f"{workloads[0].namespace}/{workloads[0].name}" if len(workloads) == 1 else f"{len(workloads)} workloads"
+def _name(owners: set[tuple[str, str]]) -> str:
+    if len(owners) > 1:
+        return f"{len(owners)} workloads"
+    [(namespace, workload)] = owners
+    return f"{namespace}/{workload.partition('/')[2]}"
 
 
 def _workload(each: WorkloadResult, result: Simulated) -> PlacedWorkload:

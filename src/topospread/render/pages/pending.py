@@ -8,7 +8,7 @@ from topospread.answer import Remedy, Unjudged
 from topospread.answers.causes import why_words
 from topospread.answers.reasons import its_nodes, others
 from topospread.answers.spread import PendingPods, SpreadSums
-from topospread.answers.words import counted, listed
+from topospread.answers.words import counted, listed, noun_of
 from topospread.render.blocks import Fact, Section, Table
 
 _MOST_CAUSES = 2
@@ -78,4 +78,4 @@ def _sums(one: SpreadSums) -> Table:
     rows = [
         (name, says) for says, names in alike.items() for name in (names if len(one.domains) <= _MOST_SUMS else [])
     ] or [(f"{len(names)}: {listed(names, 2)}", says) for says, names in alike.items()]
-    return Table((one.topology_key, "PODS + SELF − MINIMUM = SKEW"), tuple(rows), most=_MOST_SUMS)
+    return Table((noun_of(one.topology_key), "PODS + SELF − MINIMUM = SKEW"), tuple(rows), most=_MOST_SUMS)
