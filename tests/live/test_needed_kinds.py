@@ -142,7 +142,7 @@ def test_what_may_not_be_read_is_named_by_each_command(audited: tuple[ControlPla
     for words in (
         ("status", "-o", "summary"),
         ("status", "-o", "json"),
-        ("simulate", str(app), "-o", "summary"),
+        ("simulate", str(app)),
         ("explain", "web"),
         ("capacity", "--of", "deploy/there", "-o", "summary"),
         ("drill", "--fail", "node=n0", "-o", "summary"),

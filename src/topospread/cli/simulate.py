@@ -27,10 +27,10 @@ from .inputs import (
     traffic_options,
 )
 from .live_options import access_options
-from .output import check_outputs, code_of, output_options, wants, write_answer
+from .output import check_outputs, code_of, output_options, prints_page, wants, write_answer
 from .report_file import ReportWish, check_html, html_text, options_of, page_options
 from .saved import check_saved, saved_option, write_saved
-from .terminal import layout, progress, show, written
+from .terminal import layout, progress, show, warn, written
 from .usage import Explained
 
 if TYPE_CHECKING:
@@ -52,10 +52,9 @@ PATHs are YAML or JSON files, folders, or - for standard input, applied in their
 are Helm charts or kustomizations are rendered, with helm and kustomize or kubectl; --raw reads files as they are.
 Without PATH, or where PATHs are manifests alone, the cluster is read that kubectl points at; --cluster live says so.
 
-The table shows each workload, its spread constraints with the pods of each domain before → after, and for pods that
-stay pending the sum that forbids each domain. Of more than ten workloads those that are pending, skewed or at risk come
-first, the others in a line each; many domains are summed up. -o wide shows all, -o summary only who is in trouble. The
-exit code is 1 when pods stay pending, and 4 when topospread cannot judge whether they do.
+The first line says whether all the pods find nodes, the next lines why not. The table shows each workload with its pods
+by zone. -o wide adds the domains of each constraint, the nodes of the pods and the sums of pending pods. -o html is the
+interactive page. The exit code is 1 if pods are pending, and 4 if topospread cannot judge whether they are.
 
 All namespaces take part. As with kubectl, -n is where objects go that name no namespace (without it: default), and what
 is shown; -A shows all.
@@ -268,6 +267,8 @@ def _answered(result: Simulation, given: dict[str, Any], inventory: Inventory, s
     from topospread.answers.traffic import traffic_of
 
     namespace = shown_namespace(given)
+    if not prints_page(given):
+        warn(result.warnings)
     if [name for name, _ in given["outputs"]] == ["name"] and not given["outputs"][0][1]:
         show(names(result, namespace))  # of 5,000 nodes the answer itself takes long
         return code_of(result.verdict, given)

@@ -68,7 +68,7 @@ def test_alone_it_explains_itself_in_a_screen(
         (["simulat"], "there is no command 'simulat'; did you mean 'simulate'?"),
         (["frobnicate"], "there are simulate, explain, "),
         (["simulate", "--sclae", "deploy/web=3"], "--scale"),
-        (["simulate", "-o", "jsn"], "'json'"),
+        (["simulate", "-o", "jsn"], "-o jsn: json?"),
         (["simulate", "--seed", "x"], "'x' is not a valid integer"),
         (["completion", "tcsh"], "'bash'"),
         (["simulate"], "name files or folders to read"),

@@ -20,8 +20,8 @@ from .traffic import traffic_section
 _FEW = 10
 """Of more workloads, those in trouble are first."""
 _SHOWN = 3
-_OPTION = "(--"
-"""Notes that name an option to add are always shown."""
+_OF_EVERY_RUN = ("ReplicaSets that do not exist yet", "not a Kubernetes object")
+"""Parts of notes that say nothing about this input; only ``-o wide`` shows these notes."""
 
 
 def page(answer: Simulation) -> Page:
@@ -105,9 +105,7 @@ def _facts(answer: Simulation) -> Iterator[Fact]:
         yield Fact("not simulated", f"{counted(pods_left, 'pod')} of the scheduler {scheduler}")
     for each in answer.warnings:
         yield Fact("warning", each)
-    for each in answer.notes:
-        if _OPTION in each:
-            yield Fact("note", each)
+    yield from (Fact("note", each) for each in answer.notes if not _is_of_every_run(each))
     noted: dict[str, list[str]] = {}
     for workload in answer.workloads:
         for note in workload.notes:
@@ -137,12 +135,16 @@ def _details(answer: Simulation, workloads: list[PlacedWorkload]) -> Iterator[Se
         yield Section("", (Table(("PLACED", "NODES"), landed),), wide=True)
     for each in workloads:
         yield from constraint_sections(each.spread, f"{each.namespace}/{each.name}")
-    facts = [Fact("note", each) for each in answer.notes if _OPTION not in each]
+    facts = [Fact("note", each) for each in answer.notes if _is_of_every_run(each)]
     skipped = _kinds(answer, modelled=True)
     if skipped:
         facts.append(Fact("skipped", skipped))
     if facts:
         yield Section("", tuple(facts), wide=True)
+
+
+def _is_of_every_run(note: str) -> bool:
+    return any(part in note for part in _OF_EVERY_RUN)
 
 
 def _kinds(answer: Simulation, *, modelled: bool) -> str:

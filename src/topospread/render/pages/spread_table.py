@@ -115,8 +115,9 @@ def said_of(kind: str, spread: Sequence[SpreadOutcome], key: str) -> str:
             parts.append("exceeded" if each.hard else "")
         elif each.skew > each.max_skew and each.hard:
             parts.append(f"skew {each.skew} over {noun_of(each.topology_key)}s, max {each.max_skew}")
-        elif each.only_domain:
-            parts.append(f"all in {each.only_domain}")
+    held = {each.topology_key: each.only_domain for each in spread if each.only_domain}
+    if held:
+        parts.append(f"all in {held.get(key) or next(iter(held.values()))}")
     if kind == "DaemonSet":
         parts.append("DaemonSet")
     return "; ".join(filter(None, parts))

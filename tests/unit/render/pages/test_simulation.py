@@ -73,12 +73,10 @@ shop/checkout    8/10       3       3       2     1    1
 Pending: shop/checkout, 2 pods: checkout-0, checkout-1
 kube-scheduler: 0/9 nodes are available: 3 Insufficient cpu, 6 node(s) didn't
                 match pod topology spread constraints.
-topology.kubernetes.io/zone  PODS + SELF − MINIMUM = SKEW
-zone-a                       3 + 1 (self) − 2 (minimum: zone-c) = 2 > maxSkew
-                             1
-zone-b                       3 + 1 (self) − 2 (minimum: zone-c) = 2 > maxSkew
-                             1
-zone-c                       admitted; its 3 nodes lack cpu
+zone    PODS + SELF − MINIMUM = SKEW
+zone-a  3 + 1 (self) − 2 (minimum: zone-c) = 2 > maxSkew 1
+zone-b  3 + 1 (self) − 2 (minimum: zone-c) = 2 > maxSkew 1
+zone-c  admitted; its 3 nodes lack cpu
 
 PLACED         NODES
 shop/checkout  node-0 ×2, node-1 ×2, node-2 ×2, node-3 ×2
