@@ -223,6 +223,7 @@ def test_of_many_workloads_those_in_trouble_come_first() -> None:
 no: 1 of 3 pods of shop/waiting is pending
 why: no room
 warning: a warning
+note: a note
 note: a note on an option (--orders)
 note: shop/paused-0, shop/paused-1, shop/paused-2, shop/paused-3: it is paused:
       its pods are not created
@@ -231,7 +232,7 @@ unchanged: 1 workload without a pod to place: shop/off
 WORKLOAD      PLACED  zone-a  zone-b  SKEW  MAX
 shop/waiting     2/3       1       1     0  1
 shop/heaped      2/2       2       0     2  5 soft  all in zone-a
-shop/uneven      4/4       4       0     4  1 soft
+shop/uneven      4/4       4       0     4  1 soft  all in zone-a
 shop/svc-00      2/2       1       1     0  1
 shop/svc-01      2/2       1       1     0  1
 shop/svc-02      2/2       1       1     0  1
@@ -285,7 +286,7 @@ skipped: 2 ConfigMap, 1 Ingress
 """)
 
 
-@pytest.mark.parametrize("kind", ["PodGroup", "Workload", "NodePool", "NodeClaim", "ClusterQueue", "ResourceQuota"])
+@pytest.mark.parametrize("kind", ["NodePool", "NodeClaim", "ClusterQueue", "ResourceQuota"])
 def test_kinds_that_decide_on_pods_or_nodes_are_not_said_to_be_skipped(kind: str) -> None:
     answer = simulation([workload("web", placed=1)], skipped={kind: 1, "ConfigMap": 2}).answer()
     assert f"not modelled: 1 {kind}\n" in answer.text()
