@@ -18,6 +18,8 @@ from topospread.base import json_text
 ANSWERS: dict[str, str] = {
     "Orders": "topospread.answers.orders",
     "Simulation": "topospread.answers.simulation",
+    "Capacity": "topospread.answers.capacity",
+    "Rebalance": "topospread.answers.rebalance",
     "PromiseCheck": "topospread.answers.promise_check",
 }
 """Kind of answer → module that has its struct, of the same name."""
