@@ -6,6 +6,8 @@ import re
 from collections.abc import Collection, Iterable
 from functools import lru_cache
 
+from topospread.whole_number import whole_number
+
 _CODE = re.compile(r"\x1b\[[0-9;]*m")
 _SPACES = re.compile("( +)")
 _NUMBER = re.compile(r"(\d+)")
@@ -98,4 +100,5 @@ def in_order(names: Iterable[str]) -> list[str]:
 @lru_cache(maxsize=1 << 17)
 def natural(name: str) -> tuple[tuple[int, str], ...]:
     """A key that sorts numbers within names by their value; node names are asked for again and again."""
-    return tuple((int(part), "") if part.isdecimal() else (-1, part) for part in _NUMBER.split(name))
+    numbers = ((part, whole_number(part)) for part in _NUMBER.split(name))
+    return tuple((-1, part) if number is None else (number, "") for part, number in numbers)

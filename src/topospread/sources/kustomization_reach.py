@@ -24,7 +24,7 @@ _PLAIN_DATA: Final = frozenset(
     {"literals", "annotations", "commonannotations", "labels", "commonlabels", "metadata", "valuesinline"}
     | {"repo", "chartrepourl", "sourcevalue"}
 )
-"""Fields, in lower case, whose texts kustomize does not read as paths. Helm fetches a `repo`, which `helm_gate` checks."""
+"""Fields, in lower case, whose texts kustomize does not read as paths. Helm reads `repo` (`helm_gate`)."""
 _PLUGINS: Final = frozenset({"generators", "transformers", "validators", "configurations"})
 NEEDS_NETWORK: Final = "kustomize would fetch this from the network; add --render-network to allow it"
 

@@ -229,7 +229,7 @@ class _DocumentReader:
         return frame.value
 
     def _alias(self, event: AliasEvent) -> Any:
-        """What an alias stands for, if repeating it keeps the document within bounds (go-yaml's own) and the text, too."""
+        """What an alias stands for, if the document keeps within go-yaml's bounds and the text within ours."""
         known = self.anchors.get(event.anchor or "")
         if known is None:
             raise DecodeError("unknown anchor referenced", self._place(event))
